@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { isScopeToken } from '../oauth/scope.ts';
+import { duration, size } from './units.ts';
+
+/** A secret is never written in the file: it is named, and read from the environment or from a file of its own. */
+const secretReference = z
+  .union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })])
+  .meta({ description: 'Where a secret is read: { env: NAME } or { file: PATH }.' });
+
+const name = z.string().regex(/^[a-z][a-z0-9_-]*$/i, 'must be a name of letters, digits, - and _');
+
+/** The origin is issuer, audience and base of every URL at once, so it is one exact string: no path, no final slash. */
+const origin = z
+  .string()
+  .refine((text) => URL.canParse(text) && new URL(text).origin === text, 'must be an origin such as https://school.example')
+  .refine((text) => !URL.canParse(text) || new URL(text).protocol === 'https:' || isLoopback(new URL(text).hostname), {
+    message: 'must be https, except on localhost',
+  });
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '127.0.0.1' || host === '[::1]';
+}
+
+const httpUrl = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an http or https URL')
+  .refine((text) => !/[?#]/.test(text), 'must have neither query nor fragment');
+
+const listen = z.strictObject({
+  host: z.string().default('127.0.0.1'),
+  port: z.int().min(0).max(65_535).default(8080),
+  admin: z
+    .strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(9090) })
+    .prefault({}),
+});
+
+const store = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('sqlite'), path: z.string().min(1) }),
+  z.strictObject({ kind: z.literal('memory') }),
+]);
+
+const pointer = z.string().regex(/^(\/[^/]+)+$/, 'must be a JSON pointer such as /user/id');
+
+const sessionLogin = z.strictObject({
+  kind: z.literal('session'),
+  upstream: name,
+  whoami: z.strictObject({
+    path: z.string().regex(/^\//, 'must begin with /'),
+    subject: pointer.default('/id'),
+    email: pointer.optional(),
+    name: pointer.optional(),
+  }),
+  loginUrl: z.string().regex(/^(\/|https?:\/\/)/, 'must be a path or an http(s) URL'),
+  returnParam: z.string().min(1).default('return_to'),
+  cookies: z.array(z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be a cookie name')).min(1),
+});
+
+const upstream = z.strictObject({
+  url: httpUrl,
+  timeout: duration.prefault('10s'),
+  identity: z.array(z.enum(['headers', 'assertion'])).default(['headers', 'assertion']),
+});
+
+const ROUTE = /^([A-Z]+(\|[A-Z]+)*|\*) (\/\S*)$/;
+
+const route = z.strictObject({
+  match: z.string().regex(ROUTE, 'must be METHOD[|METHOD] /path, such as "GET /api/v1/courses/**"'),
+  upstream: name,
+  scopes: z.array(z.string()).default([]),
+  anonymous: z.enum(['refuse', 'serve']).optional(),
+});
+
+const scope = z.strictObject({
+  title: z.string().min(1).meta({ description: 'What the member reads on the consent page, as a sentence.' }),
+  kind: z.enum(['identity', 'read', 'write']).meta({ description: 'The group it stands in on the consent page.' }),
+});
+
+/** The configuration file: what an operator writes, profile and environment merged in. */
+export const configSchema = z.strictObject({
+  $schema: z.string().optional(),
+  version: z.literal(1),
+  origin,
+  name: z.string().min(1).max(64).default('This school').meta({ description: 'The school, as members know it.' }),
+  listen: listen.prefault({}),
+  store,
+  secret: secretReference.optional().meta({
+    description: 'Key material (32 bytes or more) that seals the store and signs cookies. Left out, an embedded store makes its own beside the file.',
+  }),
+  login: z.discriminatedUnion('kind', [sessionLogin]),
+  upstreams: z.record(name, upstream),
+  scopes: z.record(z.string().refine(isScopeToken, 'must be one scope token (RFC 6749 §3.3)'), scope),
+  resourceIndicator: z.enum(['required', 'optional']).meta({
+    description: 'Whether clients must send the RFC 8707 resource parameter. Set by the profile.',
+  }),
+  anonymous: z.enum(['refuse', 'serve']).meta({
+    description: 'What a protected route does without a token: refuse with 401, or serve as anonymous. Set by the profile.',
+  }),
+  routes: z.array(route).default([]),
+  site: z.strictObject({ upstream: name }).optional(),
+  account: z
+    .strictObject({
+      enabled: z.boolean().default(true).meta({ description: 'Set by the profile.' }),
+      path: z.literal('/account/graphql').default('/account/graphql'),
+      schema: z.string().min(1),
+      mappings: z.string().min(1),
+      bodyLimit: size.prefault('64KiB'),
+      deadline: duration.prefault('10s'),
+    })
+    .optional(),
+  tokens: z
+    .strictObject({
+      access: duration.prefault('10m'),
+      refresh: duration.prefault('30d'),
+      refreshAbsolute: duration.prefault('365d'),
+      code: duration.prefault('60s'),
+    })
+    .prefault({}),
+  log: z.strictObject({ level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info') }).prefault({}),
+});
+
+/** The configuration as the rest of the code takes it: durations in seconds, sizes in bytes, defaults filled in. */
+export type Config = z.output<typeof configSchema>;
+export type UpstreamConfig = Config['upstreams'][string];
+export type RouteConfig = Config['routes'][number];
+export type ScopeConfig = Config['scopes'][string];
+export type SessionLoginConfig = Extract<Config['login'], { kind: 'session' }>;
+export type AccountConfig = NonNullable<Config['account']>;
+
+/** Splits a route's `match`. Out: its methods (undefined for every method) and its path pattern. */
+export function parseMatch(match: string): { methods: readonly string[] | undefined; pattern: string } {
+  const space = match.indexOf(' ');
+  const methods = match.slice(0, space);
+  return { methods: methods === '*' ? undefined : methods.split('|'), pattern: match.slice(space + 1) };
+}

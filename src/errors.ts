@@ -1,0 +1,89 @@
+/**
+ * Failures. One inside error, one total table to the wire; what is not in the table is an opaque 500.
+ * Refusals (a challenge, an OAuth protocol error) are values and never pass through here.
+ */
+export type FailureCode = keyof typeof FAILURES;
+
+const FAILURES = {
+  invalid_request: { status: 400, message: 'The request is not well formed.' },
+  not_found: { status: 404, message: 'There is nothing at this address.' },
+  method_not_allowed: { status: 405, message: 'This address does not take this method.' },
+  payload_too_large: { status: 413, message: 'The request body is too large.' },
+  unsupported_media_type: { status: 415, message: 'This address does not take this content type.' },
+  internal: { status: 500, message: 'Something went wrong on our side.' },
+  upstream_unreachable: { status: 502, message: 'The service behind this address cannot be reached.' },
+  upstream_invalid: { status: 502, message: 'The service behind this address gave an answer that cannot be used.' },
+  upstream_timeout: { status: 504, message: 'The service behind this address took too long to answer.' },
+  login_unavailable: { status: 503, message: 'The sign-in service cannot be reached right now.' },
+  store_unavailable: { status: 503, message: 'The service is not available right now.' },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+/** Seconds a client is asked to wait before it tries a 503 again (RFC 9110 §10.2.3). */
+const RETRY_AFTER = '5';
+
+/** Thrown anywhere; carries a code from the table, a text that may be shown, and the cause for the log only. */
+export class GatewayError extends Error {
+  readonly code: FailureCode;
+  readonly status: number;
+  /** Header fields that belong to the answer whatever its voice: Allow, Retry-After. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: FailureCode,
+    options: { message?: string; cause?: unknown; headers?: Record<string, string> } = {},
+  ) {
+    const { status, message } = FAILURES[code];
+    super(options.message ?? message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'GatewayError';
+    this.code = code;
+    this.status = status;
+    this.headers = { ...(status === 503 ? { 'retry-after': RETRY_AFTER } : {}), ...options.headers };
+  }
+}
+
+/** Whatever was thrown, as a failure of the table. Unknown errors, and errors of libraries, become `internal`. */
+export function asGatewayError(thrown: unknown): GatewayError {
+  return thrown instanceof GatewayError ? thrown : new GatewayError('internal', { cause: thrown });
+}
+
+/** In whose voice an answer speaks: OAuth error JSON (RFC 6749 §5.2), problem JSON (RFC 9457), GraphQL, or a page. */
+export type Voice = 'oauth' | 'problem' | 'graphql' | 'page';
+
+/** A finished answer, ready to be written. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Renders a failure in a machine's voice. In: the failure and the request's id. The page voice is the pages' own. */
+export function renderFailure(failure: GatewayError, voice: Exclude<Voice, 'page'>, requestId: string): Answer {
+  const body = BODIES[voice](failure, requestId);
+  return {
+    status: failure.status,
+    headers: {
+      ...failure.headers,
+      'content-type': voice === 'problem' ? 'application/problem+json' : 'application/json',
+      'cache-control': 'no-store',
+    },
+    body: JSON.stringify(body),
+  };
+}
+
+const BODIES = {
+  oauth: (failure, requestId) => ({
+    error: failure.status < 500 ? 'invalid_request' : failure.status === 503 ? 'temporarily_unavailable' : 'server_error',
+    error_description: failure.message,
+    ...(failure.status >= 500 ? { request_id: requestId } : {}),
+  }),
+  problem: (failure, requestId) => ({
+    type: 'about:blank',
+    title: failure.message,
+    status: failure.status,
+    code: failure.code,
+    request_id: requestId,
+  }),
+  graphql: (failure, requestId) => ({
+    errors: [{ message: failure.message, extensions: { code: failure.code.toUpperCase(), requestId } }],
+  }),
+} as const satisfies Record<Exclude<Voice, 'page'>, (failure: GatewayError, requestId: string) => object>;

@@ -1,0 +1,13 @@
+import type { ServerResponse } from 'node:http';
+import type { Answer } from '../errors.ts';
+
+/** Writes a finished answer. For HEAD requests Node leaves the body out; the length is that of the GET answer. */
+export function writeAnswer(response: ServerResponse, answer: Answer): void {
+  response.writeHead(answer.status, { ...answer.headers, 'content-length': Buffer.byteLength(answer.body) });
+  response.end(answer.body);
+}
+
+/** A JSON answer. `headers` are added to, and may overrule, the content type. */
+export function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
+}

@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../errors.ts';
+
+/**
+ * Reads a request body whole. In: the request and the most bytes to take. Out: the bytes.
+ * Throws GatewayError `payload_too_large` (the connection is then closed after the answer) or `invalid_request` when
+ * the client leaves before the end or the body is compressed.
+ */
+export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new GatewayError('unsupported_media_type', { message: 'Compressed request bodies are not taken here.' });
+  }
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of request) {
+      length += (chunk as Buffer).length;
+      if (length > limit) throw tooLarge();
+      chunks.push(chunk as Buffer);
+    }
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) throw thrown;
+    throw new GatewayError('invalid_request', { message: 'The request body did not arrive whole.', cause: thrown });
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(): GatewayError {
+  return new GatewayError('payload_too_large', { headers: { connection: 'close' } });
+}
+
+/** The media type of a Content-Type value, without parameters, in lower case; '' when there is none (RFC 9110 §8.3). */
+export function mediaType(contentType: string | undefined): string {
+  return (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}

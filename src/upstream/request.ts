@@ -1,0 +1,28 @@
+import type { MemberPrincipal } from '../oauth/principal.ts';
+
+/** One call of ours to an upstream, for the Account API and the login connectors. */
+export interface UpstreamRequest {
+  /** The upstream's name in the configuration. */
+  readonly upstream: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path and query under the upstream's URL, beginning with '/', already percent-encoded. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Whose identity the upstream is shown: headers and signed assertion, as configured for it. */
+  readonly principal?: MemberPrincipal;
+  readonly signal?: AbortSignal;
+}
+
+export interface UpstreamResponse {
+  readonly status: number;
+  /** Field names in lower case; repeated fields joined by ', ' except set-cookie. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/**
+ * Calls an upstream. Never follows a redirect; answers over 2 MiB are refused. Throws GatewayError
+ * `upstream_unreachable`, `upstream_timeout` or `upstream_invalid`; any HTTP status is an answer, not a failure.
+ */
+export type CallUpstream = (request: UpstreamRequest) => Promise<UpstreamResponse>;
