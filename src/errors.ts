@@ -6,6 +6,8 @@ export type FailureCode = keyof typeof FAILURES;
 
 const FAILURES = {
   invalid_request: { status: 400, message: 'The request is not well formed.' },
+  invalid_client: { status: 401, message: 'The client could not be authenticated.' },
+  forbidden: { status: 403, message: 'This request is not allowed.' },
   not_found: { status: 404, message: 'There is nothing at this address.' },
   method_not_allowed: { status: 405, message: 'This address does not take this method.' },
   payload_too_large: { status: 413, message: 'The request body is too large.' },
@@ -70,9 +72,16 @@ export function renderFailure(failure: GatewayError, voice: Exclude<Voice, 'page
   };
 }
 
+/** RFC 6749 §5.2 and §4.1.2.1 have few codes; every failure is one of them. */
+function oauthError(failure: GatewayError): string {
+  if (failure.code === 'invalid_client') return 'invalid_client';
+  if (failure.status < 500) return 'invalid_request';
+  return failure.status === 503 ? 'temporarily_unavailable' : 'server_error';
+}
+
 const BODIES = {
   oauth: (failure, requestId) => ({
-    error: failure.status < 500 ? 'invalid_request' : failure.status === 503 ? 'temporarily_unavailable' : 'server_error',
+    error: oauthError(failure),
     error_description: failure.message,
     ...(failure.status >= 500 ? { request_id: requestId } : {}),
   }),

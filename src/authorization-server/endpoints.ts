@@ -1,0 +1,14 @@
+/** The paths of the contract. Clients read them from metadata; nothing else in the code spells them out. */
+export const ENDPOINTS = {
+  authorization: '/oauth/authorize',
+  interaction: '/oauth/interaction',
+  stylesheet: '/oauth/assets/pages.css',
+  token: '/api/oauth/token',
+  userinfo: '/api/oauth/userinfo',
+  revocation: '/api/oauth/revoke',
+  introspection: '/api/oauth/introspect',
+  registration: '/api/oauth/register',
+  jwks: '/.well-known/jwks.json',
+  authorizationServerMetadata: '/.well-known/oauth-authorization-server',
+  openidConfiguration: '/.well-known/openid-configuration',
+} as const;

@@ -1,0 +1,23 @@
+import type { Store } from '../storage/store.ts';
+import type { Member } from '../login/connector.ts';
+
+const KIND = 'Member';
+
+/** What the login backend last said of each member who granted an app anything: for claims and identity headers. */
+export interface Members {
+  save(member: Member): Promise<void>;
+  find(sub: string): Promise<Member | undefined>;
+}
+
+export function storedMembers(store: Store): Members {
+  return {
+    async save(member) {
+      const entry = { kind: KIND, id: member.sub, payload: JSON.stringify(member), expiresAt: undefined, references: {} };
+      await store.commit([{ op: 'put', entry }]);
+    },
+    async find(sub) {
+      const entry = await store.get(KIND, sub);
+      return entry === undefined ? undefined : (JSON.parse(entry.payload) as Member);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Entry, Mutation, NewEntry, Store } from '../storage/store.ts';
+
+/**
+ * What one token request writes, held back until the request is known to succeed, then committed in one atomic step
+ * before the answer is written. oidc-provider consumes a code or refresh token before it has checked everything else;
+ * held back, a failed request costs the client nothing, and of two that race only one commits.
+ *
+ * Deletions are not held back: they only ever take access away, and a detected replay must revoke although it fails.
+ */
+export class UnitOfWork {
+  readonly #store: Store;
+  readonly #mutations: Mutation[] = [];
+  readonly #written = new Map<string, Entry>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Reads its own writes. */
+  async get(kind: string, id: string): Promise<Entry | undefined> {
+    return this.#written.get(`${kind}\0${id}`) ?? (await this.#store.get(kind, id));
+  }
+
+  put(entry: NewEntry): void {
+    this.#mutations.push({ op: 'put', entry });
+    this.#written.set(`${entry.kind}\0${entry.id}`, { ...entry, consumedAt: undefined });
+  }
+
+  consume(kind: string, id: string): void {
+    this.#mutations.push({ op: 'consume', kind, id });
+  }
+
+  /** Out: false when another request consumed the same code or refresh token first; then nothing was written. */
+  commit(): Promise<boolean> {
+    return this.#mutations.length === 0 ? Promise.resolve(true) : this.#store.commit(this.#mutations);
+  }
+}
+
+const current = new AsyncLocalStorage<UnitOfWork>();
+
+/** Runs `work` with a unit of work that the adapter finds by `currentUnitOfWork`. */
+export function withinUnitOfWork<T>(unit: UnitOfWork, work: () => Promise<T>): Promise<T> {
+  return current.run(unit, work);
+}
+
+export function currentUnitOfWork(): UnitOfWork | undefined {
+  return current.getStore();
+}

@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { asGatewayError, GatewayError, renderFailure, type Voice } from './errors.ts';
+import { json, writeAnswer } from './http/answer.ts';
+import { formatChallenge, type Challenge } from './oauth/challenge.ts';
+import { ANONYMOUS, type Principal } from './oauth/principal.ts';
+import type { Log } from './operations/log.ts';
+import type { Gate } from './resource-server/gate.ts';
+import type { Route } from './routes.ts';
+import type { Routed, Routing } from './upstream/routing.ts';
+import type { Site } from './upstream/site.ts';
+import { parseTarget, type Target } from './upstream/target.ts';
+
+export interface DispatchOptions {
+  readonly origin: string;
+  readonly routing: Routing<Route>;
+  readonly gate: Gate;
+  /** The legacy site, for what no route claims; undefined: there is nothing else. */
+  readonly site: Site | undefined;
+  readonly errorPage: (response: ServerResponse, failure: GatewayError, requestId: string) => void;
+  readonly log: Log;
+}
+
+export interface Dispatch {
+  readonly request: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+}
+
+/** What the access log says of a request once it is known. */
+interface Trace {
+  route?: string;
+  principal?: Principal;
+  refused?: Challenge['error'];
+  failure?: GatewayError;
+}
+
+const CORS_HEADERS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'WWW-Authenticate, X-Request-Id',
+} as const;
+
+/** One request, top to bottom: its target, its route, the gate, the handler; and the one place where failures are told. */
+export function createDispatch(options: DispatchOptions): Dispatch {
+  const { routing, gate, site, log } = options;
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const started = performance.now();
+    const requestId = randomUUID();
+    const trace: Trace = {};
+    response.setHeader('x-request-id', requestId);
+    response.once('close', () => logRequest(log, request, response, trace, requestId, performance.now() - started));
+    let target: Target | undefined;
+    try {
+      target = parseTarget(request.url ?? '', options.origin);
+      if (target === undefined) throw new GatewayError('invalid_request', { message: 'This address is not one that is taken here.' });
+      await answer(request, response, target, trace);
+    } catch (thrown) {
+      trace.failure = asGatewayError(thrown);
+      fail(request, response, target, trace.failure, requestId);
+    }
+  };
+
+  const answer = async (request: IncomingMessage, response: ServerResponse, target: Target, trace: Trace): Promise<void> => {
+    const method = request.method ?? '';
+    if (method === 'OPTIONS' && preflight(request, response, target.path)) return;
+    const found = routing(method, target.path);
+    switch (found.kind) {
+      case 'none':
+        if (site === undefined) throw new GatewayError('not_found');
+        return site.handle(request, response, target);
+      case 'claimed':
+        // The path of a protected route in another spelling: the backend might take it for the same.
+        throw new GatewayError('not_found');
+      case 'method_not_allowed':
+        throw new GatewayError('method_not_allowed', { headers: { allow: found.allow.join(', ') } });
+      case 'route':
+        trace.route = found.route.pattern;
+        return enter(request, response, target, found.route.value, trace);
+    }
+  };
+
+  const enter = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: Target,
+    route: Route,
+    trace: Trace,
+  ): Promise<void> => {
+    if (route.cors) setHeaders(response, CORS_HEADERS);
+    let principal: Principal = ANONYMOUS;
+    if (route.protection !== 'public') {
+      const verdict = await gate(request.headersDistinct.authorization ?? [], route.protection);
+      if (verdict.kind === 'refused') {
+        trace.refused = verdict.challenge.error;
+        return challenge(response, verdict.challenge);
+      }
+      principal = verdict.principal;
+    }
+    trace.principal = principal;
+    await route.handler({ request, response, target, principal });
+  };
+
+  /** Out: whether the request was a CORS preflight for a route that other origins may call, and is answered. */
+  const preflight = (request: IncomingMessage, response: ServerResponse, path: string): boolean => {
+    const method = request.headers['access-control-request-method'];
+    if (method === undefined) return false;
+    const found = routing(method, path);
+    if (found.kind !== 'route' || !found.route.value.cors) return false;
+    response.writeHead(204, {
+      ...CORS_HEADERS,
+      'access-control-allow-methods': found.route.methods?.join(', ') ?? method,
+      'access-control-allow-headers': 'Authorization, Content-Type, Accept',
+      'access-control-max-age': '3600',
+    });
+    response.end();
+    return true;
+  };
+
+  const fail = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: Target | undefined,
+    failure: GatewayError,
+    requestId: string,
+  ): void => {
+    if (response.headersSent || response.destroyed) {
+      // Half an answer must not look like a whole one.
+      response.destroy();
+      return;
+    }
+    const route = target === undefined ? undefined : routeAt(routing, target.path, request.method ?? '');
+    const voice = route?.voice ?? (/\btext\/html\b/.test(request.headers.accept ?? '') ? 'page' : 'problem');
+    if (route?.cors) setHeaders(response, CORS_HEADERS);
+    if (!request.complete) response.setHeader('connection', 'close');
+    write(response, failure, voice, requestId);
+  };
+
+  const write = (response: ServerResponse, failure: GatewayError, voice: Voice, requestId: string): void => {
+    if (voice === 'page') options.errorPage(response, failure, requestId);
+    else writeAnswer(response, renderFailure(failure, voice, requestId));
+  };
+
+  return {
+    request: (request, response) => void serve(request, response),
+
+    upgrade(request, socket, head) {
+      const target = parseTarget(request.url ?? '', options.origin);
+      // Only the legacy site has sockets to open: a path of the table is never reached by an upgrade.
+      if (target !== undefined && site !== undefined && routing('GET', target.path).kind === 'none') {
+        site.upgrade(request, socket, head, target);
+      } else {
+        socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+      }
+    },
+  };
+}
+
+/** The route a failed request was meant for: the one of its method, else the first that the path has. */
+function routeAt(routing: Routing<Route>, path: string, method: string): Route | undefined {
+  const found = routing(method, path);
+  if (found.kind === 'route') return (found.route as Routed<Route>).value;
+  if (found.kind !== 'method_not_allowed') return undefined;
+  const allowed = routing(found.allow[0] ?? 'GET', path);
+  return allowed.kind === 'route' ? allowed.route.value : undefined;
+}
+
+function challenge(response: ServerResponse, refusal: Challenge): void {
+  const body = { error: refusal.error, error_description: refusal.description };
+  const headers = { 'www-authenticate': formatChallenge(refusal), 'cache-control': 'no-store' };
+  writeAnswer(response, json(refusal.status, body, headers));
+}
+
+function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+}
+
+function logRequest(
+  log: Log,
+  request: IncomingMessage,
+  response: ServerResponse,
+  trace: Trace,
+  requestId: string,
+  milliseconds: number,
+): void {
+  const { principal, failure } = trace;
+  const line = {
+    request_id: requestId,
+    method: request.method,
+    route: trace.route ?? 'site',
+    status: response.statusCode,
+    ms: Math.round(milliseconds * 10) / 10,
+    ...(principal?.kind === 'member' ? { member: principal.sub, client: principal.clientId } : {}),
+    ...(trace.refused === undefined ? {} : { refused: trace.refused }),
+    ...(failure === undefined ? {} : { failure: failure.code }),
+  };
+  if (failure !== undefined && failure.status >= 500) log.error({ ...line, err: failure }, 'request failed');
+  else log.info(line, 'request');
+}

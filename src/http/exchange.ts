@@ -1,0 +1,14 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal } from '../oauth/principal.ts';
+
+/** One request that was routed and admitted, on its way to the handler that answers it. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The canonical path that was judged, and the query as sent ('' or '?…'). */
+  readonly target: { readonly path: string; readonly query: string };
+  readonly principal: Principal;
+}
+
+/** Answers an exchange. What it throws is rendered in the voice of its route. */
+export type Handler = (exchange: Exchange) => Promise<void> | void;

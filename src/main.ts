@@ -1,0 +1,110 @@
+import { Command } from 'commander';
+import { ConfigError, loadConfig } from './config/load.ts';
+import { createLog } from './operations/log.ts';
+
+const EXIT = { ok: 0, failure: 1, config: 78 } as const;
+
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+const tell = (line: string) => void process.stderr.write(`${line}\n`);
+
+const program = new Command('coursegate')
+  .description('Lets members of an existing course site connect apps and assistants with the login they already have.')
+  .version('0.1.0')
+  .configureHelp({ showGlobalOptions: true })
+  .addHelpText('after', '\nStart with:  npm start   (the demo), then  coursegate connect http://localhost:8080');
+
+program
+  .command('demo')
+  .description('run the gate in front of a small legacy school, with a third-party app beside it')
+  .action(async () => {
+    const { startDemo } = await import('./demo/demo.ts');
+    const demo = await startDemo({ environment: process.env, clock: Date.now });
+    untilSignal(() => demo.close());
+    tell('');
+    tell(`  The school           ${demo.origin}            (behind the gate; alone at ${demo.urls.school})`);
+    tell(`  A third-party app    ${demo.urls.client}            (press Connect)`);
+    tell('  Members              student@example.com / student   and   other@example.com / other');
+    tell(`  On the command line  npx coursegate connect ${demo.origin}`);
+    tell('');
+    say(`coursegate ready ${demo.origin} profile=${demo.profile}`);
+  });
+
+program
+  .command('serve')
+  .description('run the gate')
+  .requiredOption('--config <file>', 'the configuration file')
+  .action(async ({ config: file }: { config: string }) => {
+    const { startGateway } = await import('./gateway.ts');
+    const loaded = await loadConfig({ file, environment: process.env });
+    const log = createLog(loaded.config.log.level, 2);
+    const gateway = await startGateway({ loaded, log, clock: Date.now });
+    untilSignal(() => gateway.close());
+    say(`coursegate ready ${loaded.config.origin} profile=${loaded.profile}`);
+  });
+
+program
+  .command('check')
+  .description('check a configuration file; starts nothing')
+  .argument('<file>', 'the configuration file')
+  .action(async (file: string) => {
+    const loaded = await loadConfig({ file, environment: process.env });
+    say(`${file}: good. ${loaded.config.routes.length} routes, profile ${loaded.profile}, origin ${loaded.config.origin}`);
+  });
+
+program
+  .command('connect')
+  .description('connect to a coursegate as an app would, and print your courses')
+  .argument('<url>', 'the origin of the site, such as https://school.example')
+  .option('--scope <scope>', 'the scopes to ask for, separated by spaces')
+  .option('--no-browser', 'print the address to open instead of opening it')
+  .action(async (url: string, { scope, browser }: { scope?: string; browser: boolean }) => {
+    const { connect } = await import('./connect/connect.ts');
+    const { openBrowser } = await import('./connect/open-browser.ts');
+    const stop = new AbortController();
+    process.once('SIGINT', () => stop.abort());
+    await connect({
+      url,
+      print: tell,
+      result: say,
+      signal: stop.signal,
+      ...(scope === undefined ? {} : { scope }),
+      ...(browser ? { open: openBrowser } : {}),
+    });
+  });
+
+/** Runs until SIGTERM or SIGINT, closes, and exits 0; a second signal does not wait. */
+function untilSignal(close: () => Promise<void>): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      process.once(signal, () => process.exit(EXIT.failure));
+      close().then(
+        () => process.exit(EXIT.ok),
+        (thrown: unknown) => {
+          tell(explain(thrown));
+          process.exit(EXIT.failure);
+        },
+      );
+    });
+  }
+}
+
+/** What kept a command from its work, and what to try next, in words for whoever typed it. */
+function explain(thrown: unknown): string {
+  const error = thrown as NodeJS.ErrnoException & { port?: number; address?: string };
+  if (error?.code === 'EADDRINUSE') {
+    return `Port ${error.port} is in use. Stop what runs there, or choose others: PORT, ADMIN_PORT, SCHOOL_PORT, CLIENT_PORT (for example PORT=8090 npm start).`;
+  }
+  if (error?.code === 'EACCES' && error.port !== undefined) {
+    return `Port ${error.port} may not be opened by this user. Choose one above 1023.`;
+  }
+  if (!(thrown instanceof Error)) return String(thrown);
+  const cause = thrown.cause instanceof Error ? ` (${thrown.cause.message})` : '';
+  return `${thrown.message}${cause}`;
+}
+
+try {
+  await program.parseAsync(process.argv);
+} catch (thrown) {
+  tell(explain(thrown));
+  process.exitCode = thrown instanceof ConfigError ? EXIT.config : EXIT.failure;
+}

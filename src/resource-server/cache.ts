@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { ActiveToken, Introspect } from '../oauth/introspection.ts';
+
+const CAPACITY = 10_000;
+/** Milliseconds a positive answer is believed without asking again: what a revocation elsewhere may take at most. */
+const LIFETIME = 5000;
+
+export interface IntrospectionCache {
+  readonly introspect: Introspect;
+  /** Forgets everything: something was revoked. */
+  readonly clear: () => void;
+}
+
+/**
+ * Remembers positive answers only. An answer that was being fetched while something was revoked is used once and not
+ * kept, since it may be from before. Tokens are not held: keys are their hashes.
+ */
+export function cachedIntrospect(ask: Introspect, clock: () => number): IntrospectionCache {
+  const tokens = new LRUCache<string, ActiveToken>({ max: CAPACITY, ttl: LIFETIME, ttlResolution: 0, perf: { now: clock } });
+  let revocations = 0;
+  return {
+    async introspect(token) {
+      const key = createHash('sha256').update(token).digest('base64url');
+      const known = tokens.get(key);
+      if (known !== undefined) return known;
+      const before = revocations;
+      const answer = await ask(token);
+      if (answer.active && before === revocations) tokens.set(key, answer);
+      return answer;
+    },
+    clear() {
+      revocations += 1;
+      tokens.clear();
+    },
+  };
+}

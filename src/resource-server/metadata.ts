@@ -1,0 +1,15 @@
+/** Protected resource metadata (RFC 9728 §2), of what is mounted. In: resource, issuer, published scopes, the name. */
+export function protectedResourceMetadata(options: {
+  readonly resource: string;
+  readonly issuer: string;
+  readonly scopes: readonly string[];
+  readonly name: string;
+}): Record<string, unknown> {
+  return {
+    resource: options.resource,
+    authorization_servers: [options.issuer],
+    scopes_supported: options.scopes,
+    bearer_methods_supported: ['header'],
+    resource_name: options.name,
+  };
+}

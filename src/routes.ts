@@ -1,0 +1,89 @@
+import { ENDPOINTS } from './authorization-server/endpoints.ts';
+import type { Interactions } from './authorization-server/interactions.ts';
+import type { Mount } from './authorization-server/mount.ts';
+import { parseMatch, type RouteConfig } from './config/schema.ts';
+import type { Voice } from './errors.ts';
+import type { Handler } from './http/exchange.ts';
+import type { ProtectedResource } from './oauth/protected-resource.ts';
+import type { Protection } from './resource-server/gate.ts';
+import type { Routed } from './upstream/routing.ts';
+
+/** What a route is, besides its methods and its path. A route without a stated protection does not compile. */
+export interface Route {
+  readonly protection: 'public' | Protection;
+  /** In whose voice its failures speak. */
+  readonly voice: Voice;
+  /** Whether pages of other origins may call it: never where a cookie decides anything. */
+  readonly cors: boolean;
+  readonly handler: Handler;
+}
+
+/** The handlers that stand behind the doors, made by the gateway. Absent ones have no route. */
+export interface Doors {
+  readonly provider: Mount;
+  readonly interactions: Interactions;
+  readonly stylesheet: Handler;
+  readonly protectedResourceMetadata: Handler;
+  readonly userinfo: Handler;
+  readonly account: { readonly path: string; readonly handler: Handler } | undefined;
+  readonly forwardTo: (upstream: string) => Handler;
+}
+
+export interface RoutesOptions {
+  readonly doors: Doors;
+  readonly resource: ProtectedResource;
+  /** The operator's routes, first match wins, and what they do without a token unless they say otherwise. */
+  readonly configured: readonly RouteConfig[];
+  readonly anonymous: Protection['anonymous'];
+}
+
+/** Every public URL of the process but the legacy site's own. What stands here is all there is. */
+export function routesTable({ doors, resource, configured, anonymous }: RoutesOptions): readonly Routed<Route>[] {
+  const { provider, interactions } = doors;
+  const metadata = { protection: 'public', voice: 'oauth', cors: true } as const;
+  const endpoint = { protection: 'public', voice: 'oauth', cors: true } as const;
+  const page = { protection: 'public', voice: 'page', cors: false } as const;
+  const member = (scope: string): Protection => ({ resource, scopes: new Set([scope]), anonymous: 'refuse' });
+  const interaction = `${ENDPOINTS.interaction}/*`;
+
+  return [
+    route('GET', '/.well-known/oauth-protected-resource', { ...metadata, handler: doors.protectedResourceMetadata }),
+    route('GET', ENDPOINTS.authorizationServerMetadata, { ...metadata, handler: provider.plain }),
+    route('GET', ENDPOINTS.openidConfiguration, { ...metadata, handler: provider.plain }),
+    route('GET', ENDPOINTS.jwks, { ...metadata, handler: provider.plain }),
+
+    route('GET', ENDPOINTS.authorization, { ...page, handler: provider.authorization }),
+    route('GET', `${ENDPOINTS.authorization}/*`, { ...page, handler: provider.plain }),
+    route('GET', interaction, { ...page, handler: interactions.start }),
+    route('POST', interaction, { ...page, handler: interactions.decide }),
+    route('GET', `${interaction}/return`, { ...page, handler: interactions.returned }),
+    route('GET', `${interaction}/switch`, { ...page, handler: interactions.switchAccount }),
+    route('GET', ENDPOINTS.stylesheet, { ...page, handler: doors.stylesheet }),
+
+    route('POST', ENDPOINTS.registration, { ...endpoint, handler: provider.registration }),
+    route('GET', `${ENDPOINTS.registration}/*`, { ...endpoint, handler: provider.plain }),
+    route('POST', ENDPOINTS.token, { ...endpoint, handler: provider.form }),
+    route('POST', ENDPOINTS.revocation, { ...endpoint, handler: provider.form }),
+    route('POST', ENDPOINTS.introspection, { ...endpoint, handler: provider.form }),
+    route('GET|POST', ENDPOINTS.userinfo, { ...endpoint, protection: member('openid'), handler: doors.userinfo }),
+
+    ...(doors.account === undefined
+      ? []
+      : [route('POST', doors.account.path, {
+          protection: member('account:read'),
+          voice: 'graphql',
+          cors: true,
+          handler: doors.account.handler,
+        })]),
+
+    ...configured.map((entry): Routed<Route> => {
+      const { methods, pattern } = parseMatch(entry.match);
+      const protection = { resource, scopes: new Set(entry.scopes), anonymous: entry.anonymous ?? anonymous };
+      return { methods, pattern, value: { protection, voice: 'problem', cors: true, handler: doors.forwardTo(entry.upstream) } };
+    }),
+  ];
+}
+
+function route(methods: string, pattern: string, value: Route): Routed<Route> {
+  return { methods: methods.split('|'), pattern, value };
+}

@@ -1,0 +1,16 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/**
+ * The secret of an embedded store whose operator named none: made once, kept beside the database, owner-readable.
+ * In: the database's path. Out: the secret. Throws what the file system throws.
+ */
+export function secretBeside(databasePath: string): string {
+  const path = `${databasePath.replace(/\.[^./]+$/, '')}.secret`;
+  try {
+    writeFileSync(path, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
+  }
+  return readFileSync(path, 'utf8').trim();
+}

@@ -1,0 +1,54 @@
+/**
+ * The storage seam: a keyed table with expiry, four references to look up by, and one atomic write.
+ * Everything durable goes through it; a store knows nothing of OAuth. Implementations pass test/storage/conformance.ts.
+ */
+export interface Store {
+  /** Out: the entry, or undefined when it is absent or past its expiry. */
+  get(kind: string, id: string): Promise<Entry | undefined>;
+  /** Out: every unexpired entry of `kind` whose reference `name` has this value. */
+  findBy(kind: string, name: ReferenceName, value: string): Promise<readonly Entry[]>;
+  /**
+   * Applies all mutations in order, atomically and durably, or none. Out: false, with nothing applied, when a guard
+   * fails: `create` of what exists, `consume` of what is absent, expired or consumed already.
+   */
+  commit(mutations: readonly Mutation[]): Promise<boolean>;
+  /** Deletes at most `limit` expired entries. Out: how many. */
+  sweep(limit: number): Promise<number>;
+  close(): Promise<void>;
+}
+// Every method throws GatewayError `store_unavailable` when the store cannot do its work.
+
+export type ReferenceName = 'grant' | 'member' | 'client' | 'uid';
+
+export type References = Readonly<Partial<Record<ReferenceName, string>>>;
+
+export const REFERENCE_NAMES: readonly ReferenceName[] = ['grant', 'member', 'client', 'uid'];
+
+export interface Entry {
+  readonly kind: string;
+  readonly id: string;
+  readonly payload: string;
+  /** Unix seconds; undefined: never. */
+  readonly expiresAt: number | undefined;
+  /** Unix seconds of the one consumption; set by `consume` only. */
+  readonly consumedAt: number | undefined;
+  readonly references: References;
+}
+
+/** What a caller writes: an entry is born unconsumed. */
+export type NewEntry = Omit<Entry, 'consumedAt'>;
+
+/** `put` replaces payload, expiry and references of an entry, and keeps its consumption. */
+export type Mutation =
+  | { readonly op: 'put'; readonly entry: NewEntry }
+  | { readonly op: 'create'; readonly entry: NewEntry }
+  | { readonly op: 'consume'; readonly kind: string; readonly id: string }
+  | { readonly op: 'delete'; readonly kind: string; readonly id: string }
+  | { readonly op: 'deleteBy'; readonly kind: string; readonly name: ReferenceName; readonly value: string };
+
+/** Milliseconds since the epoch: injected wherever time matters. */
+export type Clock = () => number;
+
+export function unixSeconds(clock: Clock): number {
+  return Math.floor(clock() / 1000);
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStore } from '../../src/storage/memory.ts';
+import { sealedStore } from '../../src/storage/seal.ts';
+import type { Mutation, Store } from '../../src/storage/store.ts';
+import { storeConformance, testClock } from './conformance.ts';
+
+const SECRET = 'a secret of at least thirty-two bytes, for tests';
+
+storeConformance('sealed', (clock) => sealedStore(memoryStore(clock), SECRET));
+
+/** A store that also keeps a copy of everything that reaches it. */
+function spied(): { store: Store; written: Mutation[] } {
+  const inner = memoryStore(testClock().now);
+  const written: Mutation[] = [];
+  return {
+    written,
+    store: {
+      ...inner,
+      commit(mutations) {
+        written.push(...mutations);
+        return inner.commit(mutations);
+      },
+    },
+  };
+}
+
+describe('a sealed store', () => {
+  const put: Mutation = {
+    op: 'put',
+    entry: {
+      kind: 'AccessToken',
+      id: 'the-bearer-token',
+      payload: '{"accountId":"m-1001","secret":"hunter2"}',
+      expiresAt: undefined,
+      references: { member: 'm-1001', client: 'the-client', grant: 'the-grant' },
+    },
+  };
+
+  it('writes neither token, member, client, grant nor content', async () => {
+    const { store, written } = spied();
+    await sealedStore(store, SECRET).commit([put]);
+    const dump = JSON.stringify(written);
+    for (const word of ['the-bearer-token', 'm-1001', 'the-client', 'the-grant', 'hunter2', 'accountId']) {
+      expect(dump).not.toContain(word);
+    }
+  });
+
+  it('opens nothing with what a dump shows', async () => {
+    const { store, written } = spied();
+    const sealed = sealedStore(store, SECRET);
+    await sealed.commit([put]);
+    const stored = written[0] as Extract<Mutation, { op: 'put' }>;
+    expect(await sealed.get('AccessToken', stored.entry.id)).toBeUndefined();
+    expect((await sealed.get('AccessToken', 'the-bearer-token'))?.payload).toContain('hunter2');
+  });
+
+  it('refuses an entry moved to another id, or sealed with another secret', async () => {
+    const { store } = spied();
+    const sealed = sealedStore(store, SECRET);
+    await sealed.commit([put]);
+    const other = sealedStore(store, 'another secret of at least thirty-two bytes!');
+    expect(await other.get('AccessToken', 'the-bearer-token')).toBeUndefined();
+
+    const entries = memoryStore(testClock().now);
+    const swapped: Store = { ...entries, get: async (kind) => ({ kind, id: 'x', payload: 'AAAA', expiresAt: undefined, consumedAt: undefined, references: {} }) };
+    await expect(sealedStore(swapped, SECRET).get('AccessToken', 'a')).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+});

@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, describe, expect, it } from 'vitest';
+import { sqliteStore } from '../../src/storage/sqlite.ts';
+import { storeConformance, testClock } from './conformance.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'coursegate-sqlite-'));
+let made = 0;
+const fresh = () => join(folder, `store-${++made}`, 'coursegate.db');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+storeConformance('sqlite', (clock) => sqliteStore(fresh(), clock));
+
+describe('sqlite file', () => {
+  const entry = { kind: 'Grant', id: 'g', payload: '{}', expiresAt: undefined, references: {} };
+
+  it('keeps its entries over a restart', async () => {
+    const path = fresh();
+    const first = sqliteStore(path, testClock().now);
+    await first.commit([{ op: 'put', entry }]);
+    await first.close();
+    const second = sqliteStore(path, testClock().now);
+    expect((await second.get('Grant', 'g'))?.payload).toBe('{}');
+    await second.close();
+  });
+
+  it('is readable by its owner only, write-ahead log included', async () => {
+    const path = fresh();
+    const store = sqliteStore(path, testClock().now);
+    await store.commit([{ op: 'put', entry }]);
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(statSync(file).mode & 0o777).toBe(0o600);
+    await store.close();
+  });
+
+  it('is not opened when a newer version wrote it', () => {
+    const path = fresh();
+    void sqliteStore(path, testClock().now).close();
+    const database = new DatabaseSync(path);
+    database.exec('PRAGMA user_version = 999');
+    database.close();
+    expect(() => sqliteStore(path, testClock().now)).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+  });
+
+  it('is not opened when it is not a database', () => {
+    const path = join(folder, 'garbage.db');
+    writeFileSync(path, 'this is not a database, and long enough to be sure of it'.repeat(100));
+    expect(() => sqliteStore(path, testClock().now)).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+  });
+
+  it('fails as a 503 once it is closed', async () => {
+    const store = sqliteStore(fresh(), testClock().now);
+    await store.close();
+    await expect(store.get('Grant', 'g')).rejects.toMatchObject({ code: 'store_unavailable', status: 503 });
+  });
+});

@@ -1,0 +1,83 @@
+/** A browser without a screen: cookies by path, redirects by hand, forms read from the page. */
+export interface Browser {
+  /** Follows redirects while `follow` says so; the last answer is where it stopped. */
+  open(url: string, follow?: (location: string) => boolean): Promise<Page>;
+  submit(page: Page, fields: Record<string, string | string[]>, follow?: (location: string) => boolean): Promise<Page>;
+  readonly cookies: Map<string, { value: string; path: string }>;
+}
+
+export interface Page {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Set when the answer was a redirect that was not followed. */
+  readonly location: string | undefined;
+}
+
+export function createBrowser(): Browser {
+  const cookies = new Map<string, { value: string; path: string }>();
+
+  const send = async (url: string, init: RequestInit): Promise<Response> => {
+    const { pathname } = new URL(url);
+    const cookie = [...cookies]
+      .filter(([, { path }]) => path === '/' || pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`))
+      .map(([name, { value }]) => `${name}=${value}`)
+      .join('; ');
+    const headers = { accept: 'text/html', ...(cookie === '' ? {} : { cookie }), ...(init.headers as Record<string, string>) };
+    const response = await fetch(url, { ...init, redirect: 'manual', headers });
+    for (const line of response.headers.getSetCookie()) store(cookies, line);
+    return response;
+  };
+
+  const settle = async (url: string, first: Response, follow: (location: string) => boolean): Promise<Page> => {
+    let at = url;
+    let response = first;
+    for (let hops = 0; hops < 20; hops += 1) {
+      const header = response.headers.get('location');
+      const location = header === null ? undefined : new URL(header, at).href;
+      if (location === undefined || response.status < 300 || response.status >= 400 || !follow(location)) {
+        return { url: at, status: response.status, headers: response.headers, text: await response.text(), location };
+      }
+      await response.arrayBuffer();
+      at = location;
+      response = await send(at, {});
+    }
+    throw new Error(`more than 20 redirects, last at ${at}`);
+  };
+
+  return {
+    cookies,
+    async open(url, follow = () => true) {
+      return settle(url, await send(url, {}), follow);
+    },
+    async submit(page, fields, follow = () => true) {
+      const action = /<form[^>]*\baction="([^"]*)"/.exec(page.text)?.[1];
+      const url = new URL(unescape(action ?? ''), page.url).href;
+      const body = new URLSearchParams();
+      for (const [input] of page.text.matchAll(/<input[^>]*type="hidden"[^>]*>/g)) {
+        body.append(attribute(input, 'name'), attribute(input, 'value'));
+      }
+      for (const [name, value] of Object.entries(fields)) for (const one of [value].flat()) body.append(name, one);
+      return settle(url, await send(url, { method: 'POST', body }), follow);
+    },
+  };
+}
+
+function store(cookies: Map<string, { value: string; path: string }>, line: string): void {
+  const [pair = '', ...attributes] = line.split(';').map((part) => part.trim());
+  const name = pair.slice(0, pair.indexOf('='));
+  const value = pair.slice(pair.indexOf('=') + 1);
+  const path = attributes.find((part) => /^path=/i.test(part))?.slice(5) ?? '/';
+  const gone = attributes.some((part) => /^max-age=0$/i.test(part) || /^expires=Thu, 01 Jan 1970/i.test(part));
+  if (gone || value === '') cookies.delete(name);
+  else cookies.set(name, { value, path });
+}
+
+function attribute(tag: string, name: string): string {
+  return unescape(new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
+}
+
+function unescape(text: string): string {
+  return text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}
