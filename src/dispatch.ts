@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { asGatewayError, GatewayError, renderFailure, type Voice } from './errors.ts';
 import { json, writeAnswer } from './http/answer.ts';
-import { formatChallenge, type Challenge } from './oauth/challenge.ts';
+import { type Challenge, formatChallenge } from './oauth/challenge.ts';
 import { ANONYMOUS, type Principal } from './oauth/principal.ts';
 import type { Log } from './operations/log.ts';
 import type { Gate } from './resource-server/gate.ts';
@@ -53,7 +53,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     let target: Target | undefined;
     try {
       target = parseTarget(request.url ?? '', options.origin);
-      if (target === undefined) throw new GatewayError('invalid_request', { message: 'This address is not one that is taken here.' });
+      if (target === undefined)
+        throw new GatewayError('invalid_request', { message: 'This address is not one that is taken here.' });
       await answer(request, response, target, trace);
     } catch (thrown) {
       trace.failure = asGatewayError(thrown);
@@ -61,7 +62,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
   };
 
-  const answer = async (request: IncomingMessage, response: ServerResponse, target: Target, trace: Trace): Promise<void> => {
+  const answer = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: Target,
+    trace: Trace,
+  ): Promise<void> => {
     const method = request.method ?? '';
     if (method === 'OPTIONS' && preflight(request, response, target.path)) return;
     const found = routing(method, target.path);

@@ -2,7 +2,6 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAccountEndpoint } from './account/endpoint.ts';
 import { isOwnCookie } from './authorization-server/cookies.ts';
-import { ENDPOINTS } from './authorization-server/endpoints.ts';
 import { createInteractions } from './authorization-server/interactions.ts';
 import { createIntrospect } from './authorization-server/introspect.ts';
 import { loadSigningKeys } from './authorization-server/keys.ts';
@@ -73,7 +72,12 @@ export async function startGateway({ loaded, log, clock }: GatewayOptions): Prom
     const site =
       siteUpstream === undefined
         ? undefined
-        : createSite({ upstreamUrl: new URL(siteUpstream.url), origin, timeout: siteUpstream.timeout, ownCookie: isOwnCookie });
+        : createSite({
+            upstreamUrl: new URL(siteUpstream.url),
+            origin,
+            timeout: siteUpstream.timeout,
+            ownCookie: isOwnCookie,
+          });
 
     const showFailure = (response: ServerResponse, failure: GatewayError, requestId: string) =>
       sendPage(
@@ -106,7 +110,13 @@ export async function startGateway({ loaded, log, clock }: GatewayOptions): Prom
       renderErrorPage(ctx, error, description) {
         ctx.respond = false;
         const requestId = String(ctx.res.getHeader('x-request-id') ?? '');
-        const view = { school: config.name, heading: 'This app cannot be connected', message: description, code: error, requestId };
+        const view = {
+          school: config.name,
+          heading: 'This app cannot be connected',
+          message: description,
+          code: error,
+          requestId,
+        };
         sendPage(ctx.res, ctx.status, errorPage(view));
       },
       onServerError: (error) => {
@@ -151,16 +161,28 @@ export async function startGateway({ loaded, log, clock }: GatewayOptions): Prom
         account:
           account === undefined || config.account === undefined
             ? undefined
-            : { path: config.account.path, handler: ({ request, response, principal }) => account(request, response, asMember(principal)) },
-        forwardTo: (upstream) => ({ request, response, target, principal }) =>
-          forward(request, response, target, upstream, principal),
+            : {
+                path: config.account.path,
+                handler: ({ request, response, principal }) => account(request, response, asMember(principal)),
+              },
+        forwardTo:
+          (upstream) =>
+          ({ request, response, target, principal }) =>
+            forward(request, response, target, upstream, principal),
       },
       resource,
       configured: config.routes,
       anonymous: config.anonymous,
     });
 
-    const dispatch = createDispatch({ origin, routing: createRouting(routes), gate, site, errorPage: showFailure, log });
+    const dispatch = createDispatch({
+      origin,
+      routing: createRouting(routes),
+      gate,
+      site,
+      errorPage: showFailure,
+      log,
+    });
 
     let draining = false;
     const publicServer = createServer({ optimizeEmptyRequests: true }, dispatch.request);
@@ -210,7 +232,11 @@ function openStore({ config, secret: named }: LoadedConfig, clock: Clock): { sto
 }
 
 function fixed(contentType: string, body: string): Handler {
-  const headers = { 'content-type': contentType, 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' };
+  const headers = {
+    'content-type': contentType,
+    'cache-control': 'public, max-age=3600',
+    'x-content-type-options': 'nosniff',
+  };
   return ({ response }) => writeAnswer(response, { status: 200, headers, body });
 }
 

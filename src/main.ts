@@ -48,7 +48,9 @@ program
   .argument('<file>', 'the configuration file')
   .action(async (file: string) => {
     const loaded = await loadConfig({ file, environment: process.env });
-    say(`${file}: good. ${loaded.config.routes.length} routes, profile ${loaded.profile}, origin ${loaded.config.origin}`);
+    say(
+      `${file}: good. ${loaded.config.routes.length} routes, profile ${loaded.profile}, origin ${loaded.config.origin}`,
+    );
   });
 
 program

@@ -69,17 +69,23 @@ export function routesTable({ doors, resource, configured, anonymous }: RoutesOp
 
     ...(doors.account === undefined
       ? []
-      : [route('POST', doors.account.path, {
-          protection: member('account:read'),
-          voice: 'graphql',
-          cors: true,
-          handler: doors.account.handler,
-        })]),
+      : [
+          route('POST', doors.account.path, {
+            protection: member('account:read'),
+            voice: 'graphql',
+            cors: true,
+            handler: doors.account.handler,
+          }),
+        ]),
 
     ...configured.map((entry): Routed<Route> => {
       const { methods, pattern } = parseMatch(entry.match);
       const protection = { resource, scopes: new Set(entry.scopes), anonymous: entry.anonymous ?? anonymous };
-      return { methods, pattern, value: { protection, voice: 'problem', cors: true, handler: doors.forwardTo(entry.upstream) } };
+      return {
+        methods,
+        pattern,
+        value: { protection, voice: 'problem', cors: true, handler: doors.forwardTo(entry.upstream) },
+      };
     }),
   ];
 }

@@ -24,5 +24,7 @@ export function scopeGroups(requested: Scope, catalogue: Readonly<Record<string,
 export function destinationOf(redirectUri: string): Destination {
   const url = new URL(redirectUri);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return { kind: 'app', scheme: url.protocol };
-  return /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname) ? { kind: 'computer' } : { kind: 'host', host: url.host };
+  return /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
+    ? { kind: 'computer' }
+    : { kind: 'host', host: url.host };
 }

@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { timingSafeEqual } from 'node:crypto';
-import { errors } from 'oidc-provider';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
+import { errors } from 'oidc-provider';
 import type { ScopeConfig } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
@@ -63,11 +63,15 @@ export function createInteractions(options: InteractionOptions): Interactions {
     if (member === undefined) {
       if (whenNobody === 'sign-in') return redirect(response, signInUrl(interaction.uid));
       const csrf = csrfToken(options.csrfKey, interaction.uid, '');
-      return sendPage(response, 200, loginPage({
-        school,
-        signIn: signInUrl(interaction.uid),
-        cancel: { action: `${ENDPOINTS.interaction}/${interaction.uid}`, csrf },
-      }));
+      return sendPage(
+        response,
+        200,
+        loginPage({
+          school,
+          signIn: signInUrl(interaction.uid),
+          cancel: { action: `${ENDPOINTS.interaction}/${interaction.uid}`, csrf },
+        }),
+      );
     }
     if (interaction.prompt.name === 'consent' && interaction.session?.accountId === member.sub) {
       return showConsent(response, interaction, member);
@@ -92,7 +96,10 @@ export function createInteractions(options: InteractionOptions): Interactions {
       await interaction.save(interaction.exp - unixSeconds(options.clock));
     }
     await members.save(member);
-    redirect(response, await provider.interactionResult(request, response, { login: { accountId: member.sub, remember: false } }));
+    redirect(
+      response,
+      await provider.interactionResult(request, response, { login: { accountId: member.sub, remember: false } }),
+    );
   };
 
   const showConsent = async (
@@ -102,20 +109,25 @@ export function createInteractions(options: InteractionOptions): Interactions {
     problem?: string,
   ): Promise<void> => {
     const client = await provider.Client.find(String(interaction.params.client_id));
-    if (client === undefined) throw new GatewayError('invalid_request', { message: 'This app is no longer registered here.' });
+    if (client === undefined)
+      throw new GatewayError('invalid_request', { message: 'This app is no longer registered here.' });
     const requested = parseScope(String(interaction.params.scope ?? '')) ?? new Set();
     const path = `${ENDPOINTS.interaction}/${interaction.uid}`;
-    sendPage(response, problem === undefined ? 200 : 400, consentPage({
-      school,
-      clientName: client.clientName ?? 'An app without a name',
-      destination: destinationOf(String(interaction.params.redirect_uri)),
-      account: member.email ?? member.name ?? member.sub,
-      groups: scopeGroups(requested, options.scopes),
-      action: path,
-      switchAccount: `${path}/switch`,
-      csrf: csrfToken(options.csrfKey, interaction.uid, member.sub),
-      ...(problem === undefined ? {} : { problem }),
-    }));
+    sendPage(
+      response,
+      problem === undefined ? 200 : 400,
+      consentPage({
+        school,
+        clientName: client.clientName ?? 'An app without a name',
+        destination: destinationOf(String(interaction.params.redirect_uri)),
+        account: member.email ?? member.name ?? member.sub,
+        groups: scopeGroups(requested, options.scopes),
+        action: path,
+        switchAccount: `${path}/switch`,
+        csrf: csrfToken(options.csrfKey, interaction.uid, member.sub),
+        ...(problem === undefined ? {} : { problem }),
+      }),
+    );
   };
 
   return {
@@ -149,7 +161,8 @@ export function createInteractions(options: InteractionOptions): Interactions {
       const ticked = new Set(form.getAll('scope'));
       // `openid` says only who, which the member tells by approving at all: it has no box.
       const granted = requested.filter((token) => token === 'openid' || ticked.has(token));
-      if (granted.length === 0) return showConsent(response, interaction, member, 'Tick at least one thing, or cancel.');
+      if (granted.length === 0)
+        return showConsent(response, interaction, member, 'Tick at least one thing, or cancel.');
       const grant = new provider.Grant({ accountId: member.sub, clientId: String(interaction.params.client_id) });
       grant.addOIDCScope(granted.join(' '));
       grant.addResourceScope(options.indicators.audience, granted.join(' '));
@@ -174,7 +187,8 @@ async function find(provider: Provider, exchange: Exchange): Promise<Interaction
     if (!(thrown instanceof errors.SessionNotFound)) throw thrown;
   }
   throw new GatewayError('invalid_request', {
-    message: 'This request to connect an app has expired, was answered already, or was begun in another browser. Go back to the app and start again.',
+    message:
+      'This request to connect an app has expired, was answered already, or was begun in another browser. Go back to the app and start again.',
   });
 }
 
@@ -187,7 +201,9 @@ function refuseCrossSite(request: IncomingMessage, origin: string): void {
   const from = request.headers.origin;
   const ours = site !== undefined ? site === 'same-origin' : from === undefined || from === origin;
   if (!ours) {
-    throw new GatewayError('forbidden', { message: 'This form was sent from another site. Go back to the app and start again.' });
+    throw new GatewayError('forbidden', {
+      message: 'This form was sent from another site. Go back to the app and start again.',
+    });
   }
 }
 

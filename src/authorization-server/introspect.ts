@@ -13,7 +13,8 @@ const INACTIVE: Introspection = { active: false };
 export function createIntrospect(provider: Provider, members: Members): Introspect {
   return async (value) => {
     const token = await provider.AccessToken.find(value);
-    if (token === undefined || token.isExpired || token.grantId === undefined || token.clientId === undefined) return INACTIVE;
+    if (token === undefined || token.isExpired || token.grantId === undefined || token.clientId === undefined)
+      return INACTIVE;
     const [grant, client, member] = await Promise.all([
       provider.Grant.find(token.grantId),
       provider.Client.find(token.clientId),

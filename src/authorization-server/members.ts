@@ -1,5 +1,5 @@
-import type { Store } from '../storage/store.ts';
 import type { Member } from '../login/connector.ts';
+import type { Store } from '../storage/store.ts';
 
 const KIND = 'Member';
 
@@ -12,7 +12,13 @@ export interface Members {
 export function storedMembers(store: Store): Members {
   return {
     async save(member) {
-      const entry = { kind: KIND, id: member.sub, payload: JSON.stringify(member), expiresAt: undefined, references: {} };
+      const entry = {
+        kind: KIND,
+        id: member.sub,
+        payload: JSON.stringify(member),
+        expiresAt: undefined,
+        references: {},
+      };
       await store.commit([{ op: 'put', entry }]);
     },
     async find(sub) {

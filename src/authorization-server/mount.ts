@@ -1,6 +1,6 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
-import { errors } from 'oidc-provider';
 import type Provider from 'oidc-provider';
+import { errors } from 'oidc-provider';
 import { GatewayError } from '../errors.ts';
 import { mediaType, readBody } from '../http/body.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
@@ -8,8 +8,8 @@ import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import { formatScope } from '../oauth/scope.ts';
 import type { Store } from '../storage/store.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { normalizeClientMetadata } from './rules/client-metadata.ts';
 import { refuseBasic } from './rules/client-authentication.ts';
+import { normalizeClientMetadata } from './rules/client-metadata.ts';
 import { UnitOfWork, withinUnitOfWork } from './unit-of-work.ts';
 
 const FORM_LIMIT = 56 * 1024;
@@ -48,7 +48,10 @@ export function mountProvider(options: MountOptions): Mount {
       else await withinUnitOfWork(unit, next);
       if (ctx.path === ENDPOINTS.token && ctx.status === 200 && !(await unit.commit())) {
         ctx.status = 400;
-        ctx.body = { error: 'invalid_grant', error_description: new errors.InvalidGrant('lost race').error_description };
+        ctx.body = {
+          error: 'invalid_grant',
+          error_description: new errors.InvalidGrant('lost race').error_description,
+        };
       }
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown;

@@ -22,7 +22,12 @@ export interface ProviderOptions {
   /** Signs the cookies. */
   readonly cookieKey: Buffer;
   /** Seconds. */
-  readonly ttl: { readonly access: number; readonly refresh: number; readonly refreshAbsolute: number; readonly code: number };
+  readonly ttl: {
+    readonly access: number;
+    readonly refresh: number;
+    readonly refreshAbsolute: number;
+    readonly code: number;
+  };
   readonly clock: Clock;
   readonly onRevoked: () => void;
   /** Shows a person what went wrong with an authorization request that cannot be redirected. */
@@ -83,7 +88,13 @@ export function createProvider(options: ProviderOptions): Provider {
       // An absolute cap on everything that hangs on it, so it outlives the last refresh token.
       Grant: ttl.refreshAbsolute + ttl.access,
       RefreshToken: (_ctx, token) =>
-        Math.max(1, Math.min(ttl.refresh, ttl.refreshAbsolute - (token as unknown as { totalLifetime(): number }).totalLifetime())),
+        Math.max(
+          1,
+          Math.min(
+            ttl.refresh,
+            ttl.refreshAbsolute - (token as unknown as { totalLifetime(): number }).totalLifetime(),
+          ),
+        ),
     },
     // By default tokens die with the browser session that approved them.
     expiresWithSession: () => false,
@@ -124,7 +135,10 @@ export function createProvider(options: ProviderOptions): Provider {
       dPoP: { enabled: false },
       registration: { enabled: true, initialAccessToken: false },
       revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
-      introspection: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
+      introspection: {
+        enabled: true,
+        allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId,
+      },
       resourceIndicators: resourceRule({
         indicators: options.indicators,
         required: options.resourceRequired,
@@ -144,10 +158,18 @@ export function createProvider(options: ProviderOptions): Provider {
 /** Each authorization asks the login backend anew: our own session never stands in for the member's. */
 function policy() {
   const prompts = interactionPolicy.base();
-  prompts.get('login')?.checks.add(
-    new interactionPolicy.Check('backend_session', 'the member must be identified for each authorization', 'login_required', (ctx) =>
-      ctx.oidc.result?.login === undefined ? interactionPolicy.Check.REQUEST_PROMPT : interactionPolicy.Check.NO_NEED_TO_PROMPT,
-    ),
-  );
+  prompts
+    .get('login')
+    ?.checks.add(
+      new interactionPolicy.Check(
+        'backend_session',
+        'the member must be identified for each authorization',
+        'login_required',
+        (ctx) =>
+          ctx.oidc.result?.login === undefined
+            ? interactionPolicy.Check.REQUEST_PROMPT
+            : interactionPolicy.Check.NO_NEED_TO_PROMPT,
+      ),
+    );
   return prompts;
 }

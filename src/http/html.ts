@@ -13,7 +13,13 @@ export class Html {
 
 export type HtmlValue = Html | string | number | undefined | false | readonly HtmlValue[];
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 function render(value: HtmlValue): string {
   if (value === undefined || value === false) return '';

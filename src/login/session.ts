@@ -58,7 +58,8 @@ function parseMember(body: string, whoami: SessionLoginConfig['whoami']): Member
   }
   const id = at(document, whoami.subject);
   const sub = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id;
-  if (typeof sub !== 'string' || !SUBJECT.test(sub)) throw unusable(`whoami gave no usable subject at ${whoami.subject}`);
+  if (typeof sub !== 'string' || !SUBJECT.test(sub))
+    throw unusable(`whoami gave no usable subject at ${whoami.subject}`);
   return { sub, email: text(document, whoami.email), name: text(document, whoami.name) };
 }
 

@@ -15,7 +15,8 @@ export function healthHandler(options: HealthOptions) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? '').split('?', 1)[0];
     if (path !== '/livez' && path !== '/readyz') return say(response, 404, 'not found');
-    if (request.method !== 'GET' && request.method !== 'HEAD') return say(response, 405, 'method not allowed', { allow: 'GET, HEAD' });
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return say(response, 405, 'method not allowed', { allow: 'GET, HEAD' });
     if (path === '/livez') return say(response, 200, 'ok');
     if (options.draining()) return say(response, 503, 'draining');
     const ready = await options.probeStore().then(

@@ -3,7 +3,19 @@ import { type Logger, pino } from 'pino';
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
 /** Field names that hold credentials wherever they turn up: their values never reach a log line. */
-const SECRETS = ['authorization', 'cookie', 'set-cookie', 'code', 'code_verifier', 'access_token', 'refresh_token', 'id_token', 'token', 'client_secret', 'password'];
+const SECRETS = [
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'code',
+  'code_verifier',
+  'access_token',
+  'refresh_token',
+  'id_token',
+  'token',
+  'client_secret',
+  'password',
+];
 
 /** A JSON log, a line a record. In: the least level to write, and the file descriptor to write to. */
 export function createLog(level: 'debug' | 'info' | 'warn' | 'error' | 'silent', descriptor: number): Log {

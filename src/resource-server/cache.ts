@@ -17,7 +17,12 @@ export interface IntrospectionCache {
  * kept, since it may be from before. Tokens are not held: keys are their hashes.
  */
 export function cachedIntrospect(ask: Introspect, clock: () => number): IntrospectionCache {
-  const tokens = new LRUCache<string, ActiveToken>({ max: CAPACITY, ttl: LIFETIME, ttlResolution: 0, perf: { now: clock } });
+  const tokens = new LRUCache<string, ActiveToken>({
+    max: CAPACITY,
+    ttl: LIFETIME,
+    ttlResolution: 0,
+    perf: { now: clock },
+  });
   let revocations = 0;
   return {
     async introspect(token) {

@@ -47,7 +47,13 @@ export function createGate(introspect: Introspect, now: () => number): Gate {
     if (token.exp <= now()) return unauthorized('the access token has expired');
     if (!covers(token.scope, scopes)) {
       const union = new Set([...token.scope, ...scopes]);
-      return refuse(403, 'insufficient_scope', 'the access token lacks a scope that is needed here', resource.metadataUrl, union);
+      return refuse(
+        403,
+        'insufficient_scope',
+        'the access token lacks a scope that is needed here',
+        resource.metadataUrl,
+        union,
+      );
     }
     const { sub, email, name, scope, clientId, grantId } = token;
     return { kind: 'admitted', principal: { kind: 'member', sub, email, name, scope, clientId, grantId } };

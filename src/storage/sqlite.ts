@@ -41,7 +41,10 @@ export function sqliteStore(path: string, clock: Clock): Store {
   const readable = 'kind = ? AND (expires_at IS NULL OR expires_at > ?)';
   const selectOne = database.prepare(`SELECT * FROM entry WHERE ${readable} AND id = ?`);
   const selectBy = Object.fromEntries(
-    REFERENCE_NAMES.map((name) => [name, database.prepare(`SELECT * FROM entry WHERE ${readable} AND ref_${name} = ?`)]),
+    REFERENCE_NAMES.map((name) => [
+      name,
+      database.prepare(`SELECT * FROM entry WHERE ${readable} AND ref_${name} = ?`),
+    ]),
   );
   const put = database.prepare(`
     INSERT INTO entry (kind, id, payload, expires_at, ref_grant, ref_member, ref_client, ref_uid)
@@ -123,7 +126,9 @@ function open(path: string): DatabaseSync {
   const version = Number(database.prepare('PRAGMA user_version').get()?.user_version ?? 0);
   if (version > SCHEMA_VERSION) {
     database.close();
-    throw new Error(`the store was written by a newer version of coursegate (schema ${version}, this one knows ${SCHEMA_VERSION})`);
+    throw new Error(
+      `the store was written by a newer version of coursegate (schema ${version}, this one knows ${SCHEMA_VERSION})`,
+    );
   }
   database.exec(SCHEMA);
   database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);

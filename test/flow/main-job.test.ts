@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type App, authorizationRequest, bearer, introspect, redeem, refresh, registerApp, revoke } from '../support/app.ts';
+import {
+  type App,
+  authorizationRequest,
+  bearer,
+  introspect,
+  redeem,
+  refresh,
+  registerApp,
+  revoke,
+} from '../support/app.ts';
 import { approve, OLU, SAM } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -16,47 +25,47 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the main job in Profile $pr
     return redeem(app, request, returned);
   };
 
-  it.each([{ kind: 'public', confidential: false }, { kind: 'confidential', confidential: true }])(
-    'a $kind app registers, is approved, reads, refreshes and is cut off',
-    async ({ confidential }) => {
-      const app = await registerApp(world.origin, { confidential });
-      expect(app.client.client_secret === undefined).toBe(!confidential);
+  it.each([
+    { kind: 'public', confidential: false },
+    { kind: 'confidential', confidential: true },
+  ])('a $kind app registers, is approved, reads, refreshes and is cut off', async ({ confidential }) => {
+    const app = await registerApp(world.origin, { confidential });
+    expect(app.client.client_secret === undefined).toBe(!confidential);
 
-      const tokens = await connect(app);
-      expect(tokens).toMatchObject({
-        token_type: 'bearer',
-        expires_in: 600,
-        scope: 'openid profile email account:read courses:read',
-      });
+    const tokens = await connect(app);
+    expect(tokens).toMatchObject({
+      token_type: 'bearer',
+      expires_in: 600,
+      scope: 'openid profile email account:read courses:read',
+    });
 
-      expect(await introspect(app, tokens.access_token)).toMatchObject({
-        active: true,
-        aud: world.origin,
-        client_id: app.client.client_id,
-        sub: 'm-1001',
-        scope: 'openid profile email account:read courses:read',
-        iss: world.origin,
-      });
+    expect(await introspect(app, tokens.access_token)).toMatchObject({
+      active: true,
+      aud: world.origin,
+      client_id: app.client.client_id,
+      sub: 'm-1001',
+      scope: 'openid profile email account:read courses:read',
+      iss: world.origin,
+    });
 
-      const courses = await fetch(`${world.origin}/api/v1/courses?per_page=2`, { headers: bearer(tokens.access_token) });
-      expect(courses.status).toBe(200);
-      expect(((await courses.json()) as { data: unknown[] }).data).toHaveLength(2);
+    const courses = await fetch(`${world.origin}/api/v1/courses?per_page=2`, { headers: bearer(tokens.access_token) });
+    expect(courses.status).toBe(200);
+    expect(((await courses.json()) as { data: unknown[] }).data).toHaveLength(2);
 
-      const who = await fetch(`${app.server.userinfo_endpoint}`, { headers: bearer(tokens.access_token) });
-      expect(await who.json()).toEqual({ sub: 'm-1001', email: 'student@example.com', name: 'Sam Student' });
+    const who = await fetch(`${app.server.userinfo_endpoint}`, { headers: bearer(tokens.access_token) });
+    expect(await who.json()).toEqual({ sub: 'm-1001', email: 'student@example.com', name: 'Sam Student' });
 
-      const renewed = await refresh(app, String(tokens.refresh_token));
-      expect(renewed.access_token).not.toBe(tokens.access_token);
-      expect(renewed.refresh_token).not.toBe(tokens.refresh_token);
+    const renewed = await refresh(app, String(tokens.refresh_token));
+    expect(renewed.access_token).not.toBe(tokens.access_token);
+    expect(renewed.refresh_token).not.toBe(tokens.refresh_token);
 
-      await revoke(app, String(renewed.refresh_token));
-      for (const token of [tokens.access_token, renewed.access_token]) {
-        const refused = await fetch(`${world.origin}/api/v1/courses`, { headers: bearer(token) });
-        expect(refused.status).toBe(401);
-        expect(await introspect(app, token)).toEqual({ active: false });
-      }
-    },
-  );
+    await revoke(app, String(renewed.refresh_token));
+    for (const token of [tokens.access_token, renewed.access_token]) {
+      const refused = await fetch(`${world.origin}/api/v1/courses`, { headers: bearer(token) });
+      expect(refused.status).toBe(401);
+      expect(await introspect(app, token)).toEqual({ active: false });
+    }
+  });
 
   it('revoking an access token ends it at every door on the next request', async () => {
     const app = await registerApp(world.origin);

@@ -81,7 +81,9 @@ export function storeConformance(name: string, open: (clock: () => number) => St
     });
 
     it('creates only what is not there, or is no longer', async () => {
-      expect(await store.commit([{ op: 'create', entry: code('a', { expiresAt: inSeconds(10), payload: '1' }) }])).toBe(true);
+      expect(await store.commit([{ op: 'create', entry: code('a', { expiresAt: inSeconds(10), payload: '1' }) }])).toBe(
+        true,
+      );
       expect(await store.commit([{ op: 'create', entry: code('a', { payload: '2' }) }])).toBe(false);
       expect((await store.get('AuthorizationCode', 'a'))?.payload).toBe('1');
       await store.commit([{ op: 'consume', kind: 'AuthorizationCode', id: 'a' }]);

@@ -62,7 +62,19 @@ describe('a sealed store', () => {
     expect(await other.get('AccessToken', 'the-bearer-token')).toBeUndefined();
 
     const entries = memoryStore(testClock().now);
-    const swapped: Store = { ...entries, get: async (kind) => ({ kind, id: 'x', payload: 'AAAA', expiresAt: undefined, consumedAt: undefined, references: {} }) };
-    await expect(sealedStore(swapped, SECRET).get('AccessToken', 'a')).rejects.toMatchObject({ code: 'store_unavailable' });
+    const swapped: Store = {
+      ...entries,
+      get: async (kind) => ({
+        kind,
+        id: 'x',
+        payload: 'AAAA',
+        expiresAt: undefined,
+        consumedAt: undefined,
+        references: {},
+      }),
+    };
+    await expect(sealedStore(swapped, SECRET).get('AccessToken', 'a')).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
   });
 });

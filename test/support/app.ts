@@ -20,7 +20,10 @@ export interface AppOptions {
 /** A third-party app on oauth4webapi: everything it knows of the gate it has read from the gate's metadata. */
 export async function registerApp(origin: string, options: AppOptions = {}): Promise<App> {
   const url = new URL(origin);
-  const described = await oauth.processResourceDiscoveryResponse(url, await oauth.resourceDiscoveryRequest(url, INSECURE));
+  const described = await oauth.processResourceDiscoveryResponse(
+    url,
+    await oauth.resourceDiscoveryRequest(url, INSECURE),
+  );
   const issuer = new URL(described.authorization_servers?.[0] ?? '');
   const server = await oauth.processDiscoveryResponse(
     issuer,
@@ -92,7 +95,11 @@ export async function redeem(
   return oauth.processAuthorizationCodeResponse(app.server, app.client, response);
 }
 
-export async function refresh(app: App, refreshToken: string, extra: Record<string, string> = {}): Promise<oauth.TokenEndpointResponse> {
+export async function refresh(
+  app: App,
+  refreshToken: string,
+  extra: Record<string, string> = {},
+): Promise<oauth.TokenEndpointResponse> {
   const response = await oauth.refreshTokenGrantRequest(app.server, app.client, app.auth, refreshToken, {
     ...INSECURE,
     additionalParameters: { resource: app.resource, ...extra },
@@ -106,11 +113,17 @@ export async function introspect(app: App, token: string): Promise<oauth.Introsp
 }
 
 export async function revoke(app: App, token: string): Promise<void> {
-  await oauth.processRevocationResponse(await oauth.revocationRequest(app.server, app.client, app.auth, token, INSECURE));
+  await oauth.processRevocationResponse(
+    await oauth.revocationRequest(app.server, app.client, app.auth, token, INSECURE),
+  );
 }
 
 /** A form post as bytes on the wire, for what the library would not send. */
-export function postForm(url: string | undefined, fields: Record<string, string | undefined>, headers: Record<string, string> = {}): Promise<Response> {
+export function postForm(
+  url: string | undefined,
+  fields: Record<string, string | undefined>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   const given = Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined);
   return fetch(url ?? '', { method: 'POST', body: new URLSearchParams(given), headers });
 }

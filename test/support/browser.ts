@@ -21,10 +21,17 @@ export function createBrowser(): Browser {
   const send = async (url: string, init: RequestInit): Promise<Response> => {
     const { pathname } = new URL(url);
     const cookie = [...cookies]
-      .filter(([, { path }]) => path === '/' || pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`))
+      .filter(
+        ([, { path }]) =>
+          path === '/' || pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`),
+      )
       .map(([name, { value }]) => `${name}=${value}`)
       .join('; ');
-    const headers = { accept: 'text/html', ...(cookie === '' ? {} : { cookie }), ...(init.headers as Record<string, string>) };
+    const headers = {
+      accept: 'text/html',
+      ...(cookie === '' ? {} : { cookie }),
+      ...(init.headers as Record<string, string>),
+    };
     const response = await fetch(url, { ...init, redirect: 'manual', headers });
     for (const line of response.headers.getSetCookie()) store(cookies, line);
     return response;
@@ -53,7 +60,7 @@ export function createBrowser(): Browser {
     },
     async submit(page, fields, follow = () => true) {
       const action = /<form[^>]*\baction="([^"]*)"/.exec(page.text)?.[1];
-      const url = new URL(unescape(action ?? ''), page.url).href;
+      const url = new URL(decodeEntities(action ?? ''), page.url).href;
       const body = new URLSearchParams();
       for (const [input] of page.text.matchAll(/<input[^>]*type="hidden"[^>]*>/g)) {
         body.append(attribute(input, 'name'), attribute(input, 'value'));
@@ -75,9 +82,14 @@ function store(cookies: Map<string, { value: string; path: string }>, line: stri
 }
 
 function attribute(tag: string, name: string): string {
-  return unescape(new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
+  return decodeEntities(new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
 }
 
-function unescape(text: string): string {
-  return text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+function decodeEntities(text: string): string {
+  return text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
 }

@@ -4,7 +4,11 @@ export const SAM = { login: 'student@example.com', password: 'student' } as cons
 export const OLU = { login: 'other@example.com', password: 'other' } as const;
 
 /** Opens an authorization URL as a member would, up to the consent page. */
-export async function reachConsent(url: string, member: { login: string; password: string } = SAM, browser: Browser = createBrowser()): Promise<{ browser: Browser; page: Page }> {
+export async function reachConsent(
+  url: string,
+  member: { login: string; password: string } = SAM,
+  browser: Browser = createBrowser(),
+): Promise<{ browser: Browser; page: Page }> {
   let page = await browser.open(url);
   if (page.text.includes('id="school-login"')) {
     page = await browser.submit(page, { login: member.login, password: member.password });
@@ -25,7 +29,12 @@ export async function approve(
 ): Promise<URL> {
   const { browser, page } = await reachConsent(url, options.member, options.browser);
   const scope = options.scopes ?? offeredScopes(page);
-  const last = await browser.submit(page, { decision: 'approve', scope }, (location) => !location.startsWith(redirectUri));
-  if (last.location === undefined) throw new Error(`no redirect to the app but ${last.status}: ${last.text.slice(0, 400)}`);
+  const last = await browser.submit(
+    page,
+    { decision: 'approve', scope },
+    (location) => !location.startsWith(redirectUri),
+  );
+  if (last.location === undefined)
+    throw new Error(`no redirect to the app but ${last.status}: ${last.text.slice(0, 400)}`);
   return new URL(last.location);
 }

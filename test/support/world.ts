@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../src/config/load.ts';
-import { startSchool, type School } from '../../src/demo/school.ts';
+import { type School, startSchool } from '../../src/demo/school.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/operations/log.ts';
 

@@ -17,7 +17,10 @@ export interface ConsentView {
   readonly problem?: string;
 }
 
-export type Destination = { readonly kind: 'host'; readonly host: string } | { readonly kind: 'computer' } | { readonly kind: 'app'; readonly scheme: string };
+export type Destination =
+  | { readonly kind: 'host'; readonly host: string }
+  | { readonly kind: 'computer' }
+  | { readonly kind: 'app'; readonly scheme: string };
 
 export interface ScopeGroup {
   readonly legend: string;
@@ -63,7 +66,9 @@ function fieldset(group: ScopeGroup): Html {
   return html`<fieldset>
 <legend>${group.legend}</legend>
 ${group.scopes.map(
-  (scope) => html`<label class="scope"><input type="checkbox" name="scope" value="${scope.token}"${scope.checked && html` checked`}>
+  (
+    scope,
+  ) => html`<label class="scope"><input type="checkbox" name="scope" value="${scope.token}"${scope.checked && html` checked`}>
 <span>${scope.title} <code>${scope.token}</code></span></label>
 `,
 )}</fieldset>`;

@@ -46,7 +46,12 @@ ${page.body}
 }
 
 /** Sends a page. In: the status, the page, and header fields to add. */
-export function sendPage(response: ServerResponse, status: number, page: Page, headers: Record<string, string> = {}): void {
+export function sendPage(
+  response: ServerResponse,
+  status: number,
+  page: Page,
+  headers: Record<string, string> = {},
+): void {
   writeAnswer(response, { status, headers: { ...HEADERS, ...headers }, body: renderPage(page) });
 }
 

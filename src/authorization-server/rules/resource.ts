@@ -21,7 +21,8 @@ type ResourceIndicatorsFeature = NonNullable<NonNullable<Configuration['features
 export function resourceRule(rule: ResourceRule): ResourceIndicatorsFeature {
   const { audience } = rule.indicators;
   const missing = () => new errors.InvalidTarget(`the resource parameter is required here: send resource=${audience}`);
-  const foreign = () => new errors.InvalidTarget(`this server issues tokens for one resource: send resource=${audience}`);
+  const foreign = () =>
+    new errors.InvalidTarget(`this server issues tokens for one resource: send resource=${audience}`);
 
   return {
     enabled: true,
