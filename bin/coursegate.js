@@ -15,6 +15,8 @@ if (Number.parseInt(process.versions.node, 10) >= NEEDED) {
   if (signal !== null) process.kill(process.pid, signal);
   process.exit(status ?? 1);
 } else {
-  console.error(`coursegate needs Node ${NEEDED}; this is ${process.versions.node}. In a checkout, run npm ci: it brings its own.`);
+  console.error(
+    `coursegate needs Node ${NEEDED}; this is ${process.versions.node}. In a checkout, run npm ci: it brings its own.`,
+  );
   process.exit(1);
 }

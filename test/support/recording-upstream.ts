@@ -50,7 +50,9 @@ export async function startRecordingUpstream(first: Script = answerOk): Promise<
   const requests: Recorded[] = [];
   let script = first;
   let accepted = 0;
-  let upgrade = (_request: IncomingMessage, socket: Duplex, _head: Buffer) => void socket.destroy();
+  let upgrade = (_request: IncomingMessage, socket: Duplex, _head: Buffer): void => {
+    socket.destroy();
+  };
   const server = createServer((request, response) => {
     const recorded = record(request, response);
     requests.push(recorded);

@@ -1,0 +1,22 @@
+/** What the browser shows when it comes back from the site. The text is ours alone: nothing of the request is shown. */
+const PAGES = {
+  received: ['You can close this window', 'The site sent you back. The rest happens in your terminal.'],
+  denied: [
+    'Nothing was connected',
+    'The site did not give access. You can close this window; your terminal says more.',
+  ],
+  stranger: ['This is not the answer we wait for', 'Go back to the page that your terminal opened, or start again.'],
+} as const;
+
+/** A whole page for the browser, without scripts. */
+export function callbackPage(kind: keyof typeof PAGES): string {
+  const [title, text] = PAGES[kind];
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>
+<style>:root{color-scheme:light dark}body{font:1.125rem/1.5 system-ui,sans-serif;margin:20vh auto;max-width:32rem;
+padding:0 1.5rem;text-align:center}h1{font-size:1.5rem}</style></head>
+<body><main id="connect"><h1>${title}</h1><p>${text}</p></main></body>
+</html>
+`;
+}

@@ -1,0 +1,37 @@
+import type { Course, Courses } from './courses.ts';
+import { printable } from './printable.ts';
+
+/** Until when the member may watch: a day, "for life", or a dash when the site does not say. */
+export function accessText({ access }: Course): string {
+  if (access.kind === 'until') return access.date.toISOString().slice(0, 10);
+  return access.kind === 'lifetime' ? 'for life' : '–';
+}
+
+/** Where the member stopped watching, as a person would say it; a dash when the site does not say. */
+export function watchedText({ watched }: Course): string {
+  if (watched.kind === 'at') return `lecture ${watched.lecture} at ${clock(watched.seconds)}`;
+  return watched.kind === 'none' ? 'not started' : '–';
+}
+
+/** Seconds as m:ss, or h:mm:ss from an hour on. */
+function clock(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  const tail = String(whole % 60).padStart(2, '0');
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${tail}` : `${minutes}:${tail}`;
+}
+
+/** The courses as lines of a terminal table, the member first. */
+export function courseTable({ member, courses, total }: Courses): string[] {
+  const who = member === undefined ? 'Courses of the site' : `${member.email ?? 'Member'} (id ${member.id})`;
+  const count = courses.length < total ? `${courses.length} of ${total} courses` : `${total} courses`;
+  const head = ['COURSE', 'ACCESS UNTIL', 'LAST WATCHED'];
+  const rows = courses.map((course) => [course.slug, accessText(course), watchedText(course)].map(printable));
+  const widths = head.map((title, column) => Math.max(...[head, ...rows].map((row) => (row[column] ?? title).length)));
+  const line = (row: string[]) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return [printable(`${who}: ${count}`), '', line(head), ...rows.map(line)];
+}

@@ -1,0 +1,128 @@
+import * as oauth from 'oauth4webapi';
+import { ConnectError } from './connect-error.ts';
+import type { Transport } from './transport.ts';
+
+/** One course, whichever API told it. What the API does not say is unknown, not absent. */
+export interface Course {
+  readonly slug: string;
+  readonly access: { readonly kind: 'lifetime' | 'unknown' } | { readonly kind: 'until'; readonly date: Date };
+  readonly watched:
+    | { readonly kind: 'none' | 'unknown' }
+    | { readonly kind: 'at'; readonly lecture: string; readonly seconds: number };
+}
+
+export interface Courses {
+  /** The Account API tells the member's own courses; the REST API those the member may read. */
+  readonly source: 'Account API' | 'REST API';
+  readonly member: { readonly id: string; readonly email: string | undefined } | undefined;
+  /** How many there are in all; `courses` may be the first of them only. */
+  readonly total: number;
+  readonly courses: readonly Course[];
+}
+
+const PAGE = 50;
+const QUERY =
+  'query($n:Int){viewer{id email enrolledCourses(first:$n){totalCount nodes{slug expireDate hasLifetimeAccess ' +
+  'lastWatchedLecture{lectureId positionSeconds}}}}}';
+
+/**
+ * Reads the member's courses: from the Account API, or from REST where that is absent (404) or where the token only
+ * holds courses:read. In: the gate's origin, the token and the scope it was given, when known. Throws oauth4webapi's
+ * WWWAuthenticateChallengeError on a 401 or 403, and ConnectError on an answer that cannot be read.
+ */
+export async function readCourses(
+  origin: string,
+  token: string,
+  scope: string | undefined,
+  http: Transport,
+): Promise<Courses> {
+  const granted = scope?.split(' ');
+  if (granted?.includes('account:read') === false && granted.includes('courses:read')) {
+    return readRest(origin, token, http);
+  }
+  const url = new URL('/account/graphql', origin);
+  const headers = new Headers({ accept: 'application/json', 'content-type': 'application/json' });
+  const body = JSON.stringify({ query: QUERY, variables: { n: PAGE } });
+  const response = await oauth.protectedResourceRequest(token, 'POST', url, headers, body, http);
+  if (response.status === 404) {
+    await response.body?.cancel();
+    return readRest(origin, token, http);
+  }
+  const answer = record(await readJson(response));
+  const viewer = record(record(answer.data).viewer);
+  if (viewer.id === undefined) {
+    const said = record(list(answer.errors)[0]).message;
+    throw new ConnectError(
+      `The Account API gave no data${typeof said === 'string' ? `: ${said}` : ''}.`,
+      'Check that the token has account:read, and look at the log of the gate.',
+    );
+  }
+  const courses = list(record(viewer.enrolledCourses).nodes).map(toCourse);
+  const total = record(viewer.enrolledCourses).totalCount;
+  return {
+    source: 'Account API',
+    member: { id: String(viewer.id), email: typeof viewer.email === 'string' ? viewer.email : undefined },
+    total: typeof total === 'number' ? total : courses.length,
+    courses,
+  };
+}
+
+async function readRest(origin: string, token: string, http: Transport): Promise<Courses> {
+  const url = new URL('/api/v1/courses', origin);
+  const headers = new Headers({ accept: 'application/json' });
+  const answer = await readJson(await oauth.protectedResourceRequest(token, 'GET', url, headers, undefined, http));
+  // The REST API is the site's own: a bare list, or an envelope of whatever name around it.
+  const envelope = record(answer);
+  const nodes = Array.isArray(answer) ? answer : (Object.values(envelope).find(Array.isArray) ?? []);
+  const courses = nodes.map(toCourse);
+  const total = envelope.total ?? record(envelope.meta ?? envelope.paging ?? envelope.pagination).total;
+  return { source: 'REST API', member: undefined, total: typeof total === 'number' ? total : courses.length, courses };
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  const text = await response.text();
+  try {
+    if (response.ok || response.status === 400) return JSON.parse(text);
+  } catch {
+    // Said below, together with every other answer that is no data.
+  }
+  throw new ConnectError(
+    `${response.url} answered ${response.status}, but not with data.`,
+    'Look at the log of the gate, and check that the backend behind it is up.',
+  );
+}
+
+function toCourse(node: unknown): Course {
+  const course = record(node);
+  const until = date(course.expireDate ?? course.expire_date ?? course.expires_at ?? course.access_until);
+  const lifetime = course.hasLifetimeAccess ?? course.has_lifetime_access ?? course.lifetime_access ?? course.lifetime;
+  return {
+    slug: String(course.slug ?? course.title ?? course.id ?? '?'),
+    access: lifetime === true ? { kind: 'lifetime' } : until ? { kind: 'until', date: until } : { kind: 'unknown' },
+    // Not `??`: null says that the member has not started, undefined that the API does not tell.
+    watched: position('lastWatchedLecture' in course ? course.lastWatchedLecture : course.last_watched_lecture),
+  };
+}
+
+function position(value: unknown): Course['watched'] {
+  const watched = record(value);
+  const lecture = watched.lectureId ?? watched.lecture_id;
+  if (lecture === undefined || lecture === null) return { kind: value === null ? 'none' : 'unknown' };
+  const seconds = Number(watched.positionSeconds ?? watched.position_seconds ?? 0) || 0;
+  return { kind: 'at', lecture: String(lecture), seconds };
+}
+
+/** A date as ISO text or as Unix seconds; undefined when it is neither, as 0 is not. */
+function date(value: unknown): Date | undefined {
+  if ((typeof value !== 'string' && typeof value !== 'number') || value === 0) return undefined;
+  const parsed = new Date(typeof value === 'number' ? value * 1000 : value);
+  return Number.isNaN(parsed.getTime()) ? undefined : parsed;
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,39 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gateOrigin } from '../connect/transport.ts';
+import { studyBuddy } from './client/app.ts';
+import { memorySessions } from './client/sessions.ts';
+
+export interface ClientOptions {
+  /** The address to listen on; the app's own URL is on localhost all the same. */
+  readonly host?: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** The gate's origin, such as http://localhost:8080. */
+  readonly gate: string;
+  /** The time in milliseconds. */
+  readonly clock?: () => number;
+}
+
+/**
+ * Starts Study Buddy, the demo's sample third-party app. Out: its URL, and how to stop it. Rejects with Node's error
+ * when the port cannot be had, and with ConnectError when the gate is plain http on another machine.
+ */
+export async function startClient(options: ClientOptions): Promise<{ url: string; close(): Promise<void> }> {
+  const gate = gateOrigin(options.gate);
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host ?? 'localhost', resolve);
+  });
+  const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+  server.on('request', studyBuddy(url, gate, memorySessions(options.clock ?? Date.now)));
+  return {
+    url,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

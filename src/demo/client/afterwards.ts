@@ -1,0 +1,100 @@
+import * as oauth from 'oauth4webapi';
+import { ConnectError } from '../../connect/connect-error.ts';
+import { readCourses } from '../../connect/courses.ts';
+import { refreshTokens, revokeToken } from '../../connect/tokens.ts';
+import { lifetime, read } from './flow.ts';
+import { keepTokens, take, type Walk } from './walk.ts';
+
+/** What can be done with a token once there is one: the page's buttons, by the last part of their address. */
+export const ACTIONS: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
+  courses: (walk) => (walk.revoked ? readAnyway(walk) : read(walk)),
+  refresh,
+  introspect,
+  userinfo,
+  revoke,
+};
+
+async function refresh(walk: Walk): Promise<void> {
+  const { context, tokens } = walk;
+  if (context === undefined || tokens === undefined) return;
+  await take(walk, 'refresh', async (http, step) => {
+    if (tokens.refresh === undefined) {
+      throw new ConnectError('The school gave no refresh token.', 'Connect again when the access token has expired.');
+    }
+    const answer = await refreshTokens(context, tokens.refresh, http);
+    keepTokens(walk, answer);
+    step.facts.push(lifetime(answer));
+    return answer;
+  });
+}
+
+async function introspect(walk: Walk): Promise<void> {
+  const { context, tokens } = walk;
+  if (context === undefined || tokens === undefined) return;
+  const { server, registration } = context;
+  await take(walk, 'introspect', async (http, step) => {
+    const { client, authentication } = registration;
+    const answer = await oauth.processIntrospectionResponse(
+      server,
+      client,
+      await oauth.introspectionRequest(server, client, authentication, tokens.access, http),
+    );
+    step.facts.push(answer.active ? 'The token is alive.' : 'The token is not active: nobody will accept it.');
+    if (answer.aud !== undefined) step.facts.push(`It is bound to ${[answer.aud].flat().join(', ')}.`);
+    return answer;
+  });
+}
+
+async function userinfo(walk: Walk): Promise<void> {
+  const { context, tokens } = walk;
+  if (context === undefined || tokens === undefined) return;
+  const { server, registration } = context;
+  await take(walk, 'userinfo', async (http, step) => {
+    const answer = await oauth.processUserInfoResponse(
+      server,
+      registration.client,
+      // Without an ID token there is no earlier word on who the member is to hold this one to.
+      walk.subject ?? oauth.skipSubjectCheck,
+      await oauth.userInfoRequest(server, registration.client, tokens.access, http),
+    );
+    step.facts.push(`The member is ${answer.email ?? answer.name ?? answer.sub}.`);
+    return answer;
+  });
+}
+
+/** Revokes both tokens. The access token is kept in memory for one purpose: to show that it is refused. */
+async function revoke(walk: Walk): Promise<void> {
+  const { context, tokens } = walk;
+  if (context === undefined || tokens === undefined || walk.revoked) return;
+  const done = await take(walk, 'revoke', async (http, step) => {
+    for (const token of [tokens.refresh, tokens.access]) {
+      if (token !== undefined) await revokeToken(context, token, http);
+    }
+    step.facts.push(
+      'The school says the same whether a token was known or not: there is nothing to learn by guessing.',
+    );
+    return step;
+  });
+  if (done === undefined) return;
+  walk.revoked = true;
+  walk.courses = undefined;
+}
+
+/** Reads with the revoked token. Here the refusal is the success, and data would be the failure. */
+async function readAnyway(walk: Walk): Promise<void> {
+  const { tokens } = walk;
+  if (tokens === undefined) return;
+  await take(walk, 'refused', async (http, step) => {
+    try {
+      await readCourses(walk.gate, tokens.access, tokens.scope, http);
+    } catch (thrown) {
+      if (!(thrown instanceof oauth.WWWAuthenticateChallengeError) || thrown.status !== 401) throw thrown;
+      step.facts.push('Refused, as it should be: the token opens nothing any more.');
+      return step;
+    }
+    throw new ConnectError(
+      'The school still served a revoked token.',
+      'Its replicas may hear of a revocation some seconds late: try once more.',
+    );
+  });
+}

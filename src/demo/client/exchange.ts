@@ -1,0 +1,51 @@
+import type { Send } from '../../connect/transport.ts';
+
+/** One request and its answer as they went over the wire, secrets included: masked when shown. */
+export interface Exchange {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string | undefined;
+  answer: Answer | undefined;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+  readonly milliseconds: number;
+}
+
+/** The answer's headers that say something about OAuth; dates and connection details would only distract. */
+const TELLING = ['content-type', 'cache-control', 'www-authenticate', 'location', 'retry-after', 'allow'];
+const LONGEST_BODY = 32_768;
+
+/** Wraps a fetch so that every exchange is added to `exchanges`; a request that got no answer stays without one. */
+export function recording(exchanges: Exchange[]): (send: Send) => Send {
+  return (send) => async (url, request) => {
+    const { body } = request;
+    const exchange: Exchange = {
+      method: request.method,
+      url,
+      headers: Object.entries(request.headers),
+      body: typeof body === 'string' || body instanceof URLSearchParams ? String(body) : undefined,
+      answer: undefined,
+    };
+    exchanges.push(exchange);
+    const begin = performance.now();
+    const response = await send(url, request);
+    const text = await response.clone().text();
+    exchange.answer = {
+      status: response.status,
+      statusText: response.statusText,
+      headers: TELLING.flatMap((name) => {
+        const value = response.headers.get(name);
+        return value === null ? [] : [[name, value] as const];
+      }),
+      body: text.length > LONGEST_BODY ? `${text.slice(0, LONGEST_BODY)}…` : text,
+      milliseconds: Math.round(performance.now() - begin),
+    };
+    return response;
+  };
+}

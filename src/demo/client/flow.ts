@@ -1,0 +1,97 @@
+import * as oauth from 'oauth4webapi';
+import { authorizationRequest } from '../../connect/authorization-request.ts';
+import { readCourses } from '../../connect/courses.ts';
+import { discoverResource, discoverServer } from '../../connect/discovery.ts';
+import { register } from '../../connect/registration.ts';
+import { checkResponse, exchangeCode } from '../../connect/tokens.ts';
+import { keepTokens, take, type Walk } from './walk.ts';
+
+/** Steps 1 to 4. Out: where to send the browser, or undefined when a step failed. */
+export async function begin(walk: Walk): Promise<string | undefined> {
+  const resource = await take(walk, 'resource', async (http, step) => {
+    const found = await discoverResource(walk.gate, http);
+    step.facts.push(`The resource is ${found.resource}. Tokens must be made for it.`);
+    return found;
+  });
+  if (resource === undefined) return undefined;
+
+  const server = await take(walk, 'server', async (http, step) => {
+    const found = await discoverServer(resource, http);
+    step.facts.push(`The issuer is ${found.issuer}, as the resource said.`, 'PKCE with S256 is offered.');
+    return found;
+  });
+  if (server === undefined) return undefined;
+
+  const registration = await take(walk, 'register', async (http, step) => {
+    const description = { name: 'Study Buddy', redirectUri: walk.redirectUri, type: walk.clientType };
+    const registered = await register(server, description, http);
+    step.facts.push(
+      walk.clientType === 'public'
+        ? 'A public client: it has no secret, PKCE protects it.'
+        : 'A confidential client: it sends its secret in the body (client_secret_post).',
+    );
+    return registered;
+  });
+  if (registration === undefined) return undefined;
+  walk.context = { server, registration, resource: resource.resource };
+
+  const request = await take(walk, 'authorize', async (_http, step) => {
+    const { redirectUri, scope } = walk;
+    const wanted = { redirectUri, scope, resource: resource.resource };
+    const made = await authorizationRequest(server, registration.client, wanted);
+    step.exchanges.push({ method: 'GET', url: made.url, headers: [], body: undefined, answer: undefined });
+    step.facts.push('The browser carries this request; Study Buddy itself sends nothing here.');
+    return made;
+  });
+  walk.pending = request;
+  return request?.url;
+}
+
+/** Steps 5 to 8, for a response that carries our state: it is used up here, whatever comes of it. */
+export async function finish(walk: Walk, callback: URL): Promise<void> {
+  const { pending, context } = walk;
+  if (pending === undefined || context === undefined) return;
+  walk.pending = undefined;
+  await take(walk, 'approve', async (_http, step) => {
+    const said = callback.searchParams.has('error') ? 'an error instead of a code' : 'a code';
+    step.facts.push(`The browser came back with ${said}.`);
+    return step;
+  });
+
+  const checked = await take(walk, 'callback', async (_http, step) => {
+    step.exchanges.push({ method: 'GET', url: callback.href, headers: [], body: undefined, answer: undefined });
+    step.facts.push('state is the one of step 4.');
+    const response = checkResponse(context, pending, callback.searchParams);
+    step.facts.push(`iss is ${response.get('iss') ?? 'not sent'}, the issuer of step 2.`);
+    return response;
+  });
+  if (checked === undefined) return;
+
+  const tokens = await take(walk, 'token', async (http, step) => {
+    const answer = await exchangeCode(context, pending, checked, http);
+    keepTokens(walk, answer);
+    walk.subject = oauth.getValidatedIdTokenClaims(answer)?.sub;
+    step.facts.push(`Approved: ${walk.tokens?.scope}.`, lifetime(answer));
+    return answer;
+  });
+  if (tokens !== undefined) await read(walk);
+}
+
+/** Reads the courses with the token as it is. */
+export async function read(walk: Walk): Promise<void> {
+  const { tokens } = walk;
+  if (tokens === undefined) return;
+  const courses = await take(walk, 'read', async (http, step) => {
+    const found = await readCourses(walk.gate, tokens.access, tokens.scope, http);
+    step.facts.push(`${found.total} courses, from the ${found.source}.`);
+    return found;
+  });
+  if (courses !== undefined) walk.courses = courses;
+}
+
+/** How long the tokens of an answer are good for, in words. */
+export function lifetime({ expires_in, refresh_token }: oauth.TokenEndpointResponse): string {
+  const access =
+    expires_in === undefined ? 'The access token says no lifetime' : `The access token lives ${expires_in} s`;
+  return `${access}; ${refresh_token === undefined ? 'there is no refresh token' : 'a refresh token came along'}.`;
+}

@@ -1,0 +1,85 @@
+import type * as oauth from 'oauth4webapi';
+import type { AuthorizationRequest } from '../../connect/authorization-request.ts';
+import type { ConnectError } from '../../connect/connect-error.ts';
+import type { Courses } from '../../connect/courses.ts';
+import { explain } from '../../connect/explain.ts';
+import type { TokenContext } from '../../connect/tokens.ts';
+import { type Transport, transport } from '../../connect/transport.ts';
+import { type Exchange, recording } from './exchange.ts';
+import { LESSONS, type LessonName } from './lessons.ts';
+
+/** One step as it happened. */
+export interface Step {
+  readonly number: number;
+  readonly lesson: LessonName;
+  readonly exchanges: Exchange[];
+  /** What was found or checked, in plain sentences. */
+  readonly facts: string[];
+  problem: ConnectError | undefined;
+}
+
+/** One browser's way through the flow, from Connect to Disconnect. */
+export interface Walk {
+  /** The gate's origin. */
+  readonly gate: string;
+  readonly redirectUri: string;
+  readonly scope: string;
+  readonly clientType: 'public' | 'confidential';
+  readonly steps: Step[];
+  context: TokenContext | undefined;
+  /** The one authorization request whose answer is still awaited. */
+  pending: AuthorizationRequest | undefined;
+  tokens: { readonly access: string; readonly refresh: string | undefined; readonly scope: string } | undefined;
+  /** The member's identifier in the ID token, when there was one. */
+  subject: string | undefined;
+  revoked: boolean;
+  courses: Courses | undefined;
+}
+
+export function newWalk(chosen: Pick<Walk, 'gate' | 'redirectUri' | 'scope' | 'clientType'>): Walk {
+  return {
+    ...chosen,
+    steps: [],
+    context: undefined,
+    pending: undefined,
+    tokens: undefined,
+    subject: undefined,
+    revoked: false,
+    courses: undefined,
+  };
+}
+
+/** The steps of the flow itself stay; of what comes after, only this many. */
+const FLOW = 8;
+const AFTERWARDS = 24;
+
+/**
+ * Takes one step and keeps what happened. In: the lesson, and the work, which sends through the transport it is given.
+ * Out: what the work returns. A failure is kept in the step, explained, and undefined comes back: a step that fails is
+ * part of what the page shows, not an error of the page.
+ */
+export async function take<T extends {}>(
+  walk: Walk,
+  lesson: LessonName,
+  work: (http: Transport, step: Step) => Promise<T>,
+): Promise<T | undefined> {
+  const number = (walk.steps.at(-1)?.number ?? 0) + 1;
+  const step: Step = { number, lesson, exchanges: [], facts: [], problem: undefined };
+  walk.steps.push(step);
+  if (walk.steps.length > FLOW + AFTERWARDS) walk.steps.splice(FLOW, 1);
+  try {
+    return await work(transport(walk.gate, { watch: recording(step.exchanges) }), step);
+  } catch (thrown) {
+    step.problem = explain(thrown, `“${LESSONS[lesson].title}”`);
+    return undefined;
+  }
+}
+
+/** Keeps the tokens of an answer; a refresh that brings no new refresh token leaves the old one good (RFC 6749 §6). */
+export function keepTokens(walk: Walk, answer: oauth.TokenEndpointResponse): void {
+  walk.tokens = {
+    access: answer.access_token,
+    refresh: answer.refresh_token ?? walk.tokens?.refresh,
+    scope: answer.scope ?? walk.tokens?.scope ?? walk.scope,
+  };
+}

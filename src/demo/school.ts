@@ -1,0 +1,60 @@
+import { createServer } from 'node:http';
+import { openAccounts } from './school/accounts.ts';
+import { buildSchoolData } from './school/data/school-data.ts';
+import { attachEcho } from './school/echo-socket.ts';
+import { eventsService } from './school/events-service.ts';
+import type { Gate } from './school/gate-identity.ts';
+import { listen, shut } from './school/listen.ts';
+import { progressService } from './school/progress-service.ts';
+import { schoolService } from './school/school-service.ts';
+import { Sessions } from './school/sessions.ts';
+import { Visitors } from './school/visitors.ts';
+
+/** What the demo's legacy school needs to know. */
+export interface SchoolOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** 0 means any free port. */
+  readonly ports: { readonly school: number; readonly progress: number; readonly events: number };
+  /** Where the gate in front publishes its keys; identity from anyone else is not believed. The gate starts later. */
+  readonly gate: () => Gate | undefined;
+  /** Milliseconds since the epoch, default Date.now: for sessions and the dates of the data. */
+  readonly clock?: () => number;
+}
+
+/** A running school: the addresses of its three services, and how to close them. */
+export interface School {
+  readonly urls: { readonly school: string; readonly progress: string; readonly events: string };
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the demo's legacy school: pages and REST, the progress service and the events service, each on its own port.
+ * Rejects with Node's own error when a port is taken; nothing is left listening then.
+ */
+export async function startSchool(options: SchoolOptions): Promise<School> {
+  const { ports, gate, host = '127.0.0.1', clock = Date.now } = options;
+  const data = buildSchoolData(clock());
+  const visitors = new Visitors(await openAccounts(data.members), new Sessions(clock));
+  const parts = { data, gate, clock };
+  const school = createServer(schoolService(parts, visitors));
+  const progress = createServer(progressService(parts));
+  const events = createServer(eventsService(parts));
+  const endEchoes = attachEcho(school);
+
+  const close = async (): Promise<void> => {
+    endEchoes();
+    await Promise.all([school, progress, events].map(shut));
+  };
+  try {
+    const urls = {
+      school: await listen(school, ports.school, host),
+      progress: await listen(progress, ports.progress, host),
+      events: await listen(events, ports.events, host),
+    };
+    return { urls, close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}

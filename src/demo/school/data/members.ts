@@ -1,0 +1,20 @@
+import { DAY } from './time.ts';
+
+/** A member of the school as its records hold them. */
+export interface Member {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly joinedAt: number;
+}
+
+/** The demo's sign-in passwords, by member id. They are hashed when the school starts. */
+export const DEMO_PASSWORDS: Readonly<Record<string, string>> = { 'm-1001': 'student', 'm-1002': 'other' };
+
+/** In: today's midnight in unix seconds. Out: the two members of the demo. */
+export function buildMembers(today: number): readonly [Member, Member] {
+  return [
+    { id: 'm-1001', email: 'student@example.com', name: 'Sam Student', joinedAt: today - 790 * DAY },
+    { id: 'm-1002', email: 'other@example.com', name: 'Olu Other', joinedAt: today - 640 * DAY },
+  ];
+}

@@ -1,0 +1,54 @@
+import { buildSchema } from 'graphql';
+
+/** The schema of the events service. `internalAudit` is there because such fields always are. */
+export const eventsSchema = buildSchema(`
+  "An instant in ISO 8601, UTC."
+  scalar DateTime
+
+  type Query {
+    "Members in the order of the ids given; null for everyone but the calling member."
+    membersByIds(ids: [ID!]!): [Member]!
+    events(first: Int = 20, after: String): EventConnection!
+    event(id: ID!): Event
+    "For the office. Not part of the public service."
+    internalAudit: String
+  }
+
+  type Member {
+    id: ID!
+    eventRegistrations(first: Int = 20, after: String): EventRegistrationConnection!
+  }
+
+  enum EventRegistrationStatus { REGISTERED WAITLISTED CANCELLED }
+  enum AttendanceMode { ONLINE OFFLINE MIXED }
+
+  type EventRegistration {
+    id: ID!
+    status: EventRegistrationStatus!
+    registeredAt: DateTime!
+    event: Event!
+  }
+
+  type Event {
+    id: ID!
+    title: String!
+    startsAt: DateTime!
+    endsAt: DateTime!
+    timeZone: String!
+    attendanceMode: AttendanceMode!
+    location: String
+  }
+
+  type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
+
+  type EventConnection { nodes: [Event!]! edges: [EventEdge!]! pageInfo: PageInfo! totalCount: Int! }
+  type EventEdge { cursor: String! node: Event! }
+
+  type EventRegistrationConnection {
+    nodes: [EventRegistration!]!
+    edges: [EventRegistrationEdge!]!
+    pageInfo: PageInfo!
+    totalCount: Int!
+  }
+  type EventRegistrationEdge { cursor: String! node: EventRegistration! }
+`);

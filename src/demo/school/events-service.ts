@@ -1,0 +1,91 @@
+import type { Express } from 'express';
+import { type ExecutionResult, GraphQLError, graphql } from 'graphql';
+import { jsonErrors, nothingHere, onlyMethods } from './api-error.ts';
+import { connectionOf, type Slice } from './connection.ts';
+import type { Registration, SchoolEvent } from './data/events.ts';
+import type { SchoolData } from './data/school-data.ts';
+import { eventsSchema } from './events-schema.ts';
+import { type Gate, gateIdentity, identityOf } from './gate-identity.ts';
+import { jsonObject } from './json-object.ts';
+import { createService, jsonBody } from './service.ts';
+
+const MOST_WORDS = 2000;
+const MOST_IDS = 100;
+
+/** Out: the events service: GraphQL over HTTP at POST /graphql. Anonymous callers may read the events. */
+export function eventsService({ data, gate }: { data: SchoolData; gate: () => Gate | undefined }): Express {
+  const service = createService();
+  service.use(gateIdentity('events', gate));
+  service
+    .route('/graphql')
+    .post(jsonBody, async (request, response) => {
+      const { query, variables, operationName } = jsonObject(request);
+      if (typeof query !== 'string' || !isMap(variables) || !isName(operationName)) {
+        response.status(400).json({ errors: [{ message: 'Send {"query": "…", "variables": {…}}.' }] });
+        return;
+      }
+      const result = await graphql({
+        schema: eventsSchema,
+        source: query,
+        rootValue: rootFor(data, identityOf(response)?.memberId),
+        variableValues: variables ?? null,
+        operationName: operationName ?? null,
+        maxTokens: MOST_WORDS,
+      });
+      // Without data nothing was executed: the document itself was wrong.
+      response.status(result.data === undefined ? 400 : 200).json({ ...result, ...safeErrors(result) });
+    })
+    .all(onlyMethods('POST'));
+  service.use(nothingHere, jsonErrors);
+  return service;
+}
+
+function rootFor(data: SchoolData, memberId: string | undefined): object {
+  const events = data.events.map(asEvent);
+  return {
+    membersByIds: ({ ids }: { ids: readonly string[] }) => {
+      if (ids.length > MOST_IDS) throw new GraphQLError(`At most ${MOST_IDS} ids at once.`);
+      return ids.map((id) => (id === memberId ? memberFor(data, id) : null));
+    },
+    events: (slice: Slice) => connectionOf(events, slice),
+    event: ({ id }: { id: string }) => events.find((event) => event.id === id) ?? null,
+    internalAudit: () => `${data.registrations.length} registrations checked, 0 questions`,
+  };
+}
+
+function memberFor(data: SchoolData, id: string): object {
+  const own = data.registrations.filter((registration) => registration.memberId === id).map(asRegistration);
+  return { id, eventRegistrations: (slice: Slice) => connectionOf(own, slice) };
+}
+
+function asRegistration({ id, status, registeredAt, event }: Registration) {
+  return { id, status, registeredAt: instant(registeredAt), event: asEvent(event) };
+}
+
+function asEvent(event: SchoolEvent) {
+  return { ...event, startsAt: instant(event.startsAt), endsAt: instant(event.endsAt) };
+}
+
+function instant(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}
+
+/** Errors of the query are the caller's to read; an error of the school's own code is logged and not shown. */
+function safeErrors({ errors }: ExecutionResult): { errors?: readonly object[] } {
+  if (errors === undefined) return {};
+  return {
+    errors: errors.map((error) => {
+      if (error.originalError === undefined || error.originalError instanceof GraphQLError) return error.toJSON();
+      console.error('school: a query failed', error.originalError);
+      return { ...error.toJSON(), message: 'Something went wrong at the school.' };
+    }),
+  };
+}
+
+function isMap(value: unknown): value is Record<string, unknown> | null | undefined {
+  return value == null || (typeof value === 'object' && !Array.isArray(value));
+}
+
+function isName(value: unknown): value is string | null | undefined {
+  return value == null || typeof value === 'string';
+}

@@ -1,0 +1,29 @@
+import { type Html, html } from './html.ts';
+
+/** A part of a list, as a page shows it. */
+export interface Shown<T> {
+  readonly items: readonly T[];
+  readonly page: number;
+  readonly last: number;
+  readonly total: number;
+}
+
+const PER_PAGE = 12;
+
+/** In: a list and the page a browser asked for. Out: what to show: the nearest page there is, whatever was asked. */
+export function shownPart<T>(items: readonly T[], asked: unknown): Shown<T> {
+  const last = Math.max(1, Math.ceil(items.length / PER_PAGE));
+  const wanted = typeof asked === 'string' && /^\d{1,6}$/.test(asked) ? Number(asked) : 1;
+  const page = Math.min(Math.max(wanted, 1), last);
+  return { items: items.slice((page - 1) * PER_PAGE, page * PER_PAGE), page, last, total: items.length };
+}
+
+/** In: what is shown and the path of the list. Out: the links to the pages around it, or nothing for one page. */
+export function pager({ page, last }: Shown<unknown>, path: string): Html {
+  if (last === 1) return html``;
+  return html`<nav class="pages" aria-label="Pages">
+${page > 1 && html`<a rel="prev" href="${path}?page=${page - 1}">Previous</a>`}
+<span>Page ${page} of ${last}</span>
+${page < last && html`<a rel="next" href="${path}?page=${page + 1}">Next</a>`}
+</nav>`;
+}

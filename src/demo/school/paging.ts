@@ -1,0 +1,37 @@
+import type { Request } from 'express';
+import { ApiError } from './api-error.ts';
+
+const DEFAULT_PER_PAGE = 20;
+const LARGEST_PER_PAGE = 50;
+
+/** One page of a list, as every list of the REST service is answered. */
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly meta: {
+    readonly page: number;
+    readonly per_page: number;
+    readonly total: number;
+    readonly next_page: number | null;
+  };
+}
+
+/** In: a request with `page` and `per_page` and the whole list. Out: the page asked for. Throws for bad values. */
+export function pageOf<T>(request: Request, rows: readonly T[]): Page<T> {
+  const page = wholeNumber(request, 'page', 1);
+  const perPage = Math.min(wholeNumber(request, 'per_page', DEFAULT_PER_PAGE), LARGEST_PER_PAGE);
+  const end = page * perPage;
+  return {
+    data: rows.slice(end - perPage, end),
+    meta: { page, per_page: perPage, total: rows.length, next_page: end < rows.length ? page + 1 : null },
+  };
+}
+
+/** In: a query parameter's name and what it is when absent. Out: a whole number from 1. Throws for anything else. */
+export function wholeNumber(request: Request, name: string, absent: number): number {
+  const given = request.query[name];
+  if (given === undefined) return absent;
+  if (typeof given !== 'string' || !/^[1-9]\d{0,8}$/.test(given)) {
+    throw new ApiError(400, 'bad_request', `${name} must be a whole number from 1.`);
+  }
+  return Number(given);
+}
