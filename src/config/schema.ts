@@ -3,16 +3,22 @@ import { isScopeToken } from '../oauth/scope.ts';
 import { duration, size } from './units.ts';
 
 /** A secret is never written in the file: it is named, and read from the environment or from a file of its own. */
-const secretReference = z
-  .union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })])
+export const secretReference = z
+  .union(
+    [z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
+    'must be { env: NAME } or { file: PATH }: a secret is never written here itself',
+  )
   .meta({ description: 'Where a secret is read: { env: NAME } or { file: PATH }.' });
 
-const name = z.string().regex(/^[a-z][a-z0-9_-]*$/i, 'must be a name of letters, digits, - and _');
+const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'must be a name of letters, digits, - and _');
 
 /** The origin is issuer, audience and base of every URL at once, so it is one exact string: no path, no final slash. */
 const origin = z
   .string()
-  .refine((text) => URL.canParse(text) && new URL(text).origin === text, 'must be an origin such as https://school.example')
+  .refine(
+    (text) => URL.canParse(text) && new URL(text).origin === text,
+    'must be an origin such as https://school.example',
+  )
   .refine((text) => !URL.canParse(text) || new URL(text).protocol === 'https:' || isLoopback(new URL(text).hostname), {
     message: 'must be https, except on localhost',
   });
@@ -24,7 +30,8 @@ function isLoopback(host: string): boolean {
 const httpUrl = z
   .string()
   .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an http or https URL')
-  .refine((text) => !/[?#]/.test(text), 'must have neither query nor fragment');
+  .refine((text) => !/[?#]/.test(text), 'must have neither query nor fragment')
+  .refine((text) => !/^[^/]*\/\/[^/]*@/.test(text), 'must hold no user name or password');
 
 const listen = z.strictObject({
   host: z.string().default('127.0.0.1'),
@@ -84,7 +91,8 @@ export const configSchema = z.strictObject({
   listen: listen.prefault({}),
   store,
   secret: secretReference.optional().meta({
-    description: 'Key material (32 bytes or more) that seals the store and signs cookies. Left out, an embedded store makes its own beside the file.',
+    description:
+      'Key material (32 bytes or more) that seals the store and signs cookies. Left out, an embedded store makes its own beside the file.',
   }),
   login: z.discriminatedUnion('kind', [sessionLogin]),
   upstreams: z.record(name, upstream),
@@ -93,7 +101,8 @@ export const configSchema = z.strictObject({
     description: 'Whether clients must send the RFC 8707 resource parameter. Set by the profile.',
   }),
   anonymous: z.enum(['refuse', 'serve']).meta({
-    description: 'What a protected route does without a token: refuse with 401, or serve as anonymous. Set by the profile.',
+    description:
+      'What a protected route does without a token: refuse with 401, or serve as anonymous. Set by the profile.',
   }),
   routes: z.array(route).default([]),
   site: z.strictObject({ upstream: name }).optional(),
@@ -122,6 +131,7 @@ export const configSchema = z.strictObject({
 export type Config = z.output<typeof configSchema>;
 export type UpstreamConfig = Config['upstreams'][string];
 export type RouteConfig = Config['routes'][number];
+export type SecretReference = z.output<typeof secretReference>;
 export type ScopeConfig = Config['scopes'][string];
 export type SessionLoginConfig = Extract<Config['login'], { kind: 'session' }>;
 export type AccountConfig = NonNullable<Config['account']>;

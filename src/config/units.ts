@@ -3,16 +3,19 @@ import { z } from 'zod';
 const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 } as const;
 const BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 
+const DURATION = 'must be a duration such as 500ms, 30s, 10m, 8h or 30d';
+const SIZE = 'must be a size such as 64KiB or 1MiB';
+
 /** In: '500ms', '10s', '10m', '8h', '30d'. Out: seconds. */
 export const duration = z
-  .string()
-  .regex(/^\d+(ms|s|m|h|d)$/, 'must be a duration such as 500ms, 30s, 10m, 8h or 30d')
+  .string(DURATION)
+  .regex(/^\d+(ms|s|m|h|d)$/, DURATION)
   .transform((text) => Number.parseInt(text, 10) * SECONDS[text.replace(/^\d+/, '') as keyof typeof SECONDS])
   .meta({ examples: ['10m'] });
 
 /** In: '64KiB', '1MiB'. Out: bytes. */
 export const size = z
-  .string()
-  .regex(/^\d+(B|KiB|MiB|GiB)$/, 'must be a size such as 64KiB or 1MiB')
+  .string(SIZE)
+  .regex(/^\d+(B|KiB|MiB|GiB)$/, SIZE)
   .transform((text) => Number.parseInt(text, 10) * BYTES[text.replace(/^\d+/, '') as keyof typeof BYTES])
   .meta({ examples: ['1MiB'] });

@@ -1,0 +1,73 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Finding } from './problems.ts';
+import { isTree } from './tree.ts';
+
+/** A file that the configuration names, read. */
+interface TextFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** What the Account API is made from. */
+export interface AccountFiles {
+  readonly schema: TextFile;
+  readonly mappings: readonly TextFile[];
+}
+
+/**
+ * Reads the files of the `account` block. In: the block, not yet known to fit the schema, and how its paths are resolved;
+ * `mappings` may have `*` in its last part. Out: the files (undefined when any cannot be read), mappings by name.
+ */
+export async function readAccountFiles(
+  account: unknown,
+  resolve: (path: string) => string,
+): Promise<{ files: AccountFiles | undefined; findings: readonly Finding[] }> {
+  const findings: Finding[] = [];
+  if (!isTree(account)) return { files: undefined, findings };
+
+  const read = async (key: 'schema' | 'mappings'): Promise<readonly TextFile[]> => {
+    const pattern = account[key];
+    if (typeof pattern !== 'string' || pattern === '') return [];
+    try {
+      const files = await expand(resolve(pattern));
+      if (files.length > 0) return await Promise.all(files.map(readText));
+      findings.push({ path: ['account', key], at: 'value', message: `no file matches ${pattern}` });
+    } catch (error) {
+      findings.push({ path: ['account', key], at: 'value', message: `cannot read ${pattern}: ${reason(error)}` });
+    }
+    return [];
+  };
+  const [schemas, mappings] = [await read('schema'), await read('mappings')];
+  const schema = schemas[0];
+  return { files: schema === undefined || mappings.length === 0 ? undefined : { schema, mappings }, findings };
+}
+
+async function expand(pattern: string): Promise<readonly string[]> {
+  const last = basename(pattern);
+  if (!last.includes('*')) return [pattern];
+  const parts = last.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  const fits = new RegExp(`^${parts.join('.*')}$`);
+  const names = await readdir(dirname(pattern));
+  return names
+    .filter((name) => fits.test(name) && !name.startsWith('.'))
+    .sort()
+    .map((name) => join(dirname(pattern), name));
+}
+
+async function readText(file: string): Promise<TextFile> {
+  return { file, text: await readFile(file, 'utf8') };
+}
+
+/** Out: why a file could not be read, in words. */
+export function reason(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  const words: Readonly<Record<string, string>> = {
+    ENOENT: 'there is no such file',
+    ENOTDIR: 'there is no such file',
+    EISDIR: 'it is a folder, not a file',
+    EACCES: 'this process may not read it',
+    EPERM: 'this process may not read it',
+  };
+  return words[code] ?? `it cannot be read (${code || 'unknown reason'})`;
+}

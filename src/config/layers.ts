@@ -1,0 +1,57 @@
+import type { Layer, YamlLayer } from './document.ts';
+import type { Place } from './problems.ts';
+import { merge, type Path, type Tree, valueAt } from './tree.ts';
+
+/** The layers of a configuration; each one's name is its place in the order, weakest first. */
+export interface Layers {
+  readonly scopes: YamlLayer;
+  readonly profile: YamlLayer;
+  readonly file: YamlLayer;
+  readonly environment: Layer;
+  readonly overrides: Layer;
+}
+
+/** Out: the layers laid over each other. `profile` has done its work by then, and `$schema` is for editors: both go. */
+export function mergeLayers({ scopes, profile, file, environment, overrides }: Layers): Tree {
+  const merged = [scopes, profile, file, environment, overrides].reduce<unknown>(
+    (below, { tree }) => merge(below, tree),
+    {},
+  );
+  const { profile: _, $schema: __, ...rest } = merged as Record<string, unknown>;
+  return rest;
+}
+
+/**
+ * Out: where the setting at `path` was made: in the strongest layer that has it. When none has it, something is missing:
+ * then where the nearest thing around it stands, in the operator's file if it is there at all, since that is where most
+ * people will add it.
+ */
+export function placeInLayers(layers: Layers, path: Path, at: 'key' | 'value'): Place {
+  const { scopes, profile, file, environment, overrides } = layers;
+  const strongest = [overrides, environment, file, profile, scopes];
+  const exact = strongest.find(({ tree }) => valueAt(tree, path) !== undefined);
+  if (exact !== undefined && !insideList(path)) return exact.place(path, at);
+  // A list comes whole from one layer: the strongest that has it.
+  const list = path.slice(
+    0,
+    path.findIndex((step) => typeof step === 'number'),
+  );
+  const owner = insideList(path) ? strongest.find(({ tree }) => valueAt(tree, list) !== undefined) : undefined;
+  if (owner !== undefined) return owner.place(path, at);
+  for (let around = path.slice(0, -1); around.length > 0; around = around.slice(0, -1)) {
+    const layer = [file, environment, overrides, profile, scopes].find(
+      ({ tree }) => valueAt(tree, around) !== undefined,
+    );
+    if (layer !== undefined) return layer.place(around, 'key');
+  }
+  return file.place([], 'key');
+}
+
+function insideList(path: Path): boolean {
+  return path.some((step) => typeof step === 'number');
+}
+
+/** In: settings made by code. Out: them as a layer; its places have no file. */
+export function codeLayer(tree: Tree): Layer {
+  return { tree, place: () => ({ file: 'overrides', line: 0, column: 0 }) };
+}

@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, relative, resolve as resolvePath } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type AccountFiles, readAccountFiles, reason } from './account-files.ts';
+import { readYaml, type YamlLayer } from './document.ts';
+import { readEnvironment } from './environment.ts';
+import { readIssues } from './issues.ts';
+import { codeLayer, type Layers, mergeLayers, placeInLayers } from './layers.ts';
+import { ConfigError, type Finding, type Problem, problemAt } from './problems.ts';
+import { chooseProfile, profileFile, SCOPES_FILE } from './profiles.ts';
+import { checkReferences } from './reference-checks.ts';
+import { checkRoutes } from './route-checks.ts';
+import { type Config, configSchema } from './schema.ts';
+import { readSealingSecret } from './secrets.ts';
+import type { Environment } from './setting.ts';
+import { formatPath, isTree, merge, type Tree } from './tree.ts';
+
+export { ConfigError };
+
+export interface LoadOptions {
+  readonly file: string;
+  readonly environment: Environment;
+  /** Laid over everything else, from code: the demo's ports. */
+  readonly overrides?: Tree;
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** The profile's name, for the ready line only. */
+  readonly profile: string;
+  /** The operator's file, as an absolute path. */
+  readonly file: string;
+  /** The key material that `secret` names; never in `config`, which may be printed. */
+  readonly secret: string | undefined;
+  /** The files of the Account API; undefined when it is not served. */
+  readonly accountFiles: AccountFiles | undefined;
+  /** Resolves a path written in the file against the file's folder. */
+  readonly resolve: (path: string) => string;
+}
+
+/**
+ * Loads the configuration: the bundled scope catalogue, under the profile, under the operator's file, under the
+ * environment, under the overrides. Paths in the result are absolute. Throws ConfigError with every mistake at once.
+ */
+export async function loadConfig({ file, environment, overrides = {} }: LoadOptions): Promise<LoadedConfig> {
+  const operator = await readYamlFile(file, file);
+  const scopes = await readBundled(SCOPES_FILE);
+  const fromEnvironment = readEnvironment(environment, merge(scopes.tree, operator.tree) as Tree);
+  const chosen = { file: operator, environment: fromEnvironment.layer, overrides: codeLayer(overrides) };
+  const wanted = merge(merge(operator.tree, fromEnvironment.layer.tree), overrides) as Tree;
+  const { profile, findings: profileFindings } = chooseProfile(wanted.profile);
+  const layers: Layers = { scopes, profile: await readBundled(profileFile(profile)), ...chosen };
+  const tree = withoutUnaskedAccount(mergeLayers(layers), layers);
+
+  const absolute = resolvePath(file);
+  const resolve = (path: string) => resolvePath(dirname(absolute), path);
+  const parsed = configSchema.safeParse(tree);
+  const account = await readAccountFiles(isServed(tree.account) ? tree.account : undefined, resolve);
+  const secret = await readSealingSecret(tree.secret, environment, resolve);
+  const findings = [
+    ...profileFindings,
+    ...(parsed.success ? [] : readIssues(parsed.error.issues, tree)),
+    ...checkReferences(tree),
+    ...checkRoutes(tree),
+    ...account.findings,
+    ...secret.findings,
+  ];
+  const problems = sorted(
+    [
+      ...[scopes, layers.profile, operator].flatMap((layer) => layer.problems),
+      ...fromEnvironment.problems,
+      ...locate(findings, layers),
+    ],
+    file,
+  );
+  if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
+
+  return {
+    config: withAbsolutePaths(parsed.data, resolve),
+    profile,
+    file: absolute,
+    secret: secret.value,
+    accountFiles: account.files,
+    resolve,
+  };
+}
+
+async function readYamlFile(file: string, shown: string): Promise<YamlLayer> {
+  try {
+    return readYaml(shown, await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new ConfigError([{ file: shown, line: 0, column: 0, path: '', message: `cannot be read: ${reason(error)}` }]);
+  }
+}
+
+async function readBundled(url: URL): Promise<YamlLayer> {
+  const file = fileURLToPath(url);
+  return await readYamlFile(file, relative('.', file));
+}
+
+/** A profile may speak of the Account API (`enabled`), but only an operator can say what it is made from. */
+function withoutUnaskedAccount(tree: Tree, { file, environment, overrides }: Layers): Tree {
+  if ([file, environment, overrides].some((layer) => layer.tree.account !== undefined)) return tree;
+  const { account: _, ...rest } = tree;
+  return rest;
+}
+
+function isServed(account: unknown): boolean {
+  return isTree(account) && account.enabled !== false;
+}
+
+/** One problem a place: what the schema says about it comes first and is enough. */
+function locate(findings: readonly Finding[], layers: Layers): readonly Problem[] {
+  const seen = new Set<string>();
+  return findings.flatMap((finding) => {
+    const path = formatPath(finding.path);
+    if (seen.has(path) || !layers.file.trusts(finding.path)) return [];
+    seen.add(path);
+    return [problemAt(placeInLayers(layers, finding.path, finding.at), finding)];
+  });
+}
+
+/** The operator's file from top to bottom, then the rest. */
+function sorted(problems: readonly Problem[], file: string): readonly Problem[] {
+  const rank = (problem: Problem) => (problem.file === file ? 0 : 1);
+  return problems.toSorted((a, b) => rank(a) - rank(b) || a.line - b.line || a.column - b.column);
+}
+
+/** A disabled Account API is dropped, so that nobody can mount it by mistake. */
+function withAbsolutePaths({ account, store, ...rest }: Config, resolve: (path: string) => string): Config {
+  return {
+    ...rest,
+    store: store.kind === 'sqlite' ? { ...store, path: resolve(store.path) } : store,
+    ...(account?.enabled === true
+      ? { account: { ...account, schema: resolve(account.schema), mappings: resolve(account.mappings) } }
+      : {}),
+  };
+}

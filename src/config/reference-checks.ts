@@ -1,0 +1,62 @@
+import type { Finding } from './problems.ts';
+import { didYouMean } from './suggest.ts';
+import { isTree, type Path, type Tree, valueAt } from './tree.ts';
+
+/**
+ * Checks that every name in the settings names something. In: the merged settings, not yet known to fit the schema, so
+ * that these mistakes are reported together with those; what has the wrong type is passed over here.
+ */
+export function checkReferences(tree: Tree): readonly Finding[] {
+  const routes = Array.isArray(tree.routes) ? tree.routes : [];
+  return [
+    ...unknownUpstreams(tree, [
+      ['login', 'upstream'],
+      ['site', 'upstream'],
+      ...routes.map((_, index): Path => ['routes', index, 'upstream']),
+    ]),
+    ...routes.flatMap((_, index) => unknownScopes(tree, ['routes', index, 'scopes'])),
+    ...loginWithoutSite(tree),
+    ...samePort(tree),
+  ];
+}
+
+function unknownUpstreams(tree: Tree, paths: readonly Path[]): readonly Finding[] {
+  const upstreams = tree.upstreams;
+  if (!isTree(upstreams)) return [];
+  return paths.flatMap((path) => {
+    const name = valueAt(tree, path);
+    if (typeof name !== 'string' || Object.hasOwn(upstreams, name)) return [];
+    return [
+      { path, at: 'value', message: `there is no upstream "${name}"${didYouMean(name, Object.keys(upstreams))}` },
+    ];
+  });
+}
+
+function unknownScopes(tree: Tree, path: Path): readonly Finding[] {
+  const scopes = valueAt(tree, path);
+  const catalogue = tree.scopes;
+  if (!Array.isArray(scopes) || !isTree(catalogue)) return [];
+  return scopes.flatMap((scope, index): Finding[] => {
+    if (typeof scope !== 'string' || Object.hasOwn(catalogue, scope)) return [];
+    const hint = didYouMean(scope, Object.keys(catalogue));
+    return [{ path: [...path, index], at: 'value', message: `there is no scope "${scope}" in the catalogue${hint}` }];
+  });
+}
+
+/** A login page given as a path is the legacy site's, and is only reached at our origin when the site is served there. */
+function loginWithoutSite(tree: Tree): readonly Finding[] {
+  const path = ['login', 'loginUrl'];
+  const url = valueAt(tree, path);
+  if (typeof url !== 'string' || !url.startsWith('/') || isTree(tree.site)) return [];
+  const message =
+    'a path needs `site`, which serves the login page at our origin; or write the full URL of the login page';
+  return [{ path, at: 'value', message }];
+}
+
+/** Found here, it is a sentence; found by the operating system, it is "address in use" by nobody to be seen. */
+function samePort(tree: Tree): readonly Finding[] {
+  const path = ['listen', 'admin', 'port'];
+  const port = valueAt(tree, path) ?? 9090;
+  if (port === 0 || port !== (valueAt(tree, ['listen', 'port']) ?? 8080)) return [];
+  return [{ path, at: 'value', message: 'must differ from listen.port' }];
+}

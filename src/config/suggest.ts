@@ -1,0 +1,41 @@
+/**
+ * Out: the candidate a typing mistake away from `wrong`, or undefined. Near means at most two edits in five letters;
+ * a different case alone is always near.
+ */
+export function nearest(wrong: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const candidate of candidates) {
+    const edits = distance(wrong.toLowerCase(), candidate.toLowerCase());
+    if (edits <= Math.floor(Math.max(wrong.length, candidate.length) * 0.4) && edits < least) {
+      best = candidate;
+      least = edits;
+    }
+  }
+  return best;
+}
+
+/** Out: ` (did you mean "port"?)` or ''. */
+export function didYouMean(wrong: string, candidates: Iterable<string>): string {
+  const candidate = nearest(wrong, candidates);
+  return candidate === undefined ? '' : ` (did you mean "${candidate}"?)`;
+}
+
+/** Levenshtein's distance, with two neighbours swapped counted as one edit: "prot" for "port" is the usual mistake. */
+function distance(from: string, to: string): number {
+  let previous: number[] = [];
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const same = from[i - 1] === to[j - 1];
+      const edits = [(row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (same ? 0 : 1)];
+      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1])
+        edits.push((previous[j - 2] ?? 0) + 1);
+      next.push(Math.min(...edits));
+    }
+    previous = row;
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

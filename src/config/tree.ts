@@ -1,0 +1,51 @@
+/** A configuration layer as plain data, and the few things done to it: look up, put together. */
+export type Tree = Readonly<Record<string, unknown>>;
+export type Path = readonly (string | number)[];
+
+/** Whether `value` is a mapping: neither a list, nor a scalar, nor nothing. */
+export function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Out: what stands at `path`, or undefined when nothing does. Only own keys count: `__proto__` finds nothing. */
+export function valueAt(tree: unknown, path: Path): unknown {
+  let value = tree;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}
+
+/** Out: a tree that holds `value` at `path` and nothing else. */
+export function nest(path: readonly string[], value: unknown): Tree {
+  return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Tree;
+}
+
+/**
+ * Lays `above` over `below`. Mappings merge key by key; everything else, lists too, replaces what was there; `undefined`
+ * leaves it. A mapping whose `kind` differs replaces the whole: a store that is now in memory has no use for a path.
+ */
+export function merge(below: unknown, above: unknown): unknown {
+  if (above === undefined) return below;
+  if (!isTree(below) || !isTree(above)) return above;
+  if (typeof below.kind === 'string' && typeof above.kind === 'string' && below.kind !== above.kind) return above;
+  // fromEntries defines keys instead of assigning them, so a key named __proto__ stays a key.
+  return Object.fromEntries(
+    [...new Set([...Object.keys(below), ...Object.keys(above)])].map((key) => [
+      key,
+      merge(Object.hasOwn(below, key) ? below[key] : undefined, Object.hasOwn(above, key) ? above[key] : undefined),
+    ]),
+  );
+}
+
+/** Out: a path as a person reads it: `routes[3].upstream`, `scopes["courses:read"].title`. */
+export function formatPath(path: Path): string {
+  return path
+    .map((step, index) => {
+      if (typeof step === 'number') return `[${step}]`;
+      if (!/^[\w$-]+$/.test(step)) return `[${JSON.stringify(step)}]`;
+      return index === 0 ? step : `.${step}`;
+    })
+    .join('');
+}

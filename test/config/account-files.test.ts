@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { load, mistakes, SMALL } from './fixture.ts';
+
+const FILES = { 'account.graphql': 'type Query', 'b.map.graphql': 'b', 'a.map.graphql': 'a', '.c.map.graphql': 'c' };
+const block = (schema: string, mappings: string) => `${SMALL}account:\n  schema: ${schema}\n  mappings: ${mappings}\n`;
+
+describe('the account block', () => {
+  it('has its files read, mappings by name', async () => {
+    const { config, accountFiles, resolve } = await load(block('account.graphql', '"*.map.graphql"'), { files: FILES });
+    expect(accountFiles).toEqual({
+      schema: { file: resolve('account.graphql'), text: 'type Query' },
+      mappings: [
+        { file: resolve('a.map.graphql'), text: 'a' },
+        { file: resolve('b.map.graphql'), text: 'b' },
+      ],
+    });
+    expect(config.account).toEqual({
+      enabled: true,
+      path: '/account/graphql',
+      schema: resolve('account.graphql'),
+      mappings: join(resolve('.'), '*.map.graphql'),
+      bodyLimit: 65_536,
+      deadline: 10,
+    });
+  });
+
+  it('may name one mapping file', async () => {
+    const { accountFiles } = await load(block('account.graphql', 'b.map.graphql'), { files: FILES });
+    expect(accountFiles?.mappings.map(({ text }) => text)).toEqual(['b']);
+  });
+
+  it('names files that are not there', async () => {
+    expect(await mistakes(block('none.graphql', '"*.none"'), { files: FILES })).toEqual([
+      'gate.yaml:15:11  account.schema: cannot read none.graphql: there is no such file',
+      'gate.yaml:16:13  account.mappings: no file matches *.none',
+    ]);
+  });
+
+  it('asks for no files when it is disabled, and is gone', async () => {
+    const { config, accountFiles } = await load(`${block('none.graphql', 'none')}  enabled: false\n`);
+    expect('account' in config).toBe(false);
+    expect(accountFiles).toBeUndefined();
+  });
+
+  it('must be whole when it is there', async () => {
+    expect(await mistakes(`${SMALL}account: { enabled: true }\n`)).toEqual([
+      'gate.yaml:14:1  account.schema: is missing',
+      'gate.yaml:14:1  account.mappings: is missing',
+    ]);
+  });
+});

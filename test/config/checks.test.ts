@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { load, mistakes, SMALL } from './fixture.ts';
+
+const route = (match: string, rest = '') => `  - { match: "${match}", upstream: school${rest} }\n`;
+const routes = (...lines: string[]) => `${SMALL}routes:\n${lines.join('')}`;
+
+describe('names that name nothing', () => {
+  it.each([
+    [
+      SMALL.replace('  upstream: school', '  upstream: scool'),
+      'gate.yaml:7:13  login.upstream: there is no upstream "scool" (did you mean "school"?)',
+    ],
+    [
+      SMALL.replace('site: { upstream: school }', 'site: { upstream: web }'),
+      'gate.yaml:13:19  site.upstream: there is no upstream "web"',
+    ],
+    [
+      routes('  - { match: "GET /x", upstream: shool }\n'),
+      'gate.yaml:15:34  routes[0].upstream: there is no upstream "shool" (did you mean "school"?)',
+    ],
+    [
+      routes(route('GET /x', ', scopes: [openid, course:read]')),
+      'gate.yaml:15:59  routes[0].scopes[1]: there is no scope "course:read" in the catalogue (did you mean "courses:read"?)',
+    ],
+    [
+      routes(route('GET /x', ', scopes: [constructor]')),
+      'gate.yaml:15:51  routes[0].scopes[0]: there is no scope "constructor" in the catalogue',
+    ],
+  ])('case %#', async (text, line) => {
+    expect(await mistakes(text)).toEqual([line]);
+  });
+});
+
+describe('patterns of routes', () => {
+  it.each([
+    ['GET /.well-known/x', "takes in /.well-known/**, which is coursegate's own: choose a narrower path"],
+    ['GET /.well-known', "takes in /.well-known/**, which is coursegate's own: choose a narrower path"],
+    ['GET /oauth/**', "takes in /oauth/**, which is coursegate's own: choose a narrower path"],
+    ['GET /api/oauth/token', "takes in /api/oauth/**, which is coursegate's own: choose a narrower path"],
+    ['GET /api/**', "takes in /api/oauth/**, which is coursegate's own: choose a narrower path"],
+    ['GET /api/*/x', "takes in /api/oauth/**, which is coursegate's own: choose a narrower path"],
+    ['* /**', "takes in /.well-known/**, which is coursegate's own: choose a narrower path"],
+    ['POST /account/graphql', "takes in /account/graphql, which is coursegate's own: choose a narrower path"],
+    ['GET /account/*', "takes in /account/graphql, which is coursegate's own: choose a narrower path"],
+    ['GET /mcp', "takes in /mcp, which is coursegate's own: choose a narrower path"],
+    ['GET /mcp/', "takes in /mcp, which is coursegate's own: choose a narrower path"],
+    ['GET /mcp/**', "takes in /mcp, which is coursegate's own: choose a narrower path"],
+    ['GET /openapi.json', "takes in /openapi.json, which is coursegate's own: choose a narrower path"],
+    ['GET /auth.md', "takes in /auth.md, which is coursegate's own: choose a narrower path"],
+    ['GET /a/**/b', '`**` must be the last part of the path'],
+    ['GET /a/x**', '`*` and `**` stand for whole parts of the path'],
+    ['GET /a//b', 'must be a plain path, without ?, #, \\, empty parts, . or ..'],
+    ['GET /a/../b', 'must be a plain path, without ?, #, \\, empty parts, . or ..'],
+    ['GET /a?b=1', 'must be a plain path, without ?, #, \\, empty parts, . or ..'],
+    ['get /a', 'must be METHOD[|METHOD] /path, such as "GET /api/v1/courses/**"'],
+    ['GET a', 'must be METHOD[|METHOD] /path, such as "GET /api/v1/courses/**"'],
+  ])('%s is refused', async (match, message) => {
+    expect(await mistakes(routes(route(match)))).toEqual([`gate.yaml:15:14  routes[0].match: ${message}`]);
+  });
+
+  it.each([
+    ['GET /api/v1/courses/**'],
+    ['* /api/v1/x'],
+    ['GET|POST /accounts/graphql'],
+    ['GET /account'],
+    ['GET /oauth2/x'],
+    ['GET /mcp/x'],
+    ['GET /a/*/b'],
+    ['GET /'],
+    ['GET /a/'],
+  ])('%s is taken', async (match) => {
+    expect((await load(routes(route(match)))).config.routes).toHaveLength(1);
+  });
+});
+
+describe('the same route twice', () => {
+  it.each([
+    ['GET /x', 'GET /x'],
+    ['GET|POST /x', 'POST /x'],
+    ['* /x', 'GET /x'],
+    ['* /x', '* /x'],
+  ])('%s, then %s', async (first, second) => {
+    expect(await mistakes(routes(route(first), route(second)))).toEqual([
+      'gate.yaml:16:14  routes[1].match: is matched by routes[0] already',
+    ]);
+  });
+
+  it.each([
+    ['GET /x', 'POST /x'],
+    ['GET /x', '* /x'],
+    ['GET /x', 'GET /x/**'],
+  ])('%s, then %s is no repetition', async (first, second) => {
+    expect((await load(routes(route(first), route(second)))).config.routes).toHaveLength(2);
+  });
+});
+
+describe('the login page', () => {
+  const withoutSite = SMALL.replace('site: { upstream: school }\n', '');
+
+  it('as a path needs the site', async () => {
+    expect(await mistakes(withoutSite)).toEqual([
+      'gate.yaml:9:13  login.loginUrl: a path needs `site`, which serves the login page at our origin; or write the full URL of the login page',
+    ]);
+  });
+
+  it('elsewhere does not', async () => {
+    const { config } = await load(
+      withoutSite.replace('loginUrl: /login', 'loginUrl: https://www.school.example/login'),
+    );
+    expect(config.site).toBeUndefined();
+  });
+});

@@ -1,0 +1,53 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { ConfigError, type LoadedConfig, type LoadOptions, loadConfig } from '../../src/config/load.ts';
+
+/** The smallest configuration that starts. */
+export const SMALL = `version: 1
+profile: A
+origin: https://school.example
+store: { kind: sqlite, path: data/gate.db }
+login:
+  kind: session
+  upstream: school
+  whoami: { path: /api/me }
+  loginUrl: /login
+  cookies: [school_session]
+upstreams:
+  school: { url: http://127.0.0.1:4000 }
+site: { upstream: school }
+`;
+
+/** Out: a folder of its own with these files, removed when the test has ended. */
+export async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'coursegate-config-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  return folder;
+}
+
+type Extra = Partial<Omit<LoadOptions, 'file'>> & { readonly files?: Readonly<Record<string, string>> };
+
+/** Loads a text as gate.yaml, with other files beside it. */
+export async function load(text: string, { files = {}, ...options }: Extra = {}): Promise<LoadedConfig> {
+  const folder = await folderWith({ 'gate.yaml': text, ...files });
+  return await loadConfig({ environment: {}, ...options, file: join(folder, 'gate.yaml') });
+}
+
+/** Out: what is printed for a text that does not load, with the folder's name taken out, frames and all. */
+export async function failure(text: string, extra: Extra = {}): Promise<string> {
+  const error = await load(text, extra).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ConfigError)) throw new Error(`expected a ConfigError, got ${String(error)}`);
+  return error.message.replace(/\S*\/coursegate-config-[^/]*\//g, '');
+}
+
+/** Out: the lines of `failure` that name a mistake: no frames, no last line. */
+export async function mistakes(text: string, extra: Extra = {}): Promise<readonly string[]> {
+  const lines = (await failure(text, extra)).split('\n');
+  return lines.slice(0, -1).filter((line) => !/^ *\d* \| /.test(line));
+}

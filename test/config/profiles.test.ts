@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../src/config/load.ts';
+import { profileNames } from '../../src/config/profiles.ts';
+import { folderWith, load, mistakes, SMALL } from './fixture.ts';
+
+const ACCOUNT = 'account: { schema: account.graphql, mappings: account.graphql }\n';
+const files = { 'account.graphql': 'type Query' };
+
+describe('profiles', () => {
+  it('set these keys and no others', async () => {
+    const read = async (name: string): Promise<unknown> =>
+      parse(await readFile(new URL(`../../config/profiles/${name}.yaml`, import.meta.url), 'utf8'));
+    expect(await read('a')).toEqual({ resourceIndicator: 'required', anonymous: 'refuse', account: { enabled: true } });
+    expect(await read('b')).toEqual({ resourceIndicator: 'optional', anonymous: 'serve', account: { enabled: false } });
+  });
+
+  it('give these configurations, alike but for that', async () => {
+    const a = await load(SMALL + ACCOUNT, { files });
+    const b = await load(SMALL + ACCOUNT, { files, environment: { COURSEGATE_PROFILE: 'B' } });
+    expect([a.profile, b.profile]).toEqual(['A', 'B']);
+    const { account: accountA, store: storeA, ...restA } = a.config;
+    const { account: accountB, store: storeB, ...restB } = b.config;
+    expect(restA).toMatchObject({ resourceIndicator: 'required', anonymous: 'refuse' });
+    expect(restB).toEqual({ ...restA, resourceIndicator: 'optional', anonymous: 'serve' });
+    expect([accountA?.enabled, 'account' in b.config, accountB]).toEqual([true, false, undefined]);
+    expect([a.accountFiles?.schema.text, b.accountFiles]).toEqual(['type Query', undefined]);
+    expect([storeA.kind, storeB.kind]).toEqual(['sqlite', 'sqlite']);
+  });
+
+  it('need no account block', async () => {
+    for (const profile of ['A', 'B']) {
+      const { config, accountFiles } = await load(SMALL, { environment: { COURSEGATE_PROFILE: profile } });
+      expect(['account' in config, accountFiles]).toEqual([false, undefined]);
+    }
+  });
+
+  it('are chosen by the environment before the file', async () => {
+    const inFile = SMALL.replace('profile: A', 'profile: B');
+    expect((await load(inFile)).profile).toBe('B');
+    expect((await load(inFile, { environment: { COURSEGATE_PROFILE: 'A' } })).profile).toBe('A');
+    expect((await load(inFile, { environment: { COURSEGATE_PROFILE: '' } })).profile).toBe('B');
+    expect((await load(SMALL.replace('profile: A\n', ''), { environment: { COURSEGATE_PROFILE: 'B' } })).profile).toBe(
+      'B',
+    );
+  });
+
+  it('must be named, and by a name there is', async () => {
+    expect(await mistakes(SMALL.replace('profile: A\n', ''))).toEqual([
+      'gate.yaml:1:1  profile: is missing (one of A, B); COURSEGATE_PROFILE may set it as well',
+    ]);
+    expect(await mistakes(SMALL.replace('profile: A', 'profile: 1'))).toEqual([
+      'gate.yaml:2:10  profile: must be one of A, B',
+    ]);
+  });
+
+  it('are as many as there are files', async () => {
+    const folder = await folderWith({ 'b.yaml': '', 'a.yaml': '', 'c.yaml': '', 'README.md': '' });
+    expect(profileNames(pathToFileURL(`${folder}/`))).toEqual(['A', 'B', 'C']);
+  });
+});
+
+describe("the demo's configuration", () => {
+  const file = new URL('../../config/coursegate.yaml', import.meta.url).pathname;
+
+  it.each([
+    ['A', true],
+    ['B', false],
+  ])('loads under profile %s', async (profile, hasAccount) => {
+    const { config, accountFiles } = await loadConfig({ file, environment: { COURSEGATE_PROFILE: profile } });
+    expect(config).toMatchObject({ origin: 'http://localhost:8080', listen: { port: 8080, admin: { port: 9090 } } });
+    expect(config.account !== undefined).toBe(hasAccount);
+    expect(accountFiles !== undefined).toBe(hasAccount);
+  });
+
+  it('is profile A, and has a route for every scope that names an area', async () => {
+    const { config, profile } = await loadConfig({ file, environment: {} });
+    expect(profile).toBe('A');
+    const used = new Set(config.routes.flatMap(({ scopes }) => scopes));
+    const identity = Object.keys(config.scopes).filter((name) => config.scopes[name]?.kind === 'identity');
+    // Nothing of the school writes to the member's own account.
+    expect(Object.keys(config.scopes).filter((name) => !used.has(name))).toEqual([...identity, 'account:write']);
+  });
+});

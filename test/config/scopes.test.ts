@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { load, SMALL } from './fixture.ts';
+
+/** The contract's list (service-spec, Scopes), in its order. */
+const CONTRACT = [
+  'openid profile email',
+  'courses:read courses:write students:read students:write members:read members:write analytics:read',
+  'curriculum:read curriculum:write orders:read school:read school:write appearance:read appearance:write',
+  'events:read events:write membership_plans:read membership_plans:write coupons:read coupons:write',
+  'posts:read posts:write subscriptions:read subscriptions:write digital_products:read digital_products:write',
+  'comments:read lecturers:read lecturers:write storage:write forms:read pages:read pages:write',
+  'account:read account:write',
+].flatMap((line) => line.split(' '));
+
+it("the bundled catalogue is the contract's, whole", async () => {
+  const { scopes } = (await load(SMALL)).config;
+  expect(CONTRACT).toHaveLength(38);
+  expect(Object.keys(scopes)).toEqual(CONTRACT);
+  for (const [name, { kind, title }] of Object.entries(scopes)) {
+    expect(kind).toBe(/:/.test(name) ? name.split(':')[1] : 'identity');
+    expect(title).toMatch(/^[A-Z][a-z].{5,}[^.]$/);
+  }
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { readSecret, SecretError } from '../../src/config/secrets.ts';
+import { load, mistakes, SMALL } from './fixture.ts';
+
+const KEY = 'k'.repeat(32);
+const asIs = (path: string) => path;
+
+describe('secret', () => {
+  it('is read from the environment', async () => {
+    const { secret, config } = await load(`${SMALL}secret: { env: GATE }\n`, { environment: { GATE: KEY } });
+    expect(secret).toBe(KEY);
+    expect(JSON.stringify(config)).not.toContain(KEY);
+  });
+
+  it.each([[`${KEY}`], [`${KEY}\n`], [`${KEY}\r\n`]])(
+    'is read from a file beside the configuration: %j',
+    async (text) => {
+      const { secret } = await load(`${SMALL}secret: { file: key }\n`, { files: { key: text } });
+      expect(secret).toBe(KEY);
+    },
+  );
+
+  it('loses one newline and nothing else', async () => {
+    const { secret } = await load(`${SMALL}secret: { file: key }\n`, { files: { key: ` ${KEY} \n\n` } });
+    expect(secret).toBe(` ${KEY} \n`);
+  });
+
+  it('may be left out', async () => {
+    expect((await load(SMALL)).secret).toBeUndefined();
+  });
+
+  it.each([
+    ['{ env: GATE }', 'environment variable GATE is not set'],
+    ['{ env: EMPTY }', 'environment variable EMPTY is empty'],
+    ['{ file: none }', 'file none cannot be read'],
+    ['{ env: SHORT }', 'environment variable SHORT has 31 bytes; at least 32 are needed (openssl rand -base64 32)'],
+    ['{ file: short }', 'file short has 5 bytes; at least 32 are needed (openssl rand -base64 32)'],
+  ])('%s is refused at its place', async (reference, message) => {
+    const lines = await mistakes(`${SMALL}secret: ${reference}\n`, {
+      environment: { EMPTY: '', SHORT: 'k'.repeat(31) },
+      files: { short: 'short' },
+    });
+    expect(lines).toEqual([`gate.yaml:14:9  secret: ${message}`]);
+  });
+});
+
+describe('readSecret', () => {
+  it('takes a secret of any length, but not none', async () => {
+    expect(await readSecret({ env: 'A' }, { A: 'x' }, asIs)).toBe('x');
+    await expect(readSecret({ env: 'B' }, { A: 'x' }, asIs)).rejects.toThrow(SecretError);
+    await expect(readSecret({ env: 'A' }, { A: '\n' }, asIs)).rejects.toThrow('environment variable A is empty');
+  });
+});
