@@ -1,0 +1,116 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const SRC = fileURLToPath(new URL('../src', import.meta.url));
+
+/** Which room may import from which. Its own files, and the leaves, are open to every room. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  oauth: [],
+  config: ['oauth'],
+  storage: ['config'],
+  upstream: ['oauth', 'config'],
+  login: ['oauth', 'config', 'upstream', 'storage'],
+  'resource-server': ['oauth', 'config', 'storage'],
+  'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream'],
+  account: ['oauth', 'config', 'upstream'],
+  operations: ['oauth', 'config', 'storage'],
+  http: ['oauth'],
+  connect: [],
+  demo: ['config', 'connect', 'storage', 'operations', 'gateway.ts'],
+};
+
+const LEAVES = ['errors.ts', 'http', 'operations/log.ts'];
+
+/** One dependency, one home. A name that is not here may be imported by nobody. */
+const HOMES: Readonly<Record<string, readonly string[]>> = {
+  'oidc-provider': ['authorization-server'],
+  jose: ['authorization-server/keys.ts', 'upstream/identity.ts', 'demo/school'],
+  undici: ['upstream'],
+  'http-proxy-middleware': ['upstream/site.ts', 'upstream/site-exchange.ts'],
+  graphql: ['account', 'demo/school'],
+  '@graphql-tools/schema': ['account'],
+  '@graphql-tools/utils': ['account'],
+  yaml: ['config'],
+  zod: ['config'],
+  pino: ['operations/log.ts'],
+  'lru-cache': ['resource-server/cache.ts', 'upstream', 'account'],
+  commander: ['main.ts'],
+  oauth4webapi: ['connect', 'demo/client', 'demo/client.ts'],
+  express: ['demo'],
+  ws: ['demo/school'],
+};
+
+interface Import {
+  readonly file: string;
+  readonly room: string;
+  readonly specifier: string;
+}
+
+const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+
+const IMPORTS: readonly Import[] = FILES.flatMap((file) => {
+  const text = readFileSync(join(SRC, file), 'utf8');
+  const specifiers = [
+    ...text.matchAll(/^(?:import|export)\b[^'";]*?\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm),
+  ];
+  return specifiers.map((match) => ({ file, room: roomOf(file), specifier: match[1] ?? match[2] ?? match[3] ?? '' }));
+});
+
+function roomOf(file: string): string {
+  return file.includes('/') ? (file.split('/')[0] ?? '') : file;
+}
+
+function targetOf({ file, specifier }: Import): string {
+  return relative(SRC, join(SRC, dirname(file), specifier));
+}
+
+function within(path: string, places: readonly string[]): boolean {
+  return places.some((place) => path === place || path.startsWith(`${place}/`));
+}
+
+describe('the house', () => {
+  it('is read at all', () => {
+    expect(FILES.length).toBeGreaterThan(60);
+    expect(IMPORTS.length).toBeGreaterThan(200);
+  });
+
+  it('has no room that the table does not know', () => {
+    const rooms = new Set(FILES.filter((file) => file.includes('/')).map(roomOf));
+    expect([...rooms].filter((room) => MAY_IMPORT[room] === undefined)).toEqual([]);
+  });
+
+  it('imports only in the directions of the table', () => {
+    const broken = IMPORTS.filter((entry) => entry.specifier.startsWith('.') && MAY_IMPORT[entry.room] !== undefined)
+      .map((entry) => ({ ...entry, target: targetOf(entry) }))
+      .filter(({ room, target }) => !within(target, [room, ...LEAVES, ...(MAY_IMPORT[room] ?? [])]))
+      .map(({ file, target }) => `${file} imports ${target}`);
+    expect(broken).toEqual([]);
+  });
+
+  it('keeps each dependency in its one home', () => {
+    const broken = IMPORTS.filter(({ specifier }) => !specifier.startsWith('.') && !specifier.startsWith('node:'))
+      .filter(({ file, specifier }) => !within(file, HOMES[packageOf(specifier)] ?? []))
+      .map(({ file, specifier }) => `${file} imports ${specifier}`);
+    expect(broken).toEqual([]);
+  });
+
+  it('touches the process in main.ts only', () => {
+    const broken = FILES.filter((file) => file !== 'main.ts' && file !== 'connect/open-browser.ts').filter((file) =>
+      /\bprocess\.(env|argv|exit|on|once|stdout|stderr|exitCode)\b/.test(readFileSync(join(SRC, file), 'utf8')),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('names no profile outside the config loader', () => {
+    const broken = FILES.filter((file) => !file.startsWith('config/')).filter((file) =>
+      /\bprofile\s*[!=]==?\s*['"]|['"]profile-?[ab]['"]|\bProfile [AB]\b/i.test(readFileSync(join(SRC, file), 'utf8')),
+    );
+    expect(broken).toEqual([]);
+  });
+});
+
+function packageOf(specifier: string): string {
+  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+}
