@@ -17,6 +17,7 @@ import type { Members } from './members.ts';
 import { consentPage } from './pages/consent.ts';
 import { redirect, sendPage } from './pages/layout.ts';
 import { loginPage } from './pages/login.ts';
+import { mustSignIn, type SignInWishes, type Step } from './sign-in-wishes.ts';
 
 export interface InteractionOptions {
   readonly provider: Provider;
@@ -55,23 +56,16 @@ const BODY_LIMIT = 16 * 1024;
 export function createInteractions(options: InteractionOptions): Interactions {
   const { provider, connector, members, origin, school } = options;
 
-  const step = async (exchange: Exchange, whenNobody: 'sign-in' | 'page'): Promise<void> => {
+  const step = async (exchange: Exchange, step: Step): Promise<void> => {
     const { request, response } = exchange;
     const interaction = await find(provider, exchange);
-    const reauthenticate = interaction.prompt.reasons.includes('login_prompt') && whenNobody === 'sign-in';
-    const member = reauthenticate ? undefined : await connector.identify(request.headers);
-    if (member === undefined) {
-      if (whenNobody === 'sign-in') return redirect(response, signInUrl(interaction.uid));
-      const csrf = csrfToken(options.csrfKey, interaction.uid, '');
-      return sendPage(
-        response,
-        200,
-        loginPage({
-          school,
-          signIn: signInUrl(interaction.uid),
-          cancel: { action: `${ENDPOINTS.interaction}/${interaction.uid}`, csrf },
-        }),
-      );
+    const member = await connector.identify(request.headers);
+    const wishes = wishesOf(interaction);
+    if (member === undefined || mustSignIn(wishes, member, step, unixSeconds(options.clock))) {
+      if (step === 'first-visit') return redirect(response, signInUrl(interaction));
+      const csrf = csrfToken(options.csrfKey, interaction.uid, member?.sub ?? '');
+      const cancel = { action: `${ENDPOINTS.interaction}/${interaction.uid}`, csrf };
+      return sendPage(response, 200, loginPage({ school, signIn: signInUrl(interaction), cancel }));
     }
     if (interaction.prompt.name === 'consent' && interaction.session?.accountId === member.sub) {
       return showConsent(response, interaction, member);
@@ -79,8 +73,11 @@ export function createInteractions(options: InteractionOptions): Interactions {
     await logIn(request, response, interaction, member);
   };
 
-  const signInUrl = (uid: string): string =>
-    connector.signInUrl(new URL(`${ENDPOINTS.interaction}/${uid}/return`, origin)).href;
+  const signInUrl = (interaction: Interaction): string => {
+    const loginHint = interaction.params.login_hint;
+    const returnTo = new URL(`${ENDPOINTS.interaction}/${interaction.uid}/return`, origin);
+    return connector.signInUrl(returnTo, { loginHint: typeof loginHint === 'string' ? loginHint : undefined }).href;
+  };
 
   /** Finishes the login step; a session of another member is ended first, so that nobody continues as somebody else. */
   const logIn = async (
@@ -98,7 +95,14 @@ export function createInteractions(options: InteractionOptions): Interactions {
     await members.save(member);
     redirect(
       response,
-      await provider.interactionResult(request, response, { login: { accountId: member.sub, remember: false } }),
+      await provider.interactionResult(request, response, {
+        login: {
+          accountId: member.sub,
+          remember: false,
+          ...(member.authTime === undefined ? {} : { ts: member.authTime }),
+          ...(member.acr === undefined ? {} : { acr: member.acr }),
+        },
+      }),
     );
   };
 
@@ -131,12 +135,12 @@ export function createInteractions(options: InteractionOptions): Interactions {
   };
 
   return {
-    start: (exchange) => step(exchange, 'sign-in'),
-    returned: (exchange) => step(exchange, 'page'),
+    start: (exchange) => step(exchange, 'first-visit'),
+    returned: (exchange) => step(exchange, 'back-from-sign-in'),
 
     async switchAccount(exchange) {
       const interaction = await find(provider, exchange);
-      redirect(exchange.response, signInUrl(interaction.uid));
+      redirect(exchange.response, signInUrl(interaction));
     },
 
     async decide(exchange) {
@@ -175,6 +179,19 @@ export function createInteractions(options: InteractionOptions): Interactions {
       const result = { consent: { grantId: await grant.save() } };
       redirect(response, await provider.interactionResult(request, response, result));
     },
+  };
+}
+
+/** What is still to be met: once the login step is done, the consent step does not ask for it again. */
+function wishesOf(interaction: Interaction): SignInWishes {
+  const { prompt, params, iat } = interaction;
+  const asked = prompt.name === 'login';
+  const maxAge = Number(params.max_age);
+  return {
+    fresh: asked && prompt.reasons.includes('login_prompt'),
+    maxAge: asked && params.max_age !== undefined && Number.isSafeInteger(maxAge) ? maxAge : undefined,
+    acrValues: asked && typeof params.acr_values === 'string' ? params.acr_values.split(' ').filter(Boolean) : [],
+    askedAt: iat,
   };
 }
 

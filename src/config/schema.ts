@@ -56,9 +56,13 @@ const sessionLogin = z.strictObject({
     subject: pointer.default('/id'),
     email: pointer.optional(),
     name: pointer.optional(),
+    authTime: pointer.optional().meta({ description: 'When the member signed in, Unix seconds: makes max_age exact.' }),
+    acr: pointer.optional().meta({ description: 'How the member signed in (OpenID Connect acr).' }),
   }),
   loginUrl: z.string().regex(/^(\/|https?:\/\/)/, 'must be a path or an http(s) URL'),
   returnParam: z.string().min(1).default('return_to'),
+  hintParam: z.string().min(1).optional().meta({ description: 'Where the sign-in page takes a login_hint.' }),
+  acrValues: z.array(z.string().min(1)).default([]).meta({ description: 'The acr values that whoami may give.' }),
   cookies: z.array(z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be a cookie name')).min(1),
 });
 

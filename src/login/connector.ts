@@ -5,6 +5,14 @@ export interface Member {
   readonly sub: string;
   readonly email: string | undefined;
   readonly name: string | undefined;
+  /** When and how they signed in at the backend, where it says so: Unix seconds, and an OpenID Connect acr value. */
+  readonly authTime: number | undefined;
+  readonly acr: string | undefined;
+}
+
+/** What an app asked of the sign-in (OpenID Connect Core §3.1.2.1). */
+export interface SignInWish {
+  readonly loginHint: string | undefined;
 }
 
 /**
@@ -17,6 +25,6 @@ export interface LoginConnector {
    * is. Throws GatewayError `login_unavailable` when the backend cannot tell: that is never "nobody".
    */
   identify(headers: IncomingHttpHeaders): Promise<Member | undefined>;
-  /** Where to send a browser to sign in. In: the absolute URL to come back to. Out: an absolute URL. */
-  signInUrl(returnTo: URL): URL;
+  /** Where to send a browser to sign in. In: the absolute URL to come back to, and what the app asked. */
+  signInUrl(returnTo: URL, wish: SignInWish): URL;
 }

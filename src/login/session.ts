@@ -30,11 +30,12 @@ export function sessionConnector(config: SessionLoginConfig, origin: string, cal
       return parseMember(response.body, config.whoami);
     },
 
-    signInUrl(returnTo) {
+    signInUrl(returnTo, { loginHint }) {
       const url = new URL(config.loginUrl, origin);
       // On the backend's own origin most sites take a path only: an absolute URL looks to them like an open redirect.
       const value = url.origin === returnTo.origin ? `${returnTo.pathname}${returnTo.search}` : returnTo.href;
       url.searchParams.set(config.returnParam, value);
+      if (config.hintParam !== undefined && loginHint !== undefined) url.searchParams.set(config.hintParam, loginHint);
       return url;
     },
   };
@@ -60,7 +61,14 @@ function parseMember(body: string, whoami: SessionLoginConfig['whoami']): Member
   const sub = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id;
   if (typeof sub !== 'string' || !SUBJECT.test(sub))
     throw unusable(`whoami gave no usable subject at ${whoami.subject}`);
-  return { sub, email: text(document, whoami.email), name: text(document, whoami.name) };
+  const authTime = whoami.authTime === undefined ? undefined : at(document, whoami.authTime);
+  return {
+    sub,
+    email: text(document, whoami.email),
+    name: text(document, whoami.name),
+    authTime: Number.isSafeInteger(authTime) ? (authTime as number) : undefined,
+    acr: text(document, whoami.acr),
+  };
 }
 
 function text(document: unknown, pointer: string | undefined): string | undefined {

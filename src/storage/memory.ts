@@ -46,8 +46,10 @@ export function memoryStore(clock: Clock): Store {
     async get(kind, id) {
       return alive(entries.get(key(kind, id)));
     },
-    async findBy(kind, name, value) {
-      return select(kind, name, value).filter((entry) => alive(entry) !== undefined);
+    async findBy(kind, name, value, limit) {
+      return select(kind, name, value)
+        .filter((entry) => alive(entry) !== undefined)
+        .slice(0, limit);
     },
     async commit(mutations) {
       const before = new Map(entries);

@@ -55,8 +55,8 @@ export function sealedStore(inner: Store, secret: string): Store {
       const entry = await inner.get(kind, hash(kind, id));
       return entry === undefined ? undefined : unseal(entry);
     },
-    async findBy(kind, name, value) {
-      return (await inner.findBy(kind, name, hash(name, value))).map(unseal);
+    async findBy(kind, name, value, limit) {
+      return (await inner.findBy(kind, name, hash(name, value), limit)).map(unseal);
     },
     commit: (mutations) => inner.commit(mutations.map(sealMutation)),
     sweep: (limit) => inner.sweep(limit),

@@ -43,7 +43,7 @@ export function sqliteStore(path: string, clock: Clock): Store {
   const selectBy = Object.fromEntries(
     REFERENCE_NAMES.map((name) => [
       name,
-      database.prepare(`SELECT * FROM entry WHERE ${readable} AND ref_${name} = ?`),
+      database.prepare(`SELECT * FROM entry WHERE ${readable} AND ref_${name} = ? LIMIT ?`),
     ]),
   );
   const put = database.prepare(`
@@ -89,9 +89,9 @@ export function sqliteStore(path: string, clock: Clock): Store {
     async get(kind, id) {
       return attempt(() => toEntry(selectOne.get(kind, unixSeconds(clock), id)));
     },
-    async findBy(kind, name, value) {
+    async findBy(kind, name, value, limit = -1) {
       return attempt(() =>
-        (selectBy[name]?.all(kind, unixSeconds(clock), value) ?? []).flatMap((row) => toEntry(row) ?? []),
+        (selectBy[name]?.all(kind, unixSeconds(clock), value, limit) ?? []).flatMap((row) => toEntry(row) ?? []),
       );
     },
     async commit(mutations) {

@@ -5,8 +5,8 @@
 export interface Store {
   /** Out: the entry, or undefined when it is absent or past its expiry. */
   get(kind: string, id: string): Promise<Entry | undefined>;
-  /** Out: every unexpired entry of `kind` whose reference `name` has this value. */
-  findBy(kind: string, name: ReferenceName, value: string): Promise<readonly Entry[]>;
+  /** Out: the unexpired entries of `kind` whose reference `name` has this value, at most `limit` of them. */
+  findBy(kind: string, name: ReferenceName, value: string, limit?: number): Promise<readonly Entry[]>;
   /**
    * Applies all mutations in order, atomically and durably, or none. Out: false, with nothing applied, when a guard
    * fails: `create` of what exists, `consume` of what is absent, expired or consumed already.

@@ -127,6 +127,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
           { op: 'put', entry: code(`${name}-4`, { kind: 'AccessToken', references: { [name]: 'x' } }) },
         ]);
         expect(await store.findBy('AuthorizationCode', name, 'x')).toHaveLength(2);
+        expect(await store.findBy('AuthorizationCode', name, 'x', 1)).toHaveLength(1);
         await store.commit([{ op: 'deleteBy', kind: 'AuthorizationCode', name, value: 'x' }]);
         expect(await store.findBy('AuthorizationCode', name, 'x')).toHaveLength(0);
         expect(await store.findBy('AuthorizationCode', name, 'y')).toHaveLength(1);
