@@ -1,0 +1,68 @@
+import { AccountError } from '../errors.ts';
+import type { TypeMapping } from './mapping.ts';
+import { evaluated, type Operation } from './operation.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+type Waiting = ReturnType<typeof Promise.withResolvers<Fields | undefined>>;
+
+/**
+ * Gathers the objects of one type that ask for batched fields while graphql-js walks a level, and then asks the
+ * upstream for all of them: one call for each `maxSize` keys. A call that fails fails its own keys only.
+ */
+export class Batch {
+  readonly #mapping: TypeMapping;
+  readonly #operation: Operation;
+  readonly #known = new Map<string, Promise<Fields | undefined>>();
+  #waiting = new Map<string, { readonly key: unknown; readonly result: Waiting }>();
+
+  constructor(mapping: TypeMapping, operation: Operation) {
+    this.#mapping = mapping;
+    this.#operation = operation;
+  }
+
+  /** The upstream's fields for one key; undefined when it has none. Rejects with AccountError. */
+  fieldsOf(key: unknown): Promise<Fields | undefined> {
+    if (key === null || key === undefined) return Promise.resolve(undefined);
+    const id = String(key);
+    const known = this.#known.get(id);
+    if (known !== undefined) return known;
+    // Resolvers of one level, and of windows that arrived together, have all run when the loop turns.
+    if (this.#waiting.size === 0) setImmediate(() => this.#flush());
+    const result = Promise.withResolvers<Fields | undefined>();
+    this.#waiting.set(id, { key, result });
+    this.#known.set(id, result.promise);
+    return result.promise;
+  }
+
+  #flush(): void {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting = new Map();
+    for (let from = 0; from < waiting.length; from += this.#mapping.maxSize) {
+      const chunk = waiting.slice(from, from + this.#mapping.maxSize);
+      this.#load(chunk.map(({ key }) => key)).then(
+        (found) => {
+          for (const { key, result } of chunk) result.resolve(found.get(String(key)));
+        },
+        (reason) => {
+          for (const { result } of chunk) result.reject(reason);
+        },
+      );
+    }
+  }
+
+  async #load(keys: readonly unknown[]): Promise<ReadonlyMap<string, Fields>> {
+    const { connector, key } = this.#mapping;
+    const scope = this.#operation.scope({ batch: keys.map((value) => ({ [key]: value })) });
+    const answer = await this.#operation.get(connector, scope);
+    const found = new Map<string, Fields>();
+    if (answer === undefined) return found;
+    const rows = evaluated(() => connector.select(answer, scope));
+    if (!Array.isArray(rows))
+      throw new AccountError('UPSTREAM_BAD_RESPONSE', { cause: `${connector.source}: no list` });
+    for (const row of rows as (Fields | null)[]) {
+      const id = row?.[key];
+      if (row !== null && id !== null && !found.has(String(id))) found.set(String(id), row);
+    }
+    return found;
+  }
+}

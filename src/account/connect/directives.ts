@@ -1,0 +1,150 @@
+import {
+  buildSchema,
+  type ConstDirectiveNode,
+  coerceInputLiteral,
+  GraphQLError,
+  Kind,
+  type StringValueNode,
+  type ValueNode,
+  validateInputLiteral,
+} from 'graphql';
+import { type Mistakes, placeOf } from './mistakes.ts';
+
+/** The directives of a mapping file, and so the documented subset of Apollo Connectors; @connection is ours. */
+const DIRECTIVES = buildSchema(`
+  "Accepted for editors that know Apollo's specifications, and ignored."
+  directive @link(url: String!, as: String, import: [String!]) repeatable on SCHEMA
+
+  "An upstream of the configuration, by its name there. Address, time limit and identity are set there, not here."
+  directive @source(name: String!, http: SourceHTTP) repeatable on SCHEMA
+
+  """
+  On a field: where its value comes from. On a type, with batch: one call that adds fields to many objects at once,
+  found again by the one key that http names as $batch.key and that the selection gives back.
+  """
+  directive @connect(
+    source: String!
+    http: ConnectHTTP!
+    "See syntax.ts. With @connection: of one node."
+    selection: String!
+    batch: ConnectBatch
+  ) on FIELD_DEFINITION | OBJECT
+
+  "The field is a connection (nodes, edges, pageInfo, totalCount) over the pages of the upstream."
+  directive @connection(
+    style: ConnectionStyle!
+    "How many items a page of the upstream has; asked for as $page.size, whatever the client's first is."
+    pageSize: Int!
+    "The list in a page."
+    nodes: String!
+    "What is null, false, 0 or empty on the last page. Without next and total, the page after is asked to know."
+    next: String
+    "The number of all items."
+    total: String
+  ) on FIELD_DEFINITION
+
+  input SourceHTTP {
+    headers: [HTTPHeader!]
+  }
+
+  input ConnectHTTP {
+    "A path with expressions in braces."
+    GET: String!
+    "Members that become the query: null is left out, a list repeats its name."
+    queryParams: String
+    headers: [HTTPHeader!]
+  }
+
+  input HTTPHeader {
+    name: String!
+    "A text with expressions in braces."
+    value: String!
+  }
+
+  input ConnectBatch {
+    maxSize: Int! = 100
+  }
+
+  enum ConnectionStyle {
+    "The upstream is asked for page $page.number, from 1, of $page.size items."
+    PAGE
+  }
+
+  type Query {
+    unused: Boolean
+  }
+`);
+
+export interface HeaderArgument {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The arguments of each directive, as the SDL above lets them through. */
+export interface DirectiveArguments {
+  link: { readonly url: string };
+  source: { readonly name: string; readonly http?: { readonly headers?: readonly HeaderArgument[] } };
+  connect: {
+    readonly source: string;
+    readonly http: {
+      readonly GET: string;
+      readonly queryParams?: string;
+      readonly headers?: readonly HeaderArgument[];
+    };
+    readonly selection: string;
+    readonly batch?: { readonly maxSize: number };
+  };
+  connection: {
+    readonly style: 'PAGE';
+    readonly pageSize: number;
+    readonly nodes: string;
+    readonly next?: string;
+    readonly total?: string;
+  };
+}
+
+/** Reads a directive's arguments. Out: undefined when something is wrong with them, which is then in `mistakes`. */
+export function readDirective<Name extends keyof DirectiveArguments>(
+  name: Name,
+  node: ConstDirectiveNode,
+  coordinate: string,
+  mistakes: Mistakes,
+): DirectiveArguments[Name] | undefined {
+  const definition = DIRECTIVES.getDirective(name);
+  if (definition === undefined || definition === null) throw new Error(`no directive @${name}`);
+  const values: Record<string, unknown> = {};
+  let sound = true;
+  const wrong = (place: Parameters<typeof placeOf>[0], message: string): void => {
+    sound = false;
+    mistakes.add(placeOf(place), coordinate, `@${name}: ${message}`);
+  };
+  for (const given of node.arguments ?? []) {
+    const argument = definition.args.find((each) => each.name === given.name.value);
+    if (argument === undefined) {
+      wrong(given, `there is no argument ${given.name.value}`);
+      continue;
+    }
+    const problem = (error: GraphQLError): void =>
+      wrong(error.nodes?.[0] ?? given, `${argument.name}: ${error.message}`);
+    validateInputLiteral(given.value, argument.type, problem);
+    values[argument.name] = coerceInputLiteral(given.value, argument.type);
+  }
+  for (const argument of definition.args) {
+    const needed = String(argument.type).endsWith('!');
+    const missing = !node.arguments?.some((given) => given.name.value === argument.name);
+    if (needed && missing) wrong(node, `the argument ${argument.name} is missing`);
+  }
+  return sound ? (values as unknown as DirectiveArguments[Name]) : undefined;
+}
+
+/** The string literal at a path of argument and field names. Throws when there is none: the directive was not read. */
+export function literalAt(node: ConstDirectiveNode, ...path: readonly (string | number)[]): StringValueNode {
+  let value: ValueNode | undefined;
+  for (const step of path) {
+    if (value === undefined) value = node.arguments?.find((each) => each.name.value === step)?.value;
+    else if (value.kind === Kind.OBJECT) value = value.fields.find((each) => each.name.value === step)?.value;
+    else if (value.kind === Kind.LIST) value = value.values[step as number];
+  }
+  if (value?.kind !== Kind.STRING) throw new GraphQLError(`no string at ${path.join('.')}`, { nodes: [node] });
+  return value;
+}

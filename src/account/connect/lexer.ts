@@ -1,0 +1,48 @@
+import { MappingSyntaxError } from './syntax.ts';
+
+/** One token of a mapping text: its kind, its meaning (a string without quotes), and where it begins. */
+export interface Token {
+  readonly kind: 'name' | 'variable' | 'string' | 'number' | 'mark' | 'end';
+  readonly text: string;
+  readonly at: number;
+}
+
+const SKIPPED = /(?:\s|#[^\n]*)*/y;
+const TOKEN = new RegExp(
+  [
+    '(?<name>[A-Za-z_][A-Za-z0-9_]*)',
+    '\\$(?<variable>[A-Za-z_][A-Za-z0-9_]*)',
+    '(?<mark>->|\\?\\?|[$.(){}:,])',
+    '(?<number>-?\\d+(?:\\.\\d+)?)(?![A-Za-z_])',
+    `"(?<double>(?:[^"\\\\\\n]|\\\\["\\\\])*)"`,
+    `'(?<single>(?:[^'\\\\\\n]|\\\\['\\\\])*)'`,
+  ].join('|'),
+  'y',
+);
+
+/** Splits a mapping text into tokens, the last of kind 'end'. Throws MappingSyntaxError. */
+export function tokenize(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  for (;;) {
+    SKIPPED.lastIndex = at;
+    SKIPPED.test(text);
+    at = SKIPPED.lastIndex;
+    if (at >= text.length) return [...tokens, { kind: 'end', text: '', at: text.length }];
+    TOKEN.lastIndex = at;
+    const found = TOKEN.exec(text);
+    if (found === null) throw new MappingSyntaxError(`cannot read ${JSON.stringify(text.charAt(at))} here`, at);
+    tokens.push(tokenOf(found.groups ?? {}, at));
+    at = TOKEN.lastIndex;
+  }
+}
+
+function tokenOf(groups: Record<string, string | undefined>, at: number): Token {
+  const { name, variable, mark, number } = groups;
+  if (name !== undefined) return { kind: 'name', text: name, at };
+  if (variable !== undefined) return { kind: 'variable', text: variable, at };
+  if (mark !== undefined) return { kind: 'mark', text: mark, at };
+  if (number !== undefined) return { kind: 'number', text: number, at };
+  const quoted = groups.double ?? groups.single ?? '';
+  return { kind: 'string', text: quoted.replace(/\\(.)/g, '$1'), at };
+}

@@ -1,0 +1,72 @@
+import type { ASTNode, StringValueNode } from 'graphql';
+
+/** Where something stands in a file; lines and columns count from 1. */
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One thing wrong with the contract or a mapping: where, about which schema coordinate, and what. */
+export interface Mistake extends Place {
+  readonly coordinate: string;
+  readonly message: string;
+}
+
+/** Thrown at start with every mistake there is, so that an operator mends a mapping in one go. */
+export class MappingError extends Error {
+  readonly mistakes: readonly Mistake[];
+
+  constructor(mistakes: readonly Mistake[]) {
+    const lines = mistakes.map(({ file, line, column, coordinate, message }) => {
+      return `  ${file}:${line}:${column} ${coordinate}: ${message}`;
+    });
+    super(`The Account API's mapping has ${mistakes.length} mistake(s):\n${lines.join('\n')}`);
+    this.name = 'MappingError';
+    this.mistakes = mistakes;
+  }
+}
+
+/** Gathers mistakes while the mapping is read. */
+export class Mistakes {
+  readonly #found: Mistake[] = [];
+
+  get any(): boolean {
+    return this.#found.length > 0;
+  }
+
+  add(place: Place, coordinate: string, message: string): void {
+    this.#found.push({ ...place, coordinate, message });
+  }
+
+  /** Throws MappingError, in the order of the files, when there is any. */
+  throwIfAny(): void {
+    if (!this.any) return;
+    throw new MappingError(
+      this.#found.toSorted((a, b) => a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column),
+    );
+  }
+}
+
+/** The place of a node of a parsed file. */
+export function placeOf(node: ASTNode): Place {
+  const location = node.loc;
+  if (location === undefined) return { file: 'unknown', line: 1, column: 1 };
+  return { file: location.source.name, line: location.startToken.line, column: location.startToken.column };
+}
+
+/**
+ * The place of one character inside a string literal. In: the literal and an offset into its value. A block string's
+ * removed indentation is put back; escapes in a plain string are not counted, so after one the column is a little low.
+ */
+export function placeInString(node: StringValueNode, offset: number): Place {
+  const start = placeOf(node);
+  if (node.block !== true || node.loc === undefined) return { ...start, column: start.column + 1 + offset };
+  const raw = node.loc.source.body.slice(node.loc.start + 3, node.loc.end - 3).split(/\r\n|[\n\r]/);
+  const before = node.value.slice(0, offset).split('\n');
+  const index = before.length - 1;
+  const firstLine = raw.findIndex((line) => line.trim() !== '') + index;
+  const removed = (raw[firstLine]?.length ?? 0) - (node.value.split('\n')[index]?.length ?? 0);
+  const column = Math.max(0, removed) + (before[index]?.length ?? 0);
+  return { ...start, line: start.line + firstLine, column: firstLine === 0 ? start.column + 3 + column : column + 1 };
+}

@@ -1,0 +1,56 @@
+import { type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
+import { AccountError } from '../errors.ts';
+import { memberNames } from './check.ts';
+import { resolveConnection } from './connection.ts';
+import type { FieldMapping, Mapping, TypeMapping } from './mapping.ts';
+import { evaluated, type Operation } from './operation.ts';
+import { ownFields } from './own-fields.ts';
+
+type Resolver = GraphQLFieldResolver<unknown, Operation, Record<string, unknown>>;
+
+/** Hangs a checked mapping on the contract's fields; graphql-js reads the rest from the objects by name. */
+export function attachResolvers(contract: GraphQLSchema, mapping: Mapping): void {
+  for (const [coordinate, field] of mapping.fields) {
+    attach(contract, coordinate, fieldResolver(field));
+  }
+  for (const [type, batch] of mapping.types) {
+    for (const name of memberNames(batch.connector.selection)) {
+      if (name !== batch.key) attach(contract, `${type}.${name}`, batchResolver(batch, name));
+    }
+  }
+  const own = ownFields(contract);
+  attach(contract, own.viewer, (_source, _args, operation) => ({ id: operation.principal.sub }));
+  attach(contract, own.id, (_source, _args, operation) => operation.principal.sub);
+}
+
+function fieldResolver(field: FieldMapping): Resolver {
+  const { connector, pages } = field;
+  if (pages !== undefined) return (_source, args, operation) => resolveConnection(field, pages, args, operation);
+  return async (_source, args, operation) => {
+    const scope = operation.scope({ args });
+    const answer = await operation.get(connector, scope);
+    return answer === undefined ? null : evaluated(() => connector.select(answer, scope));
+  };
+}
+
+function batchResolver(batch: TypeMapping, name: string): Resolver {
+  return async (source, _args, operation) => {
+    const fields = await operation.fieldsOf(batch, (source as Record<string, unknown>)[batch.key]);
+    return fields?.[name] ?? null;
+  };
+}
+
+function attach(contract: GraphQLSchema, coordinate: string, resolve: Resolver): void {
+  const [typeName = '', fieldName = ''] = coordinate.split('.');
+  const type = contract.getType(typeName);
+  const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
+  if (field === undefined) throw new Error(`no field ${coordinate}`);
+  // Whatever a resolver throws that is not meant for the client is ours to answer for, not the upstream's.
+  field.resolve = async (source, args, operation, info) => {
+    try {
+      return await resolve(source, args, operation, info);
+    } catch (thrown) {
+      throw thrown instanceof AccountError ? thrown : new AccountError('INTERNAL_SERVER_ERROR', { cause: thrown });
+    }
+  };
+}

@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../errors.ts';
+import { mediaType, readBody } from '../http/body.ts';
+
+/** The parameters of one GraphQL request, of the right kinds (GraphQL over HTTP §5.1). */
+export interface GraphqlRequest {
+  readonly query: string;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>> | undefined;
+}
+
+const MEDIA_TYPES = ['application/graphql-response+json', 'application/json'] as const;
+/** The media type of an answer. It also chooses the status of a refused document: 400 or, for the older one, 200. */
+export type ResponseType = (typeof MEDIA_TYPES)[number];
+
+/**
+ * Chooses the media type of the answer (RFC 9110 §12.5.1, GraphQL over HTTP §6.1). In: the Accept field value. Out:
+ * the type, or undefined when the client takes neither. Without a preference: application/json, known to every client.
+ */
+export function negotiate(accept: string | undefined): ResponseType | undefined {
+  if (accept === undefined || accept.trim() === '') return 'application/json';
+  const best = new Map<ResponseType, { readonly quality: number; readonly exactness: number }>();
+  for (const range of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    const quality = qualityOf(parameters);
+    for (const candidate of MEDIA_TYPES) {
+      const exactness = type === candidate ? 2 : type === 'application/*' ? 1 : type === '*/*' ? 0 : -1;
+      if (exactness > (best.get(candidate)?.exactness ?? -1)) best.set(candidate, { quality, exactness });
+    }
+  }
+  let chosen: ResponseType | undefined;
+  let chosenRank = 0;
+  for (const [candidate, { quality, exactness }] of best) {
+    if (quality === 0) continue;
+    // Of equals, the one the client wrote out; of those, the newer; of wildcards, the older.
+    const rank = quality * 10 + exactness + ((candidate === MEDIA_TYPES[0]) === (exactness === 2) ? 0.5 : 0);
+    if (rank > chosenRank) [chosen, chosenRank] = [candidate, rank];
+  }
+  return chosen;
+}
+
+function qualityOf(parameters: readonly string[]): number {
+  const value = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+  if (value === undefined) return 1;
+  return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(value) ? Number(value) : 0;
+}
+
+/**
+ * Reads a GraphQL request from a POST. Throws GatewayError: `unsupported_media_type` unless it is application/json in
+ * UTF-8, `payload_too_large`, or `invalid_request` with what is wrong about the body.
+ */
+export async function readGraphqlRequest(request: IncomingMessage, limit: number): Promise<GraphqlRequest> {
+  const contentType = request.headers['content-type'];
+  const charset = /;\s*charset="?([^";\s]+)/i.exec(contentType ?? '')?.[1]?.toLowerCase();
+  if (
+    mediaType(contentType) !== 'application/json' ||
+    (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')
+  ) {
+    throw new GatewayError('unsupported_media_type', {
+      message: 'The request body must be application/json in UTF-8.',
+    });
+  }
+  const body = parseBody(await readBody(request, limit));
+  if (Array.isArray(body)) throw invalid('Operations are not taken in batches: send one JSON object.');
+  if (!isObject(body)) throw invalid('The request body must be a JSON object.');
+  const { query, operationName, variables, extensions } = body;
+  if (typeof query !== 'string') throw invalid('The parameter query must be a string.');
+  if (operationName != null && typeof operationName !== 'string')
+    throw invalid('The parameter operationName must be a string.');
+  if (variables != null && !isObject(variables)) throw invalid('The parameter variables must be an object.');
+  if (extensions != null && !isObject(extensions)) throw invalid('The parameter extensions must be an object.');
+  return { query, operationName: operationName ?? undefined, variables: variables ?? undefined };
+}
+
+function parseBody(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new GatewayError('invalid_request', { message: 'The request body is not JSON.', cause });
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError('invalid_request', { message });
+}

@@ -1,0 +1,25 @@
+import { GraphQLError, type GraphQLScalarType, type GraphQLSchema, isScalarType } from 'graphql';
+
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
+
+/** The custom scalars of a contract that the gateway can write, each with its guard: what may leave as it. */
+const SCALARS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  DateTime: (value) => typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value)),
+};
+
+export const SCALAR_NAMES: ReadonlySet<string> = new Set(Object.keys(SCALARS));
+
+/** Gives the contract's custom scalars their guards, for values that leave and for arguments that come in. */
+export function attachScalars(contract: GraphQLSchema): void {
+  for (const [name, accepts] of Object.entries(SCALARS)) {
+    const type = contract.getType(name);
+    if (!isScalarType(type)) continue;
+    const coerce = (value: unknown): unknown => {
+      if (!accepts(value)) throw new GraphQLError(`${name} cannot represent this value.`);
+      return value;
+    };
+    const scalar = type as GraphQLScalarType;
+    scalar.coerceOutputValue = coerce;
+    scalar.coerceInputValue = coerce;
+  }
+}

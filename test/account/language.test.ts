@@ -1,0 +1,255 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compileSelection, type Scope } from '../../src/account/connect/evaluate.ts';
+import { parseJson } from '../../src/account/connect/json.ts';
+import { parseSelection } from '../../src/account/connect/parser.ts';
+import { fillHeader, fillPath, fillQuery, parsePath, parseTemplate } from '../../src/account/connect/template.ts';
+
+/** What a selection makes of data, as plain JSON. */
+function select(text: string, data: unknown, scope: Scope = {}): unknown {
+  return JSON.parse(JSON.stringify(compileSelection(parseSelection(text))(data, scope) ?? null));
+}
+
+const COURSE = { id: 7, course: { slug: 'a', 'odd name': 1 }, tags: [{ t: 'x' }, { t: 'y' }], price: 4.5, none: null };
+
+describe('selections', () => {
+  test.each<[text: string, out: unknown]>([
+    ['id', { id: 7 }],
+    ['id # a comment\n tags { t }', { id: 7, tags: [{ t: 'x' }, { t: 'y' }] }],
+    ['slug: course.slug', { slug: 'a' }],
+    ['odd: course."odd name"', { odd: 1 }],
+    ['all: tags.t', { all: ['x', 'y'] }],
+    ['group: { id slug: course.slug }', { group: { id: 7, slug: 'a' } }],
+    ['inner: course { slug }', { inner: { slug: 'a' } }],
+    ['a: missing.deep.down', { a: null }],
+    ['a: missing { id }', { a: null }],
+    ['a: id.slug', { a: null }],
+    ['a: none ?? missing ?? id', { a: 7 }],
+    ['a: none ?? $("text")', { a: 'text' }],
+    ['a: $context.sub', { a: 'm-1' }],
+    ['$.course.slug', 'a'],
+    ['$.tags { t }', [{ t: 'x' }, { t: 'y' }]],
+    ['$(-1.5)', -1.5],
+    ["a: $('it\\'s')", { a: "it's" }],
+  ])('%s', (text, out) => {
+    expect(select(text, COURSE, { context: { sub: 'm-1' } })).toEqual(out);
+  });
+
+  test('inherited names are no data', () => {
+    expect(select('a: toString b: hasOwnProperty c: tags.length', COURSE)).toEqual({
+      a: null,
+      b: null,
+      c: [null, null],
+    });
+  });
+
+  test.each([
+    '',
+    'a:',
+    'a b:',
+    'a a',
+    '{ a }',
+    'a.b',
+    'a->',
+    'a: b->x(',
+    'a: $(x)',
+    'a: $nope.x',
+    'a: "unclosed',
+    'a }',
+    'a: {}',
+    'constructor',
+    'a: __proto__',
+    'a: %',
+  ])('%j is not of the language', (text) => {
+    expect(() => parseSelection(text)).toThrow(
+      expect.objectContaining({ name: 'MappingSyntaxError', at: expect.any(Number) }),
+    );
+  });
+
+  test('any text is either of the language or a syntax error with a place', () => {
+    const piece = fc.constantFrom(
+      'a',
+      ':',
+      '.',
+      '->',
+      '??',
+      '{',
+      '}',
+      '$',
+      '(',
+      ')',
+      '"x"',
+      '1',
+      ' ',
+      '#',
+      '\n',
+      '$args',
+      'eq',
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.array(piece).map((parts) => parts.join('')),
+        ),
+        (text) => {
+          try {
+            parseSelection(text);
+          } catch (thrown) {
+            expect(thrown).toMatchObject({ name: 'MappingSyntaxError' });
+            expect((thrown as { at: number }).at).toBeLessThanOrEqual(text.length);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('methods', () => {
+  test.each<[method: string, value: unknown, out: unknown]>([
+    ['eq(1)', 1, true],
+    ['eq(1)', '1', false],
+    ['ne("x")', 'x', false],
+    ['gt(1)', 2, true],
+    ['gte(2)', 2, true],
+    ['lt("b")', 'a', true],
+    ['lte(1)', 2, false],
+    ['not', true, false],
+    ['add(1)', 2, 3],
+    ['sub(1)', 2, 1],
+    ['mul(2)', 2, 4],
+    ['div(1000)', 754_999, 754.999],
+    ['div(1000)->floor', 754_999, 754],
+    ['floor', -0.5, -1],
+    ['toString', 4711, '4711'],
+    ['parseInt', '042', 42],
+    ['parseInt', 7, 7],
+    ['first', [1, 2], 1],
+    ['last', [1, 2], 2],
+    ['first', [], null],
+    ['size', [1, 2], 2],
+    ["joinNotNull(',')", ['a', null, 1], 'a,1'],
+    ['eq(1)', null, null],
+    ['toDateTime("unix")', 1_796_148_000, '2026-12-01T18:00:00Z'],
+    ['toDateTime("unix")', 1.9, '1970-01-01T00:00:01Z'],
+    ['toDateTime("unix")', 0, null],
+    ['toDateTime("unix")', null, null],
+    ['toDateTime("unix_ms")', 1_796_148_000_999, '2026-12-01T18:00:00Z'],
+    ['toDateTime("sql_utc")', '2026-12-01 18:00:00', '2026-12-01T18:00:00Z'],
+    ['toDateTime("sql_utc")', '0000-00-00 00:00:00', null],
+    ['toDateTime("iso")', '2026-12-01T19:00:00+01:00', '2026-12-01T18:00:00Z'],
+  ])('->%s of %j', (method, value, out) => {
+    expect(select(`$->${method}`, value)).toEqual(out);
+  });
+
+  test.each<[method: string, value: unknown]>([
+    ['gt(1)', '2'],
+    ['not', 1],
+    ['div(2)', '4'],
+    ['floor', 'x'],
+    ['toString', {}],
+    ['parseInt', '1e3'],
+    ['parseInt', '99999999999999999'],
+    ['first', 'ab'],
+    ["joinNotNull(',')", [{}]],
+    ['toDateTime("unix")', '1796148000'],
+    ['toDateTime("unix")', 1e15],
+    ['toDateTime("sql_utc")', '2026-13-01 00:00:00'],
+    ['toDateTime("iso")', '2026-12-01T19:00:00'],
+    ['toDateTime("iso")', '2026-12-01'],
+  ])('->%s refuses %j', (method, value) => {
+    expect(() => select(`$->${method}`, value)).toThrow(expect.objectContaining({ name: 'MappingValueError' }));
+  });
+});
+
+describe('values in a request', () => {
+  const path = parsePath('/v1/members/{$context.sub}/enrolments');
+  const fill = (sub: unknown) => fillPath(path, { context: { sub } });
+
+  test('a value is percent-encoded', () => {
+    expect(fill('m 1?#&é%2e!')).toBe('/v1/members/m%201%3F%23%26%C3%A9%252e%21/enrolments');
+    expect(fill('auth0|12')).toBe('/v1/members/auth0%7C12/enrolments');
+    expect(fill(12)).toBe('/v1/members/12/enrolments');
+  });
+
+  test.each(['', '.', '..', 'a/b', '../x', 'a\\b', 'a\u0000', 'a\r\nb', '\ud800', null, undefined, {}, [], Number.NaN])(
+    '%j is refused',
+    (sub) => {
+      expect(() => fill(sub)).toThrow(expect.objectContaining({ name: 'MappingValueError' }));
+    },
+  );
+
+  test('no value leaves its path segment', () => {
+    const nasty = fc.constantFrom(
+      '.',
+      '..',
+      '/',
+      '\\',
+      '%2e',
+      '%2F',
+      '?',
+      '#',
+      '\r\n',
+      '\u0000',
+      ';',
+      ':',
+      '@',
+      '//',
+      'a',
+    );
+    const value = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(nasty, { maxLength: 6 }).map((parts) => parts.join('')),
+    );
+    fc.assert(
+      fc.property(value, value, (first, second) => {
+        let filled: string;
+        try {
+          filled = fillPath(parsePath('/a/{$args.x}.{$args.y}/b/{$args.x}/c'), { args: { x: first, y: second } });
+        } catch (thrown) {
+          expect(thrown).toMatchObject({ name: 'MappingValueError' });
+          return;
+        }
+        // What any URL parser sees is the five segments of the mapping, whatever stands in them.
+        const url = new URL(filled, 'http://upstream.invalid');
+        expect([url.host, url.search, url.hash]).toEqual(['upstream.invalid', '', '']);
+        const segments = url.pathname.split('/');
+        expect(segments.length).toBe(6);
+        expect(segments.map(decodeURIComponent)).toEqual(['', 'a', `${first}.${second}`, 'b', first, 'c']);
+        expect(filled).toMatch(/^[A-Za-z0-9\-._~%/]+$/);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('a query holds its names and values', () => {
+    const value = fc.oneof(fc.string({ unit: 'grapheme' }), fc.integer(), fc.boolean());
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), value), (params) => {
+        const read = new URL(`http://upstream.invalid/${fillQuery(params)}`).searchParams;
+        expect([...read]).toEqual(Object.entries(params).map(([name, item]) => [name, String(item)]));
+      }),
+    );
+    expect(fillQuery({ a: null, b: ['x', 'y'], c: 'p,q' })).toBe('?b=x&b=y&c=p%2Cq');
+    expect(() => fillQuery({ a: {} })).toThrow();
+  });
+
+  test('a header value cannot end its line', () => {
+    const template = parseTemplate('Member {$context.name}');
+    expect(fillHeader(template, { context: { name: 'A B' } })).toBe('Member A B');
+    for (const name of ['a\r\nx-member-id: m-2', 'a\nb', 'a\u0000', 'é', null]) {
+      expect(() => fillHeader(template, { context: { name } })).toThrow();
+    }
+  });
+});
+
+test('whole numbers beyond 2^53 keep their digits', () => {
+  expect(
+    parseJson('{"a":9007199254740993,"b":9007199254740991,"c":1.0000000000000000001,"__proto__":{"x":1}}'),
+  ).toMatchObject({
+    a: '9007199254740993',
+    b: 9007199254740991,
+    c: 1,
+  });
+  expect(({} as Record<string, unknown>).x).toBeUndefined();
+});

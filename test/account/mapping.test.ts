@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest';
+import { MappingError } from '../../src/account/connect/mistakes.ts';
+import { createAccountEndpoint } from '../../src/account/endpoint.ts';
+import { CONTRACT_FILE, MAPPING_FILE } from './support/account.ts';
+
+/** The mistakes of a contract and its mapping, as 'file:line:column coordinate: message'. */
+function mistakesOf(text: string, schemaText = CONTRACT_FILE, upstreams = ['school', 'progress']): string[] {
+  try {
+    createAccountEndpoint({
+      schemaText,
+      mappings: [{ file: 'map.graphql', text }],
+      upstreams,
+      call: () => Promise.reject(new Error('no call at start')),
+      bodyLimit: 1,
+      deadline: 1,
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof MappingError)) throw thrown;
+    return thrown.mistakes.map(
+      ({ file, line, column, coordinate, message }) => `${file}:${line}:${column} ${coordinate}: ${message}`,
+    );
+  }
+  return [];
+}
+
+const { text } = MAPPING_FILE;
+
+/** The place of a part of the mapping's text, after a change. */
+function changed(from: string, to: string, at = to): { text: string; place: string } {
+  expect(text).toContain(from);
+  const result = text.replace(from, () => to);
+  const start = text.indexOf(from);
+  const after = result.indexOf(at, start);
+  const before = result.slice(0, after === -1 ? result.lastIndexOf(at, start) : after);
+  return {
+    text: result,
+    place: `map.graphql:${before.split('\n').length}:${before.length - before.lastIndexOf('\n')}`,
+  };
+}
+
+test('the demo mapping has no mistakes', () => {
+  expect(mistakesOf(text)).toEqual([]);
+});
+
+describe('one mistake is named with its place', () => {
+  test.each<[from: string, to: string, at: string, said: string]>([
+    [
+      '@source(name: "progress")',
+      '@source(name: "progres")',
+      '"progres"',
+      'the configuration has no upstream "progres", only school, progress',
+    ],
+    ['{ GET: "/v2/positions",', '{ GTE: "/v2", GET: "/v2/positions",', 'GTE', 'unknown field "GTE"'],
+    ['batch: { maxSize: 100 }', 'batch: { maxSize: 0 }', '@connect', 'batch.maxSize is from 1 to 1000'],
+    ['slug: course.slug', 'slugg: course.slug', 'slugg', 'the selection gives "slugg"'],
+    ['->eq(1)', '->equals(1)', '->equals', 'there is no method ->equals'],
+    ['->eq(1)', '->eq(1, 2)', '->eq', '->eq takes 1 argument(s)'],
+    ['("unix")', '("unixx")', '->toDateTime', '->toDateTime takes one of unix, unix_ms, sql_utc, iso'],
+    ['->div(1000)', '->div("1000")', '->div', '->div takes a number'],
+    ['lifetime->eq(1)', 'lifetime->', '\n      """', 'the name of a method was expected'],
+    ['$.data.email_address ??', '$.data.__proto__ ??', '__proto__', 'the name __proto__ cannot be used'],
+    ['?? $context.email', '?? $context.token', '$context.token', '$context has no token, only sub, email, name'],
+    ['?? $context.email', '?? $request.cookie', '$request', 'there is no variable $request'],
+    ['/{$context.sub}"', '/{$args.sub}"', '$args.sub', '$args has no sub, only nothing'],
+    ['/{$context.sub}"', '/{$args.id}/x"', '$args.id', '$args has no id'],
+    ['/{$context.sub}"', '/{sub}"', 'sub}', 'there is no data here'],
+    ['/{$context.sub}"', '/{$context.sub"', '{$context.sub', 'a brace without its other half'],
+    ['/{$context.sub}"', '/../{$context.sub}"', '/api/v1/members/..', 'a path has no empty, "." or ".." segments'],
+    ['/{$context.sub}"', '/%2e%2E/{$context.sub}"', '/api/v1/members/%2e', 'a path has no empty, "." or ".." segments'],
+    ['/{$context.sub}"', '//{$context.sub}"', '/api/v1/members//', 'a path has no empty, "." or ".." segments'],
+    ['/{$context.sub}"', '/{$context.sub}?x=1"', '?x', 'a query is written in queryParams'],
+    ['"/v2/positions"', '"v2/positions"', 'v2/positions"', 'a path begins with /'],
+    ['pageSize: 50', 'pageSize: 5', '@connection', 'pageSize is from 10 to 1000'],
+    ['page: $page.number', 'page: $(1)', '@connection', 'http does not ask for $page.number'],
+    ['style: PAGE', 'style: OFFSET', 'OFFSET', 'does not exist in "ConnectionStyle" enum'],
+    ['email: String\n', 'email: String!\n', 'String!', 'is String in the contract, not String!'],
+    ['email: String\n', 'emails: String\n', 'emails', 'the contract has no such field'],
+    ['email: String\n', 'id: ID!\n', 'id: ID!', 'comes from the access token and has no mapping'],
+    ['extend type EnrolledCourse\n', 'extend type Course\n', 'Course\n', 'the contract has no such object type'],
+    ['slug: course_slug', 'name: course_slug', 'name: course_slug', 'the selection gives "name"'],
+    ['slugs: $batch.slug->joinNotNull', 'slugs: $batch->joinNotNull', '$batch->', 'name what of $batch'],
+    ['# One call', 'type X { a: Int }\n#', 'type X', 'a mapping file has only "extend schema" and "extend type"'],
+    ['extend type Viewer {', 'extend type Viewer {{', '{\n  email', 'Syntax Error'],
+    [
+      'batch: { maxSize: 100 }\n    http: {',
+      'batch: {}\n    http: { headers: [{ name: "Authorization", value: "x" }]',
+      '"Authorization"',
+      'cannot set the header',
+    ],
+    [
+      'batch: { maxSize: 100 }\n    http: {',
+      'batch: {}\n    http: { headers: [{ name: "x\\r\\ny", value: "x" }]',
+      '"x\\r',
+      'cannot set the header',
+    ],
+  ])('%j → %j', (from, to, at, said) => {
+    const wrong = changed(from, to, at);
+    const found = mistakesOf(wrong.text);
+    expect(found.join('\n')).toContain(said);
+    const matching = found.find((line) => line.includes(said)) ?? '';
+    expect(matching.split(' ')[0]).toBe(wrong.place);
+  });
+});
+
+test('all mistakes are listed, in the order of the file', () => {
+  const broken = text
+    .replace('slug: course.slug', 'slugg: course.slug')
+    .replace('lifetime->eq(1)', 'lifetime->equals(1)')
+    .replace('{$context.sub}"', '{$args.sub}"')
+    .replace('source: "progress"', 'source: "progres"');
+  const found = mistakesOf(broken);
+  expect(found.map((line) => line.split(' ')[0])).toEqual([
+    'map.graphql:12:38',
+    'map.graphql:24:7',
+    'map.graphql:26:34',
+    'map.graphql:35:13',
+  ]);
+  for (const said of ['"slugg"', '->equals', '$args has no sub', '"progres"']) expect(found.join('\n')).toContain(said);
+});
+
+describe('the contract', () => {
+  const grown = (from: string, to: string) => mistakesOf(text, CONTRACT_FILE.replace(from, to));
+
+  test.each([
+    ['  email: String\n', '  email: String\n  phone: String\n', 'Viewer.phone: nothing gives this field'],
+    ['  lectureId: ID!\n', '  lectureId: ID!\n  title: String\n', 'LastWatchedLecture.title: nothing gives this field'],
+    ['  slug: String!\n', '  slug: String!\n  title: String\n', 'EnrolledCourse.title: nothing gives this field'],
+    ['lastWatchedLecture: LastWatchedLecture\n', 'lastWatchedLecture: LastWatchedLecture!\n', 'must be nullable'],
+    [
+      'lastWatchedLecture: LastWatchedLecture\n',
+      'lastWatchedLecture: String\n',
+      'gives an object, but the contract has String',
+    ],
+    ['    after: String\n', '    after: String\n    "x" tag: String\n', 'nothing uses the argument tag'],
+    ['    after: String\n', '    after: ID\n', 'arguments first: Int, after: String'],
+    ['  viewer: Viewer!\n', '  me: Viewer!\n', 'the contract needs Query.viewer'],
+    ['  slug: String!\n', '  slug: Slug!\n', 'Unknown type "Slug"'],
+    ['type Query {', 'type Query { "x" x: Any', 'Unknown type "Any"'],
+    ['type Query {', 'type Mutation { x: Int }\ntype Query {', 'only queries can be mapped'],
+    ['scalar DateTime', 'scalar Money\nscalar DateTime', ''],
+    [
+      'expireDate: DateTime',
+      'expireDate: Money } scalar Money type Rest { a: Int',
+      'the gateway cannot write this scalar, only DateTime',
+    ],
+  ])('%j → %j', (from, to, said) => {
+    const found = grown(from, to);
+    if (said === '') expect(found).toEqual([]);
+    else expect(found.join('\n')).toContain(said);
+  });
+
+  test('a field of two givers is named', () => {
+    const twice = text.replace(
+      'slug: course.slug',
+      'slug: course.slug\n      lastWatchedLecture: { lectureId: id  positionSeconds: $(0) }',
+    );
+    expect(mistakesOf(twice).join('\n')).toContain(
+      'EnrolledCourse.lastWatchedLecture: is given here and by the @connect on EnrolledCourse',
+    );
+  });
+
+  test('a batch never fills who the member is', () => {
+    const claim = `${text}\nextend type Viewer @connect(source: "school", batch: {}, http: { GET: "/who", queryParams: "e: $batch.email->joinNotNull(',')" }, selection: "$.all { email id }")`;
+    expect(mistakesOf(claim).join('\n')).toContain('Viewer.id: comes from the access token and has no mapping');
+  });
+});

@@ -1,0 +1,206 @@
+import { buildClientSchema, buildSchema, getIntrospectionQuery, lexicographicSortSchema, printSchema } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CONTRACT_FILE, callOver, startAccount, type TestAccount } from './support/account.ts';
+import { startSchool, type TestSchool } from './support/school.ts';
+
+let school: TestSchool;
+let account: TestAccount;
+
+beforeAll(async () => {
+  school = await startSchool(5);
+  account = await startAccount({ call: callOver(school.origin), bodyLimit: 64 * 1024 });
+});
+afterAll(async () => {
+  await account.close();
+  await school.close();
+});
+
+const OLD = 'application/json';
+const NEW = 'application/graphql-response+json';
+const viewer = JSON.stringify({ query: '{ viewer { id } }' });
+const of = (query: unknown, more: object = {}) => JSON.stringify({ query, ...more });
+
+describe('requests that are not well formed', () => {
+  const type = (contentType: string, accept = OLD) => ({ 'content-type': contentType, accept });
+  test.each<[name: string, status: number, code: string, body: string | Uint8Array, headers: Record<string, string>]>([
+    ['another content type', 415, 'UNSUPPORTED_MEDIA_TYPE', viewer, type('text/plain')],
+    ['a form', 415, 'UNSUPPORTED_MEDIA_TYPE', 'query={viewer{id}}', type('application/x-www-form-urlencoded')],
+    ['bare GraphQL', 415, 'UNSUPPORTED_MEDIA_TYPE', '{viewer{id}}', type('application/graphql')],
+    ['another charset', 415, 'UNSUPPORTED_MEDIA_TYPE', viewer, type('application/json; charset=latin1')],
+    ['compression', 415, 'UNSUPPORTED_MEDIA_TYPE', viewer, { 'content-encoding': 'gzip' }],
+    ['an unacceptable Accept', 406, 'NOT_ACCEPTABLE', viewer, { accept: 'text/html' }],
+    ['an Accept that refuses', 406, 'NOT_ACCEPTABLE', viewer, { accept: '*/*;q=0' }],
+    ['a body too long', 413, 'PAYLOAD_TOO_LARGE', of('x'.repeat(70_000)), {}],
+    ['no JSON', 400, 'INVALID_REQUEST', '{"query":', {}],
+    ['no UTF-8', 400, 'INVALID_REQUEST', new Uint8Array([0x22, 0xff, 0x22]), {}],
+    ['an empty body', 400, 'INVALID_REQUEST', '', {}],
+    ['a batch', 400, 'INVALID_REQUEST', `[${viewer}]`, {}],
+    ['a JSON string', 400, 'INVALID_REQUEST', '"{viewer{id}}"', {}],
+    ['null', 400, 'INVALID_REQUEST', 'null', {}],
+    ['no query', 400, 'INVALID_REQUEST', '{}', {}],
+    ['a query that is an object', 400, 'INVALID_REQUEST', of({}), {}],
+    ['variables that are a list', 400, 'INVALID_REQUEST', of('{viewer{id}}', { variables: [] }), {}],
+    ['variables that are text', 400, 'INVALID_REQUEST', of('{viewer{id}}', { variables: '{}' }), {}],
+    ['an operationName that is a number', 400, 'INVALID_REQUEST', of('{viewer{id}}', { operationName: 1 }), {}],
+    ['extensions that are text', 400, 'INVALID_REQUEST', of('{viewer{id}}', { extensions: 'x' }), {}],
+  ])('%s', async (_name, status, code, body, headers) => {
+    const reply = await account.send(body, headers);
+    expect([reply.status, reply.body.errors[0].extensions.code]).toEqual([status, code]);
+    expect(reply.body.data).toBeUndefined();
+    expect(reply.headers.get('cache-control')).toBe('no-store');
+    expect(reply.headers.get('content-type')).toBe('application/json');
+    expect(account.errors).toEqual([]);
+  });
+});
+
+describe('what the client accepts', () => {
+  test.each([
+    [undefined, OLD],
+    ['*/*', OLD],
+    ['application/*', OLD],
+    [OLD, OLD],
+    [NEW, NEW],
+    [`${NEW}; charset=utf-8, ${OLD}; charset=utf-8`, NEW],
+    [`${OLD}, ${NEW}`, NEW],
+    [`${NEW};q=0.5, ${OLD};q=0.9`, OLD],
+    [`${OLD};q=0, */*`, NEW],
+    [`text/html, ${NEW};q=0.1`, NEW],
+  ])('%s is answered as %s', async (accept, type) => {
+    const reply = await account.send(viewer, accept === undefined ? {} : { accept });
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+    expect(reply.text).toBe('{"data":{"viewer":{"id":"m-1001"}}}');
+  });
+});
+
+const many = (count: number, of: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => of(index)).join(' ');
+const nested = (depth: number) => `${'{ a'.repeat(depth)} ${'}'.repeat(depth)}`;
+
+describe('documents that are refused', () => {
+  test.each<[name: string, code: string, query: string, more?: object]>([
+    ['a syntax error', 'GRAPHQL_PARSE_FAILED', '{ viewer { id }'],
+    ['an empty document', 'GRAPHQL_PARSE_FAILED', ''],
+    ['more than 1000 tokens', 'GRAPHQL_PARSE_FAILED', `{ ${many(1001, () => 'a')} }`],
+    ['an unknown field', 'GRAPHQL_VALIDATION_FAILED', '{ viewer { emial } }'],
+    ['a mutation', 'GRAPHQL_VALIDATION_FAILED', 'mutation { a }'],
+    ['a subscription', 'GRAPHQL_VALIDATION_FAILED', 'subscription { a }'],
+    ['an empty selection', 'GRAPHQL_VALIDATION_FAILED', '{ viewer { } }'],
+    ['an empty operation', 'GRAPHQL_VALIDATION_FAILED', '{ }'],
+    ['an empty fragment', 'GRAPHQL_VALIDATION_FAILED', '{ viewer { id ...F } } fragment F on Viewer { }'],
+    ['an empty inline fragment', 'GRAPHQL_VALIDATION_FAILED', '{ viewer { id ... { } } }'],
+    ['too deep', 'GRAPHQL_VALIDATION_FAILED', nested(13)],
+    [
+      'too deep by fragments',
+      'GRAPHQL_VALIDATION_FAILED',
+      `${nested(7).replace(/a {2}/, 'a { ...F } ')} fragment F on Viewer ${nested(7)}`,
+    ],
+    ['too many fields', 'GRAPHQL_VALIDATION_FAILED', `{ viewer { ${many(400, () => 'id')} } }`],
+    ['too many aliases', 'GRAPHQL_VALIDATION_FAILED', `{ viewer { ${many(31, (index) => `a${index}: id`)} } }`],
+    ['too many root fields', 'GRAPHQL_VALIDATION_FAILED', `{ ${many(11, () => 'viewer { id }')} }`],
+    [
+      'root fields in a fragment',
+      'GRAPHQL_VALIDATION_FAILED',
+      `{ ...F ...F } fragment F on Query { ${many(6, () => 'viewer { id }')} }`,
+    ],
+    [
+      'a cycle',
+      'GRAPHQL_VALIDATION_FAILED',
+      '{ viewer { ...A } } fragment A on Viewer { ...B } fragment B on Viewer { ...A }',
+    ],
+    [
+      'a fan-out',
+      'GRAPHQL_VALIDATION_FAILED',
+      `{ viewer { ...F0 } } ${many(25, (index) => `fragment F${index} on Viewer { ...F${index + 1} ...F${index + 1} }`)} fragment F25 on Viewer { id }`,
+    ],
+    [
+      'deep introspection',
+      'GRAPHQL_VALIDATION_FAILED',
+      `{ __schema { types ${'{ fields { type '.repeat(6)} { name } ${'} }'.repeat(6)} } }`,
+    ],
+    [
+      'a variable of the wrong kind',
+      'BAD_USER_INPUT',
+      'query ($n: Int) { viewer { enrolledCourses(first: $n) { totalCount } } }',
+      { variables: { n: 'x' } },
+    ],
+    [
+      'a missing variable',
+      'BAD_USER_INPUT',
+      'query ($n: Int!) { viewer { enrolledCourses(first: $n) { totalCount } } }',
+    ],
+    ['an unknown operation', 'BAD_USER_INPUT', 'query A { viewer { id } }', { operationName: 'B' }],
+    ['no choice of operation', 'BAD_USER_INPUT', 'query A { viewer { id } } query B { viewer { id } }'],
+  ])('%s', async (_name, code, query, more) => {
+    for (const [accept, status] of [
+      [OLD, 200],
+      [NEW, 400],
+      [NEW, 400],
+    ] as const) {
+      const reply = await account.send(of(query, more), { accept });
+      expect([reply.status, reply.body.errors[0].extensions]).toEqual([status, { code }]);
+      expect(reply.body).not.toHaveProperty('data');
+      expect(reply.text).not.toMatch(/did you mean/i);
+    }
+    expect(account.errors).toEqual([]);
+  });
+
+  test('at most a handful of errors is listed', async () => {
+    const { body } = await account.ask(`{ viewer { ${many(200, (index) => `x${index}`)} } }`);
+    expect(body.errors.length).toBeLessThanOrEqual(6);
+  });
+
+  test('attacks of the largest size cost little', async () => {
+    const attacks = [
+      `{ ${many(3000, (index) => `a${index}: viewer { id }`)} }`,
+      `{ viewer { ${many(400, () => 'enrolledCourses { nodes { slug } }')} } }`,
+      `{ viewer { id ${'@a'.repeat(3000)} } }`,
+      `{ viewer { ...F0 } } ${many(60, (index) => `fragment F${index} on Viewer { ...F${index + 1} ...F${index + 1} }`)} fragment F60 on Viewer { id }`,
+    ];
+    for (const attack of attacks) {
+      const start = performance.now();
+      expect((await account.ask(attack)).body).not.toHaveProperty('data');
+      // Unprotected, the first three take hundreds of milliseconds and the last never ends.
+      expect(performance.now() - start).toBeLessThan(1000);
+    }
+  });
+
+  test("a null for a directive that needs a value is the client's error", async () => {
+    const { body } = await account.ask('query ($x: Boolean = true) { viewer { id @skip(if: $x) } }', { x: null });
+    expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+  });
+});
+
+describe('introspection', () => {
+  test('shows the contract and nothing of the mapping', async () => {
+    const { body, text } = await account.ask(getIntrospectionQuery({ specifiedByUrl: true }));
+    const sorted = (schema: Parameters<typeof printSchema>[0]) => printSchema(lexicographicSortSchema(schema));
+    expect(sorted(buildClientSchema(body.data))).toBe(sorted(buildSchema(CONTRACT_FILE)));
+    expect(body.data.__schema.directives.map(({ name }: { name: string }) => name).sort()).toEqual([
+      'deprecated',
+      'include',
+      'oneOf',
+      'skip',
+      'specifiedBy',
+    ]);
+    for (const part of ['connect', 'source', 'batch', 'HTTP', 'api/v1', 'progress', '@'])
+      expect(text).not.toContain(part === 'connect' ? '"connect"' : part);
+  });
+
+  test('every part of the contract says what it is', async () => {
+    const { body } = await account.ask(
+      '{ __schema { types { name description fields { name description args { name description } } } } }',
+    );
+    const bare: string[] = [];
+    for (const type of body.data.__schema.types) {
+      if (type.name.startsWith('__')) continue;
+      if (!type.description) bare.push(type.name);
+      for (const field of type.fields ?? []) {
+        if (!field.description) bare.push(`${type.name}.${field.name}`);
+        for (const argument of field.args)
+          if (!argument.description) bare.push(`${type.name}.${field.name}(${argument.name})`);
+      }
+    }
+    expect(bare).toEqual([]);
+  });
+});

@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type AccountOptions, createAccountEndpoint } from '../../../src/account/endpoint.ts';
+import { GatewayError } from '../../../src/errors.ts';
+import type { MemberPrincipal } from '../../../src/oauth/principal.ts';
+import type { CallUpstream } from '../../../src/upstream/request.ts';
+
+export const MEMBER: MemberPrincipal = {
+  kind: 'member',
+  sub: 'm-1001',
+  email: 'token@example.com',
+  name: 'A Student',
+  scope: new Set(['account:read']),
+  clientId: 'client-1',
+  grantId: 'grant-1',
+};
+
+/** The contract's query, as clients send it. */
+export const CONTRACT_QUERY = `query ($n: Int) { viewer { id email enrolledCourses(first: $n) { nodes {
+  slug expireDate hasLifetimeAccess lastWatchedLecture { lectureId positionSeconds } } } } }`;
+
+export const CONTRACT_FILE = readText('schema/account.graphql');
+export const MAPPING_FILE = {
+  file: 'schema/upstream/school.graphql',
+  text: readText('schema/upstream/school.graphql'),
+};
+
+function readText(file: string): string {
+  return readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
+}
+
+/** The seam as the gateway implements it, on fetch: identity from the principal, failures from the one table. */
+export function callOver(origin: string, timeout = 5000): CallUpstream {
+  return async ({ method, path, headers, principal, signal }) => {
+    const limit = AbortSignal.timeout(timeout);
+    try {
+      const response = await fetch(origin + path, {
+        method,
+        redirect: 'manual',
+        headers: { ...headers, 'x-member-id': principal?.sub ?? '' },
+        signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+      });
+      return { status: response.status, headers: {}, body: await response.text() };
+    } catch (cause) {
+      throw new GatewayError(limit.aborted ? 'upstream_timeout' : 'upstream_unreachable', { cause });
+    }
+  };
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is judged field by field
+  readonly body: any;
+}
+
+export interface TestAccount {
+  readonly url: string;
+  readonly errors: unknown[];
+  /** Sends a body as it is. */
+  send(body: string | Uint8Array, headers?: Record<string, string>): Promise<Reply>;
+  /** Sends a query. */
+  ask(query: string, variables?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+/** The endpoint behind a real server, for one member. */
+export async function startAccount(
+  options: Partial<AccountOptions> & Pick<AccountOptions, 'call'>,
+  principal = MEMBER,
+): Promise<TestAccount> {
+  const errors: unknown[] = [];
+  const endpoint = createAccountEndpoint({
+    schemaText: CONTRACT_FILE,
+    mappings: [MAPPING_FILE],
+    upstreams: ['school', 'progress'],
+    bodyLimit: 64 * 1024,
+    deadline: 5,
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  const server = createServer((request, response) => void endpoint(request, response, principal));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/account/graphql`;
+  const send: TestAccount['send'] = async (body, headers = {}) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      body: body as string,
+      headers: { 'content-type': 'application/json', ...headers },
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+  };
+  return {
+    url,
+    errors,
+    send,
+    ask: (query, variables, headers) => send(JSON.stringify({ query, variables }), headers),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
