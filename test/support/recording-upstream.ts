@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createNetServer, type Server as NetSe
 import type { Duplex } from 'node:stream';
 
 /** One request as an upstream received it. */
-export interface Recorded {
+interface Recorded {
   readonly method: string;
   /** The request-target, byte for byte. */
   readonly target: string;

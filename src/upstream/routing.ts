@@ -1,0 +1,178 @@
+import { canonicalPath } from './target.ts';
+
+/** One declared route: the methods it takes (undefined: all), its path pattern, and what stands behind it. */
+export interface Routed<T> {
+  readonly methods: readonly string[] | undefined;
+  readonly pattern: string;
+  readonly value: T;
+}
+
+type RoutingResult<T> =
+  | { readonly kind: 'route'; readonly route: Routed<T> }
+  | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
+  /** An upstream might read this path as one of ours though it is not spelled so: it must reach nothing. */
+  | { readonly kind: 'claimed' }
+  | { readonly kind: 'none' };
+
+/** In: a method and a canonical path (see `parseTarget`). Out: what the table says of it. */
+export type Routing<T> = (method: string, path: string) => RoutingResult<T>;
+
+interface Indexed<T> {
+  readonly index: number;
+  readonly route: Routed<T>;
+}
+
+/** The routes that end at one place of a trie; of several the first declared answers. */
+interface Leaf<T> {
+  readonly routes: Indexed<T>[];
+  readonly byMethod: Map<string, Indexed<T>>;
+  any: Indexed<T> | undefined;
+}
+
+interface Node<T> {
+  readonly literals: Map<string, Node<T>>;
+  star: Node<T> | undefined;
+  end: Leaf<T> | undefined;
+  rest: Leaf<T> | undefined;
+}
+
+/**
+ * Compiles routes into a segment trie, so that a lookup costs the same with ten routes and with a thousand.
+ * Patterns: `/a/b` is exact, `*` is one segment, a final `**` is the rest, including nothing. The first declared match
+ * wins. HEAD is served by a GET route (RFC 9110 §9.3.2). Throws TypeError on a pattern no canonical path can match.
+ *
+ * Every path is looked up twice: as it is spelled, and folded (decoded, case and compatibility forms folded, final
+ * slash dropped), the way a lax upstream may read it. When the folded reading finds an earlier route, or any route
+ * where the spelling finds none, the answer is `claimed`: no spelling reaches a protected resource past its own rule.
+ */
+export function createRouting<T>(routes: readonly Routed<T>[]): Routing<T> {
+  const exact = createNode<T>();
+  const folded = createNode<T>();
+  let patternsAreFolded = true;
+  for (const [index, route] of routes.entries()) {
+    const segments = patternSegments(route.pattern);
+    const foldedSegments = fold(segments);
+    if (foldedSegments.some((segment, at) => segment !== segments[at])) patternsAreFolded = false;
+    insert(exact, segments, { index, route });
+    insert(folded, foldedSegments, { index, route });
+  }
+
+  return (method, path) => {
+    const segments = path.slice(1).split('/');
+    const leaves = find(exact, segments);
+    const best = first(leaves, method);
+    if (!patternsAreFolded || needsFolding(path)) {
+      const lax = find(folded, fold(segments));
+      const laxBest = first(lax, method);
+      const claimed =
+        best === undefined
+          ? lax.length > 0 && leaves.length === 0
+          : laxBest !== undefined && laxBest.index < best.index;
+      if (claimed) return { kind: 'claimed' };
+    }
+    if (best !== undefined) return { kind: 'route', route: best.route };
+    return leaves.length > 0 ? { kind: 'method_not_allowed', allow: allowed(leaves) } : { kind: 'none' };
+  };
+}
+
+function createNode<T>(): Node<T> {
+  return { literals: new Map(), star: undefined, end: undefined, rest: undefined };
+}
+
+function createLeaf<T>(): Leaf<T> {
+  return { routes: [], byMethod: new Map(), any: undefined };
+}
+
+/** Literal segments take the canonical spelling, so that `/kurse/größe` in a file matches what clients send. */
+function patternSegments(pattern: string): string[] {
+  const segments = pattern.slice(1).split('/');
+  const wild = (segment: string, at: number) => segment === '*' || (segment === '**' && at === segments.length - 1);
+  if (!pattern.startsWith('/') || segments.some((segment, at) => segment.includes('*') && !wild(segment, at))) {
+    throw new TypeError(`The route pattern ${pattern} must start with / and use * for one segment or a final /**.`);
+  }
+  return segments.map((segment, at) => {
+    if (wild(segment, at)) return segment;
+    const canonical = canonicalPath(`/${segment.replace(/[^\x21-\x7E]+/g, encodeURIComponent)}`)?.slice(1);
+    if (canonical === undefined || (segment === '' && at !== segments.length - 1)) {
+      throw new TypeError(`The route pattern ${pattern} can match no request: "${segment}" is refused in a path.`);
+    }
+    return canonical;
+  });
+}
+
+function insert<T>(root: Node<T>, segments: readonly string[], entry: Indexed<T>): void {
+  let node = root;
+  for (const segment of segments) {
+    if (segment === '**') {
+      node.rest ??= createLeaf();
+      addTo(node.rest, entry);
+      return;
+    }
+    node = childOf(node, segment);
+  }
+  node.end ??= createLeaf();
+  addTo(node.end, entry);
+}
+
+function childOf<T>(node: Node<T>, segment: string): Node<T> {
+  const child = (segment === '*' ? node.star : node.literals.get(segment)) ?? createNode<T>();
+  if (segment === '*') node.star = child;
+  else node.literals.set(segment, child);
+  return child;
+}
+
+function addTo<T>(leaf: Leaf<T>, entry: Indexed<T>): void {
+  leaf.routes.push(entry);
+  if (entry.route.methods === undefined) leaf.any ??= entry;
+  for (const method of withHead(entry.route.methods ?? [])) {
+    if (!leaf.byMethod.has(method)) leaf.byMethod.set(method, entry);
+  }
+}
+
+function withHead(methods: readonly string[]): string[] {
+  return methods.flatMap((method) => (method === 'GET' && !methods.includes('HEAD') ? ['GET', 'HEAD'] : [method]));
+}
+
+function find<T>(root: Node<T>, segments: readonly string[]): Leaf<T>[] {
+  const leaves: Leaf<T>[] = [];
+  visit(root, 0);
+  return leaves;
+
+  function visit(node: Node<T>, at: number): void {
+    if (node.rest !== undefined) leaves.push(node.rest);
+    const segment = segments[at];
+    if (segment === undefined) {
+      if (node.end !== undefined) leaves.push(node.end);
+      return;
+    }
+    const literal = node.literals.get(segment);
+    if (literal !== undefined) visit(literal, at + 1);
+    if (node.star !== undefined && segment !== '') visit(node.star, at + 1);
+  }
+}
+
+function first<T>(leaves: readonly Leaf<T>[], method: string): Indexed<T> | undefined {
+  let best: Indexed<T> | undefined;
+  for (const leaf of leaves) {
+    for (const entry of [leaf.byMethod.get(method), leaf.any]) {
+      if (entry !== undefined && (best === undefined || entry.index < best.index)) best = entry;
+    }
+  }
+  return best;
+}
+
+function allowed<T>(leaves: readonly Leaf<T>[]): string[] {
+  const entries = leaves.flatMap((leaf) => leaf.routes).sort((a, b) => a.index - b.index);
+  return [...new Set(entries.flatMap((entry) => withHead(entry.route.methods ?? [])))];
+}
+
+function needsFolding(path: string): boolean {
+  return /[A-Z%]|.\/$/.test(path);
+}
+
+/** '*' and '**' of a pattern fold to themselves: neither has a case. */
+function fold(segments: readonly string[]): string[] {
+  const folded = segments.map((segment) => decodeURIComponent(segment).normalize('NFKC').toUpperCase().toLowerCase());
+  while (folded.length > 1 && folded.at(-1) === '') folded.pop();
+  return folded;
+}

@@ -1,0 +1,133 @@
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../errors.ts';
+import { cutOff, flushSoon, isEventStream, resetUnframed } from './answer-stream.ts';
+import { upstreamFailure, wasStaleConnection } from './failures.ts';
+import { type ResponsePolicy, responseHeaders } from './headers.ts';
+
+export interface SiteExchangeOptions {
+  readonly response: ServerResponse;
+  /** Milliseconds for the head, and between two pieces of either body. */
+  readonly timeout: number;
+  readonly responsePolicy: ResponsePolicy;
+  /** Hands the request to http-proxy-middleware. */
+  readonly send: (failed: (error: unknown) => void) => void;
+  readonly hasBody: boolean;
+}
+
+/**
+ * One request through http-proxy-middleware: what its events mean for the client. `run` resolves when the answer was
+ * passed on, cut off, or has no client any more, and rejects with a GatewayError while nothing has been written.
+ * The handlers never throw: they run inside node:http's events, where a throw ends the process.
+ */
+export class SiteExchange {
+  readonly #options: SiteExchangeOptions;
+  readonly #done = Promise.withResolvers<void>();
+  readonly #timer: NodeJS.Timeout;
+  #outgoing: ClientRequest | undefined;
+  #answered = false;
+  #settled = false;
+  /** A safe request without a body may be sent once more, when the kept connection turns out to be closed. */
+  #resendable: boolean;
+
+  constructor(options: SiteExchangeOptions) {
+    this.#options = options;
+    const { method } = options.response.req;
+    this.#resendable = !options.hasBody && (method === 'GET' || method === 'HEAD');
+    this.#timer = setTimeout(() => this.#onTimeout(), options.timeout);
+  }
+
+  run(): Promise<void> {
+    const { response, send, hasBody } = this.#options;
+    response.once('close', () => this.#settle());
+    // Paused again, or the body would run out before httpxy has a socket to pipe it to.
+    if (hasBody) response.req.on('data', () => this.#timer.refresh()).pause();
+    if (response.destroyed) this.#settle();
+    else send((error) => this.fail(error));
+    return this.#done.promise;
+  }
+
+  /** A socket was found for the request; httpxy has not written to it yet. */
+  onOutgoing(outgoing: ClientRequest): void {
+    this.#outgoing = outgoing;
+    // Whatever else happens, this is the last event: an unasked 101, for one, brings neither answer nor error.
+    outgoing.once('close', () => {
+      if (!this.#answered && outgoing === this.#outgoing)
+        this.fail(new Error('The connection closed without an answer.'));
+    });
+    if (this.#settled) outgoing.destroy();
+  }
+
+  onAnswer(answer: IncomingMessage): void {
+    this.#answered = true;
+    const { response, responsePolicy } = this.#options;
+    try {
+      const status = answer.statusCode ?? 0;
+      // No reason phrase: the upstream's may hold what node:http refuses to write.
+      response.writeHead(status, responseHeaders(status, answer.rawHeaders, responsePolicy));
+    } catch (error) {
+      discard(answer);
+      this.fail(error);
+      return;
+    }
+    if (isEventStream(answer.rawHeaders)) {
+      clearTimeout(this.#timer);
+      response.flushHeaders();
+    } else {
+      answer.on('data', () => this.#timer.refresh());
+      flushSoon(response);
+    }
+    // Before httpxy's own listeners, which close the connection to the client.
+    answer.once('error', () => resetUnframed(response));
+    answer.pipe(response);
+  }
+
+  fail(error: unknown): void {
+    if (this.#settled) return;
+    const { response, send } = this.#options;
+    if (this.#resendable && !this.#answered && this.#outgoing?.reusedSocket === true && wasStaleConnection(error)) {
+      this.#resendable = false;
+      this.#outgoing = undefined;
+      send((again) => this.fail(again));
+      return;
+    }
+    if (response.headersSent || response.destroyed) {
+      cutOff(response);
+      this.#settle();
+      return;
+    }
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#done.reject(upstreamFailure(error));
+  }
+
+  #onTimeout(): void {
+    // While the client is slow to read, the upstream cannot be blamed for sending nothing.
+    if (this.#options.response.writableNeedDrain) {
+      this.#timer.refresh();
+      return;
+    }
+    this.fail(new GatewayError('upstream_timeout'));
+    this.#outgoing?.destroy();
+  }
+
+  #settle(): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#done.resolve();
+  }
+}
+
+/**
+ * Drops an answer that cannot be used. httpxy, when this turn ends, will have tied the client's connection to it; that
+ * tie is undone first, or it would take our own 502 down with it.
+ */
+function discard(answer: IncomingMessage): void {
+  process.nextTick(() => {
+    answer
+      .removeAllListeners('close')
+      .removeAllListeners('error')
+      .on('error', () => undefined);
+    answer.destroy();
+  });
+}

@@ -1,0 +1,112 @@
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import https from 'node:https';
+import type { Duplex } from 'node:stream';
+import { createProxyMiddleware } from 'http-proxy-middleware';
+import { requestFraming } from './framing.ts';
+import { requestHeaders } from './headers.ts';
+import { pathPrefix } from './location.ts';
+import { SiteExchange } from './site-exchange.ts';
+import type { Target } from './target.ts';
+import { createTunnels } from './tunnel.ts';
+
+/** The legacy site itself: pages, assets, WebSockets; whatever is no protected resource. */
+export interface Site {
+  /** Passes a request on. It sets `request.url` and `request.headers` to what the upstream is sent. Throws as `Forward`. */
+  handle(request: IncomingMessage, response: ServerResponse, target: Target): Promise<void>;
+  /** Passes a WebSocket on. Never throws: what goes wrong is answered on the socket. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, target: Target): void;
+  /** Ends every connection to the site, tunnels included. */
+  close(): void;
+}
+
+export interface SiteOptions {
+  readonly upstreamUrl: URL;
+  /** Our public origin. */
+  readonly origin: string;
+  /** Seconds: for the answer's head, and between two pieces of its body. */
+  readonly timeout: number;
+  /** Which cookies are the gate's own. */
+  readonly ownCookie: (name: string) => boolean;
+}
+
+/**
+ * The site lane on http-proxy-middleware. Its default plugins are ejected, for the error plugin writes its text into
+ * half-sent answers and ends them as if they were whole. The agent is ours and unbounded: the default one stops at 256
+ * sockets, which as many event streams would use up. Answers are written by us (`selfHandleResponse`), under the same
+ * header policy as everywhere.
+ */
+export function createSite(options: SiteOptions): Site {
+  const { upstreamUrl, ownCookie } = options;
+  const timeout = Math.max(1, Math.round(options.timeout * 1000));
+  const agent = new (upstreamUrl.protocol === 'https:' ? https : http).Agent({
+    keepAlive: true,
+    maxSockets: Number.POSITIVE_INFINITY,
+    maxFreeSockets: 256,
+  });
+  const requestPolicy = { lane: 'site', origin: new URL(options.origin), ownCookie } as const;
+  const responsePolicy = {
+    lane: 'site',
+    origin: options.origin,
+    upstream: upstreamUrl,
+    ownCookie,
+    member: false,
+  } as const;
+  const pathOf = (target: Target) => pathPrefix(upstreamUrl) + target.path + target.query;
+
+  const exchanges = new WeakMap<IncomingMessage, SiteExchange>();
+  const proxy = createProxyMiddleware({
+    target: new URL(upstreamUrl.origin),
+    agent,
+    ejectPlugins: true,
+    selfHandleResponse: true,
+    plugins: [
+      (server) => {
+        server.on('proxyReq', (outgoing, request) => exchanges.get(request)?.onOutgoing(outgoing));
+        server.on('proxyRes', (answer, request) => exchanges.get(request)?.onAnswer(answer));
+        server.on('error', (error, request) => request !== undefined && exchanges.get(request)?.fail(error));
+      },
+    ],
+  });
+
+  const tunnels = createTunnels({
+    upstreamUrl,
+    timeout,
+    responsePolicy,
+    headersOf: (request) => requestHeaders(request.rawHeaders, request.socket.remoteAddress, requestPolicy),
+    pathOf,
+  });
+
+  return {
+    async handle(request, response, target) {
+      const framing = requestFraming(request);
+      const fields = requestHeaders(request.rawHeaders, request.socket.remoteAddress, requestPolicy);
+      // Framing is named, never left to be derived: a body without it would be read as a request of its own.
+      if (framing.kind === 'length') fields.push('content-length', framing.length);
+      if (framing.kind === 'chunked') fields.push('transfer-encoding', 'chunked');
+      fields.push('host', upstreamUrl.host);
+      request.headers = record(fields);
+      request.url = pathOf(target);
+      const send = (failed: (error: unknown) => void) => void proxy(request, response, failed).catch(failed);
+      const exchange = new SiteExchange({ response, timeout, responsePolicy, send, hasBody: framing.kind !== 'none' });
+      exchanges.set(request, exchange);
+      await exchange.run();
+    },
+    upgrade: tunnels.open,
+    close() {
+      agent.destroy();
+      tunnels.close();
+    },
+  };
+}
+
+/** The shape http-proxy-middleware reads; without a prototype, for the names are a client's. */
+function record(fields: readonly string[]): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = Object.create(null);
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const name = (fields[at] as string).toLowerCase();
+    const value = fields[at + 1] as string;
+    const before = headers[name];
+    headers[name] = before === undefined ? value : Array.isArray(before) ? [...before, value] : [before, value];
+  }
+  return headers;
+}

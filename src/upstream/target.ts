@@ -1,0 +1,80 @@
+/** A request target in its one canonical form: what is judged, and byte for byte what the upstream is sent. */
+export interface Target {
+  /** Canonical, percent-encoded, starts with '/'. */
+  readonly path: string;
+  /** '' or '?…' exactly as sent: it takes no part in any decision. */
+  readonly query: string;
+}
+
+const LONGEST = 8192;
+const VISIBLE_ASCII = /^[\x21-\x7E]+$/;
+/** RFC 3986 §3.3 pchar without ';': servers disagree on what a path parameter is (`/public/..;/admin`). */
+const PLAIN_PATH = /^[A-Za-z0-9\-._~!$&'()*+,=:@/]*$/;
+const NOT_PCHAR = /["<>[\]^`{|}]/g;
+const ESCAPE = /%([0-9A-Fa-f]{2})/g;
+const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
+const DOUBLE_ESCAPE = /%25[0-9A-Fa-f]{2}/;
+const UNRESERVED = /[A-Za-z0-9\-._~]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const FORBIDDEN_DECODED = /[\x00-\x1F\x7F-\x9F/\\;]/;
+
+/**
+ * Reads a request target (RFC 9112 §3.2). In: the target as received and our own origin (`https://school.example`).
+ * Out: the canonical target, or undefined when it is refused (answer 400).
+ *
+ * Taken are the origin-form, and the absolute-form of our own origin. Refused is whatever two servers might read
+ * differently: empty and dot segments in any encoding, backslash, ';', encoded slashes, control characters, '#',
+ * non-ASCII bytes, invalid or overlong UTF-8, double encoding, segments that end in a dot or a space. Percent-encoded
+ * unreserved characters are decoded and other escapes written in upper case (RFC 3986 §6.2.2).
+ */
+export function parseTarget(raw: string, origin: string): Target | undefined {
+  if (raw.length > LONGEST || !VISIBLE_ASCII.test(raw) || raw.includes('#')) return undefined;
+  const form = raw.startsWith('/') ? raw : originForm(raw, origin);
+  if (form === undefined) return undefined;
+  const mark = form.indexOf('?');
+  const path = canonicalPath(mark === -1 ? form : form.slice(0, mark));
+  const query = mark === -1 ? '' : form.slice(mark);
+  if (path === undefined || path.length + query.length > LONGEST) return undefined;
+  return { path, query };
+}
+
+/** RFC 9112 §3.2.2: a server must take the absolute-form. Another origin than ours is not ours to serve. */
+function originForm(raw: string, origin: string): string | undefined {
+  if (raw.slice(0, origin.length).toLowerCase() !== origin.toLowerCase()) return undefined;
+  const rest = raw.slice(origin.length);
+  if (rest.startsWith('/')) return rest;
+  return rest === '' || rest.startsWith('?') ? `/${rest}` : undefined;
+}
+
+/** In: a path that starts with '/'. Out: its canonical form, or undefined when it must be refused. */
+export function canonicalPath(path: string): string | undefined {
+  if (path.includes('//')) return undefined;
+  const canonical = PLAIN_PATH.test(path) ? path : normalise(path);
+  if (canonical === undefined) return undefined;
+  return canonical.slice(1).split('/').every(isSafeSegment) ? canonical : undefined;
+}
+
+function normalise(path: string): string | undefined {
+  if (/[\\;]/.test(path) || BROKEN_ESCAPE.test(path)) return undefined;
+  const canonical = path
+    .replace(ESCAPE, (triplet, hex: string) => {
+      const character = String.fromCharCode(Number.parseInt(hex, 16));
+      return UNRESERVED.test(character) ? character : triplet.toUpperCase();
+    })
+    .replace(NOT_PCHAR, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  // Looked for after decoding, so that '%25%36%31' is seen as what it becomes: '%2561'.
+  return DOUBLE_ESCAPE.test(canonical) ? undefined : canonical;
+}
+
+function isSafeSegment(segment: string): boolean {
+  if (!segment.includes('%')) return !segment.endsWith('.');
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(segment);
+  } catch {
+    return false; // not UTF-8
+  }
+  // Compatibility forms (fullwidth '／', one dot leader) become ASCII in upstreams that normalise or use a code page.
+  const folded = decoded.normalize('NFKC');
+  return !FORBIDDEN_DECODED.test(folded) && !FORBIDDEN_DECODED.test(decoded) && !/^\.{1,2}$|[.\s]$/.test(folded);
+}

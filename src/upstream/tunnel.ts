@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import type { Duplex } from 'node:stream';
+import { GatewayError, renderFailure } from '../errors.ts';
+import { writeAnswer } from '../http/answer.ts';
+import { cutOff } from './answer-stream.ts';
+import { upstreamFailure } from './failures.ts';
+import { asksForWebSocket } from './framing.ts';
+import { type ResponsePolicy, responseHeaders } from './headers.ts';
+import { answerOn } from './socket-answer.ts';
+import type { Target } from './target.ts';
+
+export interface Tunnels {
+  open(request: IncomingMessage, socket: Duplex, head: Buffer, target: Target): void;
+  close(): void;
+}
+
+export interface TunnelOptions {
+  readonly upstreamUrl: URL;
+  /** Milliseconds the upstream has to answer the handshake. */
+  readonly timeout: number;
+  readonly responsePolicy: ResponsePolicy;
+  /** The request's fields under the policy. */
+  readonly headersOf: (request: IncomingMessage) => string[];
+  readonly pathOf: (target: Target) => string;
+}
+
+/**
+ * WebSocket tunnels (RFC 6455) to the legacy site, on node:http itself. http-proxy-middleware's own upgrade path sends
+ * the client's fields on and writes the upstream's 101 and its refusals back without a hook for the header policy, and
+ * passes early bytes on before the upstream has agreed. Here the same policy holds as for any request, bytes flow only
+ * after a 101, and an answer that is no upgrade is passed on as an ordinary answer.
+ */
+export function createTunnels(options: TunnelOptions): Tunnels {
+  const { upstreamUrl, responsePolicy } = options;
+  const { request: send } = upstreamUrl.protocol === 'https:' ? https : http;
+  const open = new Set<Duplex>();
+
+  return {
+    open(request, socket, head, target) {
+      // Without a listener, a client that resets its connection would end the process.
+      socket.on('error', () => socket.destroy());
+      hold(open, socket);
+      try {
+        refuseOddities(request, responsePolicy.origin);
+        handshake(request, socket, head, target);
+      } catch (thrown) {
+        refuse(request, socket, thrown);
+      }
+    },
+    close() {
+      for (const socket of open) socket.destroy();
+    },
+  };
+
+  function handshake(request: IncomingMessage, socket: Duplex, head: Buffer, target: Target): void {
+    const outgoing = send({
+      hostname: upstreamUrl.hostname.replace(/^\[|\]$/g, ''),
+      port: upstreamUrl.port,
+      path: options.pathOf(target),
+      agent: false,
+      headers: [
+        ...options.headersOf(request),
+        'Host',
+        upstreamUrl.host,
+        'Connection',
+        'Upgrade',
+        'Upgrade',
+        'websocket',
+      ],
+    });
+    const late = setTimeout(() => outgoing.destroy(new GatewayError('upstream_timeout')), options.timeout);
+    let answered = false;
+    const onClientClose = () => outgoing.destroy();
+    socket.once('close', onClientClose);
+
+    outgoing.on('upgrade', (answer, upstream, upstreamHead) => {
+      answered = true;
+      clearTimeout(late);
+      socket.off('close', onClientClose);
+      hold(open, upstream);
+      join(answer, socket, head, upstream, upstreamHead);
+    });
+    outgoing.on('response', (answer) => {
+      answered = true;
+      clearTimeout(late);
+      passOn(request, socket, answer);
+    });
+    outgoing.on('error', (error) => {
+      clearTimeout(late);
+      if (answered) socket.destroy();
+      else refuse(request, socket, error);
+      answered = true;
+    });
+    endWithoutBody(outgoing);
+  }
+
+  /** Both ends speak WebSocket now: nothing is read any more, and each end closes the other. */
+  function join(answer: IncomingMessage, socket: Duplex, head: Buffer, upstream: Duplex, upstreamHead: Buffer): void {
+    upstream.on('error', () => upstream.destroy());
+    socket.once('close', () => upstream.destroy());
+    upstream.once('close', () => socket.destroy());
+    if (socket.destroyed || answer.headers.upgrade?.toLowerCase() !== 'websocket') {
+      upstream.destroy();
+      return;
+    }
+    try {
+      socket.write(switching(answer, responsePolicy), 'latin1');
+    } catch {
+      // A value no field may hold: there is no answer left to give, the handshake was agreed to.
+      upstream.destroy();
+      return;
+    }
+    if (upstreamHead.length > 0) socket.write(upstreamHead);
+    if (head.length > 0) upstream.write(head);
+    socket.pipe(upstream).pipe(socket);
+  }
+
+  function passOn(request: IncomingMessage, socket: Duplex, answer: IncomingMessage): void {
+    const response = answerOn(request, socket);
+    socket.once('close', () => answer.destroy());
+    answer.on('error', () => cutOff(response));
+    try {
+      const status = answer.statusCode ?? 0;
+      response.writeHead(status, responseHeaders(status, answer.rawHeaders, responsePolicy));
+      answer.pipe(response);
+    } catch (thrown) {
+      answer.destroy();
+      writeFailure(response, thrown);
+    }
+  }
+}
+
+function refuse(request: IncomingMessage, socket: Duplex, thrown: unknown): void {
+  if (!socket.destroyed) writeFailure(answerOn(request, socket), thrown);
+}
+
+function writeFailure(response: http.ServerResponse, thrown: unknown): void {
+  writeAnswer(response, renderFailure(upstreamFailure(thrown), 'problem', randomUUID()));
+}
+
+/**
+ * RFC 6455 §4.1: a GET of HTTP/1.1 or later, for a WebSocket and nothing else, without a body. No same-origin policy
+ * keeps another site's page from opening a WebSocket with the member's cookies, so its Origin is looked at (§10.2).
+ */
+function refuseOddities(request: IncomingMessage, origin: string): void {
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
+  const plain = request.method === 'GET' && request.httpVersionMinor >= 1 && length === '0' && coding === undefined;
+  if (!plain || !asksForWebSocket(request)) {
+    throw new GatewayError('invalid_request', { message: 'Only a WebSocket can be opened this way.' });
+  }
+  if (request.headers.origin !== undefined && request.headers.origin !== origin) throw new GatewayError('forbidden');
+}
+
+/** RFC 9110 §15.2.2. The policy judges final statuses, so the fields are judged as those of a 200. */
+function switching(answer: IncomingMessage, policy: ResponsePolicy): string {
+  const fields = responseHeaders(200, answer.rawHeaders, policy);
+  let head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
+  for (let at = 0; at + 1 < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`;
+  return `${head}\r\n`;
+}
+
+function endWithoutBody(outgoing: ClientRequest): void {
+  outgoing.setNoDelay(true);
+  outgoing.end();
+}
+
+function hold(open: Set<Duplex>, socket: Duplex): void {
+  open.add(socket);
+  socket.once('close', () => open.delete(socket));
+}

@@ -1,0 +1,29 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { ClientGone } from './failures.ts';
+
+/**
+ * A request's body as a stream of its own, with backpressure. undici destroys the body it is given when the upstream
+ * answers early, and takes the socket from an IncomingMessage as it does so; that socket still owes the client an
+ * answer. Here the rest of such an upload is read and dropped instead, as node:http does for any unread body.
+ */
+export function uploadOf(request: IncomingMessage): Readable {
+  const onData = (chunk: Buffer) => {
+    if (!body.push(chunk)) request.pause();
+  };
+  const onEnd = () => body.push(null);
+  const onGone = () => {
+    if (!request.complete) body.destroy(new ClientGone());
+  };
+  const body = new Readable({
+    read: () => request.resume(),
+    destroy: (error, callback) => {
+      request.off('data', onData).off('end', onEnd).off('close', onGone);
+      request.resume();
+      callback(error);
+    },
+  });
+  // An aborted request emits 'error' and then 'close'; the second alone is enough, the first must have a listener.
+  request.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
+  return body;
+}

@@ -1,0 +1,108 @@
+import { generateKeyPair } from 'jose';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { createCallUpstream } from '../../src/upstream/call.ts';
+import { createIdentity } from '../../src/upstream/identity.ts';
+import { createPools, type Pools } from '../../src/upstream/pools.ts';
+import type { CallUpstream } from '../../src/upstream/request.ts';
+import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import { MEMBER } from './gate.ts';
+
+let upstream: RecordingUpstream;
+let pools: Pools;
+let call: CallUpstream;
+
+beforeAll(async () => {
+  upstream = await startRecordingUpstream();
+  const identity = ['headers' as const, 'assertion' as const];
+  const upstreams = {
+    school: { url: `${upstream.url}/base/`, timeout: 10, identity },
+    hasty: { url: upstream.url, timeout: 0.3, identity },
+    closed: { url: 'http://127.0.0.1:1', timeout: 0.3, identity },
+  };
+  pools = createPools(upstreams);
+  const { privateKey } = await generateKeyPair('ES256');
+  const signingKey = async () => ({ kid: 'k1', key: privateKey });
+  call = createCallUpstream({
+    upstreams,
+    pools,
+    identity: createIdentity({ issuer: 'http://a', signingKey, clock: Date.now }),
+  });
+});
+afterEach(() => upstream.script(answerOk));
+afterAll(async () => {
+  await pools.close();
+  await upstream.close();
+});
+
+it('sends what it is given under the upstream’s own path, with the principal’s identity', async () => {
+  upstream.script((_request, response) => {
+    response.writeHead(201, [
+      ...['Content-Type', 'application/json', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'X-A', '1', 'X-A', '2'],
+    ]);
+    response.end('{"grüße":1}');
+  });
+  const answer = await call({
+    upstream: 'school',
+    method: 'POST',
+    path: '/me?x=%2F',
+    headers: { cookie: 'school_session=1', 'content-type': 'text/plain', X_Member_Id: 'evil', 'x-member-id': 'evil' },
+    body: 'grüße',
+    principal: MEMBER,
+  });
+  expect(answer.status).toBe(201);
+  expect(answer.body).toBe('{"grüße":1}');
+  expect(answer.headers).toMatchObject({ 'content-type': 'application/json', 'set-cookie': 'a=1\nb=2', 'x-a': '1, 2' });
+  const seen = upstream.last();
+  expect([seen.method, seen.target, seen.body.toString()]).toEqual(['POST', '/base/me?x=%2F', 'grüße']);
+  expect(seen.values('x-member-id')).toEqual(['m-1']);
+  expect(seen.values('cookie')).toEqual(['school_session=1']);
+  expect(seen.rawHeaders).not.toContain('evil');
+  expect(seen.values('x-coursegate-assertion')).toHaveLength(1);
+});
+
+it('shows no identity without a principal', async () => {
+  await call({ upstream: 'school', method: 'GET', path: '/' });
+  expect(upstream.last().rawHeaders.join('\n')).not.toMatch(/x-member|x-client-id|x-coursegate/i);
+});
+
+it('takes any status as an answer and follows no redirect', async () => {
+  const before = upstream.requests.length;
+  upstream.script((_request, response) => void response.writeHead(302, { location: '/elsewhere' }).end());
+  const answer = await call({ upstream: 'school', method: 'GET', path: '/x' });
+  expect([answer.status, answer.headers.location, upstream.requests.length - before]).toEqual([302, '/elsewhere', 1]);
+});
+
+it.each([
+  ['upstream_invalid', 'more than 2 MiB', (size: number) => ({ body: 'a'.repeat(size + 1), headers: {} })],
+  ['upstream_invalid', 'a content coding', () => ({ body: 'a', headers: { 'content-encoding': 'gzip' } })],
+])('fails as %s for %s', async (code, _what, make) => {
+  const { body, headers } = make(2 * 1024 * 1024);
+  upstream.script((_request, response) => void response.writeHead(200, headers).end(body));
+  await expect(call({ upstream: 'school', method: 'GET', path: '/x' })).rejects.toMatchObject({ code });
+});
+
+it('takes exactly 2 MiB', async () => {
+  upstream.script((_request, response) => void response.end('a'.repeat(2 * 1024 * 1024)));
+  expect((await call({ upstream: 'school', method: 'GET', path: '/x' })).body).toHaveLength(2 * 1024 * 1024);
+});
+
+it('fails as upstream_unreachable when nobody listens', async () => {
+  await expect(call({ upstream: 'closed', method: 'GET', path: '/x' })).rejects.toMatchObject({
+    code: 'upstream_unreachable',
+  });
+});
+
+it('fails as upstream_timeout for a late head, a late body, and an aborted call', async () => {
+  upstream.script(() => undefined);
+  await expect(call({ upstream: 'hasty', method: 'GET', path: '/x' })).rejects.toMatchObject({
+    code: 'upstream_timeout',
+  });
+  upstream.script((_request, response) => void response.writeHead(200, { 'content-length': '9' }).write('a'));
+  await expect(call({ upstream: 'hasty', method: 'GET', path: '/x' })).rejects.toMatchObject({
+    code: 'upstream_timeout',
+  });
+  const signal = AbortSignal.abort();
+  await expect(call({ upstream: 'hasty', method: 'GET', path: '/x', signal })).rejects.toMatchObject({
+    code: 'upstream_timeout',
+  });
+});

@@ -1,0 +1,113 @@
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { generateKeyPair } from 'jose';
+import { asGatewayError, type GatewayError, renderFailure } from '../../src/errors.ts';
+import { writeAnswer } from '../../src/http/answer.ts';
+import { ANONYMOUS, type MemberPrincipal, type Principal } from '../../src/oauth/principal.ts';
+import { createForward } from '../../src/upstream/forward.ts';
+import { createIdentity } from '../../src/upstream/identity.ts';
+import { createPools } from '../../src/upstream/pools.ts';
+import { createRouting } from '../../src/upstream/routing.ts';
+import { createSite } from '../../src/upstream/site.ts';
+import { parseTarget } from '../../src/upstream/target.ts';
+
+export const MEMBER: MemberPrincipal = {
+  kind: 'member',
+  sub: 'm-1',
+  email: 'student@example.com',
+  name: 'Renée, A.',
+  scope: new Set(['courses:read', 'orders:read']),
+  clientId: 'client-1',
+  grantId: 'grant-1',
+};
+
+const ORIGIN = 'http://gate.test';
+
+/** The rooms of src/upstream behind a real server, with as little else as possible. */
+export interface TestGate {
+  readonly url: string;
+  readonly port: number;
+  /** What handlers threw, in order. */
+  readonly failures: readonly GatewayError[];
+  /** Sends bytes on a socket of their own. Out: all that came back until the gate closed the connection. */
+  raw(bytes: string): Promise<string>;
+  /** A connection of the caller's own. */
+  socket(): Socket;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a gate: `/api/**` and `/open/**` are protected (the first for MEMBER, the second anonymous), the rest is the
+ * site's. `timeout` is in seconds.
+ */
+export async function startGate(upstreamUrl: string, options: { timeout?: number } = {}): Promise<TestGate> {
+  const timeout = options.timeout ?? 10;
+  const { privateKey } = await generateKeyPair('ES256');
+  const upstreams = { school: { url: upstreamUrl, timeout, identity: ['headers' as const, 'assertion' as const] } };
+  const pools = createPools(upstreams);
+  const identity = createIdentity({
+    issuer: ORIGIN,
+    signingKey: async () => ({ kid: 'k1', key: privateKey }),
+    clock: Date.now,
+  });
+  const forward = createForward({ upstreams, pools, identity, origin: ORIGIN });
+  const ownCookie = (name: string) => name.startsWith('__Host-coursegate');
+  const site = createSite({ upstreamUrl: new URL(upstreamUrl), origin: ORIGIN, timeout, ownCookie });
+  const routing = createRouting<Principal>([
+    { methods: undefined, pattern: '/api/**', value: MEMBER },
+    { methods: undefined, pattern: '/open/**', value: ANONYMOUS },
+  ]);
+  const failures: GatewayError[] = [];
+
+  const server = createServer(async (request, response) => {
+    try {
+      const target = parseTarget(request.url ?? '', ORIGIN);
+      const found = target === undefined ? undefined : routing(request.method ?? '', target.path);
+      if (target === undefined || found === undefined || found.kind === 'claimed')
+        response.writeHead(400).end('refused');
+      else if (found.kind === 'route') await forward(request, response, target, 'school', found.route.value);
+      else await site.handle(request, response, target);
+    } catch (thrown) {
+      const failure = asGatewayError(thrown);
+      failures.push(failure);
+      writeAnswer(response, renderFailure(failure, 'problem', 'request-1'));
+    }
+  });
+  server.on('upgrade', (request, socket, head) => {
+    const target = parseTarget(request.url ?? '', ORIGIN);
+    if (target === undefined || routing('GET', target.path).kind !== 'none') socket.destroy();
+    else site.upgrade(request, socket, head, target);
+  });
+  const port = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    failures,
+    raw: (bytes) => exchange(port, bytes),
+    socket: () => connect(port, '127.0.0.1'),
+    async close() {
+      site.close();
+      await pools.close();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+function exchange(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+    });
+    socket.on('error', () => resolve(received));
+    socket.on('close', () => resolve(received));
+  });
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)));
+}

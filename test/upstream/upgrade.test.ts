@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { type RecordingUpstream, startRawUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import { startGate, type TestGate } from './gate.ts';
+
+let upstream: RecordingUpstream;
+let gate: TestGate;
+const echo = new WebSocketServer({ noServer: true });
+
+beforeAll(async () => {
+  upstream = await startRecordingUpstream();
+  gate = await startGate(upstream.url, { timeout: 0.5 });
+});
+beforeEach(() => {
+  upstream.onUpgrade((request, socket, head) => {
+    echo.handleUpgrade(request, socket, head, (ws) => ws.on('message', (data, binary) => ws.send(data, { binary })));
+  });
+});
+afterAll(async () => {
+  await gate.close();
+  await upstream.close();
+});
+
+const HANDSHAKE = [
+  ...[
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  ],
+].join('\r\n');
+
+const refusedBy = (own: TestGate, path: string, extra = '') =>
+  own.raw(`GET ${path} HTTP/1.1\r\nHost: a\r\n${HANDSHAKE}\r\n${extra}\r\n`);
+
+it('echoes through the site lane, and the upstream sees no identity but the site’s own cookies', async () => {
+  const ws = new WebSocket(`${gate.url.replace('http', 'ws')}/live?room=%61`, {
+    headers: {
+      'X-Member-Id': 'evil',
+      X_Member_Id: 'evil',
+      'X.Member.Id': 'evil',
+      'X-Coursegate-Assertion': 'evil',
+      'X-Forwarded-For': 'evil',
+      Authorization: 'Bearer secret',
+      Cookie: 'school_session=1; __Host-coursegate=x',
+      Origin: 'http://gate.test',
+    },
+  });
+  await once(ws, 'open');
+  const large = 'x'.repeat(300_000);
+  ws.send(large);
+  const [message] = await once(ws, 'message');
+  expect(String(message)).toBe(large);
+  const seen = upstream.last();
+  expect(seen.target).toBe('/live?room=%61');
+  expect(seen.rawHeaders).not.toContain('evil');
+  expect(seen.values('authorization')).toEqual([]);
+  expect(seen.values('cookie')).toEqual(['school_session=1']);
+  expect(seen.values('x-forwarded-for')).toEqual(['127.0.0.1']);
+  expect(seen.values('host')).toEqual([new URL(upstream.url).host]);
+  expect(seen.values('origin')).toEqual(['http://gate.test']);
+  ws.close();
+  await seen.closed;
+});
+
+it('never opens a protected path', async () => {
+  const before = upstream.requests.length;
+  for (const path of ['/api/x', '/open/x', '/API/x', '/x/../api/x', '//api/x'])
+    expect(await refusedBy(gate, path)).toBe('');
+  expect(upstream.requests.length).toBe(before);
+});
+
+it.each([
+  ['another protocol', 'GET', 'Connection: Upgrade\r\nUpgrade: h2c'],
+  ['another method', 'POST', HANDSHAKE],
+  ['a body', 'GET', `${HANDSHAKE}\r\nContent-Length: 3`],
+])('refuses %s', async (_what, method, headers) => {
+  const before = upstream.requests.length;
+  expect(await gate.raw(`${method} /live HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\nabc`)).toMatch(/^HTTP\/1\.1 400 /);
+  expect(upstream.requests.length).toBe(before);
+});
+
+it.each(['https://evil.test', 'null', 'http://gate.test.evil.test'])('refuses a page of %s', async (origin) => {
+  const before = upstream.requests.length;
+  expect(await refusedBy(gate, '/live', `Origin: ${origin}\r\n`)).toMatch(/^HTTP\/1\.1 403 /);
+  expect(upstream.requests.length).toBe(before);
+});
+
+it('passes an answer that is no upgrade on as an ordinary answer, and no byte sent early with it', async () => {
+  const raw = await startRawUpstream((socket) => {
+    socket.end(
+      'HTTP/1.1 403 Nope\r\nServer: x\r\nX-Member-Id: evil\r\nSet-Cookie: a=1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n',
+    );
+  });
+  const own = await startGate(raw.url);
+  const answer = await refusedBy(own, '/live');
+  expect(answer).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n/);
+  expect(answer).toMatch(/Set-Cookie: a=1\r\n[\s\S]*Connection: close\r\n[\s\S]*\r\n\r\n2\r\nno\r\n0\r\n\r\n$/);
+  expect(answer).not.toMatch(/evil|^server/im);
+  const early = await own.raw(`GET /live HTTP/1.1\r\nHost: a\r\n${HANDSHAKE}\r\n\r\nEARLY`);
+  expect(early).toMatch(/^HTTP\/1\.1 403 /);
+  expect(raw.received.join('')).not.toContain('EARLY');
+  await own.close();
+  await raw.close();
+});
+
+it('cleans the 101, and closes each end with the other', async () => {
+  const raw = await startRawUpstream((socket) => {
+    socket.write(
+      'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: a\r\nServer: x\r\nX-Member-Id: evil\r\n\r\nhi',
+    );
+    setTimeout(() => socket.destroy(), 50);
+  });
+  const own = await startGate(raw.url);
+  expect(await refusedBy(own, '/live')).toBe(
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: a\r\n\r\nhi',
+  );
+  await own.close();
+  await raw.close();
+});
+
+it.each([
+  ['down', undefined, 502],
+  ['silent', '', 504],
+  ['garbled', 'HTTP/1.1 999999\r\n\r\n', 502],
+  ['agreeing to something else', 'HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n', undefined],
+  [
+    'putting a control character into the 101',
+    'HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX: a\x01\r\n\r\n',
+    undefined,
+  ],
+])('an upstream that is %s is answered on the socket', async (_what, bytes, status) => {
+  const raw = await startRawUpstream((socket) => void (bytes ? socket.write(bytes, 'latin1') : undefined));
+  const own = await startGate(raw.url, { timeout: 0.3 });
+  if (bytes === undefined) await raw.close();
+  const answer = await refusedBy(own, '/live');
+  if (status === undefined) expect(answer).not.toMatch(/^HTTP\/1\.1 101 /);
+  else expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  await own.close();
+  await raw.close();
+});
+
+it('closing the site closes its tunnels', async () => {
+  const own = await startGate(upstream.url);
+  const ws = new WebSocket(`${own.url.replace('http', 'ws')}/live`);
+  ws.on('error', () => undefined);
+  await once(ws, 'open');
+  const closed = once(ws, 'close');
+  await own.close();
+  await closed;
+});
