@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { startClient } from '../../src/demo/client.ts';
 import { CookieBrowser } from '../connect/support/cookie-browser.ts';
 import { startTestGate, type TestGate, type TestGateOptions } from '../connect/support/test-gate.ts';
+import { STEPS } from '../support/story.ts';
 
 const running: { close(): Promise<void> }[] = [];
 
@@ -74,16 +75,7 @@ describe('Study Buddy', () => {
   it('walks the eight steps and shows every request and answer, secrets shortened', async () => {
     const demo = await start();
     const text = await connected(demo);
-    expect(titles(text)).toEqual([
-      'Discover the resource',
-      'Discover the authorization server',
-      'Register',
-      'Send the member to the school',
-      'The member signs in and approves',
-      'Back with a code',
-      'Exchange the code for tokens',
-      'Read the member’s courses',
-    ]);
+    expect(titles(text)).toEqual(STEPS);
     expect(text).toContain('As <strong>student@example.com</strong>');
     expect(text).toMatch(/intro-to-pottery<\/th><td class="day">2027-03-01<\/td><td>lecture l-7 at 1:02:05</);
     expect(text).toContain('drawing-for-&lt;beginners&gt;');

@@ -1,42 +1,21 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { type School, startSchool } from '../../src/demo/school.ts';
+import { startSigningGate } from '../support/signing-gate.ts';
 
-const ISSUER = 'http://gate.example';
 const NOW = Date.UTC(2026, 4, 20, 10);
-const { privateKey, publicKey } = await generateKeyPair('ES256');
-const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256' };
-const keys = createServer((_request, response) => {
-  response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [jwk] }));
-});
+const gate = await startSigningGate();
+const { as } = gate;
 
 let school: School;
-
 beforeAll(async () => {
-  await new Promise<void>((resolve) => keys.listen(0, '127.0.0.1', resolve));
-  const jwksUrl = `http://127.0.0.1:${(keys.address() as AddressInfo).port}/jwks.json`;
-  const gate = () => ({ issuer: ISSUER, jwksUrl });
-  school = await startSchool({ ports: { school: 0, progress: 0, events: 0 }, gate, clock: () => NOW });
+  school = await startSchool({ ports: { school: 0, progress: 0, events: 0 }, gate: () => gate, clock: () => NOW });
 });
 afterAll(async () => {
   await school.close();
-  keys.close();
+  await gate.close();
 });
-
-async function as(sub: string, aud: string): Promise<Record<string, string>> {
-  const assertion = await new SignJWT({})
-    .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
-    .setIssuer(ISSUER)
-    .setAudience(aud)
-    .setSubject(sub)
-    .setExpirationTime('60s')
-    .sign(privateKey);
-  return { 'x-member-id': sub, 'x-coursegate-assertion': assertion };
-}
 
 async function call(at: string, headers: Record<string, string> = {}, method = 'GET', json?: unknown) {
   const response = await fetch(at, {

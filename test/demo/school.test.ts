@@ -1,59 +1,21 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type School, startSchool } from '../../src/demo/school.ts';
+import { type Claims, startSigningGate } from '../support/signing-gate.ts';
 
-const ISSUER = 'http://gate.example';
 const NOW = Date.UTC(2026, 4, 20, 10);
-const { privateKey, publicKey } = await generateKeyPair('ES256');
+const gate = await startSigningGate();
+const { as, assertion } = gate;
 const { privateKey: strangerKey } = await generateKeyPair('ES256');
 
 let school: School;
-let keys: Server;
-let jwksUrl: string;
-let fetches = 0;
-
 beforeAll(async () => {
-  const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' };
-  keys = createServer((_request, response) => {
-    fetches += 1;
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [jwk] }));
-  });
-  await new Promise<void>((resolve) => keys.listen(0, '127.0.0.1', resolve));
-  jwksUrl = `http://127.0.0.1:${(keys.address() as AddressInfo).port}/jwks.json`;
-  school = await startSchool({
-    ports: { school: 0, progress: 0, events: 0 },
-    gate: () => ({ issuer: ISSUER, jwksUrl }),
-    clock: () => NOW,
-  });
+  school = await startSchool({ ports: { school: 0, progress: 0, events: 0 }, gate: () => gate, clock: () => NOW });
 });
 afterAll(async () => {
   await school.close();
-  keys.close();
+  await gate.close();
 });
-
-interface Claims {
-  readonly sub?: string;
-  readonly iss?: string;
-  readonly aud?: string;
-  readonly exp?: number | string;
-  readonly key?: typeof privateKey;
-}
-
-async function assertion({ sub = 'm-1001', iss = ISSUER, aud = 'school', exp = '60s', key = privateKey }: Claims = {}) {
-  return new SignJWT({ email: 'student@example.com', scope: 'orders:read', client_id: 'app-1' })
-    .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
-    .setIssuer(iss)
-    .setAudience(aud)
-    .setSubject(sub)
-    .setExpirationTime(exp)
-    .sign(key);
-}
-
-async function as(sub: string, aud = 'school'): Promise<Record<string, string>> {
-  return { 'x-member-id': sub, 'x-coursegate-assertion': await assertion({ sub, aud }) };
-}
 
 async function call(
   path: string,
@@ -114,7 +76,7 @@ describe('identity from the gate', () => {
     const other = await call('/courses', { headers: { 'x-coursegate-assertion': await assertion() } });
     expect([other.status, other.body.error.code]).toEqual([401, 'identity_not_proved']);
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-    const unsigned = `${part({ alg: 'none' })}.${part({ sub: 'm-1001', iss: ISSUER, aud: 'school', exp: 9e9 })}.`;
+    const unsigned = `${part({ alg: 'none' })}.${part({ sub: 'm-1001', iss: gate.issuer, aud: 'school', exp: 9e9 })}.`;
     const none = await call('/courses', { headers: { 'x-member-id': 'm-1001', 'x-coursegate-assertion': unsigned } });
     expect(none.status).toBe(401);
   });
@@ -122,10 +84,10 @@ describe('identity from the gate', () => {
   it('fetches the keys once per service, and says 503 when it cannot', async () => {
     const headers = await as('m-1001');
     await call('/whoami', { headers });
-    const before = fetches;
+    const before = gate.fetches();
     await call('/whoami', { headers });
-    expect(fetches).toBe(before);
-    const gates = [{ issuer: ISSUER, jwksUrl: 'http://127.0.0.1:1/jwks.json' }, undefined];
+    expect(gate.fetches()).toBe(before);
+    const gates = [{ issuer: gate.issuer, jwksUrl: 'http://127.0.0.1:1/jwks.json' }, undefined];
     for (const gate of gates) {
       const lonely = await startSchool({ ports: { school: 0, progress: 0, events: 0 }, gate: () => gate });
       const { status, body } = await call('/whoami', { headers, at: `${lonely.urls.school}/api/v1` });

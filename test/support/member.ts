@@ -38,3 +38,15 @@ export async function approve(
     throw new Error(`no redirect to the app but ${last.status}: ${last.text.slice(0, 400)}`);
   return new URL(last.location);
 }
+
+/** Signs a member in at the school's own page, in place of whoever was signed in before. */
+export async function signIn(
+  browser: Browser,
+  origin: string,
+  member: { login: string; password: string },
+): Promise<void> {
+  browser.cookies.delete('school_session');
+  const page = await browser.open(`${origin}/login`);
+  const after = await browser.submit(page, { login: member.login, password: member.password });
+  if (!after.text.includes('id="school-my-courses"')) throw new Error(`not signed in: ${after.status} at ${after.url}`);
+}

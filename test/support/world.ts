@@ -1,9 +1,10 @@
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { DocumentNetwork } from '../../src/authorization-server/client-documents/network.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type School, startSchool } from '../../src/demo/school.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
@@ -22,6 +23,12 @@ export interface World {
 export interface WorldOptions {
   readonly profile: string;
   readonly clock?: () => number;
+  /** The school's own, from which it makes the dates of its data; the gate's when left out. */
+  readonly schoolClock?: () => number;
+  /** Where client ID metadata documents come from. */
+  readonly documentNetwork?: DocumentNetwork;
+  /** The data folder of another world, to share its store under another origin; a new one when left out. */
+  readonly data?: string;
   /** Laid over the demo's configuration. */
   readonly overrides?: Readonly<Record<string, unknown>>;
 }
@@ -29,14 +36,15 @@ export interface WorldOptions {
 const CONFIG = fileURLToPath(new URL('../../config/coursegate.yaml', import.meta.url));
 
 /** The demo's gate and school on free ports with a store of their own: real processes' parts, real HTTP. */
-export async function startWorld({ profile, clock = Date.now, overrides = {} }: WorldOptions): Promise<World> {
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const { profile, clock = Date.now, schoolClock = clock, overrides = {} } = options;
   const port = await freePort();
   const origin = `http://localhost:${port}`;
-  const data = mkdtempSync(join(tmpdir(), 'coursegate-world-'));
+  const data = options.data ?? mkdtempSync(join(tmpdir(), 'coursegate-world-'));
   const school = await startSchool({
     ports: { school: 0, progress: 0, events: 0 },
     gate: () => ({ issuer: origin, jwksUrl: `${origin}/.well-known/jwks.json` }),
-    clock,
+    clock: schoolClock,
   });
   const { urls } = school;
   const start = async (): Promise<Gateway> => {
@@ -48,7 +56,12 @@ export async function startWorld({ profile, clock = Date.now, overrides = {} }: 
         ...overrides,
       },
     });
-    return startGateway({ loaded, log: createLog('silent', 2), clock });
+    return startGateway({
+      loaded,
+      log: createLog('silent', 2),
+      clock,
+      ...(options.documentNetwork === undefined ? {} : { documentNetwork: options.documentNetwork }),
+    });
   };
   let gateway = await start();
   return {
@@ -65,19 +78,26 @@ export async function startWorld({ profile, clock = Date.now, overrides = {} }: 
     async close() {
       await gateway.close(1);
       await school.close();
-      rmSync(data, { recursive: true, force: true });
+      if (options.data === undefined) rmSync(data, { recursive: true, force: true });
     },
   };
 }
 
-/** The origin is configuration, so the port must be known before anything listens. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/**
+ * The origin is configuration, so the port must be known before anything listens. Taken from below the range that the
+ * system hands out by itself (from 32768): no outgoing connection of another test slips into it in between.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_240, 32_768);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
 }

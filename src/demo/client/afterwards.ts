@@ -1,22 +1,31 @@
 import * as oauth from 'oauth4webapi';
 import { ConnectError } from '../../connect/connect-error.ts';
 import { readCourses } from '../../connect/courses.ts';
-import { refreshTokens, revokeToken } from '../../connect/tokens.ts';
+import { refreshTokens, revokeToken, type TokenContext } from '../../connect/tokens.ts';
 import { lifetime, read } from './flow.ts';
 import { keepTokens, take, type Walk } from './walk.ts';
 
+type Tokens = NonNullable<Walk['tokens']>;
+type Action = (walk: Walk, tokens: Tokens, context: TokenContext) => Promise<void>;
+
 /** What can be done with a token once there is one: the page's buttons, by the last part of their address. */
 export const ACTIONS: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
-  courses: (walk) => (walk.revoked ? readAnyway(walk) : read(walk)),
-  refresh,
-  introspect,
-  userinfo,
-  revoke,
+  courses: connected((walk, tokens) => (walk.revoked ? readAnyway(walk, tokens) : read(walk))),
+  refresh: connected(refresh),
+  introspect: connected(introspect),
+  userinfo: connected(userinfo),
+  revoke: connected(revoke),
 };
 
-async function refresh(walk: Walk): Promise<void> {
-  const { context, tokens } = walk;
-  if (context === undefined || tokens === undefined) return;
+/** An action for a walk that has a token; without one, as after a press on a page that is out of date, it does nothing. */
+function connected(action: Action): (walk: Walk) => Promise<void> {
+  return async (walk) => {
+    const { context, tokens } = walk;
+    if (context !== undefined && tokens !== undefined) await action(walk, tokens, context);
+  };
+}
+
+async function refresh(walk: Walk, tokens: Tokens, context: TokenContext): Promise<void> {
   await take(walk, 'refresh', async (http, step) => {
     if (tokens.refresh === undefined) {
       throw new ConnectError('The school gave no refresh token.', 'Connect again when the access token has expired.');
@@ -28,10 +37,7 @@ async function refresh(walk: Walk): Promise<void> {
   });
 }
 
-async function introspect(walk: Walk): Promise<void> {
-  const { context, tokens } = walk;
-  if (context === undefined || tokens === undefined) return;
-  const { server, registration } = context;
+async function introspect(walk: Walk, tokens: Tokens, { server, registration }: TokenContext): Promise<void> {
   await take(walk, 'introspect', async (http, step) => {
     const { client, authentication } = registration;
     const answer = await oauth.processIntrospectionResponse(
@@ -45,10 +51,7 @@ async function introspect(walk: Walk): Promise<void> {
   });
 }
 
-async function userinfo(walk: Walk): Promise<void> {
-  const { context, tokens } = walk;
-  if (context === undefined || tokens === undefined) return;
-  const { server, registration } = context;
+async function userinfo(walk: Walk, tokens: Tokens, { server, registration }: TokenContext): Promise<void> {
   await take(walk, 'userinfo', async (http, step) => {
     const answer = await oauth.processUserInfoResponse(
       server,
@@ -63,9 +66,8 @@ async function userinfo(walk: Walk): Promise<void> {
 }
 
 /** Revokes both tokens. The access token is kept in memory for one purpose: to show that it is refused. */
-async function revoke(walk: Walk): Promise<void> {
-  const { context, tokens } = walk;
-  if (context === undefined || tokens === undefined || walk.revoked) return;
+async function revoke(walk: Walk, tokens: Tokens, context: TokenContext): Promise<void> {
+  if (walk.revoked) return;
   const done = await take(walk, 'revoke', async (http, step) => {
     for (const token of [tokens.refresh, tokens.access]) {
       if (token !== undefined) await revokeToken(context, token, http);
@@ -81,9 +83,7 @@ async function revoke(walk: Walk): Promise<void> {
 }
 
 /** Reads with the revoked token. Here the refusal is the success, and data would be the failure. */
-async function readAnyway(walk: Walk): Promise<void> {
-  const { tokens } = walk;
-  if (tokens === undefined) return;
+async function readAnyway(walk: Walk, tokens: Tokens): Promise<void> {
   await take(walk, 'refused', async (http, step) => {
     try {
       await readCourses(walk.gate, tokens.access, tokens.scope, http);

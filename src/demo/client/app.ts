@@ -1,8 +1,8 @@
 import express from 'express';
+import type { Html } from '../../http/html.ts';
 import { ACTIONS } from './afterwards.ts';
 import { begin, finish } from './flow.ts';
 import { allowLeaving, guard, protect } from './guard.ts';
-import type { Html } from './html.ts';
 import { ICON, layout } from './layout.ts';
 import { SCOPE_CHOICES } from './lessons.ts';
 import { COOKIE, IDLE, type Session, type Sessions } from './sessions.ts';

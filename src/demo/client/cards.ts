@@ -1,5 +1,5 @@
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Exchange } from './exchange.ts';
-import { type Fragment, type Html, html } from './html.ts';
 import { LESSONS } from './lessons.ts';
 import { type Mask, maskHeader, maskJson, parameterLines } from './mask.ts';
 import type { Step } from './walk.ts';
@@ -48,18 +48,18 @@ function exchangeView({ method, url, headers, body, answer }: Exchange, mask: Ma
 
 /** A block of wire text. It may scroll sideways, so the keyboard must be able to reach it. */
 function wire(label: string, content: Html): Html {
-  return html`<pre tabindex="0" role="region" aria-label="${label}"><code>${content}</code></pre>`;
+  return html`<pre tabindex="0" role="group" aria-label="${label}"><code>${content}</code></pre>`;
 }
 
-function parameters(lines: readonly [string, string][], first: string): Fragment {
+function parameters(lines: readonly [string, string][], first: string): HtmlValue {
   return lines.map(([name, value], index) => html`  ${index === 0 ? first : '&'}<i>${name}</i>=${value}\n`);
 }
 
-function headerLines(headers: Exchange['headers'], mask: Mask): Fragment {
+function headerLines(headers: Exchange['headers'], mask: Mask): HtmlValue {
   return headers.map(([name, value]) => html`<i>${name}</i>: ${maskHeader(name, value, mask)}\n`);
 }
 
-function bodyText(body: string | undefined, headers: Exchange['headers'], mask: Mask): Fragment {
+function bodyText(body: string | undefined, headers: Exchange['headers'], mask: Mask): HtmlValue {
   if (body === undefined || body === '') return undefined;
   const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
   if (type.startsWith('application/x-www-form-urlencoded')) {

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../http/html.ts';
 
 /** A whole page. In: the content of its `<main id="study-buddy">`. Out: the text to send. */
 export function layout(content: Html): string {

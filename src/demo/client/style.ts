@@ -19,7 +19,7 @@ h2 small, h3 small { font-weight: 400; color: var(--soft); }
 h3 { font-size: .875rem; margin: 1.1rem 0 .35rem; }
 a { color: var(--brand); text-underline-offset: .15em; }
 code, pre { font: .875em/1.6 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
-p code { background: var(--code); border-radius: 4px; padding: .1em .35em; }
+p code { background: var(--code); border: 1px solid var(--line); border-radius: 4px; padding: .1em .35em; }
 .note { color: var(--soft); font-size: .9375rem; }
 .hero { max-width: 42rem; margin: clamp(1rem, 6vh, 4rem) auto; }
 .lead { font-size: clamp(1.15rem, 2.5vw, 1.4rem); line-height: 1.45; }
@@ -72,7 +72,7 @@ pre i { font-style: normal; color: var(--brand); }
 .exchange:last-child { padding-bottom: 1rem; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (min-width: 62rem) {
-  .columns { grid-template-columns: minmax(0, 5fr) minmax(0, 7fr); gap: 3rem; }
+  .columns { grid-template-columns: minmax(0, 6fr) minmax(0, 7fr); gap: 2.5rem; }
   .app { position: sticky; top: 1rem; align-self: start; max-height: calc(100vh - 2rem); overflow-y: auto; padding: 4px; margin: -4px; }
 }
 `;

@@ -1,13 +1,13 @@
 import { accessText, watchedText } from '../../connect/course-text.ts';
 import type { Course, Courses } from '../../connect/courses.ts';
+import { type Html, html } from '../../http/html.ts';
 import { problemNote, stepCard } from './cards.ts';
-import { type Fragment, type Html, html } from './html.ts';
 import { SCOPE_CHOICES } from './lessons.ts';
 import { type Mask, shortened, whole } from './mask.ts';
 import type { Walk } from './walk.ts';
 
 /** Courses shown before the rest is folded away. */
-const FIRST_COURSES = 8;
+const FIRST_COURSES = 6;
 
 /** The page of a browser that has not connected. */
 export function welcome(gate: string): Html {
@@ -27,7 +27,7 @@ export function walkPage(walk: Walk, secretsShown: boolean): Html {
   return html`<div class="columns">
     <div class="app">
       ${status(walk)}
-      ${last?.problem !== undefined && html`<p class="problem"><a href="#step-${last.number}">Step ${last.number}</a> did not work.</p>`}
+      ${last?.problem !== undefined && html`<p class="problem"><a href="#step-${last.number}">Step ${last.number}</a> did not work. ${last.problem.advice}</p>`}
       ${buttons(walk)}
       ${walk.courses !== undefined && courseList(walk.courses)}
     </div>
@@ -110,19 +110,28 @@ function buttons(walk: Walk): Html {
 }
 
 function courseList({ courses, total, source }: Courses): Html {
+  const own = source === 'Account API';
+  const table = own ? ownTable : plainTable;
   const rest = courses.slice(FIRST_COURSES);
-  return html`<section aria-labelledby="courses-title"><h2 id="courses-title">${source === 'Account API' ? 'My courses' : 'Courses of the school'} <small>${total}</small></h2>
+  return html`<section aria-labelledby="courses-title"><h2 id="courses-title">${own ? 'My courses' : 'Courses of the school'} <small>${total}</small></h2>
     ${courses.length === 0 ? html`<p>No courses yet.</p>` : table('The first courses', courses.slice(0, FIRST_COURSES))}
     ${rest.length > 0 && html`<details class="rest"><summary>${rest.length} more</summary>${table('More courses', rest)}</details>`}
     <p class="note">From the ${source}${courses.length < total && html`, the first ${courses.length} of ${total}`}.</p>
   </section>`;
 }
 
-function table(caption: string, courses: readonly Course[]): Fragment {
+function ownTable(caption: string, courses: readonly Course[]): Html {
   return html`<table><caption class="unseen">${caption}</caption>
     <thead><tr><th scope="col">Course</th><th scope="col">Access until</th><th scope="col">Last watched</th></tr></thead>
     <tbody>${courses.map(
       (course) =>
         html`<tr><th scope="row">${course.slug}</th><td class="day">${accessText(course)}</td><td>${watchedText(course)}</td></tr>`,
     )}</tbody></table>`;
+}
+
+/** Courses of which nothing is known but their names: they are not the member's own. */
+function plainTable(caption: string, courses: readonly Course[]): Html {
+  return html`<table><caption class="unseen">${caption}</caption>
+    <thead><tr><th scope="col">Course</th></tr></thead>
+    <tbody>${courses.map((course) => html`<tr><th scope="row">${course.slug}</th></tr>`)}</tbody></table>`;
 }

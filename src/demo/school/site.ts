@@ -1,11 +1,12 @@
 import { type ErrorRequestHandler, type Request, type Response, Router } from 'express';
+import type { Html } from '../../http/html.ts';
 import { statusOf } from './api-error.ts';
 import type { SchoolData } from './data/school-data.ts';
 import { unixSeconds } from './data/time.ts';
 import { coursePage } from './pages/course-page.ts';
 import { coursesPage } from './pages/courses-page.ts';
 import { homePage } from './pages/home-page.ts';
-import type { Html } from './pages/html.ts';
+import { ICON } from './pages/icon.ts';
 import { SCHOOL_NAME, sendPage } from './pages/layout.ts';
 import { messagePage } from './pages/message-page.ts';
 import { myCoursesPage } from './pages/my-courses-page.ts';
@@ -24,6 +25,9 @@ export function site(data: SchoolData, visitors: Visitors, clock: () => number):
 
   router.get('/style.css', (_request, response) => {
     response.set('cache-control', 'public, max-age=300').type('css').send(STYLESHEET);
+  });
+  router.get('/favicon.ico', (_request, response) => {
+    response.set('cache-control', 'public, max-age=300').type('svg').send(ICON);
   });
   router.get('/', (request, response) => {
     const visitor = visitors.meet(request, response);

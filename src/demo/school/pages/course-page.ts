@@ -1,6 +1,6 @@
+import { type Html, html } from '../../../http/html.ts';
 import type { Course, Lecture } from '../data/catalogue.ts';
 import type { Enrolment, Position } from '../data/enrolments.ts';
-import { type Html, html } from './html.ts';
 import { accessOf, clockOf, priceOf } from './words.ts';
 
 /** What the visitor has to do with the course: nothing, or an enrolment and perhaps a place where they stopped. */

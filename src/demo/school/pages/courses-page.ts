@@ -1,5 +1,5 @@
+import { type Html, html } from '../../../http/html.ts';
 import type { Course } from '../data/catalogue.ts';
-import { type Html, html } from './html.ts';
 import { pager, type Shown } from './pager.ts';
 import { priceOf } from './words.ts';
 

@@ -1,7 +1,7 @@
+import { type Html, html } from '../../../http/html.ts';
 import type { Course } from '../data/catalogue.ts';
 import type { Visitor } from '../visitors.ts';
 import { courseCards } from './courses-page.ts';
-import { type Html, html } from './html.ts';
 import { SCHOOL_NAME } from './layout.ts';
 
 /** In: the visitor, a few courses and how many there are. Out: the front page's main part. */

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
+import { type Html, html } from '../../../http/html.ts';
 import type { Visitor } from '../visitors.ts';
-import { type Html, html } from './html.ts';
 
 /** A page: its id in the document, its title, what stands in its main part. */
 export interface PageParts {

@@ -1,5 +1,5 @@
+import { type Html, html } from '../../../http/html.ts';
 import type { Visitor } from '../visitors.ts';
-import { type Html, html } from './html.ts';
 
 /** What the sign-in form shows besides its fields. */
 export interface LoginParts {

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../../http/html.ts';
 
 /** In: a heading and a sentence. Out: the main part of a page that has nothing else to say. */
 export function messagePage(heading: string, sentence: string): Html {

@@ -1,5 +1,5 @@
+import { type Html, html } from '../../../http/html.ts';
 import type { Enrolment, Position } from '../data/enrolments.ts';
-import { type Html, html } from './html.ts';
 import { pager, type Shown } from './pager.ts';
 import { accessOf } from './words.ts';
 

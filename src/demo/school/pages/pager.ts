@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../../http/html.ts';
 
 /** A part of a list, as a page shows it. */
 export interface Shown<T> {

@@ -34,6 +34,8 @@ h2 { font: 700 1.25rem/1.3 Georgia, serif; margin: 2rem 0 .75rem; }
 progress { width: 100%; height: .55rem; accent-color: var(--sea); }
 .panel { background: var(--paper); border: 1px solid var(--line); border-radius: .6rem; padding: 1.5rem; }
 .narrow { max-width: 26rem; margin-inline: auto; }
+p .button { margin-block: .35rem; }
+.panel > :last-child { margin-bottom: 0; }
 .panel form { display: grid; gap: .35rem; }
 label { font-weight: 600; margin-top: .6rem; }
 input { font: inherit; padding: .6rem .7rem; border: 1px solid #7d8f97; border-radius: .4rem; width: 100%;

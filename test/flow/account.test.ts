@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type App, registerApp } from '../support/app.ts';
+import { connect } from '../support/connection.ts';
+import { OLU } from '../support/member.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+/** The query of the contract, to the letter. */
+const QUERY =
+  'query { viewer { id email enrolledCourses(first: 2) { nodes { slug expireDate hasLifetimeAccess lastWatchedLecture { lectureId positionSeconds } } } } }';
+
+/** The school makes its dates from the day it starts: a fixed one gives fixed answers. */
+const NOON = Date.UTC(2026, 10, 21, 12);
+
+const ask = (origin: string, token: string | undefined, body: unknown = { query: QUERY }) =>
+  fetch(`${origin}/account/graphql`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+  });
+
+describe('the Account API in Profile A', () => {
+  let world: World;
+  let app: App;
+  beforeAll(async () => {
+    const lag = Date.now() - NOON;
+    world = await startWorld({ profile: 'A', schoolClock: () => Date.now() - lag });
+    app = await registerApp(world.origin);
+  });
+  afterAll(() => world.close());
+
+  it('answers the contract’s query for the member of the token', async () => {
+    const { access_token: token } = await connect(app);
+    const answer = await ask(world.origin, token);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/(graphql-response\+)?json/);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(await answer.json()).toEqual({
+      data: {
+        viewer: {
+          id: 'm-1001',
+          email: 'student@example.com',
+          enrolledCourses: {
+            nodes: [
+              {
+                slug: 'harbour-navigation',
+                expireDate: '2027-12-08T07:00:00Z',
+                hasLifetimeAccess: false,
+                lastWatchedLecture: { lectureId: '4701', positionSeconds: 39 },
+              },
+              {
+                slug: 'joinery-by-hand',
+                expireDate: '2026-10-31T14:00:00Z',
+                hasLifetimeAccess: false,
+                lastWatchedLecture: { lectureId: '4742', positionSeconds: 232 },
+              },
+            ],
+          },
+        },
+      },
+    });
+  });
+
+  it('answers another member with their own', async () => {
+    const { access_token: token } = await connect(app, { member: OLU });
+    const body = await (await ask(world.origin, token)).json();
+    expect(body).toMatchObject({ data: { viewer: { id: 'm-1002', email: 'other@example.com' } } });
+    expect(JSON.stringify(body)).not.toContain('m-1001');
+  });
+
+  it('refuses a request without a token, whatever it asks', async () => {
+    for (const body of [{ query: QUERY }, { query: '{ __typename }' }, {}, []]) {
+      const answer = await ask(world.origin, undefined, body);
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toContain(
+        `Bearer error="invalid_token", error_description="an access token is needed", resource_metadata="${world.origin}/.well-known/oauth-protected-resource", scope="account:read"`,
+      );
+      expect(await answer.json()).toEqual({ error: 'invalid_token', error_description: 'an access token is needed' });
+    }
+  });
+
+  it('refuses a token without account:read', async () => {
+    const { access_token: token } = await connect(app, { parameters: { scope: 'openid email courses:read' } });
+    const answer = await ask(world.origin, token);
+    expect(answer.status).toBe(403);
+    expect(answer.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
+    expect(answer.headers.get('www-authenticate')).toContain('scope="openid email courses:read account:read"');
+    expect(await answer.json()).toMatchObject({ error: 'insufficient_scope' });
+  });
+
+  it('refuses the token of another origin, and says where to get its own', async () => {
+    // On the same store, so that the token is known, alive, and only meant for somebody else.
+    const elsewhere = await startWorld({ profile: 'A', data: world.data });
+    try {
+      const { access_token: token } = await connect(await registerApp(elsewhere.origin));
+      expect((await ask(elsewhere.origin, token)).status).toBe(200);
+      const answer = await ask(world.origin, token);
+      expect(answer.status).toBe(401);
+      const challenge = answer.headers.get('www-authenticate');
+      expect(challenge).toContain('Bearer error="invalid_token"');
+      expect(challenge).toContain(`resource_metadata="${world.origin}/.well-known/oauth-protected-resource"`);
+      expect(await answer.json()).toMatchObject({ error: 'invalid_token' });
+      for (const path of ['/api/v1/courses', '/api/oauth/userinfo']) {
+        const { status } = await fetch(world.origin + path, { headers: { authorization: `Bearer ${token}` } });
+        expect({ path, status }).toEqual({ path, status: 401 });
+      }
+    } finally {
+      await elsewhere.close();
+    }
+  });
+
+  it('takes nothing but POST, and answers nonsense in GraphQL’s words', async () => {
+    const { access_token: token } = await connect(app);
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const answer = await fetch(`${world.origin}/account/graphql`, { method });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get('allow')).toBe('POST');
+    }
+    // GraphQL over HTTP: a body that is no request is 400; a document that cannot be run is 200 in application/json.
+    const cases: [unknown, number][] = [
+      [{}, 400],
+      [[], 400],
+      [null, 400],
+      [{ query: 5 }, 400],
+      [{ query: '{' }, 200],
+      [{ query: '{ nothing }' }, 200],
+    ];
+    for (const [body, status] of cases) {
+      const answer = await ask(world.origin, token, body);
+      expect({ body, status: answer.status }).toEqual({ body, status });
+      const text = await answer.text();
+      expect(JSON.parse(text)).toMatchObject({ errors: [{ message: expect.any(String) }] });
+      expect(text).not.toMatch(/\bat \S+:\d|node_modules|\/src\//);
+    }
+  });
+});
+
+describe('the Account API in Profile B', () => {
+  it('is not there: the address is the school’s, with a token and without', async () => {
+    const world = await startWorld({ profile: 'B' });
+    try {
+      const { access_token: token } = await connect(await registerApp(world.origin));
+      for (const one of [undefined, token]) {
+        const answer = await ask(world.origin, one);
+        expect(answer.status).toBe(404);
+        expect(answer.headers.get('www-authenticate')).toBeNull();
+        expect(await answer.text()).not.toMatch(/viewer|"errors"|"data"/);
+      }
+    } finally {
+      await world.close();
+    }
+  });
+});

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type App, authorizationRequest, registerApp } from '../support/app.ts';
+import { connect } from '../support/connection.ts';
+import { offeredScopes, reachConsent } from '../support/member.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+type Parameters = Record<string, string | undefined>;
+
+const STATE = `a b+c&d=e%20"'<>#\\ü☃ ${'s'.repeat(300)}`;
+
+describe.each([
+  { profile: 'A', required: true },
+  { profile: 'B', required: false },
+])('an authorization request in Profile $profile', ({ profile, required }) => {
+  let world: World;
+  let app: App;
+  let loopback: App;
+  beforeAll(async () => {
+    world = await startWorld({ profile });
+    // An app that a member has approved before: errors are redirected to it.
+    app = await registerApp(world.origin);
+    await connect(app);
+    loopback = await registerApp(world.origin, { redirectUri: 'http://127.0.0.1/callback' });
+  });
+  afterAll(() => world.close());
+
+  const ask = async (parameters: Parameters, append = '', by = app) => {
+    const request = await authorizationRequest(by, { state: STATE, ...parameters });
+    return fetch(request.url + append, { redirect: 'manual', headers: { accept: 'text/html' } });
+  };
+
+  const expectRedirect = (answer: Response, error: string, state: string | null = STATE) => {
+    expect(answer.status).toBe(303);
+    const location = answer.headers.get('location') ?? '';
+    expect(location.startsWith('https://app.example/callback')).toBe(true);
+    const { search, hash } = new URL(location);
+    // An error of a response type that would answer in the fragment goes there (OAuth 2.0 Multiple Response Types §5).
+    const returned = new URLSearchParams(hash === '' ? search : hash.slice(1));
+    expect(returned.get('error')).toBe(error);
+    expect(returned.get('error_description') ?? 'x').not.toBe('');
+    expect(returned.get('iss')).toBe(world.origin);
+    expect(returned.get('state')).toBe(state);
+    expect(returned.has('code')).toBe(false);
+    return returned;
+  };
+
+  const expectPage = async (answer: Response) => {
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('location')).toBeNull();
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const text = await answer.text();
+    expect(text).toContain('<main id="error">');
+    expect(text).not.toMatch(/<script|<img|evil\.test|\bat \S+\.[jt]s:\d/);
+  };
+
+  const expectAccepted = (answer: Response) => {
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get('location')).toMatch(/^\/oauth\/interaction\/[\w-]+$/);
+  };
+
+  it('is accepted when it is in order', async () => {
+    const answer = await ask({});
+    expectAccepted(answer);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
+  });
+
+  it.each<[string, Parameters, string]>([
+    ['plain PKCE', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['no PKCE', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
+    ['no challenge', { code_challenge: undefined }, 'invalid_request'],
+    ['an empty challenge', { code_challenge: '' }, 'invalid_request'],
+    ['no method, which would mean plain', { code_challenge_method: undefined }, 'invalid_request'],
+    ['s256', { code_challenge_method: 's256' }, 'invalid_request'],
+    ['S512', { code_challenge_method: 'S512' }, 'invalid_request'],
+    ['a challenge of 42 characters', { code_challenge: 'a'.repeat(42) }, 'invalid_request'],
+    ['a challenge of 129 characters', { code_challenge: 'a'.repeat(129) }, 'invalid_request'],
+    ['a challenge that is not base64url', { code_challenge: `${'a'.repeat(42)}!` }, 'invalid_request'],
+    ['an unknown scope', { scope: 'courses:delete' }, 'invalid_scope'],
+    ['an unknown scope beside known ones', { scope: 'openid courses:read COURSES:READ' }, 'invalid_scope'],
+    ['scopes glued by a tab', { scope: 'openid\tcourses:read' }, 'invalid_scope'],
+    ['a scope with a quote', { scope: 'openid "' }, 'invalid_scope'],
+    ['no response type', { response_type: undefined }, 'invalid_request'],
+    ['the implicit flow', { response_type: 'token' }, 'unsupported_response_type'],
+    ['the hybrid flow', { response_type: 'code id_token', nonce: 'n' }, 'unsupported_response_type'],
+    ['an unknown response type', { response_type: 'foo' }, 'unsupported_response_type'],
+    ['response type none', { response_type: 'none' }, 'unsupported_response_type'],
+    ['a request object', { request: 'e30.e30.' }, 'request_not_supported'],
+    ['prompt=none, when nobody is known', { prompt: 'none' }, 'login_required'],
+    ['prompt=none with another', { prompt: 'none login' }, 'invalid_request'],
+    ['a negative max_age', { max_age: '-1' }, 'invalid_request'],
+    ['a foreign resource', { resource: 'https://evil.test' }, 'invalid_target'],
+    ['a relative resource', { resource: '/' }, 'invalid_target'],
+    ['a resource that is no URI', { resource: 'courses' }, 'invalid_target'],
+  ])('with %s is refused at the app: %3$s', async (_name, parameters, error) => {
+    expectRedirect(await ask(parameters), error);
+  });
+
+  it.each(['code_challenge', 'code_challenge_method', 'response_type', 'scope', 'nonce', 'prompt'])(
+    'with %s twice is refused at the app',
+    async (name) => {
+      expectRedirect(await ask({ nonce: 'n', prompt: 'login' }, `&${name}=x`), 'invalid_request');
+    },
+  );
+
+  it('with state twice is refused at the app, which gets neither', async () => {
+    expectRedirect(await ask({}, '&state=x'), 'invalid_request', null);
+  });
+
+  it.each<[string, Parameters, string]>([
+    ['no client', { client_id: undefined }, ''],
+    ['an unknown client', { client_id: '<script>evil.test</script>' }, ''],
+    ['a name of the runtime as client', { client_id: '__proto__' }, ''],
+    ['two clients', {}, '&client_id=x'],
+    ['no redirect URI', { redirect_uri: undefined }, ''],
+    ['two redirect URIs', {}, '&redirect_uri=https%3A%2F%2Fevil.test%2F'],
+    ['another redirect URI', { redirect_uri: 'https://evil.test/"><script>' }, ''],
+    ['another path', { redirect_uri: 'https://app.example/callback/' }, ''],
+    ['another case', { redirect_uri: 'https://app.example/Callback' }, ''],
+    ['another port', { redirect_uri: 'https://app.example:8443/callback' }, ''],
+    ['another scheme', { redirect_uri: 'http://app.example/callback' }, ''],
+    ['an added query', { redirect_uri: 'https://app.example/callback?x=1' }, ''],
+    ['an added fragment', { redirect_uri: 'https://app.example/callback#x' }, ''],
+    ['a longer host', { redirect_uri: 'https://app.example.evil.test/callback' }, ''],
+    ['a user before the host', { redirect_uri: 'https://app.example@evil.test/callback' }, ''],
+    ['dot segments', { redirect_uri: 'https://app.example/callback/../evil' }, ''],
+    ['a script', { redirect_uri: 'javascript:alert(1)' }, ''],
+  ])('with %s is a page for the person, and goes nowhere', async (_name, parameters, append) => {
+    await expectPage(await ask(parameters, append));
+  });
+
+  it.each([
+    { uri: 'http://127.0.0.1:5123/callback', taken: true },
+    { uri: 'http://127.0.0.1:1/callback', taken: true },
+    { uri: 'http://127.0.0.1/callback', taken: true },
+    { uri: 'http://127.0.0.1:5123/other', taken: false },
+    { uri: 'http://localhost:5123/callback', taken: false },
+    { uri: 'http://[::1]:5123/callback', taken: false },
+    { uri: 'http://127.0.0.2:5123/callback', taken: false },
+    { uri: 'http://x@127.0.0.1:5123/callback', taken: false },
+    { uri: 'https://127.0.0.1:5123/callback', taken: false },
+  ])('of an app registered on loopback, sent to $uri, is taken: $taken', async ({ uri, taken }) => {
+    const answer = await ask({ redirect_uri: uri }, '', loopback);
+    if (taken) expectAccepted(answer);
+    else await expectPage(answer);
+  });
+
+  it.each(['', '/'])('names the resource as the origin with "%s" behind it', async (ending) => {
+    expectAccepted(await ask({ resource: world.origin + ending }));
+  });
+
+  it.each(['/account/graphql', '/account/graphql/'])('%s is a spelling where the Account API is', async (path) => {
+    const answer = await ask({ resource: world.origin + path });
+    if (required) expectAccepted(answer);
+    else expectRedirect(answer, 'invalid_target');
+  });
+
+  it('takes the resource in another case of scheme and host, and twice in two spellings', async () => {
+    expectAccepted(await ask({ resource: world.origin.toUpperCase() }));
+    expectAccepted(await ask({}, `&resource=${encodeURIComponent(`${world.origin}/`)}`));
+  });
+
+  it.each(['#f', '?x', '/nope', '.evil.test'])('refuses the origin with %s behind it', async (ending) => {
+    expectRedirect(await ask({ resource: world.origin + ending }), 'invalid_target');
+  });
+
+  it('names the right resource when it refuses a foreign one, also beside the right one', async () => {
+    for (const answer of [
+      await ask({ resource: 'https://evil.test' }),
+      await ask({}, '&resource=https%3A%2F%2Fevil.test'),
+    ]) {
+      expect(expectRedirect(answer, 'invalid_target').get('error_description')).toContain(`resource=${world.origin}`);
+    }
+  });
+
+  it(`without a resource is ${required ? 'refused, and told the right one' : 'accepted'}`, async () => {
+    for (const resource of [undefined, '']) {
+      const answer = await ask({ resource });
+      if (!required) expectAccepted(answer);
+      else
+        expect(expectRedirect(answer, 'invalid_target').get('error_description')).toContain(`resource=${world.origin}`);
+    }
+  });
+
+  it('tolerates offline_access, and asks for it nowhere', async () => {
+    const { url } = await authorizationRequest(app, { scope: 'openid offline_access courses:read' });
+    expect(offeredScopes((await reachConsent(url)).page)).toEqual(['courses:read']);
+  });
+
+  it.each([undefined, '', 'offline_access'])('with scope %o asks for the default', async (scope) => {
+    const { url } = await authorizationRequest(app, { scope });
+    expect(offeredScopes((await reachConsent(url)).page)).toEqual(['profile', 'email', 'account:read']);
+  });
+
+  it.each(['HEAD', 'POST', 'PUT', 'DELETE'])('by %s is refused, and begins nothing', async (method) => {
+    const { url } = await authorizationRequest(app);
+    const answer = await fetch(url, { method, redirect: 'manual' });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toMatch(/^GET\b/);
+    expect(answer.headers.getSetCookie()).toEqual([]);
+    expect(answer.headers.get('location')).toBeNull();
+  });
+});

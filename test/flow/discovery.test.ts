@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SCOPES } from '../support/catalogue.ts';
+import { rawRequest } from '../support/raw.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+const RESOURCE = '/.well-known/oauth-protected-resource';
+const SERVER = '/.well-known/oauth-authorization-server';
+const OPENID = '/.well-known/openid-configuration';
+const KEYS = '/.well-known/jwks.json';
+const DOCUMENTS = [RESOURCE, SERVER, OPENID, KEYS];
+
+describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profile', ({ profile }) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld({ profile });
+  });
+  afterAll(() => world.close());
+
+  const document = async (path: string) => (await (await fetch(world.origin + path)).json()) as Record<string, unknown>;
+
+  it('describes the protected resource', async () => {
+    const { dpop_signing_alg_values_supported: _dpop, ...described } = await document(RESOURCE);
+    expect(described).toEqual({
+      resource: world.origin,
+      authorization_servers: [world.origin],
+      scopes_supported: SCOPES,
+      bearer_methods_supported: ['header'],
+      resource_name: 'Harbour Lane School',
+    });
+  });
+
+  /** Client documents, DPoP and PAR may be offered on top: then they are named, and their own tests hold them. */
+  it.each([SERVER, OPENID])('describes the authorization server at %s: these members and no others', async (path) => {
+    const {
+      client_id_metadata_document_supported: _documents,
+      dpop_signing_alg_values_supported: _dpop,
+      pushed_authorization_request_endpoint: _par,
+      require_pushed_authorization_requests: _required,
+      ...described
+    } = await document(path);
+    expect(described).toEqual({
+      issuer: world.origin,
+      authorization_endpoint: `${world.origin}/oauth/authorize`,
+      token_endpoint: `${world.origin}/api/oauth/token`,
+      userinfo_endpoint: `${world.origin}/api/oauth/userinfo`,
+      registration_endpoint: `${world.origin}/api/oauth/register`,
+      revocation_endpoint: `${world.origin}/api/oauth/revoke`,
+      introspection_endpoint: `${world.origin}/api/oauth/introspect`,
+      jwks_uri: `${world.origin}/.well-known/jwks.json`,
+      protected_resources: [world.origin],
+      scopes_supported: SCOPES,
+      response_types_supported: ['code'],
+      response_modes_supported: expect.arrayContaining(['query']),
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+      code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: ['none', 'client_secret_post'],
+      revocation_endpoint_auth_methods_supported: ['none', 'client_secret_post'],
+      introspection_endpoint_auth_methods_supported: ['none', 'client_secret_post'],
+      authorization_response_iss_parameter_supported: true,
+      claims_parameter_supported: false,
+      request_uri_parameter_supported: false,
+      claim_types_supported: ['normal'],
+      claims_supported: expect.arrayContaining(['sub', 'name', 'email']),
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['ES256'],
+    });
+  });
+
+  it('has a route behind every URL that it names', async () => {
+    const named = Object.entries(await document(SERVER)).filter(([name]) => /_endpoint$|^jwks_uri$/.test(name));
+    expect(named.length).toBeGreaterThanOrEqual(7);
+    for (const [name, url] of named) {
+      const method = /authorization|userinfo|jwks/.test(name) ? 'GET' : 'POST';
+      const { status } = await fetch(String(url), { method, redirect: 'manual' });
+      expect({ name, found: status !== 404 && status < 500 }).toEqual({ name, found: true });
+    }
+  });
+
+  it('names nothing that is not served', async () => {
+    const text = JSON.stringify([await document(RESOURCE), await document(SERVER)]);
+    expect(text).not.toMatch(
+      /agent_auth|identity_assertion|identity_endpoint|register_uri|service_auth|claim_endpoint|device|backchannel|end_session|check_session/i,
+    );
+    expect(text).not.toMatch(/offline_access|implicit|client_secret_basic/);
+  });
+
+  it('gives both authorization server documents the same members', async () => {
+    expect(await document(OPENID)).toEqual(await document(SERVER));
+  });
+
+  it.each([
+    '/agent/auth',
+    '/.well-known/agent-auth',
+    '/request',
+    '/device',
+    '/device/auth',
+    '/session/end',
+    '/backchannel',
+    '/me',
+    '/reg',
+    '/token',
+    '/jwks',
+    '/oauth/interaction',
+    '/.well-known/oauth-protected-resource/elsewhere',
+    '/.well-known/oauth-authorization-server/elsewhere',
+  ])('serves nothing of its own at %s', async (path) => {
+    const answers = [
+      await fetch(world.origin + path, { redirect: 'manual' }),
+      await fetch(world.origin + path, { method: 'POST', redirect: 'manual', body: new URLSearchParams({ a: 'b' }) }),
+    ];
+    for (const answer of answers) {
+      expect(answer.status).toBe(404);
+      expect(await answer.text()).not.toContain('"authorization_endpoint"');
+    }
+  });
+
+  it('publishes public key material only', async () => {
+    const { keys } = (await document(KEYS)) as { keys: Record<string, string>[] };
+    expect(keys).toHaveLength(1);
+    expect(keys[0]).toEqual({
+      kty: 'EC',
+      crv: 'P-256',
+      alg: 'ES256',
+      use: 'sig',
+      kid: expect.stringMatching(/^[\w-]{43}$/),
+      x: expect.stringMatching(/^[\w-]{43}$/),
+      y: expect.stringMatching(/^[\w-]{43}$/),
+    });
+  });
+
+  describe.each(DOCUMENTS)('%s', (path) => {
+    it.each([
+      { Host: 'evil.test' },
+      { 'X-Forwarded-Host': 'evil.test' },
+      { 'X-Forwarded-Proto': 'https' },
+      { 'X-Forwarded-Port': '444' },
+      { Forwarded: 'host=evil.test;proto=https' },
+    ] as Record<string, string>[])('is the same with %o', async (headers) => {
+      const plain = await rawRequest(world.origin, { path });
+      const forged = await rawRequest(world.origin, { path, headers });
+      expect(forged).toMatchObject({ status: 200, text: plain.text });
+    });
+
+    it('answers HEAD as GET without a body', async () => {
+      const head = await rawRequest(world.origin, { method: 'HEAD', path });
+      const get = await rawRequest(world.origin, { path });
+      expect(head.status).toBe(200);
+      expect(head.text).toBe('');
+      for (const name of ['content-type', 'content-length']) expect(head.headers[name]).toBe(get.headers[name]);
+    });
+
+    it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('refuses %s by naming what it takes', async (method) => {
+      const answer = await fetch(world.origin + path, { method });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get('allow')).toBe('GET, HEAD');
+      expect(await answer.json()).toMatchObject({ error: 'invalid_request', error_description: expect.any(String) });
+    });
+
+    it('may be read by any page, without credentials', async () => {
+      const answer = await fetch(world.origin + path, { headers: { origin: 'https://page.example' } });
+      expect(answer.headers.get('content-type')).toMatch(/^application\/(json|jwk-set\+json)/);
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+      expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+      expect(answer.headers.getSetCookie()).toEqual([]);
+    });
+  });
+});

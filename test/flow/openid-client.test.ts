@@ -1,0 +1,105 @@
+import * as oidc from 'openid-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SCOPES } from '../support/catalogue.ts';
+import { approve } from '../support/member.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+const CALLBACK = 'https://app.example/callback';
+
+describe.each([
+  { profile: 'A', algorithm: 'oidc' },
+  { profile: 'B', algorithm: 'oauth2' },
+] as const)('openid-client in Profile $profile, by $algorithm discovery', ({ profile, algorithm }) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld({ profile });
+  });
+  afterAll(() => world.close());
+
+  // Its one way to speak plain http, which it marks as deprecated so that nobody does it elsewhere.
+  const insecure = { execute: [oidc.allowInsecureRequests], algorithm };
+
+  const register = (method: string, authentication?: oidc.ClientAuth) =>
+    oidc.dynamicClientRegistration(
+      new URL(world.origin),
+      { redirect_uris: [CALLBACK], token_endpoint_auth_method: method, client_name: 'Strict App' },
+      authentication,
+      insecure,
+    );
+
+  it.each([
+    { kind: 'public', method: 'none' },
+    { kind: 'confidential', method: 'client_secret_post' },
+  ])('does the whole job as a $kind client', async ({ method }) => {
+    const config = await register(method, method === 'none' ? oidc.None() : undefined);
+    expect(config.serverMetadata()).toMatchObject({ issuer: world.origin, scopes_supported: SCOPES });
+
+    const verifier = oidc.randomPKCECodeVerifier();
+    const [state, nonce] = [oidc.randomState(), oidc.randomNonce()];
+    const resource: Record<string, string> = profile === 'A' ? { resource: world.origin } : {};
+    const url = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: CALLBACK,
+      scope: 'openid profile email courses:read',
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      state,
+      nonce,
+      ...resource,
+    });
+
+    const returned = await approve(url.href, CALLBACK);
+    const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true };
+    const tokens = await oidc.authorizationCodeGrant(config, returned, checks, resource);
+    expect(tokens.claims()).toMatchObject({
+      iss: world.origin,
+      aud: config.clientMetadata().client_id,
+      sub: 'm-1001',
+      nonce,
+    });
+    expect(tokens.claims()).not.toHaveProperty('email');
+
+    const who = await oidc.fetchUserInfo(config, tokens.access_token, 'm-1001');
+    expect(who).toEqual({ sub: 'm-1001', email: 'student@example.com', name: 'Sam Student' });
+
+    const courses = new URL('/api/v1/courses', world.origin);
+    expect((await oidc.fetchProtectedResource(config, tokens.access_token, courses, 'GET')).status).toBe(200);
+    const renewed = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '', resource);
+    expect(await oidc.tokenIntrospection(config, renewed.access_token)).toMatchObject({
+      active: true,
+      aud: world.origin,
+      sub: 'm-1001',
+      client_id: config.clientMetadata().client_id,
+    });
+
+    await oidc.tokenRevocation(config, renewed.refresh_token ?? '');
+    expect(await oidc.tokenIntrospection(config, renewed.access_token)).toEqual({ active: false });
+    await expect(oidc.fetchProtectedResource(config, renewed.access_token, courses, 'GET')).rejects.toMatchObject({
+      name: 'WWWAuthenticateChallengeError',
+      status: 401,
+    });
+  });
+
+  it('sees through an answer that is not meant for it', async () => {
+    const config = await register('none', oidc.None());
+    const verifier = oidc.randomPKCECodeVerifier();
+    const url = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: CALLBACK,
+      scope: 'openid',
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      state: 'mine',
+      nonce: 'mine',
+      resource: world.origin,
+    });
+    const returned = await approve(url.href, CALLBACK);
+    const mixedUp = new URL(returned);
+    mixedUp.searchParams.set('iss', 'https://evil.test');
+    const checks = { pkceCodeVerifier: verifier, expectedState: 'mine', expectedNonce: 'mine' };
+    const resource = { resource: world.origin };
+    await expect(oidc.authorizationCodeGrant(config, mixedUp, checks, resource)).rejects.toThrow();
+    const otherState = { ...checks, expectedState: 'other' };
+    await expect(oidc.authorizationCodeGrant(config, returned, otherState, resource)).rejects.toThrow();
+    const tokens = await oidc.authorizationCodeGrant(config, returned, checks, resource);
+    expect(tokens.claims()?.nonce).toBe('mine');
+  });
+});

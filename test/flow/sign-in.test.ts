@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type App, authorizationRequest, registerApp } from '../support/app.ts';
+import { createBrowser } from '../support/browser.ts';
+import { OLU, reachConsent, SAM, signIn } from '../support/member.ts';
+import { startRecordingUpstream } from '../support/recording-upstream.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+describe('signing in on the way to an app', () => {
+  let world: World;
+  let app: App;
+  beforeAll(async () => {
+    world = await startWorld({ profile: 'A' });
+    app = await registerApp(world.origin);
+  });
+  afterAll(() => world.close());
+
+  it('happens at the school’s own page, which leads back to the very same request', async () => {
+    const request = await authorizationRequest(app);
+    const browser = createBrowser();
+    const school = await browser.open(request.url);
+    expect(new URL(school.url).pathname).toBe('/login');
+    const returnTo = new URL(school.url).searchParams.get('return_to');
+    expect(returnTo).toMatch(/^\/oauth\/interaction\/[\w-]+\/return$/);
+    const consent = await browser.submit(school, { login: SAM.login, password: SAM.password });
+    expect(consent.text).toContain('<main id="consent">');
+  });
+
+  it('is not asked of a member who is signed in already', async () => {
+    const browser = createBrowser();
+    await signIn(browser, world.origin, OLU);
+    const page = await browser.open((await authorizationRequest(app)).url);
+    expect(page.text).toContain('<main id="consent">');
+    expect(page.text).toContain(OLU.login);
+  });
+
+  it('left undone shows a page with a way on and a way out, and no loop', async () => {
+    const request = await authorizationRequest(app);
+    const browser = createBrowser();
+    const school = await browser.open(request.url);
+    const back = await browser.open(world.origin + new URL(school.url).searchParams.get('return_to'));
+    expect(back.status).toBe(200);
+    expect(back.text).toContain('<main id="login">');
+    expect(back.text).toContain('/login?return_to=%2Foauth%2Finteraction%2F');
+    expect(back.headers.get('content-security-policy')).toContain("default-src 'none'");
+
+    const out = await browser.submit(back, { decision: 'deny' }, (url) => !url.startsWith(app.redirectUri));
+    const returned = new URL(out.location ?? '');
+    expect(returned.searchParams.get('error')).toBe('access_denied');
+    expect(returned.searchParams.get('state')).toBe(request.state);
+    expect(returned.searchParams.get('iss')).toBe(world.origin);
+  });
+
+  it('with a cookie that the school does not know is signing in anew', async () => {
+    const browser = createBrowser();
+    browser.cookies.set('school_session', { value: 'forged', path: '/' });
+    const page = await browser.open((await authorizationRequest(app)).url);
+    expect(page.text).toContain('id="school-login"');
+  });
+
+  it('as somebody else starts at the school again', async () => {
+    const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
+    const other = /href="([^"]*\/switch)"/.exec(page.text)?.[1] ?? '';
+    const school = await browser.open(world.origin + other);
+    expect(school.text).toContain('id="school-login"');
+  });
+
+  it.each([
+    '/oauth/interaction/nothing',
+    '/oauth/interaction/nothing/return',
+    '/oauth/interaction/nothing/switch',
+    '/oauth/authorize/nothing',
+  ])('%s is a page with a way to start over', async (path) => {
+    const answer = await fetch(world.origin + path, { redirect: 'manual' });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('<main id="error">');
+  });
+});
+
+describe('a school that cannot say who is signed in', () => {
+  it.each<[string, number, string]>([
+    ['is failing', 500, 'oops'],
+    ['answers a page', 200, '<html>'],
+    ['answers no one', 200, '{}'],
+    ['is overloaded', 429, ''],
+  ])('because it %s is told as a failure, never as "not signed in"', async (_name, status, body) => {
+    const upstream = await startRecordingUpstream((_request, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(body);
+    });
+    const world = await startWorld({ profile: 'A', overrides: { upstreams: { school: { url: upstream.url } } } });
+    try {
+      await expectUnavailable(world);
+      expect(upstream.last().values('cookie')).toEqual(['school_session=mine']);
+    } finally {
+      await Promise.all([world.close(), upstream.close()]);
+    }
+  });
+
+  it('because it is down is told as a failure', async () => {
+    const upstream = await startRecordingUpstream();
+    await upstream.close();
+    const world = await startWorld({ profile: 'A', overrides: { upstreams: { school: { url: upstream.url } } } });
+    try {
+      await expectUnavailable(world);
+    } finally {
+      await world.close();
+    }
+  });
+
+  const expectUnavailable = async (world: World) => {
+    const app = await registerApp(world.origin);
+    const browser = createBrowser();
+    browser.cookies.set('school_session', { value: 'mine', path: '/' });
+    browser.cookies.set('other', { value: 'not-for-whoami', path: '/' });
+    const page = await browser.open((await authorizationRequest(app)).url);
+    expect(page.status).toBe(503);
+    expect(page.headers.get('retry-after')).toBe('5');
+    expect(page.text).toContain('<main id="error">');
+    expect(page.text).toContain('login_unavailable');
+    expect(page.text).not.toMatch(/not signed in|127\.0\.0\.1|ECONNREFUSED|oops/);
+  };
+});

@@ -1,0 +1,127 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type App, registerApp } from '../support/app.ts';
+import { connect, refreshForm, statusOf, type Tokens, token } from '../support/connection.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile $profile', ({ profile }) => {
+  let world: World;
+  let app: App;
+  beforeAll(async () => {
+    world = await startWorld({ profile, clock: () => Date.now() });
+    app = await registerApp(world.origin);
+  });
+  afterAll(() => world.close());
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const start = async (by = app) => (await connect(by)) as unknown as Tokens;
+  const renew = async (refreshToken: string, extra: Record<string, string | undefined> = {}) =>
+    token(app, refreshForm(app, refreshToken, extra));
+
+  it('is replaced by each refresh', async () => {
+    const first = await start();
+    const { status, headers, body } = await renew(first.refresh_token);
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 600, scope: first.scope });
+    expect(new Set([first.refresh_token, body.refresh_token, first.access_token, body.access_token]).size).toBe(4);
+    expect(await statusOf(world.origin, body.access_token)).toBe(200);
+  });
+
+  it('used again after its successor was used ends the whole family', async () => {
+    const first = await start();
+    const { body: second } = await renew(first.refresh_token);
+    const { body: third } = await renew(second.refresh_token);
+    expect(await statusOf(world.origin, third.access_token)).toBe(200);
+
+    expect(await renew(first.refresh_token)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+
+    for (const { access_token } of [first, second, third]) expect(await statusOf(world.origin, access_token)).toBe(401);
+    expect((await renew(third.refresh_token)).body.error).toBe('invalid_grant');
+  });
+
+  it.each<[string, Record<string, string | undefined>, string]>([
+    ['a foreign resource', { resource: 'https://evil.test' }, 'invalid_target'],
+    ['a relative resource', { resource: '/x' }, 'invalid_target'],
+    ['a scope that was not granted', { scope: 'openid courses:write' }, 'invalid_scope'],
+    ['a scope that does not exist', { scope: 'courses:read nonsense' }, 'invalid_scope'],
+    ['a secret it has not', { client_secret: 'x' }, 'invalid_client'],
+    ['an unknown client', { client_id: 'nobody' }, 'invalid_client'],
+    ...(profile === 'A' ? [['no resource', { resource: undefined }, 'invalid_target'] as never] : []),
+  ])('refused with %s is as good as before', async (_name, extra, error) => {
+    const first = await start();
+    const refused = await renew(first.refresh_token, extra);
+    expect(refused.status).toBe(error === 'invalid_client' ? 401 : 400);
+    expect(refused.body.error).toBe(error);
+    if (error === 'invalid_target') expect(refused.body.error_description).toContain(`resource=${world.origin}`);
+    expect(await statusOf(world.origin, first.access_token)).toBe(200);
+    expect((await renew(first.refresh_token)).status).toBe(200);
+  });
+
+  it('asks for less, and later for all of it again', async () => {
+    const first = await start();
+    const { body: less } = await renew(first.refresh_token, { scope: 'openid' });
+    expect(less.scope).toBe('openid');
+    const headers = { authorization: `Bearer ${less.access_token}` };
+    expect((await fetch(`${world.origin}/api/v1/courses`, { headers })).status).toBe(403);
+    const { body: all } = await renew(less.refresh_token);
+    expect(all.scope).toBe('openid profile email account:read courses:read');
+  });
+
+  it('is worth nothing to another app, and keeps its worth', async () => {
+    const thief = await registerApp(world.origin);
+    const first = await start();
+    const stolen = await token(thief, refreshForm(thief, first.refresh_token));
+    expect(stolen).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect((await renew(first.refresh_token)).status).toBe(200);
+  });
+
+  it('of a confidential app needs its secret', async () => {
+    const confidential = await registerApp(world.origin, { confidential: true });
+    const first = await start(confidential);
+    for (const secret of [undefined, 'wrong']) {
+      const form = refreshForm(confidential, first.refresh_token, { client_secret: secret });
+      expect(await token(confidential, form)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    }
+    expect((await token(confidential, refreshForm(confidential, first.refresh_token))).status).toBe(200);
+  });
+
+  it('is no access token, and an access token is no refresh token', async () => {
+    const first = await start();
+    expect(await statusOf(world.origin, first.refresh_token)).toBe(401);
+    expect((await renew(first.access_token)).body.error).toBe('invalid_grant');
+    expect(await renew('')).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    expect(await renew('unknown')).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+  });
+
+  it('used twenty times at once has no more than one successor', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const first = await start();
+      const answers = await Promise.all(Array.from({ length: 20 }, () => renew(first.refresh_token)));
+      const given = answers.filter(({ status }) => status === 200);
+      expect(new Set(given.map(({ body }) => body.refresh_token)).size).toBe(1);
+      for (const { status, body } of answers) if (status !== 200) expect(body.error).toBe('invalid_grant');
+    }
+  });
+
+  // Today a late one of the twenty counts as reuse and ends the family; the replay window is what will tell them apart.
+  it.todo('used twenty times at once leaves its one successor usable');
+
+  it('outlives the access token, which ends after ten minutes', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const first = await start();
+    vi.setSystemTime(Date.now() + 598_000);
+    expect(await statusOf(world.origin, first.access_token)).toBe(200);
+    vi.setSystemTime(Date.now() + 3_000);
+    expect(await statusOf(world.origin, first.access_token)).toBe(401);
+    expect((await renew(first.refresh_token)).status).toBe(200);
+  });
+
+  it('ends after thirty days without use', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const first = await start();
+    vi.setSystemTime(Date.now() + 30 * 86_400_000 + 1000);
+    expect((await renew(first.refresh_token)).body.error).toBe('invalid_grant');
+  });
+});

@@ -1,0 +1,90 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { BrowserContext, Page } from 'playwright-core';
+
+/** What is done with each page of a story, under the name of its place in it. */
+export type Look = (page: Page, title: string) => Promise<void>;
+
+const ARTEFACTS = fileURLToPath(new URL('../artefacts', import.meta.url));
+
+const SCREENS = {
+  phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light' },
+  desktop: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+} as const;
+
+/** A new album under test/artefacts: of each page a picture on a light phone and one on a dark desktop, in order. */
+export function album(name: string): Look {
+  const folder = `${ARTEFACTS}/${name}`;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  let count = 0;
+  return async (page, title) => {
+    count += 1;
+    const path = `${folder}/${String(count).padStart(2, '0')}-${title}`;
+    await onEachScreen(page, (screen) => page.screenshot({ path: `${path}.${screen}.png`, fullPage: true }));
+  };
+}
+
+const AXE: Parameters<AxeBuilder['options']>[0] = {
+  runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] },
+  // Every element that passes would be told of otherwise: much more than the findings.
+  resultTypes: ['violations'],
+};
+
+interface Inspection {
+  readonly look: Look;
+  readonly findings: string[];
+  readonly count: { pages: number; rules: number };
+}
+
+/** WCAG 2.2 AA as far as axe can tell, on both screens, and no sideways scrolling at 320 px (success criterion 1.4.10). */
+export function inspection(): Inspection {
+  const findings: string[] = [];
+  const count = { pages: 0, rules: 0 };
+  const look: Look = async (page, title) => {
+    count.pages += 1;
+    await onEachScreen(page, async (screen) => {
+      const axe = new AxeBuilder({ page }).options(AXE).setLegacyMode();
+      const { passes, violations } = await axe.analyze();
+      count.rules += passes.length;
+      for (const { id, nodes } of violations) {
+        for (const { target } of nodes) findings.push(`${title} on a ${screen}: ${id} at ${target.join(' ')}`);
+      }
+    });
+    await page.setViewportSize({ width: 320, height: 640 });
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    if (width !== 320) findings.push(`${title}: ${width} px wide on a screen of 320 px`);
+  };
+  return { look, findings, count };
+}
+
+async function onEachScreen(page: Page, work: (screen: string) => Promise<unknown>): Promise<void> {
+  for (const [screen, { viewport, colorScheme }] of Object.entries(SCREENS)) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    // Study Buddy jumps to its newest step: a picture of the whole page starts at the top all the same.
+    await page.evaluate('scrollTo(0, 0)');
+    await work(screen);
+  }
+}
+
+/**
+ * Collects what the browser complains about in a context: script errors, blocked content, console errors. Left out is
+ * what Chromium says of any page with an error status, since the stories show such pages on purpose.
+ */
+export function complaintsOf(context: BrowserContext): string[] {
+  const complaints: string[] = [];
+  const shown = new Set<string>();
+  context.on('request', (request) => {
+    if (request.isNavigationRequest()) shown.add(request.url());
+  });
+  context.on('console', (message) => {
+    const { url } = message.location();
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    if (/^Failed to load resource: .* status of [45]/.test(message.text()) && shown.has(url)) return;
+    complaints.push(`${message.text()} (${url})`);
+  });
+  context.on('weberror', (thrown) => complaints.push(String(thrown.error())));
+  return complaints;
+}
