@@ -37,7 +37,7 @@ interface Trace {
 
 const CORS_HEADERS = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'WWW-Authenticate, X-Request-Id',
+  'access-control-expose-headers': 'WWW-Authenticate, X-Request-Id, DPoP-Nonce',
 } as const;
 
 /** One request, top to bottom: its target, its route, the gate, the handler; and the one place where failures are told. */
@@ -96,7 +96,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (route.cors) setHeaders(response, CORS_HEADERS);
     let principal: Principal = ANONYMOUS;
     if (route.protection !== 'public') {
-      const verdict = await gate(request.headersDistinct.authorization ?? [], route.protection);
+      const presented = {
+        authorization: request.headersDistinct.authorization ?? [],
+        dpop: request.headersDistinct.dpop ?? [],
+        method: request.method ?? '',
+        url: options.origin + target.path,
+      };
+      const verdict = await gate(presented, route.protection);
       if (verdict.kind === 'refused') {
         trace.refused = verdict.challenge.error;
         return challenge(response, verdict.challenge);
@@ -116,7 +122,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     response.writeHead(204, {
       ...CORS_HEADERS,
       'access-control-allow-methods': found.route.methods?.join(', ') ?? method,
-      'access-control-allow-headers': 'Authorization, Content-Type, Accept',
+      'access-control-allow-headers': 'Authorization, DPoP, Content-Type, Accept',
       'access-control-max-age': '3600',
     });
     response.end();

@@ -12,6 +12,7 @@ const FAILURES = {
   method_not_allowed: { status: 405, message: 'This address does not take this method.' },
   payload_too_large: { status: 413, message: 'The request body is too large.' },
   unsupported_media_type: { status: 415, message: 'This address does not take this content type.' },
+  too_many_requests: { status: 429, message: 'There were too many requests. Try again later.' },
   internal: { status: 500, message: 'Something went wrong on our side.' },
   upstream_unreachable: { status: 502, message: 'The service behind this address cannot be reached.' },
   upstream_invalid: { status: 502, message: 'The service behind this address gave an answer that cannot be used.' },
@@ -75,6 +76,7 @@ export function renderFailure(failure: GatewayError, voice: Exclude<Voice, 'page
 /** RFC 6749 §5.2 and §4.1.2.1 have few codes; every failure is one of them. */
 function oauthError(failure: GatewayError): string {
   if (failure.code === 'invalid_client') return 'invalid_client';
+  if (failure.code === 'too_many_requests') return 'temporarily_unavailable';
   if (failure.status < 500) return 'invalid_request';
   return failure.status === 503 ? 'temporarily_unavailable' : 'server_error';
 }

@@ -1,16 +1,12 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAccountEndpoint } from './account/endpoint.ts';
+import { createAuthorizationServer } from './authorization-server/authorization-server.ts';
+import { type DocumentNetwork, INTERNET } from './authorization-server/client-documents/network.ts';
 import { isOwnCookie } from './authorization-server/cookies.ts';
-import { createInteractions } from './authorization-server/interactions.ts';
-import { createIntrospect } from './authorization-server/introspect.ts';
-import { loadSigningKeys } from './authorization-server/keys.ts';
-import { storedMembers } from './authorization-server/members.ts';
-import { mountProvider } from './authorization-server/mount.ts';
-import { errorPage } from './authorization-server/pages/error.ts';
-import { sendPage } from './authorization-server/pages/layout.ts';
-import { STYLESHEET } from './authorization-server/pages/stylesheet.ts';
-import { createProvider } from './authorization-server/provider.ts';
+import { openKeyring } from './authorization-server/keyring.ts';
+import { createPages } from './authorization-server/pages/pages.ts';
+import { registrationLimits } from './authorization-server/registration/limits.ts';
 import { userinfo } from './authorization-server/userinfo.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { createDispatch } from './dispatch.ts';
@@ -18,15 +14,17 @@ import { GatewayError } from './errors.ts';
 import { json, writeAnswer } from './http/answer.ts';
 import type { Handler } from './http/exchange.ts';
 import { sessionConnector } from './login/session.ts';
+import { protectedResource } from './oauth/protected-resource.ts';
 import { resourceIndicators } from './oauth/resource-indicator.ts';
-import { healthHandler } from './operations/health.ts';
+import { adminHandler } from './operations/admin.ts';
 import type { Log } from './operations/log.ts';
 import { cachedIntrospect } from './resource-server/cache.ts';
+import { proofCheck } from './resource-server/dpop.ts';
 import { createGate } from './resource-server/gate.ts';
 import { protectedResourceMetadata } from './resource-server/metadata.ts';
 import { routesTable } from './routes.ts';
 import { memoryStore } from './storage/memory.ts';
-import { deriveKey, sealedStore } from './storage/seal.ts';
+import { sealedStore } from './storage/seal.ts';
 import { secretBeside } from './storage/secret.ts';
 import { sqliteStore } from './storage/sqlite.ts';
 import { type Clock, type Store, unixSeconds } from './storage/store.ts';
@@ -41,6 +39,8 @@ export interface GatewayOptions {
   readonly loaded: LoadedConfig;
   readonly log: Log;
   readonly clock: Clock;
+  /** Where client ID metadata documents are fetched from, when it is not the internet. */
+  readonly documentNetwork?: DocumentNetwork;
 }
 
 export interface Gateway {
@@ -52,20 +52,33 @@ export interface Gateway {
 
 const SWEEP_EVERY = 60_000;
 const SWEEP_BATCH = 500;
+/** How soon a rotation done by another replica is taken over. The new key is published long before it signs. */
+const KEYS_EVERY = 10_000;
 
 /** Builds every part from the configuration and listens. Throws what keeps it from starting; then nothing is left open. */
-export async function startGateway({ loaded, log, clock }: GatewayOptions): Promise<Gateway> {
+export async function startGateway({
+  loaded,
+  log,
+  clock,
+  documentNetwork = INTERNET,
+}: GatewayOptions): Promise<Gateway> {
   const { config } = loaded;
   const { origin } = config;
   const { store, secret } = openStore(loaded, clock);
   try {
-    const keys = await loadSigningKeys(store);
+    const keyring = await openKeyring(store, clock, config.keys.rotate);
     const scopes = Object.keys(config.scopes);
-    const resource = { resource: origin, metadataUrl: `${origin}/.well-known/oauth-protected-resource` };
-    const indicators = resourceIndicators(origin, config.account === undefined ? [] : [config.account.path]);
+    const parts = config.resources.map(({ path }) => path);
+    const resources = [protectedResource(origin, ''), ...parts.map((path) => protectedResource(origin, path))] as const;
+    const indicators = resourceIndicators(origin, {
+      doors: config.account === undefined ? [] : [config.account.path],
+      parts,
+    });
+    const partAt = (resource: string) => config.resources.find(({ path }) => `${origin}${path}` === resource);
+    const scopesOf = (resource: string) => partAt(resource)?.scopes ?? scopes;
 
     const pools = createPools(config.upstreams);
-    const identity = createIdentity({ issuer: origin, signingKey: async () => keys.signing, clock });
+    const identity = createIdentity({ issuer: origin, signingKey: async () => keyring.signing(), clock });
     const call = createCallUpstream({ upstreams: config.upstreams, pools, identity });
     const forward = createForward({ upstreams: config.upstreams, pools, identity, origin });
     const siteUpstream = config.site === undefined ? undefined : config.upstreams[config.site.upstream];
@@ -79,52 +92,48 @@ export async function startGateway({ loaded, log, clock }: GatewayOptions): Prom
             ownCookie: isOwnCookie,
           });
 
-    const showFailure = (response: ServerResponse, failure: GatewayError, requestId: string) =>
-      sendPage(
-        response,
-        failure.status,
-        errorPage({
-          school: config.name,
-          heading: failure.status < 500 ? 'This did not work' : 'Something is not working',
-          message: failure.message,
-          code: failure.code,
-          requestId,
-        }),
-        { ...failure.headers },
-      );
+    const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
 
-    const members = storedMembers(store);
-    const provider = createProvider({
+    const { documents, redirects, registration } = config.clients;
+    const server = createAuthorizationServer({
       origin,
       indicators,
       resourceRequired: config.resourceIndicator === 'required',
-      scopes,
+      resourceServers: loaded.resourceServers,
+      acrValues: config.login.acrValues,
+      scopes: config.scopes,
+      scopesOf,
       defaultScope: scopes.filter((token) => config.scopes[token]?.kind === 'identity' || token === 'account:read'),
       store,
-      members,
-      keys,
-      cookieKey: deriveKey(secret, 'cookies'),
+      secret,
+      connector: sessionConnector(config.login, origin, call),
+      pages,
       ttl: config.tokens,
+      keyring,
+      documents: documents.enabled ? { ...documents, network: documentNetwork, log } : undefined,
+      registration: registration.enabled
+        ? {
+            initialAccessToken: loaded.initialAccessToken,
+            redirects,
+            limits: registrationLimits({ ...registration, clock }),
+          }
+        : undefined,
+      unusedLifetime: registration.unusedLifetime,
+      redirects,
       clock,
       onRevoked: () => cache.clear(),
-      renderErrorPage(ctx, error, description) {
+      renderErrorPage(ctx, code, detail) {
         ctx.respond = false;
         const requestId = String(ctx.res.getHeader('x-request-id') ?? '');
-        const view = {
-          school: config.name,
-          heading: 'This app cannot be connected',
-          message: description,
-          code: error,
-          requestId,
-        };
-        sendPage(ctx.res, ctx.status, errorPage(view));
+        pages.prefer(ctx.res, ctx.oidc.params?.ui_locales ?? ctx.query.ui_locales);
+        pages.refuse(ctx.res, ctx.status, { code, detail, requestId });
       },
       onServerError: (error) => {
         if (!(error instanceof GatewayError)) log.error({ err: error }, 'the authorization server failed');
       },
     });
-    const cache = cachedIntrospect(createIntrospect(provider, members), clock);
-    const gate = createGate(cache.introspect, () => unixSeconds(clock));
+    const cache = cachedIntrospect(server.introspect, clock);
+    const gate = createGate(cache.introspect, proofCheck(store, clock), () => unixSeconds(clock));
 
     const account =
       config.account === undefined || loaded.accountFiles === undefined
@@ -139,24 +148,18 @@ export async function startGateway({ loaded, log, clock }: GatewayOptions): Prom
             onError: (error) => log.error({ err: error }, 'the Account API failed'),
           });
 
-    const metadata = protectedResourceMetadata({ resource: origin, issuer: origin, scopes, name: config.name });
     const routes = routesTable({
       doors: {
-        provider: mountProvider({ provider, origin, indicators, scopes, store }),
-        interactions: createInteractions({
-          provider,
-          connector: sessionConnector(config.login, origin, call),
-          members,
-          indicators,
-          origin,
-          school: config.name,
-          scopes: config.scopes,
-          csrfKey: deriveKey(secret, 'csrf'),
-          clock,
-        }),
-        stylesheet: fixed('text/css; charset=utf-8', STYLESHEET),
-        protectedResourceMetadata: ({ response }) =>
-          writeAnswer(response, json(200, metadata, { 'cache-control': 'public, max-age=300' })),
+        provider: server.mount,
+        interactions: server.interactions,
+        stylesheet: pages.stylesheet,
+        logo: pages.logo,
+        protectedResourceMetadata: ({ resource }) => {
+          const name = partAt(resource)?.name ?? config.name;
+          const document = protectedResourceMetadata({ resource, issuer: origin, scopes: scopesOf(resource), name });
+          return ({ response }) =>
+            writeAnswer(response, json(200, document, { 'cache-control': 'public, max-age=300' }));
+        },
         userinfo,
         account:
           account === undefined || config.account === undefined
@@ -170,7 +173,7 @@ export async function startGateway({ loaded, log, clock }: GatewayOptions): Prom
           ({ request, response, target, principal }) =>
             forward(request, response, target, upstream, principal),
       },
-      resource,
+      resources,
       configured: config.routes,
       anonymous: config.anonymous,
     });
@@ -180,15 +183,26 @@ export async function startGateway({ loaded, log, clock }: GatewayOptions): Prom
       routing: createRouting(routes),
       gate,
       site,
-      errorPage: showFailure,
+      errorPage: pages.fail,
       log,
     });
 
     let draining = false;
-    const publicServer = createServer({ optimizeEmptyRequests: true }, dispatch.request);
+    const publicServer = createServer(
+      // Other upgrades (h2c) are ignored, as RFC 9110 §7.8 allows: the request is answered as if it had not asked.
+      {
+        optimizeEmptyRequests: true,
+        shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
+      },
+      dispatch.request,
+    );
     publicServer.on('upgrade', dispatch.upgrade);
-    const health = healthHandler({ probeStore: () => store.get('SigningKey', 'current'), draining: () => draining });
-    const adminServer = createServer((request, response) => void health(request, response));
+    const admin = adminHandler({
+      probeStore: () => store.get('SigningKeys', 'current'),
+      draining: () => draining,
+      rotateKeys: () => server.rotateKeys(),
+    });
+    const adminServer = createServer((request, response) => void admin(request, response));
 
     await listen(publicServer, config.listen.host, config.listen.port);
     try {
@@ -198,9 +212,8 @@ export async function startGateway({ loaded, log, clock }: GatewayOptions): Prom
       throw thrown;
     }
 
-    const sweeper = setInterval(() => {
-      store.sweep(SWEEP_BATCH).catch((error: unknown) => log.error({ err: error }, 'the store could not be swept'));
-    }, SWEEP_EVERY).unref();
+    const sweeper = every(SWEEP_EVERY, () => store.sweep(SWEEP_BATCH), 'the store could not be swept', log);
+    const keeper = every(KEYS_EVERY, () => server.refreshKeys(), 'the signing keys could not be renewed', log);
 
     return {
       publicPort: (publicServer.address() as AddressInfo).port,
@@ -208,9 +221,10 @@ export async function startGateway({ loaded, log, clock }: GatewayOptions): Prom
       async close(seconds = 10) {
         draining = true;
         clearInterval(sweeper);
+        clearInterval(keeper);
         await drain(publicServer, seconds);
         await drain(adminServer, 0);
-        site?.close();
+        if (site !== undefined) site.close();
         await pools.close();
         await store.close();
       },
@@ -221,6 +235,12 @@ export async function startGateway({ loaded, log, clock }: GatewayOptions): Prom
   }
 }
 
+function every(milliseconds: number, work: () => Promise<unknown>, complaint: string, log: Log): NodeJS.Timeout {
+  return setInterval(() => {
+    work().catch((error: unknown) => log.error({ err: error }, complaint));
+  }, milliseconds).unref();
+}
+
 function openStore({ config, secret: named }: LoadedConfig, clock: Clock): { store: Store; secret: string } {
   if (config.store.kind === 'memory') {
     const secret = named ?? crypto.randomUUID() + crypto.randomUUID();
@@ -229,15 +249,6 @@ function openStore({ config, secret: named }: LoadedConfig, clock: Clock): { sto
   const inner = sqliteStore(config.store.path, clock);
   const secret = named ?? secretBeside(config.store.path);
   return { store: sealedStore(inner, secret), secret };
-}
-
-function fixed(contentType: string, body: string): Handler {
-  const headers = {
-    'content-type': contentType,
-    'cache-control': 'public, max-age=3600',
-    'x-content-type-options': 'nosniff',
-  };
-  return ({ response }) => writeAnswer(response, { status: 200, headers, body });
 }
 
 function asMember(principal: Parameters<Handler>[0]['principal']) {

@@ -2,9 +2,9 @@ import { ENDPOINTS } from './authorization-server/endpoints.ts';
 import type { Interactions } from './authorization-server/interactions.ts';
 import type { Mount } from './authorization-server/mount.ts';
 import { parseMatch, type RouteConfig } from './config/schema.ts';
-import type { Voice } from './errors.ts';
+import { GatewayError, type Voice } from './errors.ts';
 import type { Handler } from './http/exchange.ts';
-import type { ProtectedResource } from './oauth/protected-resource.ts';
+import { metadataPath, type ProtectedResource, resourceOf } from './oauth/protected-resource.ts';
 import type { Protection } from './resource-server/gate.ts';
 import type { Routed } from './upstream/routing.ts';
 
@@ -23,7 +23,8 @@ export interface Doors {
   readonly provider: Mount;
   readonly interactions: Interactions;
   readonly stylesheet: Handler;
-  readonly protectedResourceMetadata: Handler;
+  readonly logo: Handler | undefined;
+  readonly protectedResourceMetadata: (resource: ProtectedResource) => Handler;
   readonly userinfo: Handler;
   readonly account: { readonly path: string; readonly handler: Handler } | undefined;
   readonly forwardTo: (upstream: string) => Handler;
@@ -31,14 +32,16 @@ export interface Doors {
 
 export interface RoutesOptions {
   readonly doors: Doors;
-  readonly resource: ProtectedResource;
+  /** The origin first, then the parts of it that are resources of their own. */
+  readonly resources: readonly [ProtectedResource, ...ProtectedResource[]];
   /** The operator's routes, first match wins, and what they do without a token unless they say otherwise. */
   readonly configured: readonly RouteConfig[];
   readonly anonymous: Protection['anonymous'];
 }
 
 /** Every public URL of the process but the legacy site's own. What stands here is all there is. */
-export function routesTable({ doors, resource, configured, anonymous }: RoutesOptions): readonly Routed<Route>[] {
+export function routesTable({ doors, resources, configured, anonymous }: RoutesOptions): readonly Routed<Route>[] {
+  const [resource] = resources;
   const { provider, interactions } = doors;
   const metadata = { protection: 'public', voice: 'oauth', cors: true } as const;
   const endpoint = { protection: 'public', voice: 'oauth', cors: true } as const;
@@ -47,21 +50,24 @@ export function routesTable({ doors, resource, configured, anonymous }: RoutesOp
   const interaction = `${ENDPOINTS.interaction}/*`;
 
   return [
-    route('GET', '/.well-known/oauth-protected-resource', { ...metadata, handler: doors.protectedResourceMetadata }),
+    ...resources.map((one) =>
+      route('GET', metadataPath(one.path), { ...metadata, handler: doors.protectedResourceMetadata(one) }),
+    ),
     route('GET', ENDPOINTS.authorizationServerMetadata, { ...metadata, handler: provider.plain }),
     route('GET', ENDPOINTS.openidConfiguration, { ...metadata, handler: provider.plain }),
     route('GET', ENDPOINTS.jwks, { ...metadata, handler: provider.plain }),
 
-    route('GET', ENDPOINTS.authorization, { ...page, handler: provider.authorization }),
-    route('GET', `${ENDPOINTS.authorization}/*`, { ...page, handler: provider.plain }),
-    route('GET', interaction, { ...page, handler: interactions.start }),
+    visit(ENDPOINTS.authorization, { ...page, handler: provider.authorization }),
+    visit(`${ENDPOINTS.authorization}/*`, { ...page, handler: provider.resume }),
+    visit(interaction, { ...page, handler: interactions.start }),
     route('POST', interaction, { ...page, handler: interactions.decide }),
-    route('GET', `${interaction}/return`, { ...page, handler: interactions.returned }),
-    route('GET', `${interaction}/switch`, { ...page, handler: interactions.switchAccount }),
+    visit(`${interaction}/return`, { ...page, handler: interactions.returned }),
+    visit(`${interaction}/switch`, { ...page, handler: interactions.switchAccount }),
     route('GET', ENDPOINTS.stylesheet, { ...page, handler: doors.stylesheet }),
+    ...(doors.logo === undefined ? [] : [route('GET', ENDPOINTS.logo, { ...page, handler: doors.logo })]),
 
-    route('POST', ENDPOINTS.registration, { ...endpoint, handler: provider.registration }),
-    route('GET', `${ENDPOINTS.registration}/*`, { ...endpoint, handler: provider.plain }),
+    ...registrationRoutes(provider.registration, endpoint),
+    route('POST', ENDPOINTS.pushedAuthorization, { ...endpoint, handler: provider.form }),
     route('POST', ENDPOINTS.token, { ...endpoint, handler: provider.form }),
     route('POST', ENDPOINTS.revocation, { ...endpoint, handler: provider.form }),
     route('POST', ENDPOINTS.introspection, { ...endpoint, handler: provider.form }),
@@ -80,7 +86,11 @@ export function routesTable({ doors, resource, configured, anonymous }: RoutesOp
 
     ...configured.map((entry): Routed<Route> => {
       const { methods, pattern } = parseMatch(entry.match);
-      const protection = { resource, scopes: new Set(entry.scopes), anonymous: entry.anonymous ?? anonymous };
+      const protection = {
+        resource: resourceOf(pattern, resources),
+        scopes: new Set(entry.scopes),
+        anonymous: entry.anonymous ?? anonymous,
+      };
       return {
         methods,
         pattern,
@@ -90,6 +100,30 @@ export function routesTable({ doors, resource, configured, anonymous }: RoutesOp
   ];
 }
 
+/** Closed, it is nobody's: the legacy site must not see what apps send there. */
+function registrationRoutes(
+  registration: Mount['registration'],
+  endpoint: Omit<Route, 'handler'>,
+): readonly Routed<Route>[] {
+  const own = `${ENDPOINTS.registration}/*`;
+  if (registration === undefined) {
+    const closed = () => {
+      throw new GatewayError('not_found');
+    };
+    const value = { ...endpoint, handler: closed };
+    return [ENDPOINTS.registration, own].map((pattern) => ({ methods: undefined, pattern, value }));
+  }
+  return [
+    route('POST', ENDPOINTS.registration, { ...endpoint, handler: registration.register }),
+    route('GET|PUT|DELETE', own, { ...endpoint, handler: registration.manage }),
+  ];
+}
+
 function route(methods: string, pattern: string, value: Route): Routed<Route> {
   return { methods: methods.split('|'), pattern, value };
+}
+
+/** A step of a sign-in or an approval: a GET that does something, which HEAD must not. */
+function visit(pattern: string, value: Route): Routed<Route> {
+  return { methods: ['GET'], pattern, head: false, value };
 }

@@ -1,6 +1,9 @@
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { Clock, Entry, NewEntry, Store } from '../storage/store.ts';
 import { unixSeconds } from '../storage/store.ts';
+import { clientRecords } from './registration/client-records.ts';
+import { judgeClientMetadata } from './rules/client-metadata.ts';
+import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { currentUnitOfWork } from './unit-of-work.ts';
 
 /** Models whose removal takes access away from a token that may be cached. */
@@ -11,17 +14,47 @@ export interface AdapterOptions {
   readonly clock: Clock;
   /** Called after anything was revoked: the one place that sees every revocation, whoever asked for it. */
   readonly onRevoked: () => void;
+  /** Seconds a member may take between an authorization request and its answer. */
+  readonly interactionTtl: number;
+  /** Seconds that a registered client is kept which no member has connected yet. */
+  readonly unusedLifetime: number;
+  readonly redirects: RedirectPolicy;
 }
 
 /** oidc-provider's adapter over the store: one per model. Out: a factory as its `adapter` option takes it. */
-export function adapterFactory({ store, clock, onRevoked }: AdapterOptions): (model: string) => Adapter {
+export function adapterFactory(options: AdapterOptions): (model: string) => Adapter {
+  const { store, clock, onRevoked, interactionTtl, redirects } = options;
+  const clients = clientRecords(options);
+
+  /**
+   * RFC 9449 §11.1, §4.3: marks the `jti` of a DPoP proof as used, at once and outside the unit of work: a proof is used
+   * up by a request that fails, too. Twice as long as the library asks: dated ahead, a proof passes for twice its window.
+   */
+  const useProof = async (id: string, seconds = 0): Promise<void> => {
+    const expiresAt = unixSeconds(clock) + 2 * seconds;
+    const entry = { kind: 'ReplayDetection', id, payload: '{}', expiresAt, references: {} };
+    if (!(await store.commit([{ op: 'create', entry }]))) {
+      throw new errors.InvalidDpopProof('the DPoP proof was used before');
+    }
+  };
+
   return (model) => ({
     async upsert(id, payload, expiresIn) {
+      if (model === 'ReplayDetection') return useProof(id, expiresIn);
+      if (model === 'Client') return clients.save(id, payload);
+      if (model === 'AuthorizationCode') await clients.used(payload.clientId);
+      // Kept past its end, so that a pushed request answered late is answered once; the library refuses a late start.
+      const longer = model === 'PushedAuthorizationRequest' ? interactionTtl : 0;
       const entry: NewEntry = {
         kind: model,
         id,
         payload: JSON.stringify(payload),
-        expiresAt: typeof expiresIn === 'number' ? unixSeconds(clock) + expiresIn : undefined,
+        expiresAt:
+          typeof expiresIn === 'number'
+            ? unixSeconds(clock) + expiresIn + longer
+            : model === 'RegistrationAccessToken'
+              ? await clients.expiryOf(payload.clientId)
+              : undefined,
         references: referencesOf(payload),
       };
       const unit = currentUnitOfWork();
@@ -30,7 +63,13 @@ export function adapterFactory({ store, clock, onRevoked }: AdapterOptions): (mo
     },
 
     async find(id) {
-      return toPayload(await (currentUnitOfWork() ?? store).get(model, id));
+      // Asked first and marked after, one proof would pass twice at once: the mark alone decides.
+      if (model === 'ReplayDetection') return undefined;
+      const payload = toPayload(await (currentUnitOfWork() ?? store).get(model, id));
+      // The rules may have changed since it was registered: then it is as if it had not been, and its app registers anew.
+      const refused =
+        model === 'Client' && payload !== undefined && judgeClientMetadata(payload, redirects) !== undefined;
+      return refused ? undefined : payload;
     },
 
     async findByUid(uid) {
@@ -49,12 +88,15 @@ export function adapterFactory({ store, clock, onRevoked }: AdapterOptions): (mo
         return;
       }
       if (!(await store.commit([{ op: 'consume', kind: model, id }]))) {
-        throw new errors.InvalidGrant('already used');
+        throw model === 'PushedAuthorizationRequest'
+          ? new errors.InvalidRequestUri('the request_uri was used before')
+          : new errors.InvalidGrant('already used');
       }
     },
 
     async destroy(id) {
-      await store.commit([{ op: 'delete', kind: model, id }]);
+      if (model === 'Client') await clients.remove(id);
+      else await store.commit([{ op: 'delete', kind: model, id }]);
       if (ACCESS_MODELS.has(model)) onRevoked();
     },
 

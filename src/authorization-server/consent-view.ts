@@ -1,30 +1,69 @@
+import type Provider from 'oidc-provider';
 import type { ScopeConfig } from '../config/schema.ts';
 import type { Scope } from '../oauth/scope.ts';
-import type { Destination, ScopeGroup } from './pages/consent.ts';
+import { clientProof } from './client-documents/client-proof.ts';
+import type { AppProof, AppView, Destination, ScopeGroup } from './pages/consent.ts';
+import { isPosing } from './pages/posing.ts';
+import { isLoopback } from './rules/loopback.ts';
 
-const LEGENDS: Readonly<Record<ScopeConfig['kind'], string>> = {
-  identity: 'Know who you are',
-  read: 'See',
-  write: 'Change',
-};
+type Client = InstanceType<Provider['Client']>;
 
-/** The requested scopes as sentences, grouped; `openid` has no sentence of its own. */
-export function scopeGroups(requested: Scope, catalogue: Readonly<Record<string, ScopeConfig>>): ScopeGroup[] {
+/** What a member is told of the app that asks. In: the client, where its answer goes, and the school's name. */
+export function appView(client: Client, redirectUri: string, school: string): AppView {
+  const destination = destinationOf(redirectUri);
+  return {
+    name: client.clientName,
+    posing: client.clientName !== undefined && isPosing(client.clientName, school),
+    proof: proofOf(client, destination),
+    destination,
+    policy: httpsUrl(client.policyUri),
+    terms: httpsUrl(client.tosUri),
+  };
+}
+
+/**
+ * The requested scopes as sentences, grouped. `openid` says only who, which the member tells by approving at all: it has
+ * no box. In: the scopes, what they mean, and whether their boxes are ticked.
+ */
+export function scopeGroups(
+  requested: Scope,
+  catalogue: Readonly<Record<string, ScopeConfig>>,
+  checked: boolean,
+): ScopeGroup[] {
   return (['identity', 'read', 'write'] as const)
     .map((kind) => ({
-      legend: LEGENDS[kind],
+      kind,
       scopes: [...requested]
-        .filter((token) => token !== 'openid' && catalogue[token]?.kind === kind)
-        .map((token) => ({ token, title: catalogue[token]?.title ?? token, checked: true })),
+        .filter((token) => catalogue[token]?.kind === kind)
+        .map((token) => ({
+          token,
+          title: catalogue[token]?.title ?? token,
+          box: token === 'openid' ? ('always' as const) : checked ? ('ticked' as const) : ('unticked' as const),
+        })),
     }))
     .filter((group) => group.scopes.length > 0);
 }
 
 /** Where a redirect URI sends the member, in the terms they know. International host names stay in punycode. */
-export function destinationOf(redirectUri: string): Destination {
+function destinationOf(redirectUri: string): Destination {
   const url = new URL(redirectUri);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return { kind: 'app', scheme: url.protocol };
-  return /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
-    ? { kind: 'computer' }
-    : { kind: 'host', host: url.host };
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return { kind: 'scheme', scheme: url.protocol };
+  return isLoopback(redirectUri) ? { kind: 'computer' } : { kind: 'host', host: url.host };
+}
+
+/**
+ * A document proves whose client_id it is. Who is sent the answer is proved only where that is a host: a loopback port or
+ * a scheme is anybody's who runs on the computer.
+ */
+function proofOf(client: Client, destination: Destination): AppProof {
+  const proof = clientProof(client);
+  if (proof.kind === 'none') return proof;
+  if (destination.kind !== 'host') return { kind: 'claimed', host: proof.host };
+  return { kind: 'proved', host: proof.host, elsewhere: destination.host !== proof.host };
+}
+
+/** Nothing else is ever made a link, whatever was stored before the rules of registration. */
+function httpsUrl(text: string | undefined): URL | undefined {
+  const url = text === undefined ? null : URL.parse(text);
+  return url?.protocol === 'https:' ? url : undefined;
 }

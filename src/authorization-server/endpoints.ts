@@ -3,6 +3,8 @@ export const ENDPOINTS = {
   authorization: '/oauth/authorize',
   interaction: '/oauth/interaction',
   stylesheet: '/oauth/assets/pages.css',
+  logo: '/oauth/assets/logo',
+  pushedAuthorization: '/api/oauth/par',
   token: '/api/oauth/token',
   userinfo: '/api/oauth/userinfo',
   revocation: '/api/oauth/revoke',

@@ -3,20 +3,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import type { ScopeConfig } from '../config/schema.ts';
-import { GatewayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
 import type { LoginConnector, Member } from '../login/connector.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import { parseScope } from '../oauth/scope.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
-import { destinationOf, scopeGroups } from './consent-view.ts';
+import { appView, scopeGroups } from './consent-view.ts';
 import { csrfToken } from './csrf.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { Members } from './members.ts';
 import { consentPage } from './pages/consent.ts';
-import { redirect, sendPage } from './pages/layout.ts';
 import { loginPage } from './pages/login.ts';
+import { PageFailure } from './pages/page-failure.ts';
+import { type Pages, redirect } from './pages/pages.ts';
 import { mustSignIn, type SignInWishes, type Step } from './sign-in-wishes.ts';
 
 export interface InteractionOptions {
@@ -25,7 +25,7 @@ export interface InteractionOptions {
   readonly members: Members;
   readonly indicators: ResourceIndicators;
   readonly origin: string;
-  readonly school: string;
+  readonly pages: Pages;
   readonly scopes: Readonly<Record<string, ScopeConfig>>;
   readonly csrfKey: Buffer;
   readonly clock: Clock;
@@ -54,18 +54,28 @@ type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 const BODY_LIMIT = 16 * 1024;
 
 export function createInteractions(options: InteractionOptions): Interactions {
-  const { provider, connector, members, origin, school } = options;
+  const { provider, connector, members, origin, pages } = options;
+
+  /** The interaction, in whose language this request is answered from now on. */
+  const found = async (exchange: Exchange): Promise<Interaction> => {
+    const interaction = await find(provider, exchange);
+    pages.prefer(exchange.response, interaction.params.ui_locales);
+    return interaction;
+  };
 
   const step = async (exchange: Exchange, step: Step): Promise<void> => {
     const { request, response } = exchange;
-    const interaction = await find(provider, exchange);
+    const interaction = await found(exchange);
     const member = await connector.identify(request.headers);
     const wishes = wishesOf(interaction);
     if (member === undefined || mustSignIn(wishes, member, step, unixSeconds(options.clock))) {
       if (step === 'first-visit') return redirect(response, signInUrl(interaction));
       const csrf = csrfToken(options.csrfKey, interaction.uid, member?.sub ?? '');
       const cancel = { action: `${ENDPOINTS.interaction}/${interaction.uid}`, csrf };
-      return sendPage(response, 200, loginPage({ school, signIn: signInUrl(interaction), cancel }));
+      const account = member === undefined ? undefined : accountOf(member);
+      return pages.send(response, 200, (words) =>
+        loginPage(words, { account, signIn: signInUrl(interaction), cancel }),
+      );
     }
     if (interaction.prompt.name === 'consent' && interaction.session?.accountId === member.sub) {
       return showConsent(response, interaction, member);
@@ -110,28 +120,23 @@ export function createInteractions(options: InteractionOptions): Interactions {
     response: ServerResponse,
     interaction: Interaction,
     member: Member,
-    problem?: string,
+    nothingTicked = false,
   ): Promise<void> => {
     const client = await provider.Client.find(String(interaction.params.client_id));
-    if (client === undefined)
-      throw new GatewayError('invalid_request', { message: 'This app is no longer registered here.' });
+    if (client === undefined) throw new PageFailure('invalid_request', 'failure.app_gone');
     const requested = parseScope(String(interaction.params.scope ?? '')) ?? new Set();
     const path = `${ENDPOINTS.interaction}/${interaction.uid}`;
-    sendPage(
-      response,
-      problem === undefined ? 200 : 400,
-      consentPage({
-        school,
-        clientName: client.clientName ?? 'An app without a name',
-        destination: destinationOf(String(interaction.params.redirect_uri)),
-        account: member.email ?? member.name ?? member.sub,
-        groups: scopeGroups(requested, options.scopes),
-        action: path,
-        switchAccount: `${path}/switch`,
-        csrf: csrfToken(options.csrfKey, interaction.uid, member.sub),
-        ...(problem === undefined ? {} : { problem }),
-      }),
-    );
+    const view = {
+      app: appView(client, String(interaction.params.redirect_uri), pages.school),
+      account: accountOf(member),
+      // Shown again, it keeps what the member did: they have just unticked everything.
+      groups: scopeGroups(requested, options.scopes, !nothingTicked),
+      action: path,
+      switchAccount: `${path}/switch`,
+      csrf: csrfToken(options.csrfKey, interaction.uid, member.sub),
+      nothingTicked,
+    };
+    pages.send(response, nothingTicked ? 400 : 200, (words) => consentPage(words, view));
   };
 
   return {
@@ -139,14 +144,14 @@ export function createInteractions(options: InteractionOptions): Interactions {
     returned: (exchange) => step(exchange, 'back-from-sign-in'),
 
     async switchAccount(exchange) {
-      const interaction = await find(provider, exchange);
+      const interaction = await found(exchange);
       redirect(exchange.response, signInUrl(interaction));
     },
 
     async decide(exchange) {
       const { request, response } = exchange;
       refuseCrossSite(request, origin);
-      const interaction = await find(provider, exchange);
+      const interaction = await found(exchange);
       const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
       const member = await connector.identify(request.headers);
       if (!matches(form.get('csrf') ?? '', csrfToken(options.csrfKey, interaction.uid, member?.sub ?? ''))) {
@@ -163,23 +168,33 @@ export function createInteractions(options: InteractionOptions): Interactions {
       }
       const requested = [...(parseScope(String(interaction.params.scope ?? '')) ?? [])];
       const ticked = new Set(form.getAll('scope'));
-      // `openid` says only who, which the member tells by approving at all: it has no box.
+      // `openid` says only who, which the member tells by approving at all: it has no box. Approving that alone, when
+      // more was asked for, is more likely a slip than a wish: an app that gets nothing it asked for is no use to anyone.
+      const boxes = requested.filter((token) => token !== 'openid');
+      if (boxes.length > 0 && !boxes.some((token) => ticked.has(token))) {
+        return showConsent(response, interaction, member, true);
+      }
       const granted = requested.filter((token) => token === 'openid' || ticked.has(token));
-      if (granted.length === 0)
-        return showConsent(response, interaction, member, 'Tick at least one thing, or cancel.');
       const grant = new provider.Grant({ accountId: member.sub, clientId: String(interaction.params.client_id) });
       grant.addOIDCScope(granted.join(' '));
-      grant.addResourceScope(options.indicators.audience, granted.join(' '));
+      const resources = resourcesOf(interaction, options.indicators.audience);
+      for (const resource of resources) grant.addResourceScope(resource, granted.join(' '));
       // Left out, an unticked scope would be asked for again, without end.
       const rejected = requested.filter((token) => !granted.includes(token)).join(' ');
       if (rejected !== '') {
         grant.rejectOIDCScope(rejected);
-        grant.rejectResourceScope(options.indicators.audience, rejected);
+        for (const resource of resources) grant.rejectResourceScope(resource, rejected);
       }
       const result = { consent: { grantId: await grant.save() } };
       redirect(response, await provider.interactionResult(request, response, result));
     },
   };
+}
+
+/** The resources that the app asked for, normalised when it asked. */
+function resourcesOf(interaction: Interaction, byDefault: string): readonly string[] {
+  const { resource } = interaction.params;
+  return Array.isArray(resource) ? resource.map(String) : [typeof resource === 'string' ? resource : byDefault];
 }
 
 /** What is still to be met: once the login step is done, the consent step does not ask for it again. */
@@ -203,10 +218,7 @@ async function find(provider: Provider, exchange: Exchange): Promise<Interaction
   } catch (thrown) {
     if (!(thrown instanceof errors.SessionNotFound)) throw thrown;
   }
-  throw new GatewayError('invalid_request', {
-    message:
-      'This request to connect an app has expired, was answered already, or was begun in another browser. Go back to the app and start again.',
-  });
+  throw new PageFailure('invalid_request', 'failure.interaction_over');
 }
 
 /**
@@ -217,11 +229,12 @@ function refuseCrossSite(request: IncomingMessage, origin: string): void {
   const site = request.headers['sec-fetch-site'];
   const from = request.headers.origin;
   const ours = site !== undefined ? site === 'same-origin' : from === undefined || from === origin;
-  if (!ours) {
-    throw new GatewayError('forbidden', {
-      message: 'This form was sent from another site. Go back to the app and start again.',
-    });
-  }
+  if (!ours) throw new PageFailure('forbidden', 'failure.other_site');
+}
+
+/** How a member knows which of their accounts it is. */
+function accountOf(member: Member): string {
+  return member.email ?? member.name ?? member.sub;
 }
 
 function matches(given: string, expected: string): boolean {

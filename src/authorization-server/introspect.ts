@@ -32,6 +32,7 @@ export function createIntrospect(provider: Provider, members: Members): Introspe
       aud: token.aud === undefined ? [] : [token.aud].flat(),
       exp: token.exp,
       grantId: token.grantId,
+      jkt: token.jkt,
       email: member.email,
       name: member.name,
     };

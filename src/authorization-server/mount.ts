@@ -8,12 +8,12 @@ import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import { formatScope } from '../oauth/scope.ts';
 import type { Store } from '../storage/store.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { refuseBasic } from './rules/client-authentication.ts';
-import { normalizeClientMetadata } from './rules/client-metadata.ts';
+import { createRegistration, type Registration, type RegistrationOptions } from './registration/registration.ts';
+import { refuseBasic, requireClient } from './rules/client-authentication.ts';
+import { foreignResource } from './rules/resource.ts';
 import { UnitOfWork, withinUnitOfWork } from './unit-of-work.ts';
 
 const FORM_LIMIT = 56 * 1024;
-const REGISTRATION_LIMIT = 16 * 1024;
 
 export interface MountOptions {
   readonly provider: Provider;
@@ -21,14 +21,18 @@ export interface MountOptions {
   readonly indicators: ResourceIndicators;
   readonly scopes: readonly string[];
   readonly store: Store;
+  /** Undefined: registration is closed. */
+  readonly registration: RegistrationOptions | undefined;
 }
 
 /** oidc-provider's endpoints as handlers of ours: what it is given is pinned and normalised, what it writes is one unit. */
 export interface Mount {
   readonly plain: Handler;
   readonly authorization: Handler;
+  readonly resume: Handler;
   readonly form: Handler;
-  readonly registration: Handler;
+  /** Undefined: registration is closed. */
+  readonly registration: Registration | undefined;
 }
 
 export function mountProvider(options: MountOptions): Mount {
@@ -53,6 +57,7 @@ export function mountProvider(options: MountOptions): Mount {
           error_description: new errors.InvalidGrant('lost race').error_description,
         };
       }
+      if (ctx.path === ENDPOINTS.token) nameTheResource(ctx, indicators);
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown;
       failures.set(ctx.req, thrown);
@@ -75,13 +80,23 @@ export function mountProvider(options: MountOptions): Mount {
     if (failure !== undefined) throw failure;
   };
 
-  return {
-    plain: (exchange) => run(exchange, { url: exchange.target.path + exchange.target.query }),
+  const visit = async (exchange: Exchange, query: string): Promise<void> => {
+    // The answer may carry a code (RFC 9700 §4.2.4).
+    exchange.response.setHeader('referrer-policy', 'no-referrer');
+    await run(exchange, { url: exchange.target.path + query });
+  };
 
-    async authorization(exchange) {
-      const parameters = normalizeResource(new URLSearchParams(exchange.target.query), indicators);
-      await run(exchange, { url: `${exchange.target.path}?${parameters}` });
+  return {
+    async plain(exchange) {
+      // May be kept: a new signing key is published long before it signs.
+      exchange.response.setHeader('cache-control', 'public, max-age=300');
+      await run(exchange, { url: exchange.target.path + exchange.target.query });
     },
+
+    authorization: (exchange) =>
+      visit(exchange, `?${normalizeResource(new URLSearchParams(exchange.target.query), indicators)}`),
+
+    resume: (exchange) => visit(exchange, exchange.target.query),
 
     async form(exchange) {
       const { request } = exchange;
@@ -89,25 +104,27 @@ export function mountProvider(options: MountOptions): Mount {
       if (mediaType(request.headers['content-type']) !== 'application/x-www-form-urlencoded') {
         throw new GatewayError('invalid_request', { message: 'the body must be application/x-www-form-urlencoded' });
       }
-      const body = (await readBody(request, FORM_LIMIT)).toString('utf8');
+      const parameters = new URLSearchParams((await readBody(request, FORM_LIMIT)).toString('utf8'));
+      if (exchange.target.path !== ENDPOINTS.token) requireClient(parameters);
+      exchange.response.setHeader('cache-control', 'no-store');
       await run(exchange, {
-        body: normalizeResource(new URLSearchParams(body), indicators).toString(),
+        body: normalizeResource(parameters, indicators).toString(),
         contentType: 'application/x-www-form-urlencoded',
       });
     },
 
-    async registration(exchange) {
-      const { request } = exchange;
-      if (mediaType(request.headers['content-type']) !== 'application/json') {
-        throw new GatewayError('invalid_request', { message: 'the body must be application/json' });
-      }
-      const metadata = parseObject(await readBody(request, REGISTRATION_LIMIT));
-      await run(exchange, {
-        body: JSON.stringify(normalizeClientMetadata(metadata, scope)),
-        contentType: 'application/json',
-      });
-    },
+    registration:
+      options.registration === undefined
+        ? undefined
+        : createRegistration({ ...options.registration, provider, origin, scope, run }),
   };
+}
+
+/** The library's text for a foreign resource does not say which one would do. */
+function nameTheResource(ctx: { body: unknown }, indicators: ResourceIndicators): void {
+  const body = ctx.body as { error?: string; error_description?: string } | undefined;
+  if (body?.error !== 'invalid_target' || body.error_description?.includes(indicators.audience)) return;
+  ctx.body = { ...body, error_description: foreignResource(indicators) };
 }
 
 /** Every spelling of our resource becomes the one that is stored, so that a client may mix them (RFC 8707 §2). */
@@ -118,19 +135,6 @@ function normalizeResource(parameters: URLSearchParams, indicators: ResourceIndi
     parameters.append('resource', resource);
   }
   return parameters;
-}
-
-function parseObject(body: Buffer): Record<string, unknown> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body.toString('utf8'));
-  } catch (thrown) {
-    throw new GatewayError('invalid_request', { message: 'the body is not JSON', cause: thrown });
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw new GatewayError('invalid_request', { message: 'the body must be a JSON object of client metadata' });
-  }
-  return parsed as Record<string, unknown>;
 }
 
 /** The same request for a second reader: other URL, headers and body, on the same connection. */

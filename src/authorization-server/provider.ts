@@ -1,11 +1,15 @@
+import type { JWK } from 'jose';
 import Provider, { type Configuration, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+import { DPOP_ALGORITHMS } from '../oauth/dpop.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import type { Clock, Store } from '../storage/store.ts';
 import { adapterFactory } from './adapter.ts';
+import type { ClientDocuments } from './client-documents/client-documents.ts';
+import { documentFeature, documentFetch } from './client-documents/feature.ts';
 import { COOKIE_NAMES } from './cookies.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import type { SigningKeys } from './keys.ts';
 import type { Members } from './members.ts';
+import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { resourceRule } from './rules/resource.ts';
 import { scopeRule } from './rules/scope.ts';
 
@@ -16,11 +20,20 @@ export interface ProviderOptions {
   /** The catalogue, in the order it is published. */
   readonly scopes: readonly string[];
   readonly defaultScope: readonly string[];
+  /** The scopes that a token for an audience may carry. */
+  readonly scopesOf: (audience: string) => readonly string[];
   readonly store: Store;
   readonly members: Members;
-  readonly keys: SigningKeys;
+  /** Private JWKs, the signing one first. */
+  readonly keys: readonly JWK[];
+  /** Services that may introspect every token: their secrets, by client_id. */
+  readonly resourceServers: ReadonlyMap<string, string>;
+  /** The acr values that the login backend may give. */
+  readonly acrValues: readonly string[];
   /** Signs the cookies. */
   readonly cookieKey: Buffer;
+  /** 32 bytes; makes the nonces of RFC 9449 §8, the same in every replica. */
+  readonly dpopNonceKey: Buffer;
   /** Seconds. */
   readonly ttl: {
     readonly access: number;
@@ -28,6 +41,13 @@ export interface ProviderOptions {
     readonly refreshAbsolute: number;
     readonly code: number;
   };
+  /** Undefined: client ID metadata documents are not taken. */
+  readonly documents: ClientDocuments | undefined;
+  /** Whether apps can register themselves. */
+  readonly registration: boolean;
+  /** Seconds that a registered client is kept which no member has connected yet. */
+  readonly unusedLifetime: number;
+  readonly redirects: RedirectPolicy;
   readonly clock: Clock;
   readonly onRevoked: () => void;
   /** Shows a person what went wrong with an authorization request that cannot be redirected. */
@@ -46,8 +66,8 @@ export function createProvider(options: ProviderOptions): Provider {
   const { origin, ttl } = options;
 
   const configuration: Configuration = {
-    adapter: adapterFactory(options),
-    jwks: { keys: options.keys.privateKeys.map((key) => ({ ...key })) as never },
+    adapter: adapterFactory({ ...options, interactionTtl: INTERACTION_TTL }),
+    jwks: { keys: options.keys.map((key) => ({ ...key })) as never },
     cookies: {
       keys: [options.cookieKey.toString('base64url')],
       names: COOKIE_NAMES,
@@ -56,6 +76,7 @@ export function createProvider(options: ProviderOptions): Provider {
     },
     routes: {
       authorization: ENDPOINTS.authorization,
+      pushed_authorization_request: ENDPOINTS.pushedAuthorization,
       token: ENDPOINTS.token,
       revocation: ENDPOINTS.revocation,
       introspection: ENDPOINTS.introspection,
@@ -65,6 +86,17 @@ export function createProvider(options: ProviderOptions): Provider {
     scopes: [...options.scopes],
     claims: { openid: ['sub'], profile: ['name'], email: ['email'] },
     responseTypes: ['code'],
+    acrValues: [...options.acrValues],
+    clients: [...options.resourceServers].map(([client_id, client_secret]) => ({
+      client_id,
+      client_secret,
+      token_endpoint_auth_method: 'client_secret_post',
+      grant_types: [],
+      response_types: [],
+      redirect_uris: [],
+    })),
+    // How and when the member signed in: for services that ask by introspection (RFC 9470 §6.2).
+    extraTokenClaims: (ctx) => signInClaims(ctx.oidc.entities.AuthorizationCode ?? ctx.oidc.entities.RefreshToken),
     clientAuthMethods: ['none', 'client_secret_post'],
     clientDefaults: {
       application_type: 'native',
@@ -73,7 +105,7 @@ export function createProvider(options: ProviderOptions): Provider {
       response_types: ['code'],
       id_token_signed_response_alg: 'ES256',
     },
-    enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
+    enabledJWA: { idTokenSigningAlgValues: ['ES256'], dPoPSigningAlgValues: DPOP_ALGORITHMS },
     extraClientMetadata: { properties: ['software_id', 'software_version'] },
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
@@ -124,25 +156,33 @@ export function createProvider(options: ProviderOptions): Provider {
       userinfo_endpoint: `${origin}${ENDPOINTS.userinfo}`,
       revocation_endpoint_auth_methods_supported: ['none', 'client_secret_post'],
       introspection_endpoint_auth_methods_supported: ['none', 'client_secret_post'],
-      protected_resources: [options.indicators.audience],
+      protected_resources: [...options.indicators.audiences],
     },
+    fetch: documentFetch(options.documents),
+    // Ours, as registered: the limit on what a document may be stands where it is fetched.
+    fetchResponseBodyLimits: { 'client_id metadata document': 64 * 1024 },
     features: {
+      clientIdMetadataDocument: documentFeature(options.documents),
       devInteractions: { enabled: false },
       rpInitiatedLogout: { enabled: false },
       // It refuses tokens with an audience; ours stands behind the gate.
       userinfo: { enabled: false },
-      pushedAuthorizationRequests: { enabled: false },
-      dPoP: { enabled: false },
-      registration: { enabled: true, initialAccessToken: false },
+      pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: false },
+      // A nonce is offered to a client whose clock is off, and never demanded: uniqueness of `jti` is what stops a replay.
+      dPoP: { enabled: true, nonceSecret: options.dpopNonceKey, requireNonce: () => false },
+      // Tokens, limits and rules stand before it: `registration/`.
+      registration: { enabled: options.registration, initialAccessToken: false },
+      registrationManagement: { enabled: options.registration, rotateRegistrationAccessToken: true },
       revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
       introspection: {
         enabled: true,
-        allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId,
+        allowedPolicy: async (_ctx, client, token) =>
+          token.clientId === client.clientId || options.resourceServers.has(client.clientId),
       },
       resourceIndicators: resourceRule({
         indicators: options.indicators,
         required: options.resourceRequired,
-        scopes: options.scopes,
+        scopesOf: options.scopesOf,
         accessTokenTtl: ttl.access,
       }),
     },
@@ -153,6 +193,13 @@ export function createProvider(options: ProviderOptions): Provider {
   provider.proxy = true;
   provider.on('server_error', (_ctx, error) => options.onServerError(error));
   return provider;
+}
+
+function signInClaims(source: { acr?: string | undefined; authTime?: number | undefined } | undefined) {
+  return {
+    ...(source?.acr === undefined ? {} : { acr: source.acr }),
+    ...(source?.authTime === undefined ? {} : { auth_time: source.authTime }),
+  };
 }
 
 /** Each authorization asks the login backend anew: our own session never stands in for the member's. */

@@ -6,12 +6,13 @@ import { readYaml, type YamlLayer } from './document.ts';
 import { readEnvironment } from './environment.ts';
 import { readIssues } from './issues.ts';
 import { codeLayer, type Layers, mergeLayers, placeInLayers } from './layers.ts';
+import { type Logo, readLogo } from './logo.ts';
 import { ConfigError, type Finding, type Problem, problemAt } from './problems.ts';
 import { chooseProfile, profileFile, SCOPES_FILE } from './profiles.ts';
 import { checkReferences } from './reference-checks.ts';
 import { checkRoutes } from './route-checks.ts';
 import { type Config, configSchema } from './schema.ts';
-import { readSealingSecret } from './secrets.ts';
+import { readInitialAccessToken, readResourceServerSecrets, readSealingSecret } from './secrets.ts';
 import type { Environment } from './setting.ts';
 import { formatPath, isTree, merge, type Tree } from './tree.ts';
 
@@ -32,6 +33,12 @@ export interface LoadedConfig {
   readonly file: string;
   /** The key material that `secret` names; never in `config`, which may be printed. */
   readonly secret: string | undefined;
+  /** The token that `clients.registration.initialAccessToken` names; undefined: apps need none. */
+  readonly initialAccessToken: string | undefined;
+  /** The picture that `pages.logo` names; undefined: there is none. */
+  readonly logo: Logo | undefined;
+  /** The secrets of `clients.resourceServers`, by name. */
+  readonly resourceServers: ReadonlyMap<string, string>;
   /** The files of the Account API; undefined when it is not served. */
   readonly accountFiles: AccountFiles | undefined;
   /** Resolves a path written in the file against the file's folder. */
@@ -57,6 +64,9 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
   const parsed = configSchema.safeParse(tree);
   const account = await readAccountFiles(isServed(tree.account) ? tree.account : undefined, resolve);
   const secret = await readSealingSecret(tree.secret, environment, resolve);
+  const initialAccessToken = await readInitialAccessToken(tree, environment, resolve);
+  const logo = await readLogo(tree, resolve);
+  const resourceServers = await readResourceServerSecrets(tree, environment, resolve);
   const findings = [
     ...profileFindings,
     ...(parsed.success ? [] : readIssues(parsed.error.issues, tree)),
@@ -64,6 +74,9 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     ...checkRoutes(tree),
     ...account.findings,
     ...secret.findings,
+    ...initialAccessToken.findings,
+    ...logo.findings,
+    ...resourceServers.findings,
   ];
   const problems = sorted(
     [
@@ -80,6 +93,9 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     profile,
     file: absolute,
     secret: secret.value,
+    initialAccessToken: initialAccessToken.value,
+    logo: logo.value,
+    resourceServers: resourceServers.values,
     accountFiles: account.files,
     resolve,
   };

@@ -8,6 +8,7 @@ import { isTree, type Path, type Tree, valueAt } from './tree.ts';
  */
 export function checkReferences(tree: Tree): readonly Finding[] {
   const routes = Array.isArray(tree.routes) ? tree.routes : [];
+  const resources = Array.isArray(tree.resources) ? tree.resources : [];
   return [
     ...unknownUpstreams(tree, [
       ['login', 'upstream'],
@@ -15,6 +16,7 @@ export function checkReferences(tree: Tree): readonly Finding[] {
       ...routes.map((_, index): Path => ['routes', index, 'upstream']),
     ]),
     ...routes.flatMap((_, index) => unknownScopes(tree, ['routes', index, 'scopes'])),
+    ...resources.flatMap((_, index) => unknownScopes(tree, ['resources', index, 'scopes'])),
     ...loginWithoutSite(tree),
     ...samePort(tree),
   ];

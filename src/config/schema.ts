@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { isForbiddenScheme } from '../oauth/forbidden-scheme.ts';
 import { isScopeToken } from '../oauth/scope.ts';
+import { pages, translatable } from './pages.ts';
 import { duration, size } from './units.ts';
 
 /** A secret is never written in the file: it is named, and read from the environment or from a file of its own. */
@@ -82,8 +84,87 @@ const route = z.strictObject({
 });
 
 const scope = z.strictObject({
-  title: z.string().min(1).meta({ description: 'What the member reads on the consent page, as a sentence.' }),
+  title: translatable.meta({ description: 'What the member reads on the consent page, as a sentence.' }),
   kind: z.enum(['identity', 'read', 'write']).meta({ description: 'The group it stands in on the consent page.' }),
+});
+
+/** Apps that are known to be reached by a scheme without a dot, which RFC 8252 §7.1 asks them not to be. */
+const PRIVATE_USE_SCHEMES = [
+  'cursor',
+  'vscode',
+  'vscode-insiders',
+  'vscodium',
+  'windsurf',
+  'zed',
+  'jetbrains',
+  'claude',
+  'raycast',
+  'kiro',
+  'goose',
+  'warp',
+  'lmstudio',
+];
+
+const domain = z
+  .string()
+  .regex(
+    /^(\*\.)?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
+    'must be a domain in lower case, such as claude.ai, or *.example.com for what is under it',
+  );
+
+const scheme = z
+  .string()
+  .regex(/^[a-z][a-z0-9+-]*$/, 'must be a URI scheme in lower case, such as cursor')
+  .refine(
+    (text) => !isForbiddenScheme(text) && text !== 'http' && text !== 'https',
+    'must not be a scheme of the system',
+  );
+
+const redirects = z.strictObject({
+  schemes: z
+    .array(scheme)
+    .default(PRIVATE_USE_SCHEMES)
+    .meta({ description: 'Schemes of well-known apps. Those with a dot (com.example.app) need no entry.' }),
+  allow: z
+    .array(domain)
+    .default([])
+    .meta({ description: 'The only domains of https redirect URIs; empty: every domain.' }),
+  deny: z.array(domain).default([]).meta({ description: 'Domains that are not taken, whatever allow says.' }),
+});
+
+const registration = z.strictObject({
+  enabled: z.boolean().default(true),
+  initialAccessToken: secretReference.optional().meta({
+    description: 'A token (RFC 7591 §3) that apps must bring to register. Left out, anyone can register one.',
+  }),
+  perAddressPerMinute: z
+    .int()
+    .min(1)
+    .default(120)
+    .meta({ description: 'Registrations taken of one connecting address; behind a proxy that is the proxy.' }),
+  perDay: z.int().min(1).default(100_000).meta({ description: 'Registrations taken of all addresses together.' }),
+  unusedLifetime: duration
+    .prefault('24h')
+    .meta({ description: 'How long an app is kept that no member has connected yet.' }),
+});
+
+const clients = z.strictObject({
+  resourceServers: z
+    .record(name, z.strictObject({ secret: secretReference }))
+    .default({})
+    .meta({ description: 'Services that may introspect every token, by client_id, with client_secret_post.' }),
+  redirects: redirects.prefault({}).meta({
+    description: 'Where apps may have members sent to, whether they register or publish a document. Taken at once.',
+  }),
+  registration: registration.prefault({}).meta({ description: 'Apps that register themselves (RFC 7591).' }),
+  documents: z
+    .strictObject({
+      enabled: z.boolean().default(true),
+      allow: z.array(domain).default([]).meta({ description: 'The only domains that are taken; empty: every domain.' }),
+      deny: z.array(domain).default([]).meta({ description: 'Domains that are not taken, whatever allow says.' }),
+    })
+    .prefault({})
+    .meta({ description: 'Apps that are known by the https URL of their client ID metadata document.' }),
 });
 
 /** The configuration file: what an operator writes, profile and environment merged in. */
@@ -109,6 +190,16 @@ export const configSchema = z.strictObject({
       'What a protected route does without a token: refuse with 401, or serve as anonymous. Set by the profile.',
   }),
   routes: z.array(route).default([]),
+  resources: z
+    .array(
+      z.strictObject({
+        path: z.string().regex(/^(\/[A-Za-z0-9._~-]+)+$/, 'must be a path such as /api/v1'),
+        name: z.string().min(1).optional(),
+        scopes: z.array(z.string()).min(1),
+      }),
+    )
+    .default([])
+    .meta({ description: 'Paths that are protected resources of their own: a token bound to one opens nothing else.' }),
   site: z.strictObject({ upstream: name }).optional(),
   account: z
     .strictObject({
@@ -128,6 +219,12 @@ export const configSchema = z.strictObject({
       code: duration.prefault('60s'),
     })
     .prefault({}),
+  keys: z
+    .strictObject({ rotate: duration.prefault('90d') })
+    .prefault({})
+    .meta({ description: 'How long a signing key signs; its successor is published all that time.' }),
+  clients: clients.prefault({}),
+  pages: pages.prefault({}).meta({ description: 'How our own pages look: sign-in, consent, errors.' }),
   log: z.strictObject({ level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info') }).prefault({}),
 });
 

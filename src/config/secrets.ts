@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Finding } from './problems.ts';
 import { type SecretReference, secretReference } from './schema.ts';
 import type { Environment } from './setting.ts';
+import { isTree, type Tree, valueAt } from './tree.ts';
 
 /** Why a secret cannot be read. The message names where it was looked for, never what was found. */
 export class SecretError extends Error {
@@ -28,26 +29,86 @@ export async function readSecret(
 /** AES-256 and HMAC-SHA-256 keys are derived from the sealing secret, and take no less. */
 const SEALING_BYTES = 32;
 
+export interface NamedSecret {
+  /** Undefined when none is named. */
+  readonly value: string | undefined;
+  readonly findings: readonly Finding[];
+}
+
 /**
- * Reads the secret that `secret` names. In: the reference, not yet known to fit the schema. Out: the secret (undefined
- * when none is named), or why it cannot be used: it is missing, or too short to be key material.
+ * Reads the secret that `secret` names. In: the reference, not yet known to fit the schema. Out: the secret, or why it
+ * cannot be used: it is missing, or too short to be key material.
  */
-export async function readSealingSecret(
+export function readSealingSecret(
   reference: unknown,
   environment: Environment,
   resolve: (path: string) => string,
-): Promise<{ value: string | undefined; findings: readonly Finding[] }> {
+): Promise<NamedSecret> {
+  return readNamed(reference, ['secret'], environment, resolve, (value) => {
+    const bytes = Buffer.byteLength(value);
+    const enough = `at least ${SEALING_BYTES} are needed (openssl rand -base64 32)`;
+    return bytes >= SEALING_BYTES ? undefined : `has ${bytes} bytes; ${enough}`;
+  });
+}
+
+const INITIAL_ACCESS_TOKEN = ['clients', 'registration', 'initialAccessToken'];
+
+/** Reads the token that apps must bring to register, in the same way: it must be one that a Bearer header can carry. */
+export function readInitialAccessToken(
+  tree: Tree,
+  environment: Environment,
+  resolve: (path: string) => string,
+): Promise<NamedSecret> {
+  return readNamed(valueAt(tree, INITIAL_ACCESS_TOKEN), INITIAL_ACCESS_TOKEN, environment, resolve, (value) =>
+    /^[A-Za-z0-9._~+/-]{16,}=*$/.test(value)
+      ? undefined
+      : 'must be 16 or more letters, digits or -._~+/ (openssl rand -base64 32)',
+  );
+}
+
+export interface NamedSecrets {
+  /** By the name of the resource server. */
+  readonly values: ReadonlyMap<string, string>;
+  readonly findings: readonly Finding[];
+}
+
+/** Reads the secrets of the resource servers that may introspect every token (RFC 7662 §2.1). */
+export async function readResourceServerSecrets(
+  tree: Tree,
+  environment: Environment,
+  resolve: (path: string) => string,
+): Promise<NamedSecrets> {
+  const servers = valueAt(tree, ['clients', 'resourceServers']);
+  const read = Object.keys(isTree(servers) ? servers : {}).map(async (name) => {
+    const path = ['clients', 'resourceServers', name, 'secret'];
+    const tooShort = `must have ${SEALING_BYTES} characters or more (openssl rand -base64 32)`;
+    const problemOf = (value: string) => (value.length >= SEALING_BYTES ? undefined : tooShort);
+    return [name, await readNamed(valueAt(tree, path), path, environment, resolve, problemOf)] as const;
+  });
+  const named = await Promise.all(read);
+  return {
+    values: new Map(named.flatMap(([name, { value }]) => (value === undefined ? [] : [[name, value] as const]))),
+    findings: named.flatMap(([, { findings }]) => findings),
+  };
+}
+
+async function readNamed(
+  reference: unknown,
+  path: Finding['path'],
+  environment: Environment,
+  resolve: (path: string) => string,
+  problemOf: (value: string) => string | undefined,
+): Promise<NamedSecret> {
   const parsed = secretReference.safeParse(reference);
   if (!parsed.success) return { value: undefined, findings: [] };
   try {
     const value = await readSecret(parsed.data, environment, resolve);
-    const bytes = Buffer.byteLength(value);
-    if (bytes >= SEALING_BYTES) return { value, findings: [] };
-    const enough = `at least ${SEALING_BYTES} are needed (openssl rand -base64 32)`;
-    throw new SecretError(`${nameOf(parsed.data)} has ${bytes} bytes; ${enough}`);
+    const problem = problemOf(value);
+    if (problem === undefined) return { value, findings: [] };
+    throw new SecretError(`${nameOf(parsed.data)} ${problem}`);
   } catch (error) {
     if (!(error instanceof SecretError)) throw error;
-    return { value: undefined, findings: [{ path: ['secret'], at: 'value', message: error.message }] };
+    return { value: undefined, findings: [{ path, at: 'value', message: error.message }] };
   }
 }
 

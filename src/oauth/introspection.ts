@@ -14,6 +14,8 @@ export interface ActiveToken {
   readonly exp: number;
   /** The grant the token hangs on: one per authorization. */
   readonly grantId: string;
+  /** RFC 9449 §6: thumbprint of the key that the token is bound to; undefined: whoever holds the token may use it. */
+  readonly jkt: string | undefined;
   /** What the login backend said of the member when the grant was made. */
   readonly email: string | undefined;
   readonly name: string | undefined;

@@ -14,6 +14,7 @@ const SECRETS = [
   'id_token',
   'token',
   'client_secret',
+  'registration_access_token',
   'password',
 ];
 

@@ -1,3 +1,5 @@
+import { DPOP_ALGORITHMS } from '../oauth/dpop.ts';
+
 /** Protected resource metadata (RFC 9728 §2), of what is mounted. In: resource, issuer, published scopes, the name. */
 export function protectedResourceMetadata(options: {
   readonly resource: string;
@@ -10,6 +12,7 @@ export function protectedResourceMetadata(options: {
     authorization_servers: [options.issuer],
     scopes_supported: options.scopes,
     bearer_methods_supported: ['header'],
+    dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     resource_name: options.name,
   };
 }

@@ -4,6 +4,8 @@ import { canonicalPath } from './target.ts';
 export interface Routed<T> {
   readonly methods: readonly string[] | undefined;
   readonly pattern: string;
+  /** false: its GET begins or ends something, so HEAD, which must change nothing (RFC 9110 §9.2.1), is not taken. */
+  readonly head?: false;
   readonly value: T;
 }
 
@@ -39,7 +41,7 @@ interface Node<T> {
 /**
  * Compiles routes into a segment trie, so that a lookup costs the same with ten routes and with a thousand.
  * Patterns: `/a/b` is exact, `*` is one segment, a final `**` is the rest, including nothing. The first declared match
- * wins. HEAD is served by a GET route (RFC 9110 §9.3.2). Throws TypeError on a pattern no canonical path can match.
+ * wins. HEAD is served by a GET route (RFC 9110 §9.3.2) that does not say otherwise. Throws TypeError on a pattern no canonical path can match.
  *
  * Every path is looked up twice: as it is spelled, and folded (decoded, case and compatibility forms folded, final
  * slash dropped), the way a lax upstream may read it. When the folded reading finds an earlier route, or any route
@@ -124,13 +126,14 @@ function childOf<T>(node: Node<T>, segment: string): Node<T> {
 function addTo<T>(leaf: Leaf<T>, entry: Indexed<T>): void {
   leaf.routes.push(entry);
   if (entry.route.methods === undefined) leaf.any ??= entry;
-  for (const method of withHead(entry.route.methods ?? [])) {
+  for (const method of methodsOf(entry.route)) {
     if (!leaf.byMethod.has(method)) leaf.byMethod.set(method, entry);
   }
 }
 
-function withHead(methods: readonly string[]): string[] {
-  return methods.flatMap((method) => (method === 'GET' && !methods.includes('HEAD') ? ['GET', 'HEAD'] : [method]));
+function methodsOf({ methods = [], head }: Routed<unknown>): string[] {
+  const withHead = head !== false && !methods.includes('HEAD');
+  return methods.flatMap((method) => (method === 'GET' && withHead ? ['GET', 'HEAD'] : [method]));
 }
 
 function find<T>(root: Node<T>, segments: readonly string[]): Leaf<T>[] {
@@ -163,7 +166,7 @@ function first<T>(leaves: readonly Leaf<T>[], method: string): Indexed<T> | unde
 
 function allowed<T>(leaves: readonly Leaf<T>[]): string[] {
   const entries = leaves.flatMap((leaf) => leaf.routes).sort((a, b) => a.index - b.index);
-  return [...new Set(entries.flatMap((entry) => withHead(entry.route.methods ?? [])))];
+  return [...new Set(entries.flatMap((entry) => methodsOf(entry.route)))];
 }
 
 function needsFolding(path: string): boolean {

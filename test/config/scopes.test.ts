@@ -18,6 +18,9 @@ it("the bundled catalogue is the contract's, whole", async () => {
   expect(Object.keys(scopes)).toEqual(CONTRACT);
   for (const [name, { kind, title }] of Object.entries(scopes)) {
     expect(kind).toBe(/:/.test(name) ? name.split(':')[1] : 'identity');
-    expect(title).toMatch(/^[A-Z][a-z].{5,}[^.]$/);
+    expect(title).toEqual({
+      en: expect.stringMatching(/^[A-Z][a-z].{5,}[^.]$/),
+      es: expect.stringMatching(/^[A-Z][a-zñ].{5,}[^.]$/),
+    });
   }
 });

@@ -1,4 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  answerJson,
+  type DocumentHost,
+  plainDocument,
+  startDocumentHost,
+} from '../authorization-server/client-documents/support/document-host.ts';
 import { type App, authorizationRequest, bearer, redeem, registerApp } from '../support/app.ts';
 import { type Browser, createBrowser, type Page } from '../support/browser.ts';
 import { OLU, offeredScopes, reachConsent, SAM, signIn } from '../support/member.ts';
@@ -70,10 +76,10 @@ describe('the consent page', () => {
   });
 
   it('shows markup in the name of an app as text', async () => {
-    const name = '</h1><script>alert(1)</script><img src=x onerror=alert(1)> & "quotes"';
+    const name = '</h1><script>alert(1)</script><img src=x onerror=alert(1)> & "';
     const { page } = await open(await registerApp(world.origin, { metadata: { client_name: name } }));
     expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt; &amp;');
-    expect(page.text).not.toMatch(/<script|<img/);
+    expect(page.text).not.toMatch(/<script|<img src=x/);
   });
 
   it('denied, sends the member back with access_denied, state and iss', async () => {
@@ -107,12 +113,106 @@ describe('the consent page', () => {
     expect((await fetch(`${world.origin}/api/v1/orders`, { headers: bearer(token) })).status).toBe(403);
   });
 
-  it('approved with nothing ticked asks again', async () => {
-    const { browser, page } = await open(app, { scope: 'courses:read' });
+  it.each(['courses:read', 'openid courses:read'])('approved with nothing ticked of %s asks again', async (scope) => {
+    const { browser, page } = await open(app, { scope });
     const again = await browser.submit(page, { decision: 'approve' }, toApp);
     expect(again.status).toBe(400);
     expect(again.text).toContain('<main id="consent">');
     expect(again.text).toContain('role="alert"');
+    expect(again.text).not.toContain('checked>');
+  });
+
+  it('says that who the member is goes with approving, and takes that alone when it is all that was asked', async () => {
+    const { request, browser, page } = await open(app, { scope: 'openid' });
+    expect(page.text).toContain('Always included when you approve.');
+    expect(offeredScopes(page)).toEqual([]);
+    const last = await browser.submit(page, { decision: 'approve' }, toApp);
+    expect((await redeem(app, request, new URL(last.location ?? ''))).scope).toBe('openid');
+  });
+
+  it('sets apart what an app may change', async () => {
+    const { page } = await open(app, { scope: 'openid courses:read courses:write' });
+    const [, write = ''] = page.text.split('<fieldset class="write">');
+    expect(write).toMatch(/^\s*<legend>What it may change<\/legend>/);
+    expect(write).toContain('value="courses:write"');
+    expect(write).not.toContain('value="courses:read"');
+  });
+
+  it('links to the app’s own words, telling it nothing', async () => {
+    const metadata = {
+      policy_uri: 'https://xn--bcher-kva.example/privacy?a=1&b=2',
+      tos_uri: 'https://app.example/terms',
+    };
+    const { page } = await open(await registerApp(world.origin, { metadata }));
+    expect(page.text).toContain(
+      '<a href="https://xn--bcher-kva.example/privacy?a=1&amp;b=2" target="_blank" rel="noopener noreferrer">Privacy policy of the app, at <bdi>xn--bcher-kva.example</bdi></a>',
+    );
+    expect(page.text).toContain('Terms of the app, at <bdi>app.example</bdi>');
+    expect((await open()).page.text).not.toContain('Privacy policy');
+  });
+
+  it.each(['Harbour Lane School', 'Hаrbоur Lаnе Schооl', 'Admin', 'Support'])(
+    'never lets the name %s stand by itself',
+    async (name) => {
+      const { page } = await open(await registerApp(world.origin, { metadata: { client_name: name } }));
+      expect(page.text).toContain(`An app that calls itself “<bdi>${name}</bdi>” asks for access`);
+      expect(page.text).toContain('is not part of <bdi>Harbour Lane School</bdi>');
+      expect(page.text).toContain('Not verified');
+      expect(page.text).toContain(`<title>An app that calls itself “${name}”`);
+    },
+  );
+
+  describe('in the member’s language', () => {
+    const withHeader = (url: string, acceptLanguage: string, cookies = createBrowser()) =>
+      fetch(url, {
+        headers: {
+          'accept-language': acceptLanguage,
+          cookie: [...cookies.cookies].map(([name, { value }]) => `${name}=${value}`).join('; '),
+        },
+      });
+
+    it('is the one that the app asked for, up to the last page', async () => {
+      const { browser, page } = await open(app, { ui_locales: 'fr-CA es-MX en' });
+      expect(page.text).toContain('<html lang="es" dir="ltr">');
+      expect(page.headers.get('content-language')).toBe('es');
+      expect(page.headers.get('vary')).toBeNull();
+      for (const words of ['Test App</bdi> solicita acceso', 'Ver los cursos', '¿No eres tú?', '>Aprobar<']) {
+        expect(page.text).toContain(words);
+      }
+      const again = await browser.submit(page, { decision: 'approve' }, toApp);
+      expect(again.text).toContain('Marca al menos una cosa');
+      const large = await post(browser, page.url, { pad: 'x'.repeat(17 * 1024) });
+      expect(await large.text()).toContain('Se ha enviado más');
+    });
+
+    it('else the one of the browser, and the answer says that it varies', async () => {
+      const { browser, page } = await open();
+      const spanish = await withHeader(page.url, 'es-AR,es;q=0.9,en;q=0.5', browser);
+      expect(spanish.headers.get('vary')).toBe('Accept-Language');
+      expect(await spanish.text()).toContain('<html lang="es" dir="ltr">');
+      const german = await withHeader(page.url, 'de', browser);
+      expect(german.headers.get('vary')).toBe('Accept-Language');
+      expect(await german.text()).toContain('<html lang="en" dir="ltr">');
+    });
+
+    it('is that of pages about what went wrong, too', async () => {
+      const { url } = await authorizationRequest(app, { client_id: 'nobody-knows-me' });
+      expect(await (await withHeader(url, 'es')).text()).toContain('No se puede conectar esta aplicación');
+      expect(await (await withHeader(`${url}&ui_locales=en`, 'es')).text()).toContain('This app cannot be connected');
+      expect(await (await withHeader(`${url}&ui_locales=en&ui_locales=es`, 'es')).text()).toContain('<html lang="es"');
+      const over = await withHeader(`${world.origin}/oauth/interaction/long-gone`, 'es');
+      expect(await over.text()).toContain('ha caducado');
+    });
+
+    it.each(['"><script>alert(1)</script>', '__proto__', 'es"onload="alert(1)', 'x'.repeat(2000)])(
+      'is none that %s makes up',
+      async (ui_locales) => {
+        const { page } = await open(app, { ui_locales });
+        expect(page.status).toBe(200);
+        expect(page.text).toContain('<html lang="en" dir="ltr">');
+        expect(page.text).not.toMatch(/<script|onload|__proto__|xxx/);
+      },
+    );
   });
 
   it.each<[string, (csrf: string) => Record<string, string>]>([
@@ -192,5 +292,103 @@ describe('the consent page', () => {
     const { access_token: token } = await redeem(app, request, new URL(last.location ?? ''));
     const who = await fetch(`${world.origin}/api/oauth/userinfo`, { headers: bearer(token) });
     expect(await who.json()).toEqual({ sub: 'm-1002' });
+  });
+});
+
+describe('the consent page of an app that is known by its document', () => {
+  let host: DocumentHost;
+  let world: World;
+  let dcr: App;
+  beforeAll(async () => {
+    host = await startDocumentHost();
+    world = await startWorld({ profile: 'A', documentNetwork: host.network });
+    dcr = await registerApp(world.origin);
+  });
+  afterAll(async () => {
+    await world.close();
+    await host.close();
+  });
+
+  const open = async (redirectUri: string) => {
+    const url = `https://claude.ai/oauth/${encodeURIComponent(redirectUri)}`;
+    host.serve(url, answerJson(plainDocument(url, { client_name: 'Claude', redirect_uris: [redirectUri] })));
+    const request = await authorizationRequest({ ...dcr, client: { client_id: url }, redirectUri });
+    return (await reachConsent(request.url)).page.text;
+  };
+
+  it('says which domain proves it, and that this is all that is known', async () => {
+    const text = await open('https://claude.ai/callback');
+    expect(text).toContain('Proved by its domain: <strong><bdi>claude.ai</bdi></strong>');
+    expect(text).toContain('has not checked what it does');
+    expect(text).not.toContain('Not verified');
+    expect(text).not.toContain('another domain');
+  });
+
+  it('warns when it leads to another domain', async () => {
+    const text = await open('https://claude.ai.evil.example/callback');
+    expect(text).toContain('Proved by its domain: <strong><bdi>claude.ai</bdi></strong>');
+    expect(text).toContain('<strong><bdi>claude.ai.evil.example</bdi></strong>');
+    expect(text).toContain('another domain than the one that is proved');
+  });
+
+  it.each([
+    ['http://127.0.0.1/callback', 'an app on this computer</strong>'],
+    ['ai.claude.app:/callback', 'the app that opens <bdi>ai.claude.app:</bdi> links</strong>'],
+  ])('proves nothing when it leads to %s', async (redirectUri, place) => {
+    const text = await open(redirectUri);
+    expect(text).toContain('Not verified: this app says that it belongs to <strong><bdi>claude.ai</bdi></strong>');
+    expect(text).toContain('anyone can claim this name');
+    expect(text).toContain(place);
+    expect(text).not.toContain('Proved by');
+  });
+});
+
+describe('the look of the pages', () => {
+  const open = async (origin: string, path: string) => fetch(origin + path, { redirect: 'manual' });
+  const assetIn = (text: string, name: string) =>
+    new RegExp(`(?:src|href)="(/oauth/assets/${name}\\?v=[\\w-]{8})"`).exec(text)?.[1] ?? '';
+
+  it('is the school’s: its logo, inert, and its colour', async () => {
+    const world = await startWorld({ profile: 'A' });
+    try {
+      const page = await open(world.origin, '/oauth/interaction/x');
+      expect(page.headers.get('content-security-policy')).toContain("img-src 'self'");
+      expect(page.headers.get('strict-transport-security')).toBeNull();
+      const text = await page.text();
+      const logo = await open(world.origin, assetIn(text, 'logo'));
+      expect(logo.status).toBe(200);
+      expect(logo.headers.get('content-type')).toBe('image/svg+xml');
+      expect(logo.headers.get('content-security-policy')).toBe(
+        "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      );
+      expect(logo.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(await logo.text()).toContain('<svg');
+      const sheet = await open(world.origin, assetIn(text, 'pages.css'));
+      expect(sheet.headers.get('content-type')).toBe('text/css; charset=utf-8');
+      expect(await sheet.text()).toContain('--accent: #14506b');
+      expect(text).not.toContain('<footer');
+    } finally {
+      await world.close();
+    }
+  });
+
+  it('says where help is, and holds browsers to https where that is the origin', async () => {
+    const world = await startWorld({
+      profile: 'A',
+      overrides: {
+        origin: 'https://school.example',
+        pages: { support: 'https://school.example/help?a&b', languages: ['es'] },
+      },
+    });
+    try {
+      const port = new URL(world.origin).port;
+      const page = await fetch(`http://127.0.0.1:${port}/oauth/interaction/x`, { redirect: 'manual' });
+      expect(page.headers.get('strict-transport-security')).toBe('max-age=31536000');
+      expect(page.headers.get('vary')).toBeNull();
+      const text = await page.text();
+      expect(text).toContain('<a href="https://school.example/help?a&amp;b" rel="noopener noreferrer">Pide ayuda a');
+    } finally {
+      await world.close();
+    }
   });
 });

@@ -76,6 +76,40 @@ describe('signing in on the way to an app', () => {
   });
 });
 
+describe('a member who must sign in once more', () => {
+  it.each<[string, Record<string, string>, string, string]>([
+    ['because the app said prompt=login', { prompt: 'login' }, 'Sign in to <bdi>', 'asks for a fresh sign-in'],
+    ['because of max_age', { max_age: '60' }, 'Sign in to <bdi>', 'asks for a fresh sign-in'],
+    ['in Spanish', { max_age: '60', ui_locales: 'es' }, 'Inicia sesión de nuevo en', 'pide que lo hagas de nuevo'],
+  ])('%s is told that, not that nobody is signed in', async (_name, parameters, heading, text) => {
+    const upstream = await startRecordingUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ id: 'm-1', email: 'ann@school.example', since: 1_700_000_000 }));
+    });
+    const world = await startWorld({
+      profile: 'A',
+      overrides: { upstreams: { school: { url: upstream.url } }, login: { whoami: { authTime: '/since' } } },
+    });
+    try {
+      const app = await registerApp(world.origin);
+      const browser = createBrowser();
+      browser.cookies.set('school_session', { value: 'mine', path: '/' });
+      const request = await authorizationRequest(app, parameters);
+      const first = await browser.open(request.url, (url) => !url.includes('/login'));
+      const back = new URL(first.location ?? '').searchParams.get('return_to');
+      const page = await browser.open(world.origin + back);
+      expect(page.status).toBe(200);
+      expect(page.text).toContain('<main id="login">');
+      expect(page.text).toContain(heading);
+      expect(page.text).toContain(text);
+      expect(page.text).toContain('<strong><bdi>ann@school.example</bdi></strong>');
+      expect(page.text).not.toMatch(/not signed in|Aún no/);
+    } finally {
+      await Promise.all([world.close(), upstream.close()]);
+    }
+  });
+});
+
 describe('a school that cannot say who is signed in', () => {
   it.each<[string, number, string]>([
     ['is failing', 500, 'oops'],

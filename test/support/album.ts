@@ -13,11 +13,21 @@ const SCREENS = {
   desktop: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
 } as const;
 
-/** A new album under test/artefacts: of each page a picture on a light phone and one on a dark desktop, in order. */
-export function album(name: string): Look {
+/** The narrowest screen that WCAG asks for (success criterion 1.4.10: also 400 % zoom), a phone, a desktop; in both schemes. */
+const EVERY_SCREEN = ([320, 390, 1280] as const).flatMap((width) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
+);
+
+function newFolder(name: string): string {
   const folder = `${ARTEFACTS}/${name}`;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/** A new album under test/artefacts: of each page a picture on a light phone and one on a dark desktop, in order. */
+export function album(name: string): Look {
+  const folder = newFolder(name);
   let count = 0;
   return async (page, title) => {
     count += 1;
@@ -45,18 +55,42 @@ export function inspection(): Inspection {
   const look: Look = async (page, title) => {
     count.pages += 1;
     await onEachScreen(page, async (screen) => {
-      const axe = new AxeBuilder({ page }).options(AXE).setLegacyMode();
-      const { passes, violations } = await axe.analyze();
-      count.rules += passes.length;
-      for (const { id, nodes } of violations) {
-        for (const { target } of nodes) findings.push(`${title} on a ${screen}: ${id} at ${target.join(' ')}`);
-      }
+      count.rules += await axe(page, `${title} on a ${screen}`, findings);
     });
     await page.setViewportSize({ width: 320, height: 640 });
     const width = await page.evaluate('document.documentElement.scrollWidth');
     if (width !== 320) findings.push(`${title}: ${width} px wide on a screen of 320 px`);
   };
   return { look, findings, count };
+}
+
+/** An album and an inspection at once, of each page on every screen: for the gate's own pages, which are few. */
+export function closeLook(name: string): Inspection {
+  const folder = newFolder(name);
+  const findings: string[] = [];
+  const count = { pages: 0, rules: 0 };
+  const look: Look = async (page, title) => {
+    count.pages += 1;
+    for (const { width, colorScheme } of EVERY_SCREEN) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme });
+      const where = `${title}.${width}.${colorScheme}`;
+      await page.screenshot({ path: `${folder}/${where}.png`, fullPage: true });
+      count.rules += await axe(page, where, findings);
+      const scrolled = await page.evaluate('document.documentElement.scrollWidth');
+      if (scrolled !== width) findings.push(`${where}: ${scrolled} px wide`);
+    }
+  };
+  return { look, findings, count };
+}
+
+/** Out: how many rules passed; what did not is added to the findings. */
+async function axe(page: Page, where: string, findings: string[]): Promise<number> {
+  const { passes, violations } = await new AxeBuilder({ page }).options(AXE).setLegacyMode().analyze();
+  for (const { id, nodes } of violations) {
+    for (const { target } of nodes) findings.push(`${where}: ${id} at ${target.join(' ')}`);
+  }
+  return passes.length;
 }
 
 async function onEachScreen(page: Page, work: (screen: string) => Promise<unknown>): Promise<void> {

@@ -8,7 +8,7 @@ import type { DocumentNetwork } from '../../src/authorization-server/client-docu
 import { loadConfig } from '../../src/config/load.ts';
 import { type School, startSchool } from '../../src/demo/school.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
-import { createLog } from '../../src/operations/log.ts';
+import { createLog, type Log } from '../../src/operations/log.ts';
 
 export interface World {
   readonly origin: string;
@@ -29,6 +29,8 @@ export interface WorldOptions {
   readonly documentNetwork?: DocumentNetwork;
   /** The data folder of another world, to share its store under another origin; a new one when left out. */
   readonly data?: string;
+  /** Where the gate writes what happens; nowhere when left out. */
+  readonly log?: Log;
   /** Laid over the demo's configuration. */
   readonly overrides?: Readonly<Record<string, unknown>>;
 }
@@ -58,7 +60,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     });
     return startGateway({
       loaded,
-      log: createLog('silent', 2),
+      log: options.log ?? createLog('silent', 2),
       clock,
       ...(options.documentNetwork === undefined ? {} : { documentNetwork: options.documentNetwork }),
     });

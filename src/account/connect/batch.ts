@@ -1,9 +1,17 @@
 import { AccountError } from '../errors.ts';
+import type { Connector } from './connector.ts';
+import type { Scope } from './evaluate.ts';
+import { evaluated } from './evaluated.ts';
 import type { TypeMapping } from './mapping.ts';
-import { evaluated, type Operation } from './operation.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Waiting = ReturnType<typeof Promise.withResolvers<Fields | undefined>>;
+
+/** What a batch needs of the operation it belongs to. */
+interface Asking {
+  scope(variables: Scope): Scope;
+  get(connector: Connector, scope: Scope): Promise<unknown>;
+}
 
 /**
  * Gathers the objects of one type that ask for batched fields while graphql-js walks a level, and then asks the
@@ -11,11 +19,11 @@ type Waiting = ReturnType<typeof Promise.withResolvers<Fields | undefined>>;
  */
 export class Batch {
   readonly #mapping: TypeMapping;
-  readonly #operation: Operation;
+  readonly #operation: Asking;
   readonly #known = new Map<string, Promise<Fields | undefined>>();
   #waiting = new Map<string, { readonly key: unknown; readonly result: Waiting }>();
 
-  constructor(mapping: TypeMapping, operation: Operation) {
+  constructor(mapping: TypeMapping, operation: Asking) {
     this.#mapping = mapping;
     this.#operation = operation;
   }

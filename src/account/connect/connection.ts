@@ -1,7 +1,8 @@
 import { AccountError } from '../errors.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { evaluated } from './evaluated.ts';
 import type { FieldMapping, PageMapping } from './mapping.ts';
-import { evaluated, type Operation } from './operation.ts';
+import type { Operation } from './operation.ts';
 
 const MOST_NODES = 100;
 /** What an explicit null means; left out, the contract's own default holds. */

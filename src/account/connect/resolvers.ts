@@ -2,8 +2,9 @@ import { type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'gra
 import { AccountError } from '../errors.ts';
 import { memberNames } from './check.ts';
 import { resolveConnection } from './connection.ts';
+import { evaluated } from './evaluated.ts';
 import type { FieldMapping, Mapping, TypeMapping } from './mapping.ts';
-import { evaluated, type Operation } from './operation.ts';
+import type { Operation } from './operation.ts';
 import { ownFields } from './own-fields.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, Operation, Record<string, unknown>>;

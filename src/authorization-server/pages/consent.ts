@@ -1,75 +1,135 @@
+import type { Translatable } from '../../config/pages.ts';
+import type { ScopeConfig } from '../../config/schema.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Page } from './layout.ts';
+import type { Words } from './words.ts';
 
 export interface ConsentView {
-  readonly school: string;
-  /** The app's name as it gave it: anyone may give any. */
-  readonly clientName: string;
-  /** Where the browser goes after the answer. */
-  readonly destination: Destination;
+  readonly app: AppView;
   readonly account: string;
   readonly groups: readonly ScopeGroup[];
   /** The form's action, and the link to sign in as someone else. */
   readonly action: string;
   readonly switchAccount: string;
   readonly csrf: string;
-  /** Said first when the last answer could not be taken. */
-  readonly problem?: string;
+  /** The last answer ticked nothing. Said first. */
+  readonly nothingTicked: boolean;
 }
+
+/** The app, as far as it is known. */
+export interface AppView {
+  /** As it gave it: anyone may give any. */
+  readonly name: string | undefined;
+  /** Whether the name is one that speaks for the school. */
+  readonly posing: boolean;
+  readonly proof: AppProof;
+  /** Where the browser goes after the answer. */
+  readonly destination: Destination;
+  /** https URLs of the app's own words. */
+  readonly policy: URL | undefined;
+  readonly terms: URL | undefined;
+}
+
+/**
+ * What shows whose app it is: the domain that publishes its metadata and is sent the answer, or `elsewhere` another one;
+ * a domain that is only claimed, because any app on the computer can take the answer in its name; or nothing.
+ */
+export type AppProof =
+  | { readonly kind: 'proved'; readonly host: string; readonly elsewhere: boolean }
+  | { readonly kind: 'claimed'; readonly host: string }
+  | { readonly kind: 'none' };
 
 export type Destination =
   | { readonly kind: 'host'; readonly host: string }
   | { readonly kind: 'computer' }
-  | { readonly kind: 'app'; readonly scheme: string };
+  | { readonly kind: 'scheme'; readonly scheme: string };
 
 export interface ScopeGroup {
-  readonly legend: string;
-  readonly scopes: readonly { readonly token: string; readonly title: string; readonly checked: boolean }[];
+  readonly kind: ScopeConfig['kind'];
+  readonly scopes: readonly ScopeLine[];
+}
+
+interface ScopeLine {
+  readonly token: string;
+  readonly title: Translatable;
+  /** `always`: it goes with approving at all, and has no box. */
+  readonly box: 'ticked' | 'unticked' | 'always';
 }
 
 /** The page on which a member lets an app in, or not. Approve and Cancel weigh the same. */
-export function consentPage(view: ConsentView): Page {
+export function consentPage(words: Words, view: ConsentView): Page {
+  const { posing } = view.app;
+  const app = view.app.name ?? words.text('consent.nameless');
   return {
     id: 'consent',
-    school: view.school,
-    title: `${view.clientName} asks for access`,
+    title: words.text(posing ? 'consent.title.posing' : 'consent.title', { app }),
     body: html`
-<h1>${view.clientName} asks for access to your account at ${view.school}</h1>
-${view.problem !== undefined && html`<p class="notice" role="alert">${view.problem}</p>`}
-<p class="notice">${view.school} has not checked this app. Anyone can use this name: approve only if you started this yourself.</p>
-<div class="destination">${destination(view.destination)}</div>
-<p class="account"><span>Signed in as <strong>${view.account}</strong></span> <a href="${view.switchAccount}">Not you?</a></p>
+<h1>${words.html(posing ? 'consent.heading.posing' : 'consent.heading', { app })}</h1>
+${view.nothingTicked && html`<p class="notice problem" role="alert">${words.html('consent.nothing')}</p>`}
+${posing && html`<p class="notice problem">${words.html('consent.posing')}</p>`}
+${proof(words, view.app.proof)}
+<div class="destination">${words.html('consent.destination', { place: html`<strong>${place(words, view.app.destination)}</strong>` })}</div>
+${links(words, view.app)}
+<p class="account"><span>${words.html('consent.account', { account: html`<strong><bdi>${view.account}</bdi></strong>` })}</span> <a href="${view.switchAccount}">${words.html('consent.switch')}</a></p>
 <form method="post" action="${view.action}">
 <input type="hidden" name="csrf" value="${view.csrf}">
-${view.groups.map(fieldset)}
+${view.groups.map((group) => fieldset(words, group))}
 <div class="actions">
-<button type="submit" name="decision" value="deny">Cancel</button>
-<button type="submit" name="decision" value="approve">Approve</button>
+<button type="submit" name="decision" value="deny">${words.html('consent.cancel')}</button>
+<button type="submit" name="decision" value="approve">${words.html('consent.approve')}</button>
 </div>
 </form>
-<p class="muted">The app never sees your password. It keeps this access until it is withdrawn.</p>`,
+<p class="muted">${words.html('consent.outlook')}</p>`,
   };
 }
 
-function destination(target: Destination): Html {
-  switch (target.kind) {
-    case 'host':
-      return html`You will be sent to <strong>${target.host}</strong>`;
-    case 'computer':
-      return html`You will be sent to <strong>an app on this computer</strong>`;
-    case 'app':
-      return html`You will be sent to <strong>the app that opens ${target.scheme} links</strong>`;
+function proof(words: Words, shown: AppProof): Html {
+  switch (shown.kind) {
+    case 'proved':
+      return html`<p class="notice proof">${words.html('consent.proved', { host: html`<strong><bdi>${shown.host}</bdi></strong>` })}
+${words.html('consent.proved.limits')}</p>
+${shown.elsewhere && html`<p class="notice">${words.html('consent.proved.elsewhere')}</p>`}`;
+    case 'claimed':
+      return html`<p class="notice">${words.html('consent.claimed', { host: html`<strong><bdi>${shown.host}</bdi></strong>` })}</p>`;
+    case 'none':
+      return html`<p class="notice">${words.html('consent.unchecked')}</p>`;
   }
 }
 
-function fieldset(group: ScopeGroup): Html {
-  return html`<fieldset>
-<legend>${group.legend}</legend>
-${group.scopes.map(
-  (
-    scope,
-  ) => html`<label class="scope"><input type="checkbox" name="scope" value="${scope.token}"${scope.checked && html` checked`}>
-<span>${scope.title} <code>${scope.token}</code></span></label>
-`,
-)}</fieldset>`;
+function place(words: Words, destination: Destination): Html {
+  switch (destination.kind) {
+    case 'host':
+      return html`<bdi>${destination.host}</bdi>`;
+    case 'computer':
+      return words.html('consent.destination.computer');
+    case 'scheme':
+      return words.html('consent.destination.scheme', { scheme: destination.scheme });
+  }
+}
+
+/** The app's own pages. In a tab of their own, so that this one waits; nothing of it is told to them. */
+function links(words: Words, { policy, terms }: AppView): Html | undefined {
+  const link = (phrase: 'consent.policy' | 'consent.terms', url: URL | undefined) =>
+    url !== undefined &&
+    html`<li><a href="${url.href}" target="_blank" rel="noopener noreferrer">${words.html(phrase, { host: url.host })}</a></li>`;
+  if (policy === undefined && terms === undefined) return undefined;
+  return html`<ul class="links">${link('consent.policy', policy)}${link('consent.terms', terms)}</ul>`;
+}
+
+function fieldset(words: Words, { kind, scopes }: ScopeGroup): Html {
+  return html`<fieldset class="${kind}">
+<legend>${words.html(`consent.scopes.${kind}`)}</legend>
+${kind === 'write' && html`<p>${words.html('consent.scopes.write.note')}</p>`}
+${scopes.map((scope) => line(words, scope))}</fieldset>`;
+}
+
+function line(words: Words, { token, title, box }: ScopeLine): Html {
+  const sentence = html`${words.own(title)} <code>${token}</code>`;
+  if (box === 'always') {
+    return html`<div class="scope always"><span>${sentence}<small>${words.html('consent.scopes.always')}</small></span></div>
+`;
+  }
+  return html`<label class="scope"><input type="checkbox" name="scope" value="${token}"${box === 'ticked' && html` checked`}>
+<span>${sentence}</span></label>
+`;
 }

@@ -1,26 +1,28 @@
 import { html } from '../../http/html.ts';
 import type { Page } from './layout.ts';
+import type { Words } from './words.ts';
 
 export interface LoginView {
-  readonly school: string;
+  /** Who is signed in already, when a sign-in is asked for all the same. */
+  readonly account: string | undefined;
   readonly signIn: string;
   readonly cancel: { readonly action: string; readonly csrf: string };
 }
 
-/** Shown to a member who came back from the school's own sign-in without being signed in: no loop, a choice. */
-export function loginPage(view: LoginView): Page {
+/** Shown to a member who came back from the school's own sign-in without having signed in: no loop, a choice. */
+export function loginPage(words: Words, { account, signIn, cancel }: LoginView): Page {
+  const again = account === undefined ? 'login' : 'login.again';
   return {
     id: 'login',
-    school: view.school,
-    title: 'Sign in',
+    title: words.text(`${again}.title`),
     body: html`
-<h1>You are not signed in to ${view.school} yet</h1>
-<p>To go on, sign in with the account you already have. Your app is still waiting for you.</p>
-<form method="post" action="${view.cancel.action}">
-<input type="hidden" name="csrf" value="${view.cancel.csrf}">
+<h1>${words.html(`${again}.heading`)}</h1>
+<p>${words.html(`${again}.text`, { account: html`<strong><bdi>${account}</bdi></strong>` })}</p>
+<form method="post" action="${cancel.action}">
+<input type="hidden" name="csrf" value="${cancel.csrf}">
 <div class="actions">
-<button type="submit" name="decision" value="deny">Cancel</button>
-<a class="button go" href="${view.signIn}">Sign in</a>
+<button type="submit" name="decision" value="deny">${words.html('login.cancel')}</button>
+<a class="button go" href="${signIn}">${words.html(`${again}.go`)}</a>
 </div>
 </form>`,
   };

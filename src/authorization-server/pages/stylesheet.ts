@@ -1,38 +1,76 @@
-/** The look of the pages: one column, large targets, the reader's own light or dark, no script, no image. */
-export const STYLESHEET = `
+import { inkOn, readableOn } from '../../config/colour.ts';
+
+const DARK_PAPER = '#1b2130';
+/** More than is asked for: thin letters on a dark ground look thinner. */
+const DARK_CONTRAST = 7;
+
+/**
+ * The look of the pages: one column, large targets, the reader's own light or dark, no script. In: the school's colour,
+ * which reads on white.
+ */
+export function stylesheet(colour: string): string {
+  const onDark = readableOn(colour, DARK_PAPER, DARK_CONTRAST);
+  return `
 :root {
-  --ink: #1a2233; --soft: #4a5468; --paper: #ffffff; --ground: #f2f4f8; --line: #c9d0dc;
-  --accent: #0b57d0; --on-accent: #ffffff; --warn-ink: #7a3d00; --warn-ground: #fff3e0; --focus: #0b57d0;
+  --ink: #1a2233; --soft: #4a5468; --paper: #ffffff; --ground: #f2f4f8; --line: #c9d0dc; --edge: #6b7688;
+  --accent: ${colour}; --on-accent: ${inkOn(colour)};
+  --warn-ink: #7a3d00; --warn-ground: #fff3e0; --bad-ink: #9b1c1c; --bad-ground: #fdecec; --good-ink: #14532d; --good-ground: #eaf6ee;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --ink: #e8ecf4; --soft: #b3bccd; --paper: #1b2130; --ground: #11151f; --line: #3b465c;
-    --accent: #a8c7fa; --on-accent: #062e6f; --warn-ink: #ffdcb8; --warn-ground: #3d2a12; --focus: #a8c7fa;
+    --ink: #e8ecf4; --soft: #b3bccd; --paper: ${DARK_PAPER}; --ground: #11151f; --line: #3b465c; --edge: #8793a8;
+    --accent: ${onDark}; --on-accent: ${inkOn(onDark)};
+    --warn-ink: #ffdcb8; --warn-ground: #3d2a12; --bad-ink: #ffb4b4; --bad-ground: #431d20; --good-ink: #b5e6c6; --good-ground: #16301f;
   }
 }
+@media (prefers-contrast: more) {
+  :root { --soft: var(--ink); --line: var(--ink); --edge: var(--ink); }
+  .notice { outline: 1px solid currentColor; }
+}
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
-.school { max-width: 34rem; margin: 0 auto; padding: 1.25rem 1rem .5rem; font-weight: 600; color: var(--soft); }
-main { max-width: 34rem; margin: 0 auto 2rem; padding: 1.5rem 1rem; background: var(--paper); border: 1px solid var(--line); border-width: 1px 0; }
-@media (min-width: 36rem) { main { padding: 2rem; border-width: 1px; border-radius: .75rem; } }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1rem; overflow-wrap: anywhere; }
+body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; overflow-wrap: anywhere; }
+.school, .help { max-width: 34rem; margin: 0 auto; padding: 1.25rem 1rem .5rem; color: var(--soft); }
+.school { display: flex; align-items: center; gap: .75rem; font-weight: 600; }
+.school img { display: block; height: 2rem; max-width: 40%; object-fit: contain; }
+.help { padding-block: 0 2rem; font-size: .875rem; }
+.help a { display: inline-block; padding-block: .25rem; color: inherit; }
+main { max-width: 34rem; margin: 0 auto 1rem; padding: 1.5rem 1rem; background: var(--paper); border: 1px solid var(--line); border-width: 1px 0; }
+main > :last-child, main > form:last-child .actions { margin-bottom: 0; }
+@media (min-width: 36rem) {
+  .school, .help { padding-inline: 2rem; }
+  main { padding: 2rem; border-width: 1px; border-radius: .75rem; }
+}
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1rem; }
 h2, legend { font-size: 1rem; font-weight: 600; margin: 0; padding: 0; }
 p { margin: 0 0 1rem; }
-a { color: var(--accent); }
-a:focus-visible, button:focus-visible, input:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
+a { color: var(--accent); text-underline-offset: .15em; }
+a:focus-visible, button:focus-visible, input:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .muted { color: var(--soft); }
-.notice { padding: .75rem 1rem; border-left: .25rem solid currentColor; background: var(--warn-ground); color: var(--warn-ink); }
+.notice { padding: .75rem 1rem; border-inline-start: .25rem solid currentColor; background: var(--warn-ground); color: var(--warn-ink); }
+.notice.problem { background: var(--bad-ground); color: var(--bad-ink); font-weight: 600; }
+.notice.proof { background: var(--good-ground); color: var(--good-ink); }
+.notice.proof strong { display: block; font-size: 1.25rem; }
 .destination { margin: 0 0 1rem; padding: .75rem 1rem; border: 1px solid var(--line); border-radius: .5rem; }
-.destination strong { display: block; font-size: 1.25rem; overflow-wrap: anywhere; }
+.destination strong { display: block; font-size: 1.25rem; }
 .account { display: flex; flex-wrap: wrap; gap: .25rem 1rem; justify-content: space-between; align-items: baseline; }
-.account span { overflow-wrap: anywhere; }
-fieldset { margin: 0 0 1rem; padding: 0; border: 0; }
+.links { margin: 0 0 1rem; padding: 0; list-style: none; font-size: .875rem; }
+.links a { display: inline-block; padding-block: .25rem; }
+fieldset { min-width: 0; margin: 0 0 1.25rem; padding: 0; border: 0; }
+fieldset.write { padding: .75rem 1rem 0; border: 2px solid var(--warn-ink); border-radius: .5rem; }
+fieldset.write legend { padding-inline: .375rem; margin-inline-start: -.375rem; color: var(--warn-ink); }
+fieldset.write p { margin: 0; font-size: .875rem; color: var(--soft); }
+fieldset.write .scope:last-child { border-bottom: 0; }
 .scope { display: flex; gap: .75rem; align-items: flex-start; padding: .625rem 0; min-height: 2.75rem; border-bottom: 1px solid var(--line); }
 .scope input { flex: none; width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
-.scope span { overflow-wrap: anywhere; }
-.scope code { display: block; font-size: .8125rem; color: var(--soft); }
-.actions { display: grid; grid-template-columns: 1fr 1fr; gap: .75rem; margin: 1.5rem 0 1rem; }
+.scope span { min-width: 0; }
+.scope code, .scope small { display: block; font-size: .8125rem; color: var(--soft); }
+.scope.always { padding-inline-start: 2.25rem; }
+.actions { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(8rem, 100%), 1fr)); gap: .75rem; margin: 1.5rem 0 1rem; }
 .button, button { display: block; width: 100%; min-height: 3rem; padding: .75rem 1rem; font: inherit; font-weight: 600; text-align: center; text-decoration: none; color: var(--accent); background: var(--paper); border: 2px solid var(--accent); border-radius: .5rem; cursor: pointer; }
-button.approve, .button.go { background: var(--accent); color: var(--on-accent); }
-code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
+.button.go { background: var(--accent); color: var(--on-accent); }
+dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; margin: .25rem 0 1rem; font-size: .875rem; }
+h2.muted { margin-top: 1.5rem; font-size: .875rem; }
+dd { margin: 0; min-width: 0; }
+code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
 `;
+}

@@ -13,3 +13,12 @@ export function refuseBasic(authorization: string | undefined, realm: string): v
     headers: { 'www-authenticate': `${scheme} realm="${realm}"` },
   });
 }
+
+/**
+ * RFC 7662 §2.1, RFC 7009 §2.1: nobody introspects or revokes without saying who they are. oidc-provider calls that
+ * `invalid_request`; RFC 6749 §5.2 has `invalid_client` for it.
+ */
+export function requireClient(parameters: URLSearchParams): void {
+  if ((parameters.get('client_id') ?? '') !== '') return;
+  throw new GatewayError('invalid_client', { message: 'client_id is required here' });
+}

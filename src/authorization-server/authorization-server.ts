@@ -1,0 +1,141 @@
+import type Provider from 'oidc-provider';
+import { GatewayError } from '../errors.ts';
+import type { Handler } from '../http/exchange.ts';
+import type { Introspect } from '../oauth/introspection.ts';
+import { formatScope } from '../oauth/scope.ts';
+import { deriveKey } from '../storage/seal.ts';
+import { type ClientDocumentsOptions, createClientDocuments } from './client-documents/client-documents.ts';
+import { judgeClient } from './client-documents/feature.ts';
+import { createInteractions, type InteractionOptions, type Interactions } from './interactions.ts';
+import { createIntrospect } from './introspect.ts';
+import type { Keyring } from './keyring.ts';
+import { storedMembers } from './members.ts';
+import { type Mount, type MountOptions, mountProvider } from './mount.ts';
+import { createProvider, type ProviderOptions } from './provider.ts';
+import { errorRedirectRule } from './rules/error-redirect.ts';
+import { grantErrorRule } from './rules/grant-error.ts';
+
+export interface AuthorizationServerOptions
+  extends Pick<
+      ProviderOptions,
+      | 'origin'
+      | 'indicators'
+      | 'resourceRequired'
+      | 'resourceServers'
+      | 'acrValues'
+      | 'scopesOf'
+      | 'defaultScope'
+      | 'store'
+      | 'ttl'
+      | 'unusedLifetime'
+      | 'redirects'
+      | 'clock'
+      | 'onRevoked'
+      | 'renderErrorPage'
+      | 'onServerError'
+    >,
+    Pick<InteractionOptions, 'connector' | 'pages' | 'scopes'>,
+    Pick<MountOptions, 'registration'> {
+  /** What the cookies, the forms' tokens and the nonces are derived from. */
+  readonly secret: string;
+  /** Undefined: client ID metadata documents are not taken. */
+  readonly documents: Pick<ClientDocumentsOptions, 'allow' | 'deny' | 'network' | 'log'> | undefined;
+  readonly keyring: Keyring;
+}
+
+export interface AuthorizationServer {
+  readonly mount: Mount;
+  readonly interactions: Interactions;
+  readonly introspect: Introspect;
+  /** Moves on to the next signing key, at once and without a token lost. */
+  rotateKeys(): Promise<void>;
+  /** Takes over a rotation done elsewhere, and does the one that is due. */
+  refreshKeys(): Promise<void>;
+}
+
+/** What stands for one generation of keys. All it remembers is in the store, so one can take over from another. */
+interface Parts {
+  readonly provider: Provider;
+  readonly mount: Mount;
+  readonly interactions: Interactions;
+  readonly introspect: Introspect;
+}
+
+/**
+ * The authorization server: endpoints, interactions and in-process introspection over one oidc-provider. The library
+ * takes its keys once, so each generation of keys has a provider of its own; requests under way end on the old one.
+ */
+export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
+  const { origin, secret, store, clock, keyring } = options;
+  const scopes = Object.keys(options.scopes);
+  const members = storedMembers(store);
+  const documents =
+    options.documents === undefined
+      ? undefined
+      : createClientDocuments({
+          ...options.documents,
+          ownHost: new URL(origin).hostname,
+          scope: formatScope(scopes),
+          store,
+          clock,
+          judge: (metadata) => judgeClient(current.provider, metadata, options.redirects),
+        });
+
+  const assemble = (): Parts => {
+    const provider = createProvider({
+      ...options,
+      scopes,
+      registration: options.registration !== undefined,
+      members,
+      documents,
+      keys: keyring.privateKeys(),
+      cookieKey: deriveKey(secret, 'cookies'),
+      dpopNonceKey: deriveKey(secret, 'dpop-nonce'),
+    });
+    errorRedirectRule(provider, store);
+    grantErrorRule(provider);
+    return {
+      provider,
+      mount: mountProvider({ ...options, scopes, provider }),
+      interactions: createInteractions({ ...options, provider, members, csrfKey: deriveKey(secret, 'csrf') }),
+      introspect: createIntrospect(provider, members),
+    };
+  };
+  let current = assemble();
+
+  const gone: Handler = () => {
+    throw new GatewayError('not_found');
+  };
+  /** A handler of whichever parts stand when the request comes. */
+  const of =
+    (pick: (parts: Parts) => Handler): Handler =>
+    (exchange) =>
+      pick(current)(exchange);
+
+  return {
+    mount: {
+      plain: of(({ mount }) => mount.plain),
+      authorization: of(({ mount }) => mount.authorization),
+      resume: of(({ mount }) => mount.resume),
+      form: of(({ mount }) => mount.form),
+      registration: current.mount.registration && {
+        register: of(({ mount }) => mount.registration?.register ?? gone),
+        manage: of(({ mount }) => mount.registration?.manage ?? gone),
+      },
+    },
+    interactions: {
+      start: of(({ interactions }) => interactions.start),
+      returned: of(({ interactions }) => interactions.returned),
+      switchAccount: of(({ interactions }) => interactions.switchAccount),
+      decide: of(({ interactions }) => interactions.decide),
+    },
+    introspect: (token) => current.introspect(token),
+    async rotateKeys() {
+      await keyring.rotate();
+      current = assemble();
+    },
+    async refreshKeys() {
+      if (await keyring.refresh()) current = assemble();
+    },
+  };
+}

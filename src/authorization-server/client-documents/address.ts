@@ -1,0 +1,46 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+
+/**
+ * The special-use blocks of RFC 6890 and the IANA registries: addresses that mean something else from here than from
+ * the internet, or nothing at all. Two lists, because one that holds ::ffff:0:0/96 would match every IPv4 address.
+ */
+const SPECIAL_IPV4 = blockList('ipv4', [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '192.175.48.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+]);
+
+/** Inside 2000::/3. Everything outside is special: loopback, mapped, NAT64 (64:ff9b::/96), local, multicast. */
+const SPECIAL_IPV6 = blockList('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']);
+const GLOBAL_IPV6 = blockList('ipv6', ['2000::/3']);
+
+/** Whether an address is one the whole internet reaches. What is no address, or carries a zone, is not. */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !SPECIAL_IPV4.check(address, 'ipv4');
+  if (!isIPv6(address) || address.includes('%')) return false;
+  return GLOBAL_IPV6.check(address, 'ipv6') && !SPECIAL_IPV6.check(address, 'ipv6');
+}
+
+function blockList(family: 'ipv4' | 'ipv6', subnets: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const subnet of subnets) {
+    const [address = '', bits = ''] = subnet.split('/');
+    list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}

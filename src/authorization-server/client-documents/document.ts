@@ -1,0 +1,50 @@
+import { GatewayError } from '../../errors.ts';
+import { parseClientMetadata } from '../registration/body.ts';
+import { normalizeClientMetadata } from '../rules/client-metadata.ts';
+import { DocumentFailure } from './failure.ts';
+
+export type ClientDocument = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the bytes found at `url`: as a registration's body is read, and as the draft asks of a document (§4.1): it names
+ * its own URL, and holds no secret, since everybody can read it. Throws DocumentFailure `unusable`.
+ */
+export function readDocument(url: string, bytes: Buffer): ClientDocument {
+  const document = parse(bytes);
+  if (document.client_id !== url) throw unusable('names another client_id');
+  const secret = Object.keys(document).find((name) => name.startsWith('client_secret'));
+  if (secret !== undefined) throw unusable(`holds ${secret}`);
+  const method = document.token_endpoint_auth_method;
+  if (typeof method === 'string' && method.startsWith('client_secret')) throw unusable(`authenticates by ${method}`);
+  return document;
+}
+
+/**
+ * What a document means as a registration: the same reading as of a registration body, for a public client. A document
+ * that prefers `private_key_jwt` and takes `none` as well (ChatGPT's does) becomes `none`, the method we serve.
+ * Throws DocumentFailure `refused`.
+ */
+export function metadataOf(document: ClientDocument, scope: string): Record<string, unknown> {
+  const { token_endpoint_auth_method: preferred, token_endpoint_auth_methods_supported: supported } = document;
+  const methods = [preferred, supported].flat().filter((method) => method !== undefined && method !== null);
+  if (methods.length > 0 && !methods.includes('none')) {
+    throw new DocumentFailure(
+      'refused',
+      'a client metadata document describes a public client here: token_endpoint_auth_method must be none, or token_endpoint_auth_methods_supported must list none',
+    );
+  }
+  return normalizeClientMetadata({ ...document, token_endpoint_auth_method: 'none' }, scope);
+}
+
+function parse(bytes: Buffer): Record<string, unknown> {
+  try {
+    return parseClientMetadata(bytes);
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) throw unusable('is not a JSON object of client metadata', thrown);
+    throw thrown;
+  }
+}
+
+function unusable(message: string, cause?: unknown): DocumentFailure {
+  return new DocumentFailure('unusable', message, cause);
+}

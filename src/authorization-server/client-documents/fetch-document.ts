@@ -1,0 +1,102 @@
+import { isIP, type LookupFunction } from 'node:net';
+import { buildConnector, Client } from 'undici';
+import { DocumentFailure } from './failure.ts';
+import type { DocumentNetwork } from './network.ts';
+
+export interface FetchedDocument {
+  readonly body: Buffer;
+  readonly cacheControl: string | undefined;
+}
+
+/** Bytes a document may have (draft-ietf-oauth-client-id-metadata-document §6.6). */
+const LARGEST = 5 * 1024;
+
+/**
+ * Fetches the document at `url`, which the URL rule has let through. The name is resolved once, inside the connection
+ * itself: every address it has must be public, and the connection goes to one of those that were judged. No redirects,
+ * no proxy (a client of its own, so neither environment nor global dispatcher has a say), no kept connections, no
+ * cookies; `deadline` milliseconds for all of it. Throws DocumentFailure.
+ */
+export async function fetchDocument(url: URL, network: DocumentNetwork, deadline: number): Promise<FetchedDocument> {
+  const connector = buildConnector({
+    lookup: checkedLookup(network),
+    timeout: deadline,
+    allowH2: false,
+    maxCachedSessions: 0,
+    ...(network.trusted === undefined ? {} : { ca: network.trusted }),
+  });
+  const client = new Client(url.origin, {
+    connect: (options, callback) => connector({ ...options, port: String(network.port) }, callback),
+    pipelining: 0,
+    allowH2: false,
+    headersTimeout: deadline,
+    bodyTimeout: deadline,
+  });
+  const late = new DocumentFailure('unavailable', `was not there within ${deadline} ms`);
+  // Ends it in every phase; an abort signal would not be heard while the connection is being made.
+  const timer = setTimeout(() => void client.destroy(late).catch(() => undefined), deadline);
+  try {
+    return await request(client, url);
+  } catch (thrown) {
+    if (thrown instanceof DocumentFailure) throw thrown;
+    throw new DocumentFailure('unavailable', 'could not be fetched', thrown);
+  } finally {
+    clearTimeout(timer);
+    void client.destroy().catch(() => undefined);
+  }
+}
+
+async function request(client: Client, url: URL): Promise<FetchedDocument> {
+  const { statusCode, headers, body } = await client.request({
+    method: 'GET',
+    path: url.pathname,
+    headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'coursegate' },
+  });
+  // A body that is not read to its end is torn down with its connection.
+  body.on('error', () => undefined);
+  if (statusCode === 404 || statusCode === 410) throw new DocumentFailure('gone', `was answered with ${statusCode}`);
+  if (statusCode !== 200) throw new DocumentFailure('unavailable', `was answered with ${statusCode}`);
+  const type = headers['content-type'];
+  if (typeof type !== 'string' || !isJson(type)) throw new DocumentFailure('unavailable', 'is not application/json');
+  if (headers['content-encoding'] !== undefined) throw new DocumentFailure('unavailable', 'is content-encoded');
+  if (Number(headers['content-length'] ?? 0) > LARGEST) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let received = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    received += chunk.length;
+    if (received > LARGEST) throw tooLarge();
+    chunks.push(chunk);
+  }
+  const cacheControl = headers['cache-control'];
+  return {
+    body: Buffer.concat(chunks),
+    cacheControl: Array.isArray(cacheControl) ? cacheControl.join(', ') : cacheControl,
+  };
+}
+
+function tooLarge(): DocumentFailure {
+  return new DocumentFailure('unavailable', `is larger than ${LARGEST} bytes`);
+}
+
+function isJson(contentType: string): boolean {
+  return /^application\/(json|[a-z0-9!#$&^_.-]+\+json)[\t ]*(;|$)/i.test(contentType);
+}
+
+/** The one resolution of a connection: what it hands over is what was judged. */
+function checkedLookup(network: DocumentNetwork): LookupFunction {
+  return (host, options, callback) => {
+    network.resolve(host).then(
+      (found) => {
+        const addresses = found.map((address) => ({ address, family: isIP(address) }));
+        const [first] = addresses;
+        const refused = found.find((address) => !network.permits(address));
+        if (refused !== undefined || first === undefined) {
+          const reason = refused === undefined ? 'has no address' : `resolves to ${refused}, which is not public`;
+          callback(new DocumentFailure('unavailable', `${host} ${reason}`), []);
+        } else if (options.all) callback(null, addresses);
+        else callback(null, first.address, first.family);
+      },
+      (thrown: unknown) => callback(new DocumentFailure('unavailable', `${host} does not resolve`, thrown), []),
+    );
+  };
+}

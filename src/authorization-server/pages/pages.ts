@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Logo } from '../../config/logo.ts';
+import type { PageLanguage } from '../../config/pages.ts';
+import type { GatewayError } from '../../errors.ts';
+import { writeAnswer } from '../../http/answer.ts';
+import type { Handler } from '../../http/exchange.ts';
+import { ENDPOINTS } from '../endpoints.ts';
+import { failurePage, type Refusal, refusalPage } from './error.ts';
+import { chooseLanguage } from './language.ts';
+import { type Frame, type Page, renderPage } from './layout.ts';
+import { stylesheet } from './stylesheet.ts';
+import { createWords, type Words } from './words.ts';
+
+export interface PagesOptions {
+  readonly school: string;
+  readonly origin: string;
+  readonly colour: string;
+  readonly languages: readonly PageLanguage[];
+  readonly support?: string | undefined;
+  readonly logo: Logo | undefined;
+}
+
+/** The gate's own pages: whose they are, in which language, and what every one of them is sent with. */
+export interface Pages {
+  readonly school: string;
+  /** Remembers the app's `ui_locales`, whatever was sent, for whichever page answers this request. */
+  prefer(response: ServerResponse, uiLocales: unknown): void;
+  send(
+    response: ServerResponse,
+    status: number,
+    page: (words: Words) => Page,
+    headers?: Readonly<Record<string, string>>,
+  ): void;
+  /** An authorization request that cannot be answered at its redirect URI. */
+  refuse(response: ServerResponse, status: number, refusal: Refusal): void;
+  fail(response: ServerResponse, failure: GatewayError, requestId: string): void;
+  readonly stylesheet: Handler;
+  /** Undefined: there is none. */
+  readonly logo: Handler | undefined;
+}
+
+/**
+ * Headers of every page. `form-action` is left out on purpose: Chromium applies it to the whole redirect chain after a
+ * form is posted, so any value would cut off the very app that the member has just approved.
+ */
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-store',
+} as const;
+
+/** A year, for this host alone: what else the domain serves is not ours to decide (RFC 6797 §6.1). */
+const HTTPS_ONLY = { 'strict-transport-security': 'max-age=31536000' };
+
+/** Opened by itself an SVG is a document of our origin: this one runs nothing, loads nothing, and is of no origin. */
+const INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
+export function createPages(options: PagesOptions): Pages {
+  const { school, logo } = options;
+  const wishes = new WeakMap<ServerResponse, unknown>();
+  const sheet = Buffer.from(stylesheet(options.colour));
+  const always = { ...HEADERS, ...(options.origin.startsWith('https:') ? HTTPS_ONLY : {}) };
+  const frame: Frame = {
+    school,
+    stylesheetUrl: versioned(ENDPOINTS.stylesheet, sheet),
+    logoUrl: logo === undefined ? undefined : versioned(ENDPOINTS.logo, logo.bytes),
+    support: options.support,
+  };
+
+  const send: Pages['send'] = (response, status, page, headers = {}) => {
+    const acceptLanguage = response.req.headers['accept-language'];
+    const { language, asked } = chooseLanguage(options.languages, wishes.get(response), acceptLanguage);
+    const words = createWords(language, school);
+    writeAnswer(response, {
+      status,
+      headers: {
+        ...always,
+        'content-language': language,
+        ...(asked ? { vary: 'Accept-Language' } : {}),
+        ...headers,
+      },
+      body: renderPage(page(words), words, frame),
+    });
+  };
+
+  return {
+    school,
+    prefer: (response, uiLocales) => void wishes.set(response, uiLocales),
+    send,
+    refuse: (response, status, refusal) => send(response, status, (words) => refusalPage(words, refusal)),
+    fail: (response, failure, requestId) =>
+      send(response, failure.status, (words) => failurePage(words, failure, requestId), failure.headers),
+    stylesheet: asset(sheet, { 'content-type': 'text/css; charset=utf-8' }),
+    logo:
+      logo === undefined
+        ? undefined
+        : asset(logo.bytes, { 'content-type': logo.type, 'content-security-policy': INERT }),
+  };
+}
+
+/** Sends the browser on with GET (RFC 9110 §15.4.4), telling no one where it came from. */
+export function redirect(response: ServerResponse, location: string): void {
+  writeAnswer(response, {
+    status: 303,
+    headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+    body: '',
+  });
+}
+
+/** Its address changes with its content, so that no browser shows yesterday's colour. */
+function versioned(path: string, bytes: Buffer): string {
+  return `${path}?v=${createHash('sha256').update(bytes).digest('base64url').slice(0, 8)}`;
+}
+
+function asset(bytes: Buffer, headers: Readonly<Record<string, string>>): Handler {
+  return ({ response }) => {
+    response.writeHead(200, {
+      'cache-control': 'public, max-age=3600',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+      ...headers,
+      'content-length': bytes.length,
+    });
+    response.end(bytes);
+  };
+}

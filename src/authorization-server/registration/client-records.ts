@@ -1,0 +1,79 @@
+import type { AdapterPayload } from 'oidc-provider';
+import { type Clock, type Entry, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
+
+/** What a client leaves behind that must not outlive it. */
+const BELONGINGS = ['Grant', 'AccessToken', 'RefreshToken', 'AuthorizationCode', 'RegistrationAccessToken'] as const;
+
+const TRIES = 3;
+
+export interface ClientRecordsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Seconds that a client is kept which no member has connected yet. */
+  readonly unusedLifetime: number;
+}
+
+/**
+ * Registered clients in the store. Anyone can register, so a client is kept for a day or so, and for good from its first
+ * authorization code on. That first use is the consumption of its entry: it happens once, and not to a client that has
+ * expired or was deleted meanwhile.
+ */
+export interface ClientRecords {
+  /** Writes a new client, or an update, which leaves the expiry as it is. */
+  save(id: string, payload: AdapterPayload): Promise<void>;
+  /** When what belongs to a client, and must end with it, expires; undefined: never. */
+  expiryOf(id: string | undefined): Promise<number | undefined>;
+  /** A code is issued: the client is one that members use. */
+  used(id: string | undefined): Promise<void>;
+  /** Ends the client with all its grants, codes and tokens, at once (RFC 7592 §2.3). */
+  remove(id: string): Promise<void>;
+}
+
+export function clientRecords({ store, clock, unusedLifetime }: ClientRecordsOptions): ClientRecords {
+  const keep = async (id: string): Promise<boolean> => {
+    const client = await store.get('Client', id);
+    if (client === undefined || client.consumedAt !== undefined) return true;
+    const tokens = await store.findBy('RegistrationAccessToken', 'client', id);
+    return store.commit([
+      ...forGood('Client', id, client, id),
+      ...tokens.flatMap((token) => {
+        const { jti } = JSON.parse(token.payload) as { jti: string };
+        return forGood('RegistrationAccessToken', jti, token, id);
+      }),
+    ]);
+  };
+
+  return {
+    async save(id, payload) {
+      const known = await store.get('Client', id);
+      const expiresAt = known === undefined ? unixSeconds(clock) + unusedLifetime : known.expiresAt;
+      const entry = { kind: 'Client', id, payload: JSON.stringify(payload), expiresAt, references: { client: id } };
+      await store.commit([{ op: 'put', entry }]);
+    },
+
+    async expiryOf(id) {
+      return id === undefined ? undefined : (await store.get('Client', id))?.expiresAt;
+    },
+
+    async used(id) {
+      if (id === undefined) return;
+      // It may have been updated in between, with another registration access token.
+      for (let left = TRIES; left > 0; left -= 1) if (await keep(id)) return;
+    },
+
+    async remove(id) {
+      await store.commit([
+        { op: 'delete', kind: 'Client', id },
+        ...BELONGINGS.map((kind): Mutation => ({ op: 'deleteBy', kind, name: 'client', value: id })),
+      ]);
+    },
+  };
+}
+
+/** `consume` guards `put`: what is gone does not come back. */
+function forGood(kind: string, id: string, { payload }: Entry, client: string): readonly Mutation[] {
+  return [
+    { op: 'consume', kind, id },
+    { op: 'put', entry: { kind, id, payload, expiresAt: undefined, references: { client } } },
+  ];
+}

@@ -1,0 +1,134 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type Provider from 'oidc-provider';
+import { GatewayError } from '../../errors.ts';
+import { json, writeAnswer } from '../../http/answer.ts';
+import { mediaType, readBody } from '../../http/body.ts';
+import type { Exchange, Handler } from '../../http/exchange.ts';
+import { judgeClientMetadata, type MetadataProblem, normalizeClientMetadata } from '../rules/client-metadata.ts';
+import type { RedirectPolicy } from '../rules/redirect-uri.ts';
+import { parseClientMetadata } from './body.ts';
+import type { RegistrationLimits } from './limits.ts';
+
+export interface RegistrationOptions {
+  /** What an app must bring to register at all; undefined: nothing. */
+  readonly initialAccessToken: string | undefined;
+  readonly redirects: RedirectPolicy;
+  readonly limits: RegistrationLimits;
+}
+
+interface RegistrationParts extends RegistrationOptions {
+  readonly provider: Provider;
+  readonly origin: string;
+  /** What every client is registered with. */
+  readonly scope: string;
+  /** Hands a request on to oidc-provider, with this body. */
+  readonly run: (exchange: Exchange, change: { url: string; body?: string; contentType?: string }) => Promise<void>;
+}
+
+export interface Registration {
+  /** RFC 7591: POST to the registration endpoint. */
+  readonly register: Handler;
+  /** RFC 7592: GET, PUT and DELETE at the address that a client was given for itself. */
+  readonly manage: Handler;
+}
+
+const LIMIT = 16 * 1024;
+
+/** RFC 7592 §2.2: what an update is refused for, or held against; oidc-provider judges it. */
+const UPDATE_ONLY = [
+  'client_secret',
+  'client_secret_expires_at',
+  'client_id_issued_at',
+  'registration_access_token',
+  'registration_client_uri',
+];
+
+/** Registration: what a client says is read and judged here; oidc-provider makes the client, its id, secret and token. */
+export function createRegistration(parts: RegistrationParts): Registration {
+  const { provider, origin, scope, redirects, limits, run } = parts;
+
+  const refuseToken = (response: ServerResponse, description: string): void => {
+    const challenge = { 'www-authenticate': `Bearer realm="${origin}", error="invalid_token"` };
+    const body = { error: 'invalid_token', error_description: description };
+    writeAnswer(response, json(401, body, { ...challenge, 'cache-control': 'no-store' }));
+  };
+
+  const update = async (exchange: Exchange, token: string): Promise<void> => {
+    const sent = await readMetadata(exchange.request);
+    const registered = await clientOf(provider, exchange.target.path, token);
+    const url = exchange.target.path;
+    // Whoever may not, learns nothing of the client, not even whether the body would do.
+    if (registered === undefined) return run(exchange, { url, body: '{}', contentType: 'application/json' });
+    const { tokenEndpointAuthMethod: method } = registered;
+    const metadata = normalizeClientMetadata({ ...sent, token_endpoint_auth_method: methodOf(sent) ?? method }, scope);
+    const problem = judgeClientMetadata(metadata, redirects) ?? methodChange(metadata, method);
+    if (problem !== undefined) return refuse(exchange.response, problem);
+    const extra = UPDATE_ONLY.filter((name) => Object.hasOwn(sent, name)).map((name) => [name, sent[name]]);
+    const body = JSON.stringify({ ...metadata, ...Object.fromEntries(extra) });
+    await run(exchange, { url, body, contentType: 'application/json' });
+  };
+
+  return {
+    async register(exchange) {
+      const { request, response, target } = exchange;
+      const sent = await readMetadata(request);
+      if (!matches(bearerToken(request), parts.initialAccessToken)) {
+        return refuseToken(response, 'registration here needs the initial access token that the school hands out');
+      }
+      const metadata = normalizeClientMetadata(sent, scope);
+      const problem = judgeClientMetadata(metadata, redirects);
+      if (problem !== undefined) return refuse(response, problem);
+      limits(request.socket.remoteAddress);
+      await run(exchange, { url: target.path, body: JSON.stringify(metadata), contentType: 'application/json' });
+    },
+
+    async manage(exchange) {
+      const { request, response, target } = exchange;
+      const token = bearerToken(request);
+      if (token === undefined) return refuseToken(response, 'send the registration access token of this client');
+      if (request.method === 'PUT') await update(exchange, token);
+      else await run(exchange, { url: target.path });
+    },
+  };
+}
+
+async function readMetadata(request: IncomingMessage): Promise<Record<string, unknown>> {
+  if (mediaType(request.headers['content-type']) !== 'application/json') {
+    throw new GatewayError('invalid_request', { message: 'the body must be application/json' });
+  }
+  return parseClientMetadata(await readBody(request, LIMIT));
+}
+
+/** Out: the client that a registration access token and a path both name. */
+async function clientOf(provider: Provider, path: string, token: string) {
+  const known = await provider.RegistrationAccessToken.find(token);
+  const id = path.slice(path.lastIndexOf('/') + 1);
+  return known?.clientId === undefined || known.clientId !== id ? undefined : provider.Client.find(id);
+}
+
+function methodOf(sent: Record<string, unknown>): unknown {
+  const method = sent.token_endpoint_auth_method;
+  return method === '' ? undefined : method;
+}
+
+/** An update must not weaken how a client proves itself, nor leave a public one with a secret it cannot keep. */
+function methodChange(metadata: Record<string, unknown>, registered: string | undefined): MetadataProblem | undefined {
+  if (metadata.token_endpoint_auth_method === registered) return undefined;
+  const description = `token_endpoint_auth_method: is ${registered} and cannot be changed: register another client`;
+  return { error: 'invalid_client_metadata', description };
+}
+
+function refuse(response: ServerResponse, { error, description }: MetadataProblem): void {
+  writeAnswer(response, json(400, { error, error_description: description }, { 'cache-control': 'no-store' }));
+}
+
+function bearerToken(request: IncomingMessage): string | undefined {
+  return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(request.headers.authorization ?? '')?.[1];
+}
+
+function matches(given: string | undefined, expected: string | undefined): boolean {
+  if (expected === undefined) return true;
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return given !== undefined && timingSafeEqual(digest(given), digest(expected));
+}

@@ -1,0 +1,15 @@
+const LONGEST = 2048;
+
+/**
+ * `client_uri`, `logo_uri`, `tos_uri`, `policy_uri`: addresses that a member may be shown. Nothing behind them is ever
+ * fetched or embedded. Out: what is wrong with one.
+ */
+export function clientUriProblem(uri: unknown): string | undefined {
+  if (typeof uri !== 'string') return 'must be text';
+  if (uri.length > LONGEST) return `must have at most ${LONGEST} characters`;
+  if (!/^https:\/\/[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/.test(uri)) return 'must be an https URL';
+  const url = URL.parse(uri);
+  if (url === null) return 'must be an https URL';
+  if (url.username !== '' || url.password !== '') return 'must hold no user information';
+  return undefined;
+}

@@ -1,0 +1,37 @@
+import type Provider from 'oidc-provider';
+import type { errors, KoaContextWithOIDC } from 'oidc-provider';
+
+/**
+ * RFC 6749 §5.2: why a code or refresh token was refused, in words that help whoever wrote the client. Whether a value
+ * exists but belongs to somebody else is not told: both are "not known".
+ */
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  'authorization code not found': 'the code is not known here: it was mistyped, used, or has expired',
+  'authorization code is expired': 'the code is not known here: it was mistyped, used, or has expired',
+  'authorization code already consumed': 'the code was used before; what was issued for it is revoked',
+  'authorization code redirect_uri mismatch': 'redirect_uri is not the one of the authorization request',
+  'PKCE verification failed': 'code_verifier does not match the code_challenge of the authorization request',
+  'refresh token not found': 'the refresh token is not known here: it was mistyped, revoked, or has expired',
+  'refresh token is expired': 'the refresh token is not known here: it was mistyped, revoked, or has expired',
+  'refresh token already used':
+    'the refresh token was used before; the connection is revoked, the member must approve again',
+  'grant not found': 'the member or the app has ended this connection',
+  'grant is expired': 'this connection has reached its longest lifetime; the member must approve again',
+};
+
+const CLIENT_MISMATCH: Readonly<Record<string, string>> = {
+  authorization_code: 'authorization code not found',
+  refresh_token: 'refresh token not found',
+};
+
+/** Gives the token endpoint's errors the descriptions of the table. */
+export function grantErrorRule(provider: Provider): void {
+  provider.on('grant.error', (ctx: KoaContextWithOIDC, error: errors.OIDCProviderError) => {
+    const grantType = String(ctx.oidc.params?.grant_type);
+    const reason = error.error_detail === 'client mismatch' ? CLIENT_MISMATCH[grantType] : error.error_detail;
+    const description = DESCRIPTIONS[reason ?? ''];
+    if (error.error === 'invalid_grant' && description !== undefined) {
+      ctx.body = { error: 'invalid_grant', error_description: description };
+    }
+  });
+}

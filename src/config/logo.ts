@@ -1,0 +1,48 @@
+import { readFile, stat } from 'node:fs/promises';
+import { reason } from './account-files.ts';
+import type { Finding } from './problems.ts';
+import { type Tree, valueAt } from './tree.ts';
+
+/** The picture beside the school's name, read. */
+export interface Logo {
+  readonly type: 'image/svg+xml' | 'image/png';
+  readonly bytes: Buffer;
+}
+
+const LONGEST = 64 * 1024;
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+/** The root element, after what may stand before it: a declaration, a doctype, comments. */
+const SVG = /^\uFEFF?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--[\s\S]*?-->\s*|<!DOCTYPE[^>[]*>\s*)*<svg[\s/>]/i;
+
+const PATH = ['pages', 'logo', 'file'];
+
+/**
+ * Reads the file of `pages.logo`. In: the merged settings, not yet known to fit the schema, and how a path written in
+ * them is resolved. Out: the picture (undefined when there is none or it cannot be used), and what is wrong with it.
+ */
+export async function readLogo(
+  tree: Tree,
+  resolve: (path: string) => string,
+): Promise<{ value: Logo | undefined; findings: readonly Finding[] }> {
+  const file = valueAt(tree, PATH);
+  if (typeof file !== 'string' || file === '') return { value: undefined, findings: [] };
+  const refused = (message: string) => ({
+    value: undefined,
+    findings: [{ path: PATH, at: 'value' as const, message }],
+  });
+  try {
+    const { size } = await stat(resolve(file));
+    if (size > LONGEST) return refused(`${file} has ${size} bytes; at most ${LONGEST} (64 KiB) are taken`);
+    const bytes = await readFile(resolve(file));
+    const type = typeOf(bytes);
+    return type === undefined ? refused(`${file} is neither SVG nor PNG`) : { value: { type, bytes }, findings: [] };
+  } catch (error) {
+    return refused(`cannot read ${file}: ${reason(error)}`);
+  }
+}
+
+/** By content: what a file is called says nothing about how a browser will take it. */
+function typeOf(bytes: Buffer): Logo['type'] | undefined {
+  if (bytes.subarray(0, PNG.length).equals(PNG)) return 'image/png';
+  return SVG.test(bytes.toString('utf8')) ? 'image/svg+xml' : undefined;
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { contrast, READABLE, readableOn } from './colour.ts';
+
+/** The languages that the pages have a catalogue for. */
+export const PAGE_LANGUAGES = ['en', 'es'] as const;
+export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
+
+/** Text a member reads: one for everybody, or one for each language. */
+const titles = z
+  .strictObject({ en: z.string().min(1), es: z.string().min(1) } satisfies Record<PageLanguage, z.ZodString>)
+  .partial()
+  .refine((given) => Object.values(given).some((text) => text !== undefined), 'must hold a text in one language');
+
+export const translatable = z.union(
+  [z.string().min(1), titles],
+  `must be text, or texts by language: { ${PAGE_LANGUAGES.map((language) => `${language}: …`).join(', ')} }`,
+);
+export type Translatable = z.output<typeof translatable>;
+
+const colour = z
+  .string()
+  .regex(/^#[0-9a-fA-F]{6}$/, { message: 'must be a colour such as "#0b57d0", in quotes', abort: true })
+  .superRefine((given, context) => {
+    const ratio = contrast(given, '#ffffff');
+    if (ratio >= READABLE) return;
+    // Rounded down: a ratio of 4.496 must not read as enough.
+    const shown = (Math.floor(ratio * 10) / 10).toFixed(1);
+    const message = `cannot be read on white: its contrast is ${shown}:1, and ${READABLE}:1 is needed (try "${readableOn(given, '#ffffff')}")`;
+    context.addIssue({ code: 'custom', message });
+  });
+
+const support = z.string().refine(isContact, 'must be mailto:somebody@school.example or an https URL');
+
+function isContact(text: string): boolean {
+  if (text.startsWith('mailto:')) return /^mailto:[^\s@?,;:/]+@[^\s@?,;:/]+$/.test(text);
+  return URL.canParse(text) && /^https:\/\/[^/\\@\s]+(?:[/?#]\S*)?$/.test(text);
+}
+
+/** How the gate's own pages look, and in which languages they speak. */
+export const pages = z.strictObject({
+  logo: z
+    .strictObject({ file: z.string().min(1) })
+    .optional()
+    .meta({ description: 'An SVG or PNG file of at most 64 KiB, shown beside the name.' }),
+  colour: colour.default('#0b57d0').meta({
+    description: 'Of links and buttons. It must read on white; the dark scheme takes a lighter one of its own.',
+  }),
+  languages: z
+    .array(z.enum(PAGE_LANGUAGES))
+    .min(1)
+    .refine((list) => new Set(list).size === list.length, 'must name each language once')
+    .default([...PAGE_LANGUAGES])
+    .meta({ description: 'Which are spoken; the first, when neither the app nor the browser asks for another.' }),
+  support: support.optional().meta({ description: 'Where members find help: a mailto: or https URL.' }),
+});

@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { writeAnswer } from '../http/answer.ts';
+
+export interface AdminOptions {
+  /** Throws when the store cannot be read. */
+  readonly probeStore: () => Promise<unknown>;
+  readonly draining: () => boolean;
+  readonly rotateKeys: () => Promise<void>;
+}
+
+interface Said {
+  readonly status: number;
+  readonly text: string;
+}
+
+/**
+ * The admin listener. `/livez` says that the process runs; `/readyz` that it may be sent requests (store reachable, not
+ * draining); the upstream is not asked, since a slow backend must not take the sign-in away. `/keys/rotate` moves on to
+ * the next signing key. Nothing here asks who calls: it listens on loopback, and takes nothing from a browser's page.
+ */
+export function adminHandler(options: AdminOptions) {
+  const table: Readonly<Record<string, { readonly methods: readonly string[]; readonly say: () => Promise<Said> }>> = {
+    '/livez': { methods: ['GET', 'HEAD'], say: async () => ({ status: 200, text: 'ok' }) },
+    '/readyz': { methods: ['GET', 'HEAD'], say: () => readiness(options) },
+    '/keys/rotate': {
+      methods: ['POST'],
+      async say() {
+        await options.rotateKeys();
+        return { status: 200, text: 'rotated' };
+      },
+    },
+  };
+
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const entry = Object.entries(table).find(([path]) => path === (request.url ?? '').split('?', 1)[0])?.[1];
+    if (entry === undefined) return send(response, { status: 404, text: 'not found' });
+    if (!entry.methods.includes(request.method ?? '')) {
+      return send(response, { status: 405, text: 'method not allowed' }, { allow: entry.methods.join(', ') });
+    }
+    // Every browser says so when a page of another site makes it send a POST here.
+    if (request.headers.origin !== undefined) return send(response, { status: 403, text: 'not from a browser' });
+    send(response, await entry.say().catch(() => ({ status: 503, text: 'the store cannot be reached' })));
+  };
+}
+
+async function readiness({ draining, probeStore }: AdminOptions): Promise<Said> {
+  if (draining()) return { status: 503, text: 'draining' };
+  await probeStore();
+  return { status: 200, text: 'ok' };
+}
+
+function send(response: ServerResponse, { status, text }: Said, headers: Record<string, string> = {}): void {
+  writeAnswer(response, {
+    status,
+    headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', ...headers },
+    body: `${text}\n`,
+  });
+}

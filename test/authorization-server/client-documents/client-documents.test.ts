@@ -1,0 +1,331 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type ClientDocuments,
+  type ClientDocumentsOptions,
+  createClientDocuments,
+} from '../../../src/authorization-server/client-documents/client-documents.ts';
+import { DocumentFailure } from '../../../src/authorization-server/client-documents/failure.ts';
+import { documentFetch } from '../../../src/authorization-server/client-documents/feature.ts';
+import { createLog } from '../../../src/operations/log.ts';
+import { memoryStore } from '../../../src/storage/memory.ts';
+import { sealedStore } from '../../../src/storage/seal.ts';
+import type { Store } from '../../../src/storage/store.ts';
+import { answerJson, type DocumentHost, plainDocument, startDocumentHost } from './support/document-host.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+const DEADLINE = 300;
+const URL_ = 'https://apps.example/client.json';
+
+describe('client documents', () => {
+  let host: DocumentHost;
+  let now: number;
+  let store: Store;
+  let documents: ClientDocuments;
+
+  const create = (options: Partial<ClientDocumentsOptions> = {}) =>
+    createClientDocuments({
+      ownHost: 'school.example',
+      allow: [],
+      deny: [],
+      scope: 'openid',
+      store,
+      clock: () => now,
+      log: createLog('silent', 2),
+      network: host.network,
+      judge: () => undefined,
+      deadline: DEADLINE,
+      ...options,
+    });
+  const kindOf = (work: Promise<void>) =>
+    work.then(
+      () => 'found',
+      (thrown: unknown) => (thrown instanceof DocumentFailure ? thrown.kind : `not a DocumentFailure: ${thrown}`),
+    );
+  const nameOf = async (from = documents) =>
+    (JSON.parse(await from.metadata(URL_)) as { client_name: string }).client_name;
+  const publish = (name: string, headers: Record<string, string> = {}) =>
+    host.serve(URL_, answerJson(plainDocument(URL_, { client_name: name }), headers));
+  const breakHost = () => host.serve(URL_, (_request, response) => response.writeHead(503).end());
+  const fetches = () => host.requests.length;
+  const eventually = async (check: () => boolean) => {
+    for (let tries = 0; tries < 100 && !check(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(check()).toBe(true);
+  };
+
+  beforeAll(async () => {
+    host = await startDocumentHost();
+  });
+  afterAll(() => host.close());
+  beforeEach(() => {
+    now = Date.parse('2026-11-01T12:00:00Z');
+    store = sealedStore(
+      memoryStore(() => now),
+      'a secret of the test, long enough',
+    );
+    documents = create();
+    publish('First');
+  });
+  afterEach(() => {
+    host.requests.length = 0;
+    host.resolved.length = 0;
+    host.names.clear();
+  });
+
+  it('fetches once for a thousand uses, and once for a hundred at the same time', async () => {
+    await Promise.all(Array.from({ length: 100 }, () => documents.current(URL_)));
+    for (let use = 0; use < 1000; use += 1) await documents.current(URL_);
+    await documents.approved(URL_);
+    await documents.known(URL_);
+    expect(fetches()).toBe(1);
+  });
+
+  it.each([
+    ['max-age=1', 5 * MINUTE],
+    ['max-age=600', 10 * MINUTE],
+    ['public, max-age="900"', 15 * MINUTE],
+    ['max-age=99999999', DAY],
+    ['no-store', 5 * MINUTE],
+    ['no-cache, max-age=86400', 5 * MINUTE],
+    ['private', 5 * MINUTE],
+    [undefined, 60 * MINUTE],
+  ])('with Cache-Control %s', async (cacheControl, fresh) => {
+    publish('First', cacheControl === undefined ? {} : { 'cache-control': cacheControl });
+    await documents.current(URL_);
+    publish('Second');
+    now += fresh - 1;
+    await documents.current(URL_);
+    expect(await nameOf()).toBe('First');
+    expect(fetches()).toBe(1);
+    now += 1;
+    await documents.current(URL_);
+    expect(await nameOf()).toBe('Second');
+    expect(fetches()).toBe(2);
+  });
+
+  it('is found by another replica, and after a restart, without a fetch', async () => {
+    await documents.current(URL_);
+    const other = create();
+    await other.current(URL_);
+    expect(await nameOf(other)).toBe('First');
+    expect(fetches()).toBe(1);
+  });
+
+  it('a stale document is taken from another replica that has renewed it', async () => {
+    await documents.current(URL_);
+    now += 61 * MINUTE;
+    publish('Second');
+    await create().current(URL_);
+    expect(fetches()).toBe(2);
+    await documents.current(URL_);
+    expect(fetches()).toBe(2);
+    expect(await nameOf()).toBe('Second');
+  });
+
+  it('leaves nothing in the store for longer than a member takes to decide, unless a token was issued', async () => {
+    await documents.current(URL_);
+    now += 31 * MINUTE;
+    expect(await store.get('ClientDocument', URL_)).toBeUndefined();
+
+    await documents.approved(URL_);
+    now += 29 * DAY;
+    expect(await store.get('ClientDocument', URL_)).toBeDefined();
+    now += 2 * DAY;
+    expect(await store.get('ClientDocument', URL_)).toBeUndefined();
+  });
+
+  describe('while its host is down', () => {
+    it('is used for 7 days after it went stale, by new authorizations too', async () => {
+      await documents.current(URL_);
+      await documents.approved(URL_);
+      breakHost();
+      now += 60 * MINUTE + 7 * DAY - MINUTE;
+      for (const from of [documents, create()]) {
+        expect(await kindOf(from.current(URL_))).toBe('found');
+        expect(await kindOf(from.approved(URL_))).toBe('found');
+        expect(await nameOf(from)).toBe('First');
+      }
+      now += 2 * MINUTE;
+      expect(await kindOf(documents.current(URL_))).toBe('overdue');
+      expect(await kindOf(documents.approved(URL_))).toBe('overdue');
+      expect(await kindOf(documents.known(URL_))).toBe('found');
+      now += MINUTE;
+      publish('Back');
+      expect(await kindOf(documents.approved(URL_))).toBe('found');
+      expect(await nameOf()).toBe('Back');
+    });
+
+    it('is asked for once a minute, however often it is used', async () => {
+      await documents.current(URL_);
+      breakHost();
+      now += 61 * MINUTE;
+      for (let use = 0; use < 100; use += 1) await documents.current(URL_);
+      await Promise.all(Array.from({ length: 100 }, () => documents.approved(URL_)));
+      expect(fetches()).toBe(2);
+      now += 61 * SECOND;
+      await documents.approved(URL_);
+      await eventually(() => fetches() === 3);
+    });
+
+    it('makes no token request wait', async () => {
+      await documents.current(URL_);
+      now += 61 * MINUTE;
+      host.serve(URL_, () => undefined);
+      const began = performance.now();
+      await documents.approved(URL_);
+      await documents.known(URL_);
+      expect(performance.now() - began).toBeLessThan(DEADLINE / 2);
+    });
+  });
+
+  it.each([
+    ['gone', 'gone', () => host.serve(URL_, (_request, response) => response.writeHead(404).end())],
+    ['another client', 'unusable', () => host.serve(URL_, answerJson(plainDocument('https://apps.example/x')))],
+    [
+      'private_key_jwt',
+      'refused',
+      () => host.serve(URL_, answerJson(plainDocument(URL_, { token_endpoint_auth_method: 'private_key_jwt' }))),
+    ],
+  ])('that is %s now is refused to new authorizations, and kept for those approved', async (_what, kind, change) => {
+    await documents.current(URL_);
+    await documents.approved(URL_);
+    change();
+    now += 61 * MINUTE;
+    expect(await kindOf(documents.current(URL_))).toBe(kind);
+    expect(await kindOf(documents.approved(URL_))).toBe('found');
+    expect(await nameOf()).toBe('First');
+  });
+
+  it('judges each document by the rules of registration, and says why it is refused', async () => {
+    const strict = create({
+      judge: () => {
+        throw Object.assign(new Error('invalid_redirect_uri'), { error_description: 'redirect_uris must be nicer' });
+      },
+    });
+    await expect(strict.current(URL_)).rejects.toMatchObject({
+      kind: 'refused',
+      message: 'redirect_uris must be nicer',
+    });
+    expect(await store.get('ClientDocument', URL_)).toBeUndefined();
+  });
+
+  it('is all that the library can fetch', async () => {
+    await documents.current(URL_);
+    const body = await (await documentFetch(documents)(URL_)).json();
+    expect(body).toMatchObject({ client_id: URL_, token_endpoint_auth_method: 'none' });
+    for (const url of ['https://apps.example/jwks', 'https://10.0.0.1/sector', 'http://localhost/']) {
+      await expect(documentFetch(documents)(url)).rejects.toThrow(DocumentFailure);
+      await expect(documentFetch(undefined)(url)).rejects.toThrow(DocumentFailure);
+    }
+    expect(fetches()).toBe(1);
+  });
+
+  it('a failure is remembered for a minute', async () => {
+    breakHost();
+    expect(await kindOf(documents.current(URL_))).toBe('unavailable');
+    publish('First');
+    for (let use = 0; use < 100; use += 1) expect(await kindOf(documents.current(URL_))).toBe('unavailable');
+    expect(fetches()).toBe(1);
+    now += 59 * SECOND;
+    expect(await kindOf(documents.current(URL_))).toBe('unavailable');
+    now += SECOND;
+    expect(await kindOf(documents.current(URL_))).toBe('found');
+  });
+
+  it('all failures of an unknown host take the same time', async () => {
+    host.names.set('private.apps.example', () => ['10.0.0.1']);
+    host.names.set('refused.apps.example', () => ['127.0.0.1']);
+    host.serve('https://one.example/client.json', (_request, response) => response.writeHead(404).end());
+    host.serve('https://two.example/client.json', () => undefined);
+    host.serve('https://three.example/client.json', answerJson({}));
+    const took = await Promise.all(
+      ['private.apps', 'one', 'two', 'three'].map(async (name) => {
+        const began = performance.now();
+        await expect(documents.current(`https://${name}.example/client.json`)).rejects.toThrow();
+        return performance.now() - began;
+      }),
+    );
+    for (const time of took) expect(Math.abs(time - DEADLINE)).toBeLessThan(120);
+  });
+
+  it.each([
+    ['no URL for a document', 'https://apps.example/', {}],
+    ['ourselves', 'https://school.example/client.json', {}],
+    ['denied', URL_, { deny: ['apps.example'] }],
+    ['not allowed', URL_, { allow: ['claude.ai', '*.apps.example'] }],
+  ])('resolves no name for a URL that is %s', async (_what, url, options) => {
+    const strict = create(options);
+    expect(await kindOf(strict.current(url))).toBe('forbidden');
+    expect(await kindOf(strict.approved(url))).toBe('forbidden');
+    expect(await kindOf(strict.known(url))).toBe('forbidden');
+    expect(host.resolved).toEqual([]);
+  });
+
+  it('a client that is denied later gets no more tokens', async () => {
+    await documents.approved(URL_);
+    const strict = create({ deny: ['apps.example'] });
+    expect(await kindOf(strict.approved(URL_))).toBe('forbidden');
+    expect(await kindOf(strict.current(URL_))).toBe('forbidden');
+    expect(await kindOf(strict.known(URL_))).toBe('found');
+  });
+
+  describe('spends no more than its budget', () => {
+    it('20 fetches a second over all hosts', async () => {
+      const ask = (from: number, count: number) =>
+        Promise.all(
+          Array.from({ length: count }, (_, at) =>
+            kindOf(documents.current(`https://n${from + at}.apps.example/client.json`)),
+          ),
+        );
+      const first = await ask(0, 30);
+      expect(first.filter((kind) => kind === 'gone')).toHaveLength(20);
+      expect(first.filter((kind) => kind === 'busy')).toHaveLength(10);
+      expect(await ask(100, 1)).toEqual(['busy']);
+      now += 100;
+      const second = await ask(200, 3);
+      expect(second.filter((kind) => kind === 'gone')).toHaveLength(2);
+      expect(fetches()).toBe(22);
+    });
+
+    it('5 at once from one host, and it is free again afterwards', async () => {
+      host.otherwise((_request, response) => setTimeout(() => response.writeHead(404).end(), 100));
+      const ask = (count: number, from: number) =>
+        Promise.all(
+          Array.from({ length: count }, (_, at) => kindOf(documents.current(`https://one.example/${from + at}.json`))),
+        );
+      const kinds = await ask(8, 0);
+      expect(kinds.filter((kind) => kind === 'gone')).toHaveLength(5);
+      expect(kinds.filter((kind) => kind === 'busy')).toHaveLength(3);
+      now += SECOND;
+      expect(await ask(5, 100)).toEqual(Array(5).fill('gone'));
+      host.otherwise((_request, response) => response.writeHead(404).end());
+    });
+
+    it('100 at once in all', async () => {
+      host.otherwise(() => undefined);
+      const slow = create({ deadline: 2000 });
+      const asked: Promise<string>[] = [];
+      for (let second = 0; second < 6; second += 1) {
+        for (let at = 0; at < 20; at += 1) {
+          asked.push(kindOf(slow.current(`https://h${second}-${at}.apps.example/client.json`)));
+        }
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        now += SECOND;
+      }
+      const kinds = await Promise.all(asked);
+      expect(kinds.filter((kind) => kind === 'unavailable')).toHaveLength(100);
+      expect(kinds.filter((kind) => kind === 'busy')).toHaveLength(20);
+      host.otherwise((_request, response) => response.writeHead(404).end());
+    });
+
+    it('does not let a known document fail for it', async () => {
+      await documents.current(URL_);
+      now += 61 * MINUTE;
+      await Promise.all(
+        Array.from({ length: 20 }, (_, at) => kindOf(documents.current(`https://n${at}.apps.example/client.json`))),
+      );
+      expect(await kindOf(documents.current(URL_))).toBe('found');
+    });
+  });
+});

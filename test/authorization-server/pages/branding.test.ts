@@ -1,0 +1,149 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { stylesheet } from '../../../src/authorization-server/pages/stylesheet.ts';
+import { contrast, inkOn, readableOn } from '../../../src/config/colour.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { folderWith, load, mistakes, SMALL } from '../../config/fixture.ts';
+
+const pages = (...lines: string[]) => `${SMALL}pages:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+const LOGO = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+
+describe('the colour of the pages', () => {
+  it('that cannot be read on white is refused, with one that can', async () => {
+    expect(await mistakes(pages('colour: "#ffcc00"'))).toEqual([
+      'gate.yaml:15:11  pages.colour: cannot be read on white: its contrast is 1.5:1, and 4.5:1 is needed (try "#8f7200")',
+    ]);
+    expect((await load(pages('colour: "#8f7200"'))).config.pages.colour).toBe('#8f7200');
+  });
+
+  it.each(['red', '"#fff"', '"#12345g"', '"rgb(0,0,0)"', '"#000000; } *{display:none"'])(
+    'must be a colour: %s',
+    async (colour) => {
+      expect(await mistakes(pages(`colour: ${colour}`))).toEqual([
+        'gate.yaml:15:11  pages.colour: must be a colour such as "#0b57d0", in quotes',
+      ]);
+    },
+  );
+
+  const colour = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`);
+
+  it('that is suggested can be read, and is taken as it is', () => {
+    fc.assert(
+      fc.property(colour, (given) => {
+        const suggested = readableOn(given, '#ffffff');
+        expect(contrast(suggested, '#ffffff')).toBeGreaterThanOrEqual(4.5);
+        expect(readableOn(suggested, '#ffffff')).toBe(suggested);
+      }),
+    );
+  });
+
+  it('has readable text on it, and reads itself, in light and in dark', () => {
+    fc.assert(
+      fc.property(colour, (given) => {
+        const sheet = stylesheet(readableOn(given, '#ffffff'));
+        const schemes = [...sheet.matchAll(/--paper: (#\w+)[^}]*--accent: (#\w+); --on-accent: (#\w+)/g)];
+        expect(schemes).toHaveLength(2);
+        for (const [, paper = '', accent = '', onAccent = ''] of schemes) {
+          expect(contrast(accent, paper)).toBeGreaterThanOrEqual(4.5);
+          expect(contrast(onAccent, accent)).toBeGreaterThanOrEqual(4.5);
+        }
+      }),
+    );
+  });
+
+  it('takes black or white text, whichever reads better', () => {
+    expect(inkOn('#0b57d0')).toBe('#ffffff');
+    expect(inkOn('#a8c7fa')).toBe('#000000');
+    expect(contrast('#ffffff', '#000000')).toBeCloseTo(21);
+  });
+});
+
+describe('the logo', () => {
+  const withLogo = (text: string) => load(pages('logo: { file: ./logo.svg }'), { files: { 'logo.svg': text } });
+
+  it.each([
+    LOGO,
+    `\uFEFF<?xml version="1.0"?>\n<!-- a --><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "x">\n${LOGO}`,
+  ])('is an SVG: %s', async (text) => {
+    expect((await withLogo(text)).logo?.type).toBe('image/svg+xml');
+  });
+
+  it('is a PNG, whatever it is called', async () => {
+    const folder = await folderWith({ 'gate.yaml': pages('logo: { file: ./picture }') });
+    writeFileSync(join(folder, 'picture'), Buffer.from('89504e470d0a1a0a00', 'hex'));
+    expect((await loadConfig({ environment: {}, file: join(folder, 'gate.yaml') })).logo?.type).toBe('image/png');
+  });
+
+  it.each([
+    ['<html><svg></svg></html>', './logo.svg is neither SVG nor PNG'],
+    ['GIF89a', './logo.svg is neither SVG nor PNG'],
+    ['', './logo.svg is neither SVG nor PNG'],
+    [LOGO + ' '.repeat(65_536), './logo.svg has 65577 bytes; at most 65536 (64 KiB) are taken'],
+  ])('case %#: is refused', async (text, message) => {
+    expect(await mistakes(pages('logo: { file: ./logo.svg }'), { files: { 'logo.svg': text } })).toEqual([
+      `gate.yaml:15:17  pages.logo.file: ${message}`,
+    ]);
+  });
+
+  it('that is not there is named', async () => {
+    expect(await mistakes(pages('logo: { file: ./nowhere.svg }'))).toEqual([
+      'gate.yaml:15:17  pages.logo.file: cannot read ./nowhere.svg: there is no such file',
+    ]);
+  });
+
+  it('may be left out', async () => {
+    const { logo, config } = await load(SMALL);
+    expect(logo).toBeUndefined();
+    expect(config.pages).toEqual({ colour: '#0b57d0', languages: ['en', 'es'] });
+  });
+});
+
+describe('other settings of the pages', () => {
+  it.each([
+    ['languages: [en, fr]', '15:19  pages.languages[1]: must be one of en, es'],
+    ['languages: []', '15:14  pages.languages: must not be empty'],
+    ['languages: [es, es]', '15:14  pages.languages: must name each language once'],
+    ['support: "javascript:alert(1)"', '15:12  pages.support: must be mailto:somebody@school.example or an https URL'],
+    [
+      'support: "http://school.example"',
+      '15:12  pages.support: must be mailto:somebody@school.example or an https URL',
+    ],
+    [
+      'support: "https://a@school.example"',
+      '15:12  pages.support: must be mailto:somebody@school.example or an https URL',
+    ],
+    ['color: "#0b57d0"', '15:3  pages.color: unknown key "color" (did you mean "colour"?)'],
+  ])('%s is refused', async (line, message) => {
+    expect(await mistakes(pages(line))).toEqual([`gate.yaml:${message}`]);
+  });
+
+  it.each(['mailto:help@school.example', 'https://school.example', 'https://school.example/help?from=gate'])(
+    'support may be %s',
+    async (support) => {
+      expect((await load(pages(`support: "${support}"`))).config.pages.support).toBe(support);
+    },
+  );
+});
+
+describe('the title of a scope', () => {
+  const scopes = (title: string) => `${SMALL}scopes:\n  notes:read: { kind: read, title: ${title} }\n`;
+
+  it.each([
+    ['See notes', 'See notes'],
+    ['{ en: See notes }', { en: 'See notes' }],
+    ['{ es: Ver, en: See }', { es: 'Ver', en: 'See' }],
+  ])('may be %s', async (text, title) => {
+    expect((await load(scopes(text))).config.scopes['notes:read']?.title).toEqual(title);
+  });
+
+  it.each(['{}', '7', '[a]', '{ fr: Voir }', '{ en: "" }'])('may not be %s', async (title) => {
+    expect(await mistakes(scopes(title))).not.toEqual([]);
+  });
+
+  it('of the catalogue may be given anew in one language', async () => {
+    const { config } = await load(`${SMALL}scopes:\n  profile: { title: { en: Read your name } }\n`);
+    expect(config.scopes.profile?.title).toEqual({ en: 'Read your name', es: 'Ver tu nombre' });
+  });
+});

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { consentPage } from '../../../src/authorization-server/pages/consent.ts';
+import { failurePage, refusalPage } from '../../../src/authorization-server/pages/error.ts';
+import { type Frame, type Page, renderPage } from '../../../src/authorization-server/pages/layout.ts';
+import { loginPage } from '../../../src/authorization-server/pages/login.ts';
+import { PageFailure } from '../../../src/authorization-server/pages/page-failure.ts';
+import { type Catalogue, createWords, type Words } from '../../../src/authorization-server/pages/words.ts';
+import { PAGE_LANGUAGES } from '../../../src/config/pages.ts';
+import { type FailureCode, GatewayError } from '../../../src/errors.ts';
+import { load, SMALL } from '../../config/fixture.ts';
+
+const read = (language: string) =>
+  JSON.parse(
+    readFileSync(new URL(`../../../src/authorization-server/pages/i18n/${language}.json`, import.meta.url), 'utf8'),
+  ) as Catalogue;
+const namesIn = (phrase: string) => [...phrase.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
+const EN = read('en');
+
+describe.each(PAGE_LANGUAGES)('the catalogue %s', (language) => {
+  const catalogue = read(language);
+
+  it('has the phrases of the others, with the same names to fill in', () => {
+    expect(Object.keys(catalogue)).toEqual(Object.keys(EN));
+    for (const [key, phrase] of Object.entries(catalogue)) {
+      expect(namesIn(phrase), key).toEqual(namesIn(EN[key as keyof Catalogue]));
+    }
+  });
+
+  it('leaves nothing empty, and says which way it is written', () => {
+    expect(catalogue.direction).toMatch(/^(ltr|rtl)$/);
+    for (const [key, phrase] of Object.entries(catalogue)) expect(phrase.trim(), key).toMatch(/./);
+  });
+
+  it('is not the English one under another name', () => {
+    if (language === 'en') return;
+    const { direction: _, ...phrases } = catalogue;
+    const same = Object.entries(phrases).filter(([key, phrase]) => phrase === EN[key as keyof Catalogue]);
+    // A word that both languages have.
+    expect(same).toEqual([['error.code', 'Error']]);
+  });
+
+  it('has a title of each bundled scope beside it', async () => {
+    for (const [name, { title }] of Object.entries((await load(SMALL)).config.scopes)) {
+      expect((title as Record<string, string>)[language], name).toMatch(/^\p{Lu}\p{L}.+[^.]$/u);
+    }
+  });
+});
+
+describe('the pages', () => {
+  /** A language in which every phrase is its own key between brackets: what is outside of them came from no catalogue. */
+  const marked = Object.fromEntries(
+    Object.entries(EN).map(([key, phrase]) => [key, `⟦${key}⟧${namesIn(phrase).map((name) => `{${name}}`)}`]),
+  ) as Catalogue;
+  const words = createWords('en', '0', marked);
+  const frame: Frame = { school: '0', stylesheetUrl: '0', logoUrl: '0', support: '0' };
+  const group = (kind: 'identity' | 'read' | 'write') => ({
+    kind,
+    scopes: (['ticked', 'unticked', 'always'] as const).map((box) => ({ token: '0', title: '0', box })),
+  });
+  const app = {
+    name: undefined,
+    posing: false,
+    proof: { kind: 'none' },
+    destination: { kind: 'computer' },
+    policy: undefined,
+    terms: undefined,
+  } as const;
+  const view = {
+    app,
+    account: '0',
+    groups: [group('identity'), group('read'), group('write')],
+    action: '0',
+    switchAccount: '0',
+    csrf: '0',
+    nothingTicked: true,
+  };
+  const cancel = { action: '0', csrf: '0' };
+  const url = new URL('https://0.0.0.0/');
+  const refusal = { detail: '0', requestId: '0' };
+  const pages: Record<string, (words: Words) => Page> = {
+    'consent of an app without a name': (words) => consentPage(words, view),
+    'consent of a posing app': (words) =>
+      consentPage(words, { ...view, app: { ...app, name: '0', posing: true, policy: url, terms: url } }),
+    'consent of a proved app': (words) =>
+      consentPage(words, {
+        ...view,
+        app: {
+          ...app,
+          proof: { kind: 'proved', host: '0', elsewhere: true },
+          destination: { kind: 'host', host: '0' },
+        },
+      }),
+    'consent of a claimed app': (words) =>
+      consentPage(words, {
+        ...view,
+        app: { ...app, proof: { kind: 'claimed', host: '0' }, destination: { kind: 'scheme', scheme: '0' } },
+      }),
+    login: (words) => loginPage(words, { account: undefined, signIn: '0', cancel }),
+    'login again': (words) => loginPage(words, { account: '0', signIn: '0', cancel }),
+    refusal: (words) => refusalPage(words, { code: '0', ...refusal }),
+    failure: (words) => failurePage(words, new GatewayError('invalid_request', { message: '0' }), '0'),
+    'failure of ours': (words) => failurePage(words, new PageFailure('internal', 'failure.app_gone'), '0'),
+  };
+
+  it.each(Object.entries(pages))('%s has no text of its own', (_name, page) => {
+    const text = renderPage(page(words), words, frame);
+    const body = text.slice(text.indexOf('<title>'));
+    const said = body
+      .replace(/⟦[^⟧]*⟧/g, '')
+      .replace(/<code>(internal|invalid_request)<\/code>/, '')
+      .replace(/<[^>]*>/g, ' ');
+    expect(said).not.toMatch(/\p{L}/u);
+    // Nor where markup hides text.
+    expect(body).not.toMatch(/\b(aria-label|alt|title|placeholder|value)="[^"]*[A-Z ][^"]*"/);
+  });
+
+  it.each(Object.entries(pages))('%s leaves no name of a phrase unfilled', (_name, page) => {
+    for (const language of PAGE_LANGUAGES) {
+      const words = createWords(language, '0');
+      const text = renderPage(page(words), words, frame);
+      expect(text).not.toMatch(/[{}]|undefined|<bdi><\/bdi>/);
+    }
+  });
+
+  it.each<FailureCode>(['not_found', 'login_unavailable', 'upstream_timeout', 'store_unavailable'])(
+    'tells %s in each language',
+    (code) => {
+      for (const language of PAGE_LANGUAGES) {
+        const words = createWords(language, '0');
+        expect(failurePage(words, new GatewayError(code), '0').body.text).toContain(read(language)[`failure.${code}`]);
+      }
+    },
+  );
+
+  it('isolates what it is given from the text around it', () => {
+    const words = createWords('en', 'School');
+    expect(words.html('consent.heading', { app: 'דפי <לימוד>' }).text).toBe(
+      '<bdi>דפי &lt;לימוד&gt;</bdi> asks for access to your account at <bdi>School</bdi>',
+    );
+    expect(words.text('consent.title', { app: 'דפי' })).toBe('\u2068דפי\u2069 asks for access');
+    expect(words.text('consent.title', { app: 'App' })).toBe('App asks for access');
+  });
+
+  it('fills each name once: braces in a name are text', () => {
+    const words = createWords('en', '{app}');
+    expect(words.html('consent.heading', { app: '{school}{constructor}' }).text).toBe(
+      '<bdi>{school}{constructor}</bdi> asks for access to your account at <bdi>{app}</bdi>',
+    );
+  });
+
+  it('takes an operator’s text in another language rather than none', () => {
+    const spanish = createWords('es', 'School');
+    expect(spanish.own('See')).toBe('See');
+    expect(spanish.own({ en: 'See', es: 'Ver' })).toBe('Ver');
+    expect(spanish.own({ en: 'See' })).toBe('See');
+  });
+});

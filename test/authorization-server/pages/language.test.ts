@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { chooseLanguage } from '../../../src/authorization-server/pages/language.ts';
+import { PAGE_LANGUAGES } from '../../../src/config/pages.ts';
+
+const choose = (uiLocales: unknown, acceptLanguage?: string) => chooseLanguage(['en', 'es'], uiLocales, acceptLanguage);
+
+describe('the language of a page', () => {
+  it.each<[unknown, string]>([
+    ['es', 'es'],
+    ['es-MX', 'es'],
+    ['ES-mx', 'es'],
+    ['es-Latn-419-x-any', 'es'],
+    ['fr-CA de es-ES en', 'es'],
+    ['en es', 'en'],
+    ['  es  ', 'es'],
+  ])('follows ui_locales %o, whatever the browser wants', (uiLocales, language) => {
+    expect(choose(uiLocales, 'en')).toEqual({ language, asked: false });
+    expect(choose(uiLocales, 'es')).toEqual({ language, asked: false });
+  });
+
+  it.each<[string | undefined, string]>([
+    ['es', 'es'],
+    ['es-419,es;q=0.9,en;q=0.8', 'es'],
+    ['en;q=0.2, es;q=0.9', 'es'],
+    ['de, fr;q=0.9', 'en'],
+    ['de, es;q=0', 'en'],
+    ['*', 'en'],
+    ['', 'en'],
+    [undefined, 'en'],
+    ['es;q=nonsense', 'en'],
+  ])('else Accept-Language %o', (acceptLanguage, language) => {
+    for (const uiLocales of [undefined, '', 'fr', 'estonian', ['es'], 7]) {
+      expect(choose(uiLocales, acceptLanguage)).toEqual({ language, asked: true });
+    }
+  });
+
+  it('else is the first that is configured', () => {
+    expect(chooseLanguage(['es', 'en'], undefined, undefined)).toEqual({ language: 'es', asked: true });
+  });
+
+  it('is the one there is, without looking at what is asked', () => {
+    expect(chooseLanguage(['es'], 'en', 'en')).toEqual({ language: 'es', asked: false });
+  });
+
+  it('is one of those configured, whatever is sent', () => {
+    const hostile = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', '"><script>', 'es\r\nX: y', '-'));
+    fc.assert(
+      fc.property(hostile, hostile, (uiLocales, acceptLanguage) => {
+        expect(PAGE_LANGUAGES).toContain(choose(uiLocales, acceptLanguage).language);
+      }),
+    );
+    expect(choose(`${'x '.repeat(5000)}es`).language).toBe('en');
+    expect(choose('x-'.repeat(5000), 'y,'.repeat(5000)).language).toBe('en');
+  });
+});

@@ -1,0 +1,381 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { judgeClientMetadata } from '../../../src/authorization-server/rules/client-metadata.ts';
+import { startWorld, type World } from '../../support/world.ts';
+import { CALLBACK, MANY, mayRedirect, register } from './support.ts';
+
+describe('redirect URIs', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld({ profile: 'A', overrides: MANY });
+  });
+  afterAll(() => world.close());
+
+  const long = (length: number) => `${CALLBACK}?${'x'.repeat(length - CALLBACK.length - 1)}`;
+
+  it.each([
+    'https://app.example/callback',
+    'https://app.example',
+    'https://app.example?tenant=1',
+    'https://app.example:8443/callback?tenant=1&x=%C3%A9',
+    'https://xn--bcher-kva.example/callback',
+    'https://App.Example/Callback',
+    'https://intranet/callback',
+    'https://2fa.example/callback',
+    'https://app.0x.example/callback',
+    'http://127.0.0.1/callback',
+    'http://127.0.0.1:5123',
+    'http://localhost/callback',
+    'http://localhost:0/callback',
+    'http://localhost:65535/?x=1',
+    'http://[::1]/callback',
+    'http://[::1]:5123/callback',
+    'com.example.app:/callback',
+    'com.example.app://callback',
+    'com.example.app:///callback',
+    'com.googleusercontent.apps.123-abc:/oauth2redirect',
+    'cursor://anysphere.cursor-mcp/oauth/callback',
+    'vscode://vscode.github-authentication/did-authenticate',
+    'vscode-insiders://x/y',
+    'windsurf://codeium.windsurf/callback',
+    'zed://oauth/callback',
+    'jetbrains://idea/oauth',
+    'claude://oauth/callback',
+    'raycast://oauth',
+    long(2048),
+  ])('takes %s, and sends an answer there', async (uri) => {
+    const { status, body } = await register(world, { redirect_uris: [uri] });
+    expect({ status, uris: body.redirect_uris }).toEqual({ status: 201, uris: [uri] });
+    expect(await mayRedirect(world, body.client_id, uri)).toBe(true);
+  });
+
+  it.each([
+    // A160: what runs, or reads files.
+    'javascript:alert(1)',
+    'JAVASCRIPT:alert(1)',
+    ' javascript:alert(1)',
+    '\tjavascript:alert(1)',
+    '\njavascript:alert(1)',
+    'java\tscript:alert(1)',
+    'javascript://app.example/%0aalert(1)',
+    'data:text/html,x',
+    'data:/x',
+    'vbscript:/x',
+    'file:///etc/passwd',
+    'blob:https://app.example/x',
+    'about:blank',
+    'about:/blank',
+    // A161: what means something to browsers and systems.
+    'view-source:https://app.example/',
+    'ftp://app.example/x',
+    'ws://app.example/x',
+    'wss://app.example/x',
+    'mailto:/x',
+    'tel:/123',
+    'intent://x#Intent;end',
+    'ms-settings:/x',
+    'filesystem:/x',
+    'chrome://settings',
+    'resource://x',
+    'z39.50r://x',
+    // A162: private-use schemes of nobody.
+    'myapp://callback',
+    'app:/callback',
+    'a.:/callback',
+    'a..b:/callback',
+    '.a:/callback',
+    'Com.Example.App:/callback',
+    'CURSOR://anysphere.cursor-mcp/oauth/callback',
+    'com.example.app:callback',
+    'com.example.app:',
+    'com.example.app:/',
+    'com.example.app://u@x/callback',
+    // A163: http elsewhere.
+    'http://app.example/callback',
+    'http://192.168.1.1/',
+    'http://10.0.0.1/',
+    'http://169.254.169.254/',
+    // A165: other spellings of loopback, and what looks like it.
+    'http://127.1/',
+    'http://127.0.1/',
+    'http://2130706433/',
+    'http://0x7f.1/',
+    'http://0x7f000001/',
+    'http://0177.0.0.1/',
+    'http://127.0.0.2/',
+    'http://0.0.0.0/',
+    'http://0/',
+    'http://[::]/',
+    'http://[::ffff:127.0.0.1]/',
+    'http://[0:0:0:0:0:0:0:1]/',
+    'http://[::1%25lo]/',
+    'http://127.0.0.1./',
+    'http://127.0.0.1.evil.test/',
+    'http://localhost.evil.test/',
+    'http://localhost./',
+    'http://LOCALHOST/callback',
+    'http://loc%61lhost/',
+    'http://localhost:/callback',
+    'http://localhost:65536/callback',
+    'http://localhost:080/callback',
+    'http://localhost:8o/callback',
+    'http://localhost@evil.test/',
+    'http://evil.test@localhost/',
+    'http://localhost\\@evil.test/',
+    'http:/localhost/callback',
+    'http:localhost/callback',
+    'http:///localhost/callback',
+    'HTTP://localhost/callback',
+    // The same on https, where no certificate speaks for a number.
+    'https://localhost/callback',
+    'https://LocalHost:8443/callback',
+    'https://127.0.0.1/callback',
+    'https://127.1/callback',
+    'https://2130706433/callback',
+    'https://0x7f.1/callback',
+    'https://app.0x7f/callback',
+    'https://app.1/callback',
+    'https://[::1]/callback',
+    'https://[2001:db8::1]/callback',
+    'HTTPS://app.example/callback',
+    'https:/app.example/callback',
+    'https:app.example/callback',
+    'https:///app.example/callback',
+    'https://',
+    'https:///',
+    'https://.example/callback',
+    'https://app..example/callback',
+    'https://app.example./callback',
+    'https://-app.example/callback',
+    'https://app.example:99999/callback',
+    'https://app.example:/callback',
+    // A166: wildcards.
+    '*',
+    'https://*.evil.test/callback',
+    'https://evil.test/*',
+    // A167: fragments.
+    'https://app.example/callback#x',
+    'https://app.example/callback#',
+    'com.example.app:/callback#x',
+    // A168: user information.
+    'https://user:pw@app.example/',
+    'https://school.example@evil.test/',
+    'https://@evil.test/',
+    'https://school.example%40evil.test/',
+    // A169: characters.
+    'https://bücher.example/callback',
+    'https://app.example/é',
+    'https://app.example/\u202Egpj.exe',
+    'https://app.example/\u200B',
+    'https://app.example/%00',
+    'https://app.example/%0d%0aSet-Cookie:x=1',
+    'https://app.example/%7F',
+    'https://app.example/\r\nx',
+    'https://app.example/\u0000',
+    'https://app.example/a b',
+    'https://app.example/ ',
+    ' https://app.example/',
+    'https://app.example\\callback',
+    'https:\\\\app.example/callback',
+    'https://app.example/%',
+    'https://app.example/%zz',
+    'https://app.example/<x>',
+    'https://app.example/"x',
+    'https://app.example/{x}',
+    // A045: what would be read for the answer.
+    'https://app.example/callback?code=1',
+    'https://app.example/callback?x=1&state=1',
+    'https://app.example/callback?iss=https://evil.test',
+    'https://app.example/callback?error=x',
+    'https://app.example/callback?error_description=x',
+    'https://app.example/callback?response=x',
+    'https://app.example/callback?c%6Fde=1',
+    'https://app.example/callback?code',
+    'http://localhost/callback?state=1',
+    'com.example.app:/callback?code=1',
+    // A170, and what is none.
+    long(2049),
+    '',
+    '/callback',
+    '//app.example/callback',
+    'callback',
+    'urn:ietf:wg:oauth:2.0:oob',
+    'urn:ietf:wg:oauth:2.0:oob:auto',
+  ])('refuses %j', async (uri) => {
+    // Among good ones, so that each is judged.
+    const { status, body } = await register(world, { redirect_uris: [CALLBACK, uri] });
+    expect(status).toBe(400);
+    expect(body).toEqual({
+      error: 'invalid_redirect_uri',
+      error_description: expect.stringMatching(/^redirect_uris: number 2 .{8,}$/),
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['none', []],
+    ['a text', CALLBACK],
+    ['a number among them', [CALLBACK, 1]],
+    ['a list among them', [[CALLBACK]]],
+    ['null among them', [null]],
+    ['eleven', Array.from({ length: 11 }, (_, index) => `${CALLBACK}/${index}`)],
+    ['a thousand', Array.from({ length: 300 }, (_, index) => `https://a.test/${index}`)],
+  ])('refuses as list: %s', async (_name, uris) => {
+    const { status, body } = await register(world, { redirect_uris: uris });
+    expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_redirect_uri' });
+  });
+
+  it('takes ten', async () => {
+    const ten = Array.from({ length: 10 }, (_, index) => `${CALLBACK}/${index}`);
+    expect(await register(world, { redirect_uris: ten })).toMatchObject({ status: 201, body: { redirect_uris: ten } });
+  });
+
+  it.each<[string, string, boolean]>([
+    ['http://127.0.0.1/callback', 'http://127.0.0.1:49152/callback', true],
+    ['http://127.0.0.1:5123/callback', 'http://127.0.0.1:49152/callback', true],
+    ['http://127.0.0.1:5123/callback', 'http://127.0.0.1/callback', true],
+    ['http://localhost/callback', 'http://localhost:49152/callback', true],
+    ['http://[::1]/callback', 'http://[::1]:49152/callback', true],
+    ['http://127.0.0.1/callback', 'http://localhost:49152/callback', false],
+    ['http://127.0.0.1/callback', 'http://127.1:49152/callback', false],
+    ['http://127.0.0.1/callback', 'http://x@127.0.0.1:49152/callback', false],
+    ['http://127.0.0.1/callback', 'http://127.0.0.1:49152/callback/', false],
+    ['http://127.0.0.1/callback', 'http://127.0.0.1:49152/Callback', false],
+    ['http://127.0.0.1/callback', 'http://127.0.0.1:49152/callback?x=1', false],
+    ['http://127.0.0.1/callback', 'http://127.0.0.1:49152/x/../callback', false],
+    ['http://127.0.0.1/callback', 'http://127.0.0.1:4915\t2/callback', false],
+    ['http://127.0.0.1/callback', 'http://127.0.0.1:99999/callback', false],
+    ['http://127.0.0.1/callback', 'https://127.0.0.1:49152/callback', false],
+    ['http://127.0.0.1/callback', 'HTTP://127.0.0.1:49152/callback', false],
+    ['https://app.example/callback', 'https://app.example:443/callback', false],
+    ['https://app.example/callback', 'https://app.example:8443/callback', false],
+    ['https://app.example/callback', 'https://APP.example/callback', false],
+    ['https://app.example/callback', 'https://app.example/%63allback', false],
+    ['https://app.example/callback', 'https://app.example/callback?', false],
+    ['https://app.example', 'https://app.example/', false],
+    ['cursor://anysphere.cursor-mcp/x', 'cursor://anysphere.cursor-mcp:1/x', false],
+  ])('registered as %s, an answer to %j is sent: %s', async (registered, requested, sent) => {
+    const { body } = await register(world, { redirect_uris: [registered] });
+    expect(await mayRedirect(world, body.client_id, requested)).toBe(sent);
+  });
+
+  /** Mostly good, so that each way of being bad stands alone. */
+  const part = (good: readonly string[], bad: string) =>
+    fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom(...good) },
+      { weight: 1, arbitrary: fc.constantFrom(...bad.split(' ').map((text) => JSON.parse(`"${text}"`) as string)) },
+    );
+  const parts = fc.tuple(
+    part(
+      ['https', 'http', 'cursor', 'com.example.app'],
+      'HTTPS myapp javascript java\\tscript data file ftp ws view-source blob \\u0020https \\u0001http',
+    ),
+    part(['://'], ':/ : :/// :\\\\\\\\ ://\\t :/\\n/'),
+    part(
+      ['app.example', 'localhost', '127.0.0.1', '[::1]', 'xn--bcher-kva.example', '2fa.example'],
+      '127.1 0x7f.1 2130706433 0.0.0.0 [::ffff:127.0.0.1] LOCALHOST x@localhost localhost.evil.test *.evil.test 10.0.0.1  app.example. b\\u00fccher.example \\uff11\\uff12\\uff17.0.0.1 \\u24db\\u24dfcalhost 127\\u30020\\u30020\\u30021',
+    ),
+    part(['', ':0', ':80', ':443', ':8080', ':65535'], ': :065 :65536 :8\\t0 :\\u002080'),
+    fc.oneof(
+      {
+        weight: 2,
+        arbitrary: part(
+          ['', '/', '/callback', '/x@y', '/%41', '?x=1', '/../x'],
+          '/* /a\\u0020b /%00 /c?code=1 # \\\\x /\\u202e',
+        ),
+      },
+      { weight: 1, arbitrary: fc.string({ unit: 'binary-ascii', maxLength: 6 }).map((text) => `/${text}`) },
+    ),
+  );
+  const uris = fc.oneof(
+    { weight: 4, arbitrary: parts.map((all) => all.join('')) },
+    { weight: 1, arbitrary: fc.webUrl({ withQueryParameters: true }) },
+    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
+  );
+
+  it('never stores what leads elsewhere than it reads, and matches byte for byte but for a loopback port', async () => {
+    const taken = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(uris, fc.integer({ min: 1, max: 65_535 }), async (uri, port) => {
+        const { status, body } = await register(world, { redirect_uris: [uri] });
+        if (status !== 201) {
+          expect(body.error).toBe('invalid_redirect_uri');
+          return;
+        }
+        expect(body.redirect_uris).toEqual([uri]);
+        const url = new URL(uri);
+        const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+        expect(uri).toMatch(/^[!-~]+$/);
+        expect(uri.startsWith(url.protocol)).toBe(true);
+        expect(['https:', 'http:', 'cursor:', 'com.example.app:']).toContain(url.protocol);
+        expect(url.username + url.password + url.hash).toBe('');
+        if (url.protocol === 'http:') expect(loopback).toBe(true);
+        if (url.protocol === 'https:') expect(url.hostname).toMatch(/^(?!localhost$)([a-z0-9-]+\.)*[a-z][a-z0-9-]*$/);
+        const { client_id: id } = body;
+        expect(await mayRedirect(world, id, uri)).toBe(true);
+        const at = Math.floor(uri.length / 2);
+        const other = uri.slice(0, at) + (uri[at] === 'q' ? 'w' : 'q') + uri.slice(at + 1);
+        if (!loopback || !/^[a-z]+:\/\/[^/?]*$/.test(uri.slice(0, at + 1))) {
+          expect(await mayRedirect(world, id, other)).toBe(false);
+        }
+        const ported = uri.replace(/^([^/]*\/\/(?:\[[^\]]*\]|[^/:?]*))(?::\d*)?(?=[/?]|$)/, `$1:${port}`);
+        if (ported !== uri) expect(await mayRedirect(world, id, ported)).toBe(url.protocol === 'http:');
+        taken.add(`${url.protocol} ${url.hostname}`);
+      }),
+      { numRuns: 1500 },
+    );
+    // Else it had proved nothing.
+    expect([...taken]).toEqual(
+      expect.arrayContaining([
+        'https: app.example',
+        'http: localhost',
+        'http: 127.0.0.1',
+        'http: [::1]',
+        'cursor: app.example',
+      ]),
+    );
+  }, 120_000);
+});
+
+describe('redirect URIs, where the operator says too much', () => {
+  it.each(['javascript:/x', 'data:/x', 'file:///x', 'ms-settings:/x'])('are still not %s', (uri) => {
+    const redirects = { schemes: [uri.slice(0, uri.indexOf(':'))], allow: [], deny: [] };
+    expect(judgeClientMetadata({ redirect_uris: [uri] }, redirects)).toEqual({
+      error: 'invalid_redirect_uri',
+      description: expect.stringContaining('must not use the scheme'),
+    });
+  });
+
+  it('say what is wrong with a scheme in upper case', () => {
+    const redirects = { schemes: ['cursor'], allow: [], deny: [] };
+    expect(judgeClientMetadata({ redirect_uris: ['Cursor://x'] }, redirects)?.description).toContain('lower case');
+  });
+});
+
+describe('redirect URIs, where the operator says more', () => {
+  let world: World;
+  beforeAll(async () => {
+    const redirects = { schemes: ['myapp'], allow: ['app.example', '*.apps.example'], deny: ['bad.apps.example'] };
+    world = await startWorld({ profile: 'A', overrides: { clients: { redirects } } });
+  });
+  afterAll(() => world.close());
+
+  it.each<[string, number]>([
+    ['https://app.example/callback', 201],
+    ['https://APP.example/callback', 201],
+    ['https://x.apps.example/callback', 201],
+    ['https://x.y.apps.example/callback', 201],
+    ['https://apps.example/callback', 400],
+    ['https://bad.apps.example/callback', 400],
+    ['https://x.app.example/callback', 400],
+    ['https://evil.test/callback', 400],
+    ['https://evilapp.example/callback', 400],
+    ['myapp://callback', 201],
+    ['cursor://callback', 400],
+    ['com.example.app:/callback', 201],
+    ['http://127.0.0.1/callback', 201],
+  ])('%s is %i', async (uri, status) => {
+    expect((await register(world, { redirect_uris: [uri] })).status).toBe(status);
+  });
+});

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type App, authorizationRequest, bearer, introspect, redeem, refresh, registerApp } from '../support/app.ts';
+import { approve } from '../support/member.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+/** Profile B with one API that is a resource of its own, beside the origin. */
+describe('a resource of its own', () => {
+  let world: World;
+  let app: App;
+  let part: string;
+  beforeAll(async () => {
+    world = await startWorld({
+      profile: 'B',
+      overrides: {
+        resources: [{ path: '/api/v1/courses', name: 'Course API', scopes: ['courses:read', 'courses:write'] }],
+      },
+    });
+    app = await registerApp(world.origin);
+    part = `${world.origin}/api/v1/courses`;
+  });
+  afterAll(() => world.close());
+
+  const connect = async (resource: string | undefined, scope = 'openid courses:read orders:read') => {
+    const request = await authorizationRequest(app, { scope, resource });
+    return redeem(app, request, await approve(request.url, app.redirectUri), resource);
+  };
+  const status = async (path: string, token: string) =>
+    (await fetch(world.origin + path, { headers: bearer(token) })).status;
+
+  it('publishes its own metadata at its own address, and is listed by the authorization server', async () => {
+    const document = await (await fetch(`${world.origin}/.well-known/oauth-protected-resource/api/v1/courses`)).json();
+    expect(document).toMatchObject({
+      resource: part,
+      authorization_servers: [world.origin],
+      scopes_supported: ['courses:read', 'courses:write'],
+      resource_name: 'Course API',
+    });
+    expect(app.server.protected_resources).toEqual([world.origin, part]);
+    const unknown = await fetch(`${world.origin}/.well-known/oauth-protected-resource/api/v1/orders`);
+    expect(unknown.status).toBe(404);
+  });
+
+  it('binds a token that opens it and nothing else', async () => {
+    const tokens = await connect(part);
+    expect(await introspect(app, tokens.access_token)).toMatchObject({
+      active: true,
+      aud: part,
+      scope: 'courses:read',
+    });
+    expect(await status('/api/v1/courses', tokens.access_token)).toBe(200);
+    expect(await status('/api/v1/orders', tokens.access_token)).toBe(401);
+    expect(await status('/api/oauth/userinfo', tokens.access_token)).toBe(401);
+    const renewed = await refresh(app, String(tokens.refresh_token), { resource: part });
+    expect(await introspect(app, renewed.access_token)).toMatchObject({ aud: part });
+    expect(await status('/api/v1/orders', renewed.access_token)).toBe(401);
+  });
+
+  it('takes either spelling of itself', async () => {
+    const tokens = await connect(`${part}/`);
+    expect(await introspect(app, tokens.access_token)).toMatchObject({ aud: part });
+  });
+
+  it('is opened by a token for the whole origin, also by one that named nothing', async () => {
+    for (const resource of [world.origin, undefined]) {
+      const tokens = await connect(resource);
+      expect(await introspect(app, tokens.access_token)).toMatchObject({ aud: world.origin });
+      expect(await status('/api/v1/courses', tokens.access_token)).toBe(200);
+      expect(await status('/api/v1/orders', tokens.access_token)).toBe(200);
+    }
+  });
+
+  it('points to its own metadata in its challenge, and still serves nobody as anonymous', async () => {
+    const refused = await fetch(`${world.origin}/api/v1/courses`, { headers: bearer('unknown') });
+    expect(refused.headers.get('www-authenticate')).toContain(
+      `resource_metadata="${world.origin}/.well-known/oauth-protected-resource/api/v1/courses"`,
+    );
+    expect((await fetch(`${world.origin}/api/v1/courses`)).status).toBe(200);
+  });
+
+  it('is not asked for by a client that was granted another', async () => {
+    const tokens = await connect(world.origin);
+    await expect(refresh(app, String(tokens.refresh_token), { resource: part })).rejects.toMatchObject({
+      error: 'invalid_target',
+    });
+    expect((await refresh(app, String(tokens.refresh_token))).access_token).toBeTruthy();
+  });
+});
