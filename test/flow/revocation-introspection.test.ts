@@ -84,6 +84,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
         client_id: app.client.client_id,
         scope: 'openid profile email account:read courses:read',
         iat: expect.any(Number),
+        auth_time: expect.any(Number),
         exp: Number(body.iat) + 600,
       });
       expect(Number(body.iat)).toBeGreaterThanOrEqual(before);
