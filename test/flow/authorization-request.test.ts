@@ -51,7 +51,7 @@ describe.each([
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const text = await answer.text();
     expect(text).toContain('<main id="error">');
-    expect(text).not.toMatch(/<script|<img (?!src="/oauth/assets/logo)|evil\.test|\bat \S+\.[jt]s:\d/);
+    expect(text).not.toMatch(/<script|<img (?!src="\/oauth\/assets\/logo)|evil\.test|\bat \S+\.[jt]s:\d/);
   };
 
   const expectAccepted = (answer: Response) => {
