@@ -19,7 +19,7 @@ export interface Route {
 }
 
 /** The handlers that stand behind the doors, made by the gateway. Absent ones have no route. */
-export interface Doors {
+interface Doors {
   readonly provider: Mount;
   readonly interactions: Interactions;
   readonly stylesheet: Handler;

@@ -11,12 +11,17 @@ export function contrast(one: string, other: string): number {
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** The colour itself when it reads on `ground` with `wanted` contrast, else the nearest to it of the same hue that does. */
+/**
+ * The colour itself when it reads on `ground` with `wanted` contrast, else the nearest darker or lighter one that does, of
+ * the same hue and saturation.
+ */
 export function readableOn(colour: string, ground: string, wanted = READABLE): string {
   const towards = inkOn(ground);
+  const { hue, saturation, lightness } = toHsl(colour);
+  const goal = towards === BLACK ? 0 : 1;
   for (let step = 0; step < STEPS; step += 1) {
-    const mixed = mix(colour, towards, step / STEPS);
-    if (contrast(mixed, ground) >= wanted) return mixed;
+    const shade = step === 0 ? colour : fromHsl(hue, saturation, lightness + ((goal - lightness) * step) / STEPS);
+    if (contrast(shade, ground) >= wanted) return shade;
   }
   return towards;
 }
@@ -38,10 +43,26 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-function mix(colour: string, other: string, share: number): string {
-  const towards = channels(other);
-  const mixed = channels(colour).map((channel, index) =>
-    Math.round(channel + ((towards[index] ?? 0) - channel) * share),
-  );
-  return `#${mixed.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
+/** Hue in sixths of the circle; saturation and lightness from 0 to 1 (CSS Color 4 §7). */
+function toHsl(colour: string): { hue: number; saturation: number; lightness: number } {
+  const [red = 0, green = 0, blue = 0] = channels(colour).map((channel) => channel / 255);
+  const most = Math.max(red, green, blue);
+  const span = most - Math.min(red, green, blue);
+  const lightness = most - span / 2;
+  if (span === 0) return { hue: 0, saturation: 0, lightness };
+  const saturation = span / (1 - Math.abs(2 * lightness - 1));
+  if (most === red) return { hue: ((green - blue) / span + 6) % 6, saturation, lightness };
+  return { hue: most === green ? (blue - red) / span + 2 : (red - green) / span + 4, saturation, lightness };
+}
+
+function fromHsl(hue: number, saturation: number, lightness: number): string {
+  const reach = saturation * Math.min(lightness, 1 - lightness);
+  const parts = [0, 8, 4].map((offset) => {
+    const place = (offset + hue * 2) % 12;
+    const part = lightness - reach * Math.max(-1, Math.min(place - 3, 9 - place, 1));
+    return Math.round(part * 255)
+      .toString(16)
+      .padStart(2, '0');
+  });
+  return `#${parts.join('')}`;
 }

@@ -235,7 +235,6 @@ export type RouteConfig = Config['routes'][number];
 export type SecretReference = z.output<typeof secretReference>;
 export type ScopeConfig = Config['scopes'][string];
 export type SessionLoginConfig = Extract<Config['login'], { kind: 'session' }>;
-export type AccountConfig = NonNullable<Config['account']>;
 
 /** Splits a route's `match`. Out: its methods (undefined for every method) and its path pattern. */
 export function parseMatch(match: string): { methods: readonly string[] | undefined; pattern: string } {

@@ -11,7 +11,7 @@ export interface Member {
 }
 
 /** What an app asked of the sign-in (OpenID Connect Core §3.1.2.1). */
-export interface SignInWish {
+interface SignInWish {
   readonly loginHint: string | undefined;
 }
 
