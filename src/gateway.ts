@@ -1,5 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createAccountEndpoint } from './account/endpoint.ts';
 import { createAuthorizationServer } from './authorization-server/authorization-server.ts';
 import { type DocumentNetwork, INTERNET } from './authorization-server/client-documents/network.ts';
@@ -13,6 +11,7 @@ import { createDispatch } from './dispatch.ts';
 import { GatewayError } from './errors.ts';
 import { json, writeAnswer } from './http/answer.ts';
 import type { Handler } from './http/exchange.ts';
+import { openListeners } from './listeners.ts';
 import { sessionConnector } from './login/session.ts';
 import { protectedResource } from './oauth/protected-resource.ts';
 import { resourceIndicators } from './oauth/resource-indicator.ts';
@@ -23,11 +22,8 @@ import { proofCheck } from './resource-server/dpop.ts';
 import { createGate } from './resource-server/gate.ts';
 import { protectedResourceMetadata } from './resource-server/metadata.ts';
 import { routesTable } from './routes.ts';
-import { memoryStore } from './storage/memory.ts';
-import { sealedStore } from './storage/seal.ts';
-import { secretBeside } from './storage/secret.ts';
-import { sqliteStore } from './storage/sqlite.ts';
-import { type Clock, type Store, unixSeconds } from './storage/store.ts';
+import { openStore } from './storage/open.ts';
+import { type Clock, unixSeconds } from './storage/store.ts';
 import { createCallUpstream } from './upstream/call.ts';
 import { createForward } from './upstream/forward.ts';
 import { createIdentity } from './upstream/identity.ts';
@@ -64,7 +60,7 @@ export async function startGateway({
 }: GatewayOptions): Promise<Gateway> {
   const { config } = loaded;
   const { origin } = config;
-  const { store, secret } = openStore(loaded, clock);
+  const { store, secret } = openStore(config.store, loaded.secret, clock);
   try {
     const keyring = await openKeyring(store, clock, config.keys.rotate);
     const scopes = Object.keys(config.scopes);
@@ -188,42 +184,31 @@ export async function startGateway({
     });
 
     let draining = false;
-    const publicServer = createServer(
-      // Other upgrades (h2c) are ignored, as RFC 9110 §7.8 allows: the request is answered as if it had not asked.
-      {
-        optimizeEmptyRequests: true,
-        shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
-      },
-      dispatch.request,
-    );
-    publicServer.on('upgrade', dispatch.upgrade);
     const admin = adminHandler({
       probeStore: () => store.get('SigningKeys', 'current'),
       draining: () => draining,
       rotateKeys: () => server.rotateKeys(),
     });
-    const adminServer = createServer((request, response) => void admin(request, response));
-
-    await listen(publicServer, config.listen.host, config.listen.port);
-    try {
-      await listen(adminServer, config.listen.admin.host, config.listen.admin.port);
-    } catch (thrown) {
-      publicServer.close();
-      throw thrown;
-    }
+    const { listen } = config;
+    const listeners = await openListeners(
+      dispatch,
+      listen,
+      (request, response) => void admin(request, response),
+      listen.admin,
+    );
 
     const sweeper = every(SWEEP_EVERY, () => store.sweep(SWEEP_BATCH), 'the store could not be swept', log);
     const keeper = every(KEYS_EVERY, () => server.refreshKeys(), 'the signing keys could not be renewed', log);
 
     return {
-      publicPort: (publicServer.address() as AddressInfo).port,
-      adminPort: (adminServer.address() as AddressInfo).port,
+      publicPort: listeners.publicPort,
+      adminPort: listeners.adminPort,
       async close(seconds = 10) {
         draining = true;
         clearInterval(sweeper);
         clearInterval(keeper);
-        await drain(publicServer, seconds);
-        await drain(adminServer, 0);
+        if (site !== undefined) site.hangUp();
+        await listeners.drain(seconds);
         if (site !== undefined) site.close();
         await pools.close();
         await store.close();
@@ -241,38 +226,7 @@ function every(milliseconds: number, work: () => Promise<unknown>, complaint: st
   }, milliseconds).unref();
 }
 
-function openStore({ config, secret: named }: LoadedConfig, clock: Clock): { store: Store; secret: string } {
-  if (config.store.kind === 'memory') {
-    const secret = named ?? crypto.randomUUID() + crypto.randomUUID();
-    return { store: sealedStore(memoryStore(clock), secret), secret };
-  }
-  const inner = sqliteStore(config.store.path, clock);
-  const secret = named ?? secretBeside(config.store.path);
-  return { store: sealedStore(inner, secret), secret };
-}
-
 function asMember(principal: Parameters<Handler>[0]['principal']) {
   if (principal.kind !== 'member') throw new GatewayError('internal');
   return principal;
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function drain(server: Server, seconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), seconds * 1000);
-    server.close(() => {
-      clearTimeout(force);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
 }

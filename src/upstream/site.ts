@@ -16,6 +16,8 @@ export interface Site {
   /** Passes a WebSocket on. Never throws: what goes wrong is answered on the socket. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, target: Target): void;
   /** Ends every connection to the site, tunnels included. */
+  /** Ends the WebSockets, which would never end by themselves; requests go on. */
+  hangUp(): void;
   close(): void;
 }
 
@@ -92,6 +94,7 @@ export function createSite(options: SiteOptions): Site {
       await exchange.run();
     },
     upgrade: tunnels.open,
+    hangUp: tunnels.close,
     close() {
       agent.destroy();
       tunnels.close();

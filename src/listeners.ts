@@ -1,0 +1,74 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Dispatch } from './dispatch.ts';
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Listeners {
+  readonly publicPort: number;
+  readonly adminPort: number;
+  /** Takes no more requests, lets those in flight end for at most `seconds`, and resolves when all are gone. */
+  drain(seconds: number): Promise<void>;
+}
+
+/**
+ * The two listeners: the public one, and the admin one beside it.
+ * Throws Node's error (EADDRINUSE, EACCES, with the port); then neither listens.
+ */
+export async function openListeners(
+  dispatch: Dispatch,
+  publicAddress: Address,
+  admin: RequestListener,
+  adminAddress: Address,
+): Promise<Listeners> {
+  const publicServer = createServer(
+    {
+      optimizeEmptyRequests: true,
+      // Other upgrades (h2c) are ignored, as RFC 9110 §7.8 allows: the request is answered as if it had not asked.
+      shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
+    },
+    dispatch.request,
+  );
+  publicServer.on('upgrade', dispatch.upgrade);
+  const adminServer = createServer(admin);
+
+  await listen(publicServer, publicAddress);
+  try {
+    await listen(adminServer, adminAddress);
+  } catch (thrown) {
+    publicServer.close();
+    throw thrown;
+  }
+  return {
+    publicPort: (publicServer.address() as AddressInfo).port,
+    adminPort: (adminServer.address() as AddressInfo).port,
+    async drain(seconds) {
+      await drain(publicServer, seconds);
+      await drain(adminServer, 0);
+    },
+  };
+}
+
+function listen(server: Server, { host, port }: Address): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function drain(server: Server, seconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const force = setTimeout(() => server.closeAllConnections(), seconds * 1000);
+    server.close(() => {
+      clearTimeout(force);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
