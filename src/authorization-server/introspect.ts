@@ -1,4 +1,5 @@
 import type Provider from 'oidc-provider';
+import { errors } from 'oidc-provider';
 import type { Introspect, Introspection } from '../oauth/introspection.ts';
 import { parseScope } from '../oauth/scope.ts';
 import type { Members } from './members.ts';
@@ -17,7 +18,7 @@ export function createIntrospect(provider: Provider, members: Members): Introspe
       return INACTIVE;
     const [grant, client, member] = await Promise.all([
       provider.Grant.find(token.grantId),
-      provider.Client.find(token.clientId),
+      knownClient(provider, token.clientId),
       members.find(token.accountId),
     ]);
     if (grant === undefined || client === undefined || member === undefined) return INACTIVE;
@@ -37,4 +38,14 @@ export function createIntrospect(provider: Provider, members: Members): Introspe
       name: member.name,
     };
   };
+}
+
+/** A client known by its document can be refused while it is looked for: then it is no client of ours any more. */
+async function knownClient(provider: Provider, clientId: string) {
+  try {
+    return await provider.Client.find(clientId);
+  } catch (thrown) {
+    if (thrown instanceof errors.OIDCProviderError && thrown.statusCode < 500) return undefined;
+    throw thrown;
+  }
 }
