@@ -97,6 +97,7 @@ export async function startGateway({
       resourceRequired: config.resourceIndicator === 'required',
       resourceServers: loaded.resourceServers,
       acrValues: config.login.acrValues,
+      languages: config.pages.languages,
       scopes: config.scopes,
       scopesOf,
       defaultScope: scopes.filter((token) => config.scopes[token]?.kind === 'identity' || token === 'account:read'),

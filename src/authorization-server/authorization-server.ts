@@ -23,6 +23,7 @@ export interface AuthorizationServerOptions
       | 'resourceRequired'
       | 'resourceServers'
       | 'acrValues'
+      | 'languages'
       | 'scopesOf'
       | 'defaultScope'
       | 'store'

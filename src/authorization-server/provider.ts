@@ -28,6 +28,8 @@ export interface ProviderOptions {
   readonly keys: readonly JWK[];
   /** Services that may introspect every token: their secrets, by client_id. */
   readonly resourceServers: ReadonlyMap<string, string>;
+  /** The languages that the pages speak. */
+  readonly languages: readonly string[];
   /** The acr values that the login backend may give. */
   readonly acrValues: readonly string[];
   /** Signs the cookies. */
@@ -157,6 +159,7 @@ export function createProvider(options: ProviderOptions): Provider {
       revocation_endpoint_auth_methods_supported: ['none', 'client_secret_post'],
       introspection_endpoint_auth_methods_supported: ['none', 'client_secret_post'],
       protected_resources: [...options.indicators.audiences],
+      ui_locales_supported: [...options.languages],
     },
     fetch: documentFetch(options.documents),
     // Ours, as registered: the limit on what a document may be stands where it is fetched.

@@ -85,10 +85,12 @@ ${view.groups.map((group) => fieldset(words, group))}
 
 function proof(words: Words, shown: AppProof): Html {
   switch (shown.kind) {
-    case 'proved':
-      return html`<p class="notice proof">${words.html('consent.proved', { host: html`<strong><bdi>${shown.host}</bdi></strong>` })}
-${words.html('consent.proved.limits')}</p>
-${shown.elsewhere && html`<p class="notice">${words.html('consent.proved.elsewhere')}</p>`}`;
+    case 'proved': {
+      const domain = words.html('consent.proved', { host: html`<strong><bdi>${shown.host}</bdi></strong>` });
+      // Green says go: not when the answer goes somewhere else.
+      return html`<p class="notice domain${shown.elsewhere ? '' : ' proof'}">${domain} ${words.html('consent.proved.limits')}</p>
+${shown.elsewhere && html`<p class="notice problem">${words.html('consent.proved.elsewhere')}</p>`}`;
+    }
     case 'claimed':
       return html`<p class="notice">${words.html('consent.claimed', { host: html`<strong><bdi>${shown.host}</bdi></strong>` })}</p>`;
     case 'none':

@@ -27,6 +27,7 @@ export function renderPage(page: Page, words: Words, frame: Frame): string {
 <meta name="color-scheme" content="light dark">
 <title>${page.title} · ${frame.school}</title>
 <link rel="stylesheet" href="${frame.stylesheetUrl}">
+${frame.logoUrl !== undefined && html`<link rel="icon" href="${frame.logoUrl}">`}
 </head>
 <body>
 <header class="school">${frame.logoUrl !== undefined && html`<img src="${frame.logoUrl}" alt="">`}<bdi>${frame.school}</bdi></header>

@@ -12,19 +12,19 @@ export function stylesheet(colour: string): string {
   const onDark = readableOn(colour, DARK_PAPER, DARK_CONTRAST);
   return `
 :root {
-  --ink: #1a2233; --soft: #4a5468; --paper: #ffffff; --ground: #f2f4f8; --line: #c9d0dc; --edge: #6b7688;
+  --ink: #1a2233; --soft: #4a5468; --paper: #ffffff; --ground: #f2f4f8; --line: #c9d0dc;
   --accent: ${colour}; --on-accent: ${inkOn(colour)};
   --warn-ink: #7a3d00; --warn-ground: #fff3e0; --bad-ink: #9b1c1c; --bad-ground: #fdecec; --good-ink: #14532d; --good-ground: #eaf6ee;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --ink: #e8ecf4; --soft: #b3bccd; --paper: ${DARK_PAPER}; --ground: #11151f; --line: #3b465c; --edge: #8793a8;
+    --ink: #e8ecf4; --soft: #b3bccd; --paper: ${DARK_PAPER}; --ground: #11151f; --line: #3b465c;
     --accent: ${onDark}; --on-accent: ${inkOn(onDark)};
     --warn-ink: #ffdcb8; --warn-ground: #3d2a12; --bad-ink: #ffb4b4; --bad-ground: #431d20; --good-ink: #b5e6c6; --good-ground: #16301f;
   }
 }
 @media (prefers-contrast: more) {
-  :root { --soft: var(--ink); --line: var(--ink); --edge: var(--ink); }
+  :root { --soft: var(--ink); --line: var(--ink); }
   .notice { outline: 1px solid currentColor; }
 }
 * { box-sizing: border-box; }
@@ -49,7 +49,7 @@ a:focus-visible, button:focus-visible, input:focus-visible { outline: 3px solid 
 .notice { padding: .75rem 1rem; border-inline-start: .25rem solid currentColor; background: var(--warn-ground); color: var(--warn-ink); }
 .notice.problem { background: var(--bad-ground); color: var(--bad-ink); font-weight: 600; }
 .notice.proof { background: var(--good-ground); color: var(--good-ink); }
-.notice.proof strong { display: block; font-size: 1.25rem; }
+.notice.domain strong { display: block; font-size: 1.25rem; }
 .destination { margin: 0 0 1rem; padding: .75rem 1rem; border: 1px solid var(--line); border-radius: .5rem; }
 .destination strong { display: block; font-size: 1.25rem; }
 .account { display: flex; flex-wrap: wrap; gap: .25rem 1rem; justify-content: space-between; align-items: baseline; }
@@ -64,7 +64,7 @@ fieldset.write .scope:last-child { border-bottom: 0; }
 .scope input { flex: none; width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
 .scope span { min-width: 0; }
 .scope code, .scope small { display: block; font-size: .8125rem; color: var(--soft); }
-.scope.always { padding-inline-start: 2.25rem; }
+.scope.always::before { flex: none; width: 1.5rem; text-align: center; color: var(--soft); content: "✓" / ""; }
 .actions { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(8rem, 100%), 1fr)); gap: .75rem; margin: 1.5rem 0 1rem; }
 .button, button { display: block; width: 100%; min-height: 3rem; padding: .75rem 1rem; font: inherit; font-weight: 600; text-align: center; text-decoration: none; color: var(--accent); background: var(--paper); border: 2px solid var(--accent); border-radius: .5rem; cursor: pointer; }
 .button.go { background: var(--accent); color: var(--on-accent); }

@@ -1,11 +1,7 @@
 import type { Page } from 'playwright-core';
-import {
-  answerJson,
-  type DocumentHost,
-  plainDocument,
-} from '../authorization-server/client-documents/support/document-host.ts';
-import type { Look } from './album.ts';
-import { type App, authorizationRequest, registerApp } from './app.ts';
+import type { Look } from '../../../support/album.ts';
+import { type App, authorizationRequest, registerApp } from '../../../support/app.ts';
+import { answerJson, type DocumentHost, plainDocument } from '../../client-documents/support/document-host.ts';
 
 /** Where the pages are seen: the browser is signed in at the school. */
 interface Place {
@@ -42,7 +38,7 @@ async function consents(page: Page, place: Place, look: Look, plain: App): Promi
     ['consent-claimed', published('Claude Code', 'http://127.0.0.1/callback')],
     ['consent-posing', await named('Harbour Lane School – Support')],
     ['consent-emoji', await named('🎓'.repeat(64))],
-    ['consent-long-word', await named('W'.repeat(64), {})],
+    ['consent-long-word', await named('W'.repeat(64))],
     ['consent-right-to-left', await named('דפי לימוד (بطاقات)')],
     [
       'consent-scheme',
@@ -70,8 +66,7 @@ async function consents(page: Page, place: Place, look: Look, plain: App): Promi
 async function signIns(page: Page, { origin, wish }: Place, look: Look, app: App): Promise<void> {
   const back = async (parameters: Record<string, string>) => {
     await page.goto((await authorizationRequest(app, { ...parameters, ...wish })).url);
-    const path = await page.locator('input[name=return_to]').inputValue();
-    await page.goto(origin + path);
+    await page.goto(origin + new URL(page.url()).searchParams.get('return_to'));
     await page.locator('main#login').waitFor();
   };
   await back({ max_age: '0' });

@@ -1,0 +1,204 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { closeLook, complaintsOf } from '../../support/album.ts';
+import { type App, authorizationRequest, registerApp } from '../../support/app.ts';
+import { browserPresent, launchChromium } from '../../support/chromium.ts';
+import { type RecordingUpstream, startRecordingUpstream } from '../../support/recording-upstream.ts';
+import { startWorld, type World } from '../../support/world.ts';
+import { type DocumentHost, startDocumentHost } from '../client-documents/support/document-host.ts';
+import { gatePages } from './support/gate-pages.ts';
+
+const LONGEST = 240_000;
+
+describe.skipIf(!browserPresent())('in Chromium', () => {
+  let browser: Browser;
+  let host: DocumentHost;
+  let school: RecordingUpstream;
+  let world: World;
+  beforeAll(async () => {
+    browser = await launchChromium();
+    host = await startDocumentHost();
+    // It knows since when a member is signed in, so that a fresh sign-in can be asked for and not be given.
+    school = await startRecordingUpstream((request, response) => {
+      const known = request.url === '/api/me' && request.headers.cookie !== undefined;
+      const status = request.url === '/api/me' && !known ? 401 : 200;
+      response.writeHead(status, { 'content-type': known ? 'application/json' : 'text/plain' });
+      response.end(
+        known ? JSON.stringify({ id: 'm-1', email: 'ann@school.example', since: 1_700_000_000 }) : 'Sign in',
+      );
+    });
+    world = await startWorld({
+      profile: 'A',
+      documentNetwork: host.network,
+      overrides: {
+        upstreams: { school: { url: school.url } },
+        login: { whoami: { authTime: '/since' } },
+        pages: { support: 'mailto:help@school.example' },
+      },
+    });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await Promise.all([world.close(), host.close(), school.close()]);
+  });
+
+  /** A browser of a member who is signed in at the school. */
+  const visit = async <Result>(
+    options: Parameters<Browser['newContext']>[0],
+    story: (page: Page, context: BrowserContext) => Promise<Result>,
+  ): Promise<Result> => {
+    const context = await browser.newContext(options);
+    context.setDefaultTimeout(20_000);
+    await context.addCookies([{ name: 'school_session', value: 'held', url: world.origin }]);
+    try {
+      return await story(await context.newPage(), context);
+    } finally {
+      await context.close();
+    }
+  };
+
+  it.each([
+    { language: 'en', locale: 'en-GB', wish: {} },
+    { language: 'es', locale: 'en-GB', wish: { ui_locales: 'es-MX' } },
+  ])('every page in $language reads well on every screen, light and dark', { timeout: LONGEST }, async (story) => {
+    const { look, findings, count } = closeLook(`pages-${story.language}`);
+    const locale = story.language === 'es' ? 'es-MX' : story.locale;
+    await visit({ locale }, async (page, context) => {
+      const complaints = complaintsOf(context);
+      await gatePages(page, { origin: world.origin, host, wish: story.wish }, async (shown, title) => {
+        expect(await shown.locator('html').getAttribute('lang')).toBe(story.language);
+        await look(shown, title);
+      });
+      expect(complaints).toEqual([]);
+    });
+    expect(findings).toEqual([]);
+    expect(count.rules).toBeGreaterThan(60 * count.pages);
+  });
+
+  describe('hostile text', () => {
+    const MARKUP = '<img src=x onerror=alert(1)><script>alert(1)</script>';
+
+    it.each<[string, string, string, Record<string, string>]>([
+      ['the name of an app', 'consent', MARKUP, {}],
+      ['a name that some template might fill in', 'consent', '{{7*7}} <%= 7*7 %> #{7*7} {app}', {}],
+      ['ui_locales', 'consent', 'App', { ui_locales: `es"><script>alert(1)</script>` }],
+      [
+        'login_hint, display and claims_locales',
+        'consent',
+        'App',
+        { login_hint: MARKUP, display: 'page', claims_locales: MARKUP },
+      ],
+      ['a scope', 'error', 'App', { scope: '<script>alert(1)</script>' }],
+      ['a redirect URI', 'error', 'App', { redirect_uri: 'javascript:alert(1)' }],
+    ])('in %s is text and runs nowhere', async (_name, id, client_name, parameters) => {
+      const app = await registerApp(world.origin, { metadata: { client_name } });
+      await visit({}, async (page, context) => {
+        const dialogs: string[] = [];
+        const complaints = complaintsOf(context);
+        page.on('dialog', (dialog) => {
+          dialogs.push(dialog.message());
+          void dialog.dismiss();
+        });
+        await page.goto((await authorizationRequest(app, parameters)).url);
+        await page.locator(`main#${id}`).waitFor();
+        if (id === 'consent') expect(await page.locator('h1').innerText()).toContain(client_name);
+        expect(await page.locator('script, main img, iframe, object, embed').count()).toBe(0);
+        expect(await page.evaluate(HANDLERS)).toEqual([]);
+        // The whole way to the school's sign-in, which gets the login_hint.
+        await context.clearCookies({ name: 'school_session' });
+        await page.goto((await authorizationRequest(app, parameters)).url);
+        expect(dialogs).toEqual([]);
+        expect(complaints).toEqual([]);
+      });
+    });
+  });
+
+  describe('after consent', () => {
+    let client: Server;
+    const received: string[] = [];
+    beforeAll(async () => {
+      client = createServer((request, response) => {
+        received.push(request.url ?? '');
+        response.end('back');
+      });
+      await new Promise<void>((resolve) => client.listen(0, '127.0.0.1', resolve));
+    });
+    afterAll(() => void client.close());
+
+    /** Approves, and tells where the browser then went: requests it began and what it complained of. */
+    const approveIn = async (app: App, parameters: Record<string, string>) =>
+      visit({}, async (page, context) => {
+        const complaints: string[] = [];
+        const wanted: string[] = [];
+        page.on('console', (message) => complaints.push(message.text()));
+        const session = await context.newCDPSession(page);
+        await session.send('Network.enable');
+        session.on('Network.requestWillBeSent', ({ request }) => wanted.push(request.url));
+        await page.goto((await authorizationRequest(app, parameters)).url);
+        const answered = page.waitForResponse(
+          (response) => response.status() === 303 && response.url().includes('/oauth/authorize/'),
+        );
+        await page.getByRole('button', { name: 'Approve', exact: true }).click();
+        const location = (await (await answered).allHeaders()).location ?? '';
+        await page.waitForTimeout(300);
+        return {
+          location,
+          wanted,
+          complaints: complaints.filter((text) => /Content Security Policy|form-action/.test(text)),
+        };
+      });
+
+    it('follows to a loopback address', async () => {
+      const redirectUri = `http://127.0.0.1:${(client.address() as AddressInfo).port}/cb`;
+      const { complaints } = await approveIn(await registerApp(world.origin, { redirectUri }), {});
+      expect(received.filter((url) => url.startsWith('/cb?code='))).toHaveLength(1);
+      expect(complaints).toEqual([]);
+    });
+
+    it.each(['https://app.example/cb', 'com.example.app:/cb'])('follows to %s', async (redirectUri) => {
+      const { location, wanted, complaints } = await approveIn(await registerApp(world.origin, { redirectUri }), {});
+      expect(location).toMatch(new RegExp(`^${redirectUri}\\?code=`));
+      expect(wanted).toContain(location);
+      expect(complaints).toEqual([]);
+    });
+  });
+
+  it('no other page can frame one of ours', async () => {
+    const app = await registerApp(world.origin);
+    const { url } = await authorizationRequest(app);
+    const evil = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html');
+      const ours = `${world.origin}/oauth/interaction/x`;
+      response.end(
+        [ours, url.replaceAll('&', '&amp;')]
+          .map((src) => `<iframe src="${src}"></iframe><object data="${src}"></object><embed src="${src}">`)
+          .join(''),
+      );
+    });
+    await new Promise<void>((resolve) => evil.listen(0, '127.0.0.1', resolve));
+    try {
+      await visit({}, async (page) => {
+        await page.goto(`http://127.0.0.1:${(evil.address() as AddressInfo).port}/`);
+        await page.waitForTimeout(500);
+        expect(page.frames().length).toBeGreaterThan(2);
+        for (const frame of page.frames().slice(1)) expect(await frame.locator('main').count()).toBe(0);
+      });
+    } finally {
+      evil.close();
+    }
+  });
+
+  it('an SVG logo that is opened by itself runs nothing', async () => {
+    await visit({}, async (page) => {
+      const answer = await page.goto(`${world.origin}/oauth/assets/logo`);
+      expect(answer?.headers()['content-security-policy']).toContain('sandbox');
+      expect(await page.evaluate('self.origin')).toBe('null');
+    });
+  });
+});
+
+/** Attributes that would run something. */
+const HANDLERS = `[...document.querySelectorAll('*')].flatMap((element) => element.getAttributeNames())
+  .filter((name) => name.startsWith('on') || name === 'style')`;
