@@ -19,6 +19,8 @@ export interface AdapterOptions {
   /** Seconds that a registered client is kept which no member has connected yet. */
   readonly unusedLifetime: number;
   readonly redirects: RedirectPolicy;
+  /** Seconds in which a replaced refresh token gets the answer that replaced it. */
+  readonly replayWindow: number;
 }
 
 /** oidc-provider's adapter over the store: one per model. Out: a factory as its `adapter` option takes it. */
@@ -37,6 +39,12 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
       throw new errors.InvalidDpopProof('the DPoP proof was used before');
     }
   };
+
+  /** Just replaced, a refresh token is not yet taken for stolen: the commit tells, and the answer is given again. */
+  const forgiven = (entry: Entry | undefined): Entry | undefined =>
+    entry?.consumedAt !== undefined && unixSeconds(clock) - entry.consumedAt < options.replayWindow
+      ? { ...entry, consumedAt: undefined }
+      : entry;
 
   return (model) => ({
     async upsert(id, payload, expiresIn) {
@@ -65,7 +73,8 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
     async find(id) {
       // Asked first and marked after, one proof would pass twice at once: the mark alone decides.
       if (model === 'ReplayDetection') return undefined;
-      const payload = toPayload(await (currentUnitOfWork() ?? store).get(model, id));
+      const entry = await (currentUnitOfWork() ?? store).get(model, id);
+      const payload = toPayload(model === 'RefreshToken' ? forgiven(entry) : entry);
       // The rules may have changed since it was registered: then it is as if it had not been, and its app registers anew.
       const refused =
         model === 'Client' && payload !== undefined && judgeClientMetadata(payload, redirects) !== undefined;

@@ -1,6 +1,5 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
-import { errors } from 'oidc-provider';
 import { GatewayError } from '../errors.ts';
 import { mediaType, readBody } from '../http/body.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
@@ -8,10 +7,11 @@ import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import { formatScope } from '../oauth/scope.ts';
 import type { Store } from '../storage/store.ts';
 import { ENDPOINTS } from './endpoints.ts';
+import type { RefreshReplay } from './refresh-replay.ts';
 import { createRegistration, type Registration, type RegistrationOptions } from './registration/registration.ts';
 import { refuseBasic, requireClient } from './rules/client-authentication.ts';
 import { foreignResource } from './rules/resource.ts';
-import { UnitOfWork, withinUnitOfWork } from './unit-of-work.ts';
+import { tokenTransaction } from './token-transaction.ts';
 
 const FORM_LIMIT = 56 * 1024;
 
@@ -21,6 +21,7 @@ export interface MountOptions {
   readonly indicators: ResourceIndicators;
   readonly scopes: readonly string[];
   readonly store: Store;
+  readonly replay: RefreshReplay;
   /** Undefined: registration is closed. */
   readonly registration: RegistrationOptions | undefined;
 }
@@ -46,17 +47,8 @@ export function mountProvider(options: MountOptions): Mount {
     if (error instanceof GatewayError) failures.set(ctx.req, error);
   });
   provider.use(async (ctx, next) => {
-    const unit = new UnitOfWork(options.store);
     try {
-      if (ctx.path !== ENDPOINTS.token) await next();
-      else await withinUnitOfWork(unit, next);
-      if (ctx.path === ENDPOINTS.token && ctx.status === 200 && !(await unit.commit())) {
-        ctx.status = 400;
-        ctx.body = {
-          error: 'invalid_grant',
-          error_description: new errors.InvalidGrant('lost race').error_description,
-        };
-      }
+      await next();
       if (ctx.path === ENDPOINTS.token) nameTheResource(ctx, indicators);
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown;
@@ -65,6 +57,7 @@ export function mountProvider(options: MountOptions): Mount {
     // Our table answers for an ill store: its 503 must not become the library's 500.
     if (failures.has(ctx.req)) ctx.respond = false;
   });
+  tokenTransaction(provider, options.store, options.replay);
   const callback = provider.callback();
 
   /** The library builds every URL from these headers, so they say the origin whatever the client said. */
@@ -81,8 +74,10 @@ export function mountProvider(options: MountOptions): Mount {
   };
 
   const visit = async (exchange: Exchange, query: string): Promise<void> => {
-    // The answer may carry a code (RFC 9700 §4.2.4).
+    // The answer may carry a code, and with form_post it is a page (RFC 9700 §4.2.4, §4.16).
     exchange.response.setHeader('referrer-policy', 'no-referrer');
+    exchange.response.setHeader('x-frame-options', 'DENY');
+    exchange.response.setHeader('content-security-policy', "frame-ancestors 'none'");
     await run(exchange, { url: exchange.target.path + query });
   };
 

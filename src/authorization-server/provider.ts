@@ -42,6 +42,7 @@ export interface ProviderOptions {
     readonly refresh: number;
     readonly refreshAbsolute: number;
     readonly code: number;
+    readonly replayWindow: number;
   };
   /** Undefined: client ID metadata documents are not taken. */
   readonly documents: ClientDocuments | undefined;
@@ -68,7 +69,7 @@ export function createProvider(options: ProviderOptions): Provider {
   const { origin, ttl } = options;
 
   const configuration: Configuration = {
-    adapter: adapterFactory({ ...options, interactionTtl: INTERACTION_TTL }),
+    adapter: adapterFactory({ ...options, interactionTtl: INTERACTION_TTL, replayWindow: ttl.replayWindow }),
     jwks: { keys: options.keys.map((key) => ({ ...key })) as never },
     cookies: {
       keys: [options.cookieKey.toString('base64url')],

@@ -1,9 +1,6 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { GatewayError } from '../errors.ts';
+import { createHmac, hkdfSync } from 'node:crypto';
+import { open, seal } from './cipher.ts';
 import type { Entry, Mutation, NewEntry, References, Store } from './store.ts';
-
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 
 /** Derives one purpose's 32-byte key from the operator's secret (RFC 5869). Keys of two purposes tell nothing of each other. */
 export function deriveKey(secret: string, purpose: string): Buffer {
@@ -23,25 +20,25 @@ export function sealedStore(inner: Store, secret: string): Store {
   const hashReferences = (references: References): References =>
     Object.fromEntries(Object.entries(references).map(([name, value]) => [name, hash(name, value)]));
 
-  const seal = (entry: NewEntry): NewEntry => {
+  const sealEntry = (entry: NewEntry): NewEntry => {
     const id = hash(entry.kind, entry.id);
     return {
       kind: entry.kind,
       id,
-      payload: encrypt(sealKey, entry.payload, `${entry.kind}\0${id}`),
+      payload: seal(sealKey, entry.payload, `${entry.kind}\0${id}`),
       expiresAt: entry.expiresAt,
       references: hashReferences(entry.references),
     };
   };
   const unseal = (entry: Entry): Entry => ({
     ...entry,
-    payload: decrypt(sealKey, entry.payload, `${entry.kind}\0${entry.id}`),
+    payload: open(sealKey, entry.payload, `${entry.kind}\0${entry.id}`),
   });
   const sealMutation = (mutation: Mutation): Mutation => {
     switch (mutation.op) {
       case 'put':
       case 'create':
-        return { op: mutation.op, entry: seal(mutation.entry) };
+        return { op: mutation.op, entry: sealEntry(mutation.entry) };
       case 'consume':
       case 'delete':
         return { ...mutation, id: hash(mutation.kind, mutation.id) };
@@ -62,25 +59,4 @@ export function sealedStore(inner: Store, secret: string): Store {
     sweep: (limit) => inner.sweep(limit),
     close: () => inner.close(),
   };
-}
-
-function encrypt(key: Buffer, text: string, context: string): string {
-  const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
-  return Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
-}
-
-/** Throws GatewayError `store_unavailable` when the text was not sealed with this key for this context. */
-function decrypt(key: Buffer, sealed: string, context: string): string {
-  try {
-    const bytes = Buffer.from(sealed, 'base64');
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
-      .setAAD(Buffer.from(context))
-      .setAuthTag(bytes.subarray(-TAG_BYTES));
-    return decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
-  } catch (thrown) {
-    throw new GatewayError('store_unavailable', {
-      cause: new Error('an entry of the store does not open with this secret', { cause: thrown }),
-    });
-  }
 }

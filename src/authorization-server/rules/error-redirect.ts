@@ -24,7 +24,10 @@ export function errorRedirectRule(provider: Provider, store: Store): void {
   const judge = (ctx: KoaContextWithOIDC, error: Error) => {
     const redirectUri = ctx.oidc.params?.redirect_uri;
     const trusted = approved.has(ctx.req) || (typeof redirectUri === 'string' && isLoopback(redirectUri));
-    if (ctx.oidc.route === 'authorization' && !trusted) (error as errors.OIDCProviderError).allow_redirect = false;
+    if (ctx.oidc.route !== 'authorization' || trusted) return;
+    (error as errors.OIDCProviderError).allow_redirect = false;
+    // Some errors (login_required) bring the status of the redirect that does not happen.
+    if (ctx.status < 400) ctx.status = 400;
   };
   provider.on('authorization.error', judge);
 }

@@ -10,7 +10,12 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'authorization code is expired': 'the code is not known here: it was mistyped, used, or has expired',
   'authorization code already consumed': 'the code was used before; what was issued for it is revoked',
   'authorization code redirect_uri mismatch': 'redirect_uri is not the one of the authorization request',
-  'PKCE verification failed': 'code_verifier does not match the code_challenge of the authorization request',
+  'code_verifier must be provided': 'code_verifier is missing: the authorization request had a code_challenge',
+  'code_verifier does not match code_challenge':
+    'code_verifier does not match the code_challenge of the authorization request',
+  'missing DPoP proof JWT': 'a DPoP proof is needed: the authorization request bound the code to a key',
+  'failed jkt verification': 'the refresh token is bound to a key: send a DPoP proof made with that key',
+  'DPoP proof key thumbprint does not match dpop_jkt': 'the code is bound to another key than the DPoP proof shows',
   'refresh token not found': 'the refresh token is not known here: it was mistyped, revoked, or has expired',
   'refresh token is expired': 'the refresh token is not known here: it was mistyped, revoked, or has expired',
   'refresh token already used':
@@ -24,6 +29,9 @@ const CLIENT_MISMATCH: Readonly<Record<string, string>> = {
   refresh_token: 'refresh token not found',
 };
 
+/** RFC 6749 §5.2 has a code of its own for this; the library answers `invalid_request`. */
+const NOT_REGISTERED = 'requested grant type is not allowed for this client';
+
 /** Gives the token endpoint's errors the descriptions of the table. */
 export function grantErrorRule(provider: Provider): void {
   provider.on('grant.error', (ctx: KoaContextWithOIDC, error: errors.OIDCProviderError) => {
@@ -32,6 +40,9 @@ export function grantErrorRule(provider: Provider): void {
     const description = DESCRIPTIONS[reason ?? ''];
     if (error.error === 'invalid_grant' && description !== undefined) {
       ctx.body = { error: 'invalid_grant', error_description: description };
+    }
+    if (error.error_description === NOT_REGISTERED) {
+      ctx.body = { error: 'unauthorized_client', error_description: NOT_REGISTERED };
     }
   });
 }

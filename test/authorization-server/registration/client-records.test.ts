@@ -19,6 +19,7 @@ function records() {
     },
     interactionTtl: 900,
     unusedLifetime: 24 * 3600,
+    replayWindow: 10,
     redirects: { schemes: [], allow: [], deny: [] },
   });
   const adapters = {
