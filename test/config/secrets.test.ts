@@ -44,6 +44,26 @@ describe('secret', () => {
   });
 });
 
+describe('the secret of a resource server', () => {
+  const named = (reference: string) => `${SMALL}clients: { resourceServers: { api: { secret: ${reference} } } }\n`;
+
+  it('is read by its name, and kept out of what may be printed', async () => {
+    const { resourceServers, config } = await load(named('{ env: API }'), { environment: { API: KEY } });
+    expect([...resourceServers]).toEqual([['api', KEY]]);
+    expect(JSON.stringify(config)).not.toContain(KEY);
+  });
+
+  it.each([
+    ['{ env: API }', 'environment variable API is not set'],
+    ['{ env: SHORT }', 'environment variable SHORT must have 32 characters or more (openssl rand -base64 32)'],
+  ])('%s is refused at its place', async (reference, message) => {
+    const [line, ...others] = await mistakes(named(reference), { environment: { SHORT: 'k'.repeat(31) } });
+    expect(line).toMatch(/^gate\.yaml:14:\d+ {2}clients\.resourceServers\.api\.secret: /);
+    expect(line).toContain(message);
+    expect(others).toEqual([]);
+  });
+});
+
 describe('readSecret', () => {
   it('takes a secret of any length, but not none', async () => {
     expect(await readSecret({ env: 'A' }, { A: 'x' }, asIs)).toBe('x');

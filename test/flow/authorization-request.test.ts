@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type App, authorizationRequest, registerApp } from '../support/app.ts';
 import { connect } from '../support/connection.ts';
@@ -87,6 +88,9 @@ describe.each([
     ['an unknown response type', { response_type: 'foo' }, 'unsupported_response_type'],
     ['response type none', { response_type: 'none' }, 'unsupported_response_type'],
     ['a request object', { request: 'e30.e30.' }, 'request_not_supported'],
+    ['a self-issued registration', { registration: '{}' }, 'registration_not_supported'],
+    ['an unknown response mode', { response_mode: 'web_message' }, 'unsupported_response_mode'],
+    ['a JWT response mode', { response_mode: 'jwt' }, 'unsupported_response_mode'],
     ['prompt=none, when nobody is known', { prompt: 'none' }, 'login_required'],
     ['prompt=none with another', { prompt: 'none login' }, 'invalid_request'],
     ['a negative max_age', { max_age: '-1' }, 'invalid_request'],
@@ -111,9 +115,14 @@ describe.each([
   it.each<[string, Parameters, string]>([
     ['no client', { client_id: undefined }, ''],
     ['an unknown client', { client_id: '<script>evil.test</script>' }, ''],
+    ['an empty client', { client_id: '' }, ''],
+    ['a client of 5,000 characters', { client_id: 'x'.repeat(5000) }, ''],
+    ['a client with a NUL', { client_id: 'x\0' }, ''],
     ['a name of the runtime as client', { client_id: '__proto__' }, ''],
+    ['another name of the runtime as client', { client_id: 'constructor' }, ''],
     ['two clients', {}, '&client_id=x'],
     ['no redirect URI', { redirect_uri: undefined }, ''],
+    ['an empty redirect URI', { redirect_uri: '' }, ''],
     ['two redirect URIs', {}, '&redirect_uri=https%3A%2F%2Fevil.test%2F'],
     ['another redirect URI', { redirect_uri: 'https://evil.test/"><script>' }, ''],
     ['another path', { redirect_uri: 'https://app.example/callback/' }, ''],
@@ -193,11 +202,48 @@ describe.each([
     expect(offeredScopes((await reachConsent(url)).page)).toEqual(['profile', 'email', 'account:read']);
   });
 
+  it('is answered in the mode that it asks for, and framed by nobody', async () => {
+    const modes = ['query', 'fragment', 'form_post'];
+    const answers = await Promise.all(modes.map((response_mode) => ask({ response_mode, prompt: 'none' })));
+    for (const answer of answers) {
+      expect(answer.headers.get('x-frame-options')).toBe('DENY');
+      expect(answer.headers.get('content-security-policy')).toBe("frame-ancestors 'none'");
+      expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+    }
+    const [query, fragment, form] = answers;
+    expect(query?.headers.get('location')).toMatch(/^https:\/\/app\.example\/callback\?error=login_required&/);
+    expect(fragment?.headers.get('location')).toMatch(/^https:\/\/app\.example\/callback#error=login_required&/);
+    const page = (await form?.text()) ?? '';
+    expect(page).toContain('action="https://app.example/callback"');
+    expect(page).toContain('name="error" value="login_required"');
+    expect(page).toContain('state" value="a b+c&amp;d=e%20&quot;&#39;&lt;&gt;#');
+  });
+
+  it('too long to be one is refused, and the next is answered', async () => {
+    expect((await ask({ redirect_uri: `https://app.example/${'x'.repeat(20_000)}` })).status).toBe(431);
+    expect((await ask({ scope: 'openid '.repeat(10_000).trim() })).status).toBe(431);
+    expectAccepted(await ask({}));
+  });
+
+  it('has no say over an address that the gate would fetch', async () => {
+    const answer = await ask({ request_uri: 'http://169.254.169.254/latest' });
+    expect([303, 400]).toContain(answer.status);
+    expect(answer.headers.get('location') ?? '').not.toContain('/oauth/interaction');
+  });
+
+  it('names claims one by one to no effect: the ID token says who, and nothing more', async () => {
+    const claims = JSON.stringify({ id_token: { email: { essential: true }, name: null }, userinfo: { email: null } });
+    const { id_token } = await connect(app, { parameters: { claims, scope: 'openid profile email' } });
+    const { sub, email, name } = decodeJwt(String(id_token)) as Record<string, unknown>;
+    expect({ sub, email, name }).toEqual({ sub: 'm-1001', email: undefined, name: undefined });
+  });
+
   it.each(['HEAD', 'POST', 'PUT', 'DELETE'])('by %s is refused, and begins nothing', async (method) => {
     const { url } = await authorizationRequest(app);
     const answer = await fetch(url, { method, redirect: 'manual' });
     expect(answer.status).toBe(405);
-    expect(answer.headers.get('allow')).toMatch(/^GET\b/);
+    expect(answer.headers.get('allow')).toBe('GET');
     expect(answer.headers.getSetCookie()).toEqual([]);
     expect(answer.headers.get('location')).toBeNull();
   });

@@ -49,6 +49,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
       jwks_uri: `${world.origin}/.well-known/jwks.json`,
       protected_resources: [world.origin],
       scopes_supported: SCOPES,
+      ui_locales_supported: ['en', 'es'],
       response_types_supported: ['code'],
       response_modes_supported: expect.arrayContaining(['query']),
       grant_types_supported: ['authorization_code', 'refresh_token'],
@@ -156,6 +157,11 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
       expect(answer.status).toBe(405);
       expect(answer.headers.get('allow')).toBe('GET, HEAD');
       expect(await answer.json()).toMatchObject({ error: 'invalid_request', error_description: expect.any(String) });
+    });
+
+    it('may be kept for five minutes, by anyone', async () => {
+      const answer = await fetch(world.origin + path);
+      expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
     });
 
     it('may be read by any page, without credentials', async () => {

@@ -77,6 +77,18 @@ describe('a resource of its own', () => {
     expect((await fetch(`${world.origin}/api/v1/courses`)).status).toBe(200);
   });
 
+  it('beside the origin in one request: each token is for the one that is named, and none for both', async () => {
+    const request = await authorizationRequest(app, { scope: 'openid courses:read orders:read' });
+    const both = `${request.url}&resource=${encodeURIComponent(part)}`;
+    const returned = await approve(both, app.redirectUri);
+    await expect(redeem(app, request, returned, '')).rejects.toMatchObject({ error: 'invalid_target' });
+    const tokens = await redeem(app, request, returned, part);
+    expect(await introspect(app, tokens.access_token)).toMatchObject({ aud: part });
+    const whole = await refresh(app, String(tokens.refresh_token), { resource: world.origin });
+    expect(await introspect(app, whole.access_token)).toMatchObject({ aud: world.origin });
+    expect(await status('/api/v1/orders', whole.access_token)).toBe(200);
+  });
+
   it('is not asked for by a client that was granted another', async () => {
     const tokens = await connect(world.origin);
     await expect(refresh(app, String(tokens.refresh_token), { resource: part })).rejects.toMatchObject({

@@ -45,6 +45,14 @@ describe('createRouting', () => {
     expect(school(method, path)).toEqual({ kind: 'method_not_allowed', allow });
   });
 
+  it('gives a route HEAD with its GET, unless it says that its GET does something', () => {
+    const visit = { methods: ['GET'], pattern: '/visit', head: false as const, value: 'visit' };
+    const post = { methods: ['POST'], pattern: '/visit', value: 'post' };
+    const routing = createRouting([visit, post]);
+    expect(routing('GET', '/visit')).toMatchObject({ kind: 'route', route: { value: 'visit' } });
+    expect(routing('HEAD', '/visit')).toEqual({ kind: 'method_not_allowed', allow: ['GET', 'POST'] });
+  });
+
   it.each([
     '/',
     '/api',

@@ -1,0 +1,68 @@
+import type Provider from 'oidc-provider';
+import { describe, expect, it } from 'vitest';
+import { createIntrospect } from '../../src/authorization-server/introspect.ts';
+
+const TOKEN = {
+  isExpired: false,
+  grantId: 'g-1',
+  clientId: 'c-1',
+  accountId: 'm-1',
+  scope: 'openid courses:read',
+  aud: 'https://school.example',
+  exp: 1_800_000_600,
+  jkt: undefined,
+};
+const GRANT = { isExpired: false, clientId: 'c-1', accountId: 'm-1' };
+const MEMBER = { sub: 'm-1', email: 'sam@example.com', name: 'Sam', authTime: undefined, acr: undefined };
+
+/** What the store holds of one token; undefined: nothing. */
+interface Held {
+  readonly token?: object | undefined;
+  readonly grant?: object | undefined;
+  readonly client?: object | undefined;
+  readonly member?: typeof MEMBER | undefined;
+}
+
+function introspect(held: Held) {
+  const all = { token: TOKEN, grant: GRANT, client: {}, member: MEMBER, ...held };
+  const provider = {
+    AccessToken: { find: async () => all.token },
+    Grant: { find: async () => all.grant },
+    Client: { find: async () => all.client },
+  } as unknown as Provider;
+  return createIntrospect(provider, { save: async () => undefined, find: async () => all.member })('value');
+}
+
+describe('what is known of an access token in process', () => {
+  it('is who it stands for, what it opens, and until when', async () => {
+    expect(await introspect({})).toEqual({
+      active: true,
+      sub: 'm-1',
+      clientId: 'c-1',
+      scope: new Set(['openid', 'courses:read']),
+      aud: ['https://school.example'],
+      exp: 1_800_000_600,
+      grantId: 'g-1',
+      jkt: undefined,
+      email: 'sam@example.com',
+      name: 'Sam',
+    });
+  });
+
+  it.each<[string, Held]>([
+    ['it is not known', { token: undefined }],
+    ['it has expired', { token: { ...TOKEN, isExpired: true } }],
+    ['it hangs on no grant', { token: { ...TOKEN, grantId: undefined } }],
+    ['it has no client', { token: { ...TOKEN, clientId: undefined } }],
+    ['it has no end', { token: { ...TOKEN, exp: undefined } }],
+    ['its scope is none', { token: { ...TOKEN, scope: 'a\tb' } }],
+    ['its grant is gone: it was saved by the loser of a race', { grant: undefined }],
+    ['its grant is over', { grant: { ...GRANT, isExpired: true } }],
+    ['its grant is of another app', { grant: { ...GRANT, clientId: 'c-2' } }],
+    ['its grant is of another member', { grant: { ...GRANT, accountId: 'm-2' } }],
+    ['its app is gone', { client: undefined }],
+    ['its member is not known', { member: undefined }],
+  ])('is nothing when %s', async (_name, held) => {
+    expect(await introspect(held)).toEqual({ active: false });
+  });
+});

@@ -1,0 +1,172 @@
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type App, authorizationRequest, introspect, redeem, refresh, registerApp } from '../support/app.ts';
+import { type Browser, createBrowser, type Page } from '../support/browser.ts';
+import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+type Parameters = Record<string, string | undefined>;
+
+const now = () => Math.floor(Date.now() / 1000);
+
+/** A school that says when and how its members signed in, and takes a hint; a test says what it says. */
+describe('what an app asks of the sign-in', () => {
+  let upstream: RecordingUpstream;
+  let world: World;
+  let app: App;
+  let member: Record<string, unknown> | undefined;
+  beforeAll(async () => {
+    upstream = await startRecordingUpstream((request, response) => {
+      const who = request.url === '/api/me';
+      response.writeHead(who && member === undefined ? 401 : 200, {
+        'content-type': who ? 'application/json' : 'text/html',
+      });
+      response.end(who ? JSON.stringify(member ?? {}) : '<main id="school-login">');
+    });
+    world = await startWorld({
+      profile: 'A',
+      overrides: {
+        upstreams: { school: { url: upstream.url } },
+        login: {
+          whoami: { authTime: '/session/at', acr: '/session/how' },
+          hintParam: 'user',
+          acrValues: ['urn:password', 'urn:passkey'],
+        },
+      },
+    });
+    // On the member's own computer, so that errors are told to it from the first request on.
+    app = await registerApp(world.origin, { redirectUri: 'http://127.0.0.1:5123/callback' });
+  });
+  afterAll(() => Promise.all([world.close(), upstream.close()]));
+  beforeEach(() => signIn(now() - 3600, 'urn:password'));
+
+  const signIn = (at: unknown, how: unknown) => {
+    member = { id: 'm-7', email: 'sam@example.com', name: 'Sam', session: { at, how } };
+  };
+  const open = async (parameters: Parameters) => {
+    const request = await authorizationRequest(app, parameters);
+    const browser = createBrowser();
+    browser.cookies.set('school_session', { value: 'mine', path: '/' });
+    const page = await browser.open(request.url, toElsewhere);
+    return { request, browser, page };
+  };
+  const toElsewhere = (location: string) => !location.startsWith(app.redirectUri);
+  const atLogin = (page: Page) => new URL(page.url).pathname === '/login';
+  const back = (browser: Browser, page: Page) =>
+    browser.open(world.origin + new URL(page.url).searchParams.get('return_to'), toElsewhere);
+  const approve = async (browser: Browser, page: Page) => {
+    expect(page.text).toContain('<main id="consent">');
+    const last = await browser.submit(page, { decision: 'approve', scope: 'courses:read' }, toElsewhere);
+    return new URL(last.location ?? '');
+  };
+
+  it('nothing: whoever is signed in goes straight to consent, and the app learns when and how', async () => {
+    const at = now() - 3600;
+    signIn(at, 'urn:password');
+    const { request, browser, page } = await open({});
+    const tokens = await redeem(app, request, await approve(browser, page));
+    expect(decodeJwt(String(tokens.id_token))).toMatchObject({ sub: 'm-7', iss: world.origin });
+    expect(await introspect(app, tokens.access_token)).toMatchObject({ acr: 'urn:password', auth_time: at });
+    const renewed = await refresh(app, String(tokens.refresh_token));
+    expect(await introspect(app, renewed.access_token)).toMatchObject({ acr: 'urn:password', auth_time: at });
+  });
+
+  it.each<[string, Parameters]>([
+    ['prompt=login', { prompt: 'login' }],
+    ['prompt=login consent', { prompt: 'login consent' }],
+    ['max_age=600', { max_age: '600' }],
+    ['max_age=0', { max_age: '0' }],
+    ['acr_values', { acr_values: 'urn:passkey' }],
+    ['all of them', { prompt: 'login', max_age: '600', acr_values: 'urn:passkey' }],
+  ])('%s sends a member who is signed in to the school again, once', async (_name, parameters) => {
+    const { request, browser, page } = await open(parameters);
+    expect(atLogin(page)).toBe(true);
+    const at = now() + 1;
+    signIn(at, 'urn:passkey');
+    const tokens = await redeem(app, request, await approve(browser, await back(browser, page)));
+    expect(await introspect(app, tokens.access_token)).toMatchObject({ acr: 'urn:passkey', auth_time: at });
+  });
+
+  it('max_age is told in the ID token as auth_time', async () => {
+    const at = now() - 60;
+    signIn(at, undefined);
+    const { request, browser, page } = await open({ max_age: '600' });
+    const tokens = await redeem(app, request, await approve(browser, page));
+    expect(decodeJwt(String(tokens.id_token))).toMatchObject({ auth_time: at });
+    expect(decodeJwt(String(tokens.id_token))).not.toHaveProperty('acr');
+  });
+
+  it.each<[string, Parameters]>([
+    ['prompt=login', { prompt: 'login' }],
+    ['max_age=600', { max_age: '600' }],
+  ])('%s is not met by coming back without having signed in', async (_name, parameters) => {
+    const { browser, page } = await open(parameters);
+    const again = await back(browser, page);
+    expect(again.status).toBe(200);
+    expect(again.text).toContain('<main id="login">');
+    const out = await browser.submit(again, { decision: 'deny' }, toElsewhere);
+    expect(new URL(out.location ?? '').searchParams.get('error')).toBe('access_denied');
+  });
+
+  it('acr_values is a wish: what the school can do is taken, and told truthfully', async () => {
+    const { request, browser, page } = await open({ acr_values: 'urn:passkey' });
+    const tokens = await redeem(app, request, await approve(browser, await back(browser, page)));
+    expect(await introspect(app, tokens.access_token)).toMatchObject({ acr: 'urn:password' });
+    expect(decodeJwt(String(tokens.id_token))).toMatchObject({ acr: 'urn:password' });
+  });
+
+  it('a school that does not say when: having been at its sign-in is what counts', async () => {
+    signIn(undefined, undefined);
+    const { request, browser, page } = await open({ prompt: 'login', max_age: '600' });
+    expect(atLogin(page)).toBe(true);
+    const before = now();
+    const tokens = await redeem(app, request, await approve(browser, await back(browser, page)));
+    const { auth_time } = (await introspect(app, tokens.access_token)) as { auth_time?: number };
+    expect(auth_time).toBeGreaterThanOrEqual(before);
+  });
+
+  it('a time that is no number is not taken for one', async () => {
+    signIn(`${now()}`, 7);
+    expect(atLogin((await open({ max_age: '600' })).page)).toBe(true);
+    expect(atLogin((await open({ acr_values: 'urn:passkey' })).page)).toBe(true);
+  });
+
+  it('login_hint goes to the sign-in page, as text', async () => {
+    member = undefined;
+    const hint = '"><script>alert(1)</script>&user=other';
+    const { page } = await open({ login_hint: hint, ui_locales: hint, display: hint, id_token_hint: undefined });
+    const url = new URL(page.url);
+    expect(url.pathname).toBe('/login');
+    expect(url.searchParams.getAll('user')).toEqual([hint]);
+    expect(new URL((await open({})).page.url).searchParams.has('user')).toBe(false);
+  });
+
+  it('nothing of it is shown as markup', async () => {
+    const bad = '"><script>alert(1)</script>';
+    const parameters = { login_hint: bad, ui_locales: bad, display: bad, acr_values: `urn:password ${bad}` };
+    const { page } = await open(parameters);
+    expect(page.text).toContain('<main id="consent">');
+    expect(page.text).not.toContain('<script');
+  });
+
+  it.each<[string, string, Parameters]>([
+    ['login_required', 'prompt=none, of a member who is signed in', { prompt: 'none' }],
+    ['invalid_request', 'prompt=none login', { prompt: 'none login' }],
+    ['invalid_request', 'an unknown prompt', { prompt: 'sing' }],
+    ['invalid_request', 'a negative max_age', { max_age: '-1' }],
+    ['invalid_request', 'a max_age that is no number', { max_age: 'abc' }],
+  ])('is refused as %s: %s', async (error, _name, parameters) => {
+    const { page, request } = await open(parameters);
+    const returned = new URL(page.location ?? '').searchParams;
+    expect({ error: returned.get('error'), state: returned.get('state'), iss: returned.get('iss') }).toEqual({
+      error,
+      state: request.state,
+      iss: world.origin,
+    });
+    expect(returned.has('code')).toBe(false);
+  });
+
+  it('acr values are published', () => {
+    expect(app.server.acr_values_supported).toEqual(['urn:password', 'urn:passkey']);
+  });
+});

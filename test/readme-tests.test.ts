@@ -1,0 +1,64 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const README = readFileSync(here('README.md'), 'utf8');
+
+/** Every `file` › `title` › `title` of the tables. */
+const NAMED = [...README.matchAll(/`([^`\s]+\.test\.ts)`((?: › `[^`]+`)*)/g)].map(([, file = '', titles = '']) => ({
+  file: file.replace(/^test\//, ''),
+  titles: [...titles.matchAll(/`([^`]+)`/g)].map(([, title = '']) => title),
+}));
+
+/** The numbers that the catalogue has. */
+const CHECKS = [
+  [1, 13],
+  [20, 50],
+  [60, 74],
+  [80, 95],
+  [100, 142],
+  [150, 156],
+  [160, 190],
+  [200, 245],
+  [250, 258],
+  [260, 277],
+  [280, 300],
+  [310, 321],
+  [330, 334],
+] as const;
+
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+
+describe('test/README.md', () => {
+  it('names tests that exist', () => {
+    expect(NAMED.length).toBeGreaterThan(200);
+    const wrong: string[] = [];
+    for (const { file, titles } of NAMED) {
+      if (!existsSync(here(file))) wrong.push(`${file} is not there`);
+      else {
+        const source = readFileSync(here(file), 'utf8');
+        const has = (title: string) => ["'", '"', '`'].some((quote) => source.includes(`${quote}${title}${quote}`));
+        wrong.push(...titles.filter((title) => !has(title)).map((title) => `${file} has no test “${title}”`));
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('says something of each trap, T1 to T45', () => {
+    const rows = [...README.matchAll(/^\| T(\d+) [^|]+\| [^|]+/gm)].map(([, number]) => Number(number));
+    expect(rows).toEqual(range(1, 45));
+  });
+
+  it('says something of each check, A001 to A334', () => {
+    const rows = [...README.matchAll(/^\| (A\d{3}[A\d, –]*) \| [^|]{10,}/gm)].map(([, checks = '']) => checks);
+    const told = rows
+      .flatMap((checks) => checks.split(', '))
+      .flatMap((part) => {
+        const [from = '', to = from] = part.split('–');
+        return range(Number(from.slice(1)), Number(to.slice(1)));
+      });
+    const all = CHECKS.flatMap(([from, to]) => range(from, to));
+    expect(told.toSorted((a, b) => a - b)).toEqual(all);
+  });
+});
