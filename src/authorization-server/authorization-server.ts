@@ -1,5 +1,4 @@
 import type Provider from 'oidc-provider';
-import { errors } from 'oidc-provider';
 import { GatewayError } from '../errors.ts';
 import type { Handler } from '../http/exchange.ts';
 import type { Introspect } from '../oauth/introspection.ts';
@@ -12,7 +11,6 @@ import { createIntrospect } from './introspect.ts';
 import type { Keyring } from './keyring.ts';
 import { storedMembers } from './members.ts';
 import { type Mount, type MountOptions, mountProvider } from './mount.ts';
-import { PageFailure } from './pages/page-failure.ts';
 import { createProvider, type ProviderOptions } from './provider.ts';
 import { refreshReplay } from './refresh-replay.ts';
 import { errorRedirectRule } from './rules/error-redirect.ts';
@@ -121,19 +119,6 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     (exchange) =>
       pick(current)(exchange);
 
-  /** A step of an interaction. Of two answers given at once (a double click), the later finds it over. */
-  const step = (pick: (interactions: Interactions) => Handler): Handler => {
-    const run = of(({ interactions }) => pick(interactions));
-    return async (exchange) => {
-      try {
-        await run(exchange);
-      } catch (thrown) {
-        if (!(thrown instanceof errors.SessionNotFound)) throw thrown;
-        throw new PageFailure('invalid_request', 'failure.interaction_over');
-      }
-    };
-  };
-
   return {
     mount: {
       plain: of(({ mount }) => mount.plain),
@@ -146,10 +131,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       },
     },
     interactions: {
-      start: step(({ start }) => start),
-      returned: step(({ returned }) => returned),
-      switchAccount: step(({ switchAccount }) => switchAccount),
-      decide: step(({ decide }) => decide),
+      start: of(({ interactions }) => interactions.start),
+      returned: of(({ interactions }) => interactions.returned),
+      switchAccount: of(({ interactions }) => interactions.switchAccount),
+      decide: of(({ interactions }) => interactions.decide),
     },
     introspect: (token) => current.introspect(token),
     async rotateKeys() {

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
+import type { InteractionResults } from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import type { ScopeConfig } from '../config/schema.ts';
 import { readBody } from '../http/body.ts';
@@ -9,6 +10,7 @@ import type { LoginConnector, Member } from '../login/connector.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import { parseScope } from '../oauth/scope.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
+import { saveGrant } from './consent-grant.ts';
 import { appView, scopeGroups } from './consent-view.ts';
 import { csrfToken } from './csrf.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -80,7 +82,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
     if (interaction.prompt.name === 'consent' && interaction.session?.accountId === member.sub) {
       return showConsent(response, interaction, member);
     }
-    await logIn(request, response, interaction, member);
+    await logIn(exchange, interaction, member);
   };
 
   const signInUrl = (interaction: Interaction): string => {
@@ -89,13 +91,20 @@ export function createInteractions(options: InteractionOptions): Interactions {
     return connector.signInUrl(returnTo, { loginHint: typeof loginHint === 'string' ? loginHint : undefined }).href;
   };
 
+  /** Hands the result over and sends the browser on. Of two answers given at once, the later finds it over. */
+  const finish = async ({ request, response }: Exchange, result: InteractionResults): Promise<void> => {
+    try {
+      // A refusal replaces what was submitted before; anything else adds to it.
+      const mergeWithLastSubmission = !('error' in result);
+      redirect(response, await provider.interactionResult(request, response, result, { mergeWithLastSubmission }));
+    } catch (thrown) {
+      if (!(thrown instanceof errors.SessionNotFound)) throw thrown;
+      throw new PageFailure('invalid_request', 'failure.interaction_over');
+    }
+  };
+
   /** Finishes the login step; a session of another member is ended first, so that nobody continues as somebody else. */
-  const logIn = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    interaction: Interaction,
-    member: Member,
-  ): Promise<void> => {
+  const logIn = async (exchange: Exchange, interaction: Interaction, member: Member): Promise<void> => {
     const held = interaction.session;
     if (held !== undefined && held.accountId !== member.sub) {
       await (await provider.Session.findByUid(held.uid))?.destroy();
@@ -103,17 +112,14 @@ export function createInteractions(options: InteractionOptions): Interactions {
       await interaction.save(interaction.exp - unixSeconds(options.clock));
     }
     await members.save(member);
-    redirect(
-      response,
-      await provider.interactionResult(request, response, {
-        login: {
-          accountId: member.sub,
-          remember: false,
-          ...(member.authTime === undefined ? {} : { ts: member.authTime }),
-          ...(member.acr === undefined ? {} : { acr: member.acr }),
-        },
-      }),
-    );
+    await finish(exchange, {
+      login: {
+        accountId: member.sub,
+        remember: false,
+        ...(member.authTime === undefined ? {} : { ts: member.authTime }),
+        ...(member.acr === undefined ? {} : { acr: member.acr }),
+      },
+    });
   };
 
   const showConsent = async (
@@ -158,10 +164,11 @@ export function createInteractions(options: InteractionOptions): Interactions {
         // Another member may have signed in since the page was shown: they are asked, not answered for.
         return redirect(response, `${ENDPOINTS.interaction}/${interaction.uid}`);
       }
+      // A double click: the first of the two has answered already.
+      if (interaction.result?.consent !== undefined) return redirect(response, interaction.returnTo);
       if (form.get('decision') === 'deny') {
         const result = { error: 'access_denied', error_description: 'the member did not approve' };
-        const next = await provider.interactionResult(request, response, result, { mergeWithLastSubmission: false });
-        return redirect(response, next);
+        return finish(exchange, result);
       }
       if (form.get('decision') !== 'approve' || member === undefined || interaction.session?.accountId !== member.sub) {
         return redirect(response, `${ENDPOINTS.interaction}/${interaction.uid}`);
@@ -175,18 +182,20 @@ export function createInteractions(options: InteractionOptions): Interactions {
         return showConsent(response, interaction, member, true);
       }
       const granted = requested.filter((token) => token === 'openid' || ticked.has(token));
-      const grant = new provider.Grant({ accountId: member.sub, clientId: String(interaction.params.client_id) });
-      grant.addOIDCScope(granted.join(' '));
-      const resources = resourcesOf(interaction, options.indicators.audience);
-      for (const resource of resources) grant.addResourceScope(resource, granted.join(' '));
-      // Left out, an unticked scope would be asked for again, without end.
-      const rejected = requested.filter((token) => !granted.includes(token)).join(' ');
-      if (rejected !== '') {
-        grant.rejectOIDCScope(rejected);
-        for (const resource of resources) grant.rejectResourceScope(resource, rejected);
+      const grantId = await saveGrant(provider, {
+        member: member.sub,
+        clientId: String(interaction.params.client_id),
+        granted,
+        rejected: requested.filter((token) => !granted.includes(token)),
+        resources: resourcesOf(interaction, options.indicators.audience),
+      });
+      try {
+        await finish(exchange, { consent: { grantId } });
+      } catch (thrown) {
+        // Nobody will ever hold a token of it.
+        await (await provider.Grant.find(grantId))?.destroy();
+        throw thrown;
       }
-      const result = { consent: { grantId: await grant.save() } };
-      redirect(response, await provider.interactionResult(request, response, result));
     },
   };
 }

@@ -5,7 +5,7 @@ import { type Clock, type NewEntry, type Store, unixSeconds } from '../storage/s
 const KIND = 'RefreshAnswer';
 
 /** What a refresh was answered with. */
-export interface RefreshAnswer {
+interface RefreshAnswer {
   readonly refreshToken: string;
   readonly grantId: string;
   /** What was asked besides the token: another question is not given this answer. */
@@ -13,7 +13,7 @@ export interface RefreshAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export type Recalled =
+type Recalled =
   /** The same question within the window: the same answer. */
   | { readonly kind: 'answer'; readonly body: Readonly<Record<string, unknown>> }
   /** Its successor was used already: whoever asks now has an old copy. */

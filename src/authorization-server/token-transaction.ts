@@ -35,7 +35,13 @@ export function tokenTransaction(provider: Provider, store: Store, replay: Refre
     }
     if (recalled?.kind === 'superseded') await endGrant(provider, replaced?.grantId ?? '');
     ctx.status = 400;
-    ctx.body = { error: 'invalid_grant', error_description: 'it was used before, by another request' };
+    ctx.body = {
+      error: 'invalid_grant',
+      error_description:
+        recalled?.kind === 'superseded'
+          ? 'the refresh token was used before; the connection is revoked, the member must approve again'
+          : 'it was used at the same time by another request',
+    };
   });
 }
 

@@ -217,12 +217,9 @@ export const configSchema = z.strictObject({
       refresh: duration.prefault('30d'),
       refreshAbsolute: duration.prefault('365d'),
       code: duration.prefault('60s'),
-      replayWindow: duration
-        .pipe(z.number().max(60, 'must be at most 60s'))
-        .prefault('10s')
-        .meta({
-          description: 'How long a refresh token that was just replaced gets the same answer again; 0s: never.',
-        }),
+      replayWindow: duration.pipe(z.number().max(60, 'must be at most 60s')).prefault('10s').meta({
+        description: 'How long a refresh token that was just replaced gets the same answer again; 0s: never.',
+      }),
     })
     .prefault({}),
   keys: z
