@@ -4,6 +4,7 @@ import { type DocumentNetwork, INTERNET } from './authorization-server/client-do
 import { isOwnCookie } from './authorization-server/cookies.ts';
 import { openKeyring } from './authorization-server/keyring.ts';
 import { createPages } from './authorization-server/pages/pages.ts';
+import { refusedApp } from './authorization-server/refused-app.ts';
 import { registrationLimits } from './authorization-server/registration/limits.ts';
 import { userinfo } from './authorization-server/userinfo.ts';
 import type { LoadedConfig } from './config/load.ts';
@@ -123,7 +124,7 @@ export async function startGateway({
         ctx.respond = false;
         const requestId = String(ctx.res.getHeader('x-request-id') ?? '');
         pages.prefer(ctx.res, ctx.oidc.params?.ui_locales ?? ctx.query.ui_locales);
-        pages.refuse(ctx.res, ctx.status, { code, detail, requestId });
+        pages.refuse(ctx.res, ctx.status, { code, detail, requestId, app: refusedApp(ctx) });
       },
       onServerError: (error) => {
         if (!(error instanceof GatewayError)) log.error({ err: error }, 'the authorization server failed');

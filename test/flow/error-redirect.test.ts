@@ -32,7 +32,9 @@ describe('a wrong authorization request', () => {
     const text = await answer.text();
     expect(text).toContain('<main id="error">');
     expect(text).toContain(`<code>${error}</code>`);
-    expect(text).not.toContain('app.example');
+    // The app is named, with where it wanted the member sent, as text and never as a way there.
+    expect(text).toContain('<bdi>Test App</bdi>');
+    expect(text).not.toMatch(/(?:href|src|action|url)="?[^">]*app\.example/);
   };
   const expectRedirect = (answer: Response, redirectUri: string, error: string) => {
     expect(answer.status).toBe(303);
@@ -56,7 +58,9 @@ describe('a wrong authorization request', () => {
 
   it.each(['query', 'fragment', 'form_post'])('in the mode %s goes nowhere either', async (response_mode) => {
     const app = await registerApp(world.origin);
-    await expectPage(await ask(app, { response_mode, scope: 'courses:delete' }), 'invalid_scope');
+    const answer = await ask(app, { response_mode, scope: 'courses:delete' });
+    expect(await answer.clone().text()).toContain('<dd dir="ltr">app.example</dd>');
+    await expectPage(answer, 'invalid_scope');
   });
 
   it('is answered to an app from its first approval on, and no more once that is revoked', async () => {

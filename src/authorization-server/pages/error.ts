@@ -13,6 +13,13 @@ interface ErrorView {
   readonly code: string;
   readonly detail?: string | undefined;
   readonly requestId: string;
+  readonly app?: RefusedApp | undefined;
+}
+
+/** The app that asked, as it calls itself, and where it wanted the member sent. */
+export interface RefusedApp {
+  readonly name: string;
+  readonly host: string | undefined;
 }
 
 /** An OAuth error, with its description. */
@@ -20,6 +27,8 @@ export interface Refusal {
   readonly code: string;
   readonly detail: string;
   readonly requestId: string;
+  /** Undefined: no such app is known. */
+  readonly app: RefusedApp | undefined;
 }
 
 /** The errors that a member can be told more of than that the request is malformed. */
@@ -61,7 +70,7 @@ function detailOf(failure: GatewayError): string | undefined {
   return failure instanceof PageFailure || failure.message === usual ? undefined : failure.message;
 }
 
-function errorPage(words: Words, { heading, message, advice, code, detail, requestId }: ErrorView): Page {
+function errorPage(words: Words, { heading, message, advice, code, detail, requestId, app }: ErrorView): Page {
   return {
     id: 'error',
     title: words.text(heading),
@@ -71,6 +80,8 @@ function errorPage(words: Words, { heading, message, advice, code, detail, reque
 ${advice !== undefined && html`<p>${words.html(advice)}</p>`}
 <h2 class="muted">${words.html('error.technical')}</h2>
 <dl class="muted">
+${app !== undefined && html`<dt>${words.html('error.app')}</dt><dd><bdi>${app.name}</bdi></dd>`}
+${app?.host !== undefined && html`<dt>${words.html('error.host')}</dt><dd dir="ltr">${app.host}</dd>`}
 <dt>${words.html('error.code')}</dt><dd><code>${code}</code></dd>
 ${detail !== undefined && detail !== '' && html`<dt>${words.html('error.detail')}</dt><dd lang="en" dir="ltr">${detail}</dd>`}
 <dt>${words.html('error.request')}</dt><dd><code>${requestId}</code></dd>

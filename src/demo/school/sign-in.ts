@@ -24,7 +24,8 @@ export function signInRoutes(visitors: Visitors): Router {
   };
 
   router.get('/login', (request, response) => {
-    showForm(request, response, 200, { returnTo: request.query.return_to });
+    const { return_to: returnTo, login } = request.query;
+    showForm(request, response, 200, { returnTo, ...(typeof login === 'string' ? { login } : {}) });
   });
   router.post('/login', form, async (request, response) => {
     const login = fieldOf(request, 'login');

@@ -98,7 +98,7 @@ describe('the pages', () => {
       }),
     login: (words) => loginPage(words, { account: undefined, signIn: '0', cancel }),
     'login again': (words) => loginPage(words, { account: '0', signIn: '0', cancel }),
-    refusal: (words) => refusalPage(words, { code: '0', ...refusal }),
+    refusal: (words) => refusalPage(words, { code: '0', ...refusal, app: { name: '0', host: '0' } }),
     failure: (words) => failurePage(words, new GatewayError('invalid_request', { message: '0' }), '0'),
     'failure of ours': (words) => failurePage(words, new PageFailure('internal', 'failure.app_gone'), '0'),
   };
