@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+/** Profile B in front of an upstream that records, so that a request without a token gets as far as it can. */
+describe('the two lanes of a running gate', () => {
+  let world: World;
+  let upstream: RecordingUpstream;
+  const start = async () => {
+    upstream = await startRecordingUpstream();
+    world = await startWorld({ profile: 'B', overrides: { upstreams: { school: { url: upstream.url } } } });
+  };
+  afterEach(async () => {
+    await world.close();
+    await upstream.close();
+  });
+
+  it.each(['/api/v1/courses', '/api/v1/whoami', '/api/oauth/token', '/api/v1/COURSES', '/oauth/authorize'])(
+    'reaches %s by no upgrade',
+    async (path) => {
+      await start();
+      const socket = new WebSocket(`${world.origin.replace('http', 'ws')}${path}`, {
+        headers: { 'x-member-id': 'm-1001' },
+      });
+      const status = await new Promise((resolve) => {
+        socket.once('unexpected-response', (_request, response) => resolve(response.statusCode));
+        socket.once('error', () => resolve('closed'));
+      });
+      expect(status).toBe(404);
+      expect(upstream.requests).toHaveLength(0);
+    },
+  );
+
+  it('opens a socket of the site, without the identity that a client made up', async () => {
+    await start();
+    const socket = new WebSocket(`${world.origin.replace('http', 'ws')}/ws`, { headers: { X_Member_Id: 'm-1001' } });
+    await new Promise((resolve) => socket.once('error', resolve));
+    expect(upstream.last().target).toBe('/ws');
+    expect(upstream.last().rawHeaders.join('\n')).not.toContain('m-1001');
+  });
+
+  it.each(['/api/v1/courses', '/a-page-of-the-site'])(
+    'never ends %s as if it were whole when it is not',
+    async (path) => {
+      await start();
+      upstream.script((_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/plain' });
+        response.write('half of it', () => response.destroy());
+      });
+      const answer = await fetch(world.origin + path);
+      expect(answer.status).toBe(200);
+      await expect(answer.text()).rejects.toThrow();
+      expect((await fetch(`${world.origin}/.well-known/jwks.json`)).status).toBe(200);
+    },
+  );
+
+  it.each(['/api/v1/courses', '/a-page-of-the-site'])('says 502 for %s when nobody is there', async (path) => {
+    await start();
+    await upstream.close();
+    const answer = await fetch(world.origin + path);
+    expect(answer.status).toBe(502);
+    expect(await answer.json()).toMatchObject({ status: 502, code: 'upstream_unreachable' });
+  });
+});
