@@ -1,0 +1,170 @@
+/**
+ * What the store does inside Redis. A script runs alone, so each is one atomic step. All keys carry one hash tag and are
+ * in one slot of a Cluster; the scripts make key names of their own, which is why the tag comes along as ARGV[1].
+ *
+ *   {prefix}:entry:<kind>:<id>            hash: payload, expiresAt ('' is never), consumedAt, and the references
+ *   {prefix}:index:<kind>:<name>:<value>  sorted set of ids, by expiry (+inf is never)
+ *   {prefix}:expiry                       sorted set of <kind>:<id>, by expiry: what the sweep goes by
+ *
+ * The caller's clock judges expiry. Redis expires keys on its own a GRACE later, counted from the caller's clock too: that
+ * frees what no sweep got to, and clocks may differ by so much before an entry is lost to one of them.
+ */
+const COMMON = `
+local EXPIRY, PREFIX, NOW_MS = KEYS[1], ARGV[1], tonumber(ARGV[2])
+local NOW, GRACE = math.floor(NOW_MS / 1000), 60
+local REFERENCES = { 'grant', 'member', 'client', 'uid' }
+
+local function entryKey(kind, id) return PREFIX .. 'entry:' .. kind .. ':' .. id end
+local function indexKey(kind, name, value) return PREFIX .. 'index:' .. kind .. ':' .. name .. ':' .. value end
+local function lifetime(expiresAt) return string.format('%.0f', math.max((expiresAt + GRACE) * 1000 - NOW_MS, 1)) end
+
+-- Entries past their expiry, with what refers to them, at most limit.
+local function reap(limit)
+  local dead = redis.call('ZRANGEBYSCORE', EXPIRY, '-inf', NOW, 'LIMIT', 0, limit)
+  for _, member in ipairs(dead) do
+    local kind, id = string.match(member, '^([^:]*):(.*)$')
+    local key = entryKey(kind, id)
+    local values = redis.call('HMGET', key, unpack(REFERENCES))
+    for at, name in ipairs(REFERENCES) do
+      if values[at] then redis.call('ZREM', indexKey(kind, name, values[at]), id) end
+    end
+    redis.call('DEL', key)
+    redis.call('ZREM', EXPIRY, member)
+  end
+  return #dead
+end
+`;
+
+/** ARGV[3]: the mutations as JSON. Out: 1, or 0 with nothing applied. */
+export const COMMIT = `${COMMON}
+-- Mutations are played on a view first, so that a guard sees those before it and a failed one leaves no trace.
+local view, order = {}, {}
+local function look(kind, id)
+  local key = entryKey(kind, id)
+  local slot = view[key]
+  if not slot then
+    local fields = redis.call('HMGET', key, 'expiresAt', 'consumedAt', unpack(REFERENCES))
+    slot = { key = key, kind = kind, id = id }
+    if fields[1] then
+      slot.stored = { expiresAt = tonumber(fields[1]), consumedAt = fields[2] or nil, references = {} }
+      for at, name in ipairs(REFERENCES) do slot.stored.references[name] = fields[at + 2] or nil end
+      slot.entry = slot.stored
+    end
+    view[key] = slot
+    order[#order + 1] = slot
+  end
+  return slot
+end
+local function alive(entry) return entry and (not entry.expiresAt or entry.expiresAt > NOW) end
+local function written(from, consumedAt)
+  return { payload = from.payload, expiresAt = from.expiresAt, references = from.references, consumedAt = consumedAt }
+end
+
+for _, mutation in ipairs(cjson.decode(ARGV[3])) do
+  local op = mutation.op
+  if op == 'put' then
+    local slot = look(mutation.entry.kind, mutation.entry.id)
+    slot.entry = written(mutation.entry, slot.entry and slot.entry.consumedAt)
+  elseif op == 'create' then
+    local slot = look(mutation.entry.kind, mutation.entry.id)
+    if alive(slot.entry) then return 0 end
+    slot.entry = written(mutation.entry, nil)
+  elseif op == 'consume' then
+    local slot = look(mutation.kind, mutation.id)
+    if not alive(slot.entry) or slot.entry.consumedAt then return 0 end
+    slot.entry = written(slot.entry, NOW)
+  elseif op == 'delete' then
+    look(mutation.kind, mutation.id).entry = nil
+  else
+    local index = indexKey(mutation.kind, mutation.name, mutation.value)
+    for _, id in ipairs(redis.call('ZRANGE', index, 0, -1)) do look(mutation.kind, id) end
+    for _, slot in ipairs(order) do
+      local entry = slot.entry
+      if slot.kind == mutation.kind and entry and entry.references[mutation.name] == mutation.value then slot.entry = nil end
+    end
+  end
+end
+
+local touched = {}
+for _, slot in ipairs(order) do
+  local key, entry, stored, member = slot.key, slot.entry, slot.stored, slot.kind .. ':' .. slot.id
+  if entry ~= stored then
+    if stored then
+      for name, value in pairs(stored.references) do
+        if not entry or entry.references[name] ~= value then
+          local index = indexKey(slot.kind, name, value)
+          redis.call('ZREM', index, slot.id)
+          touched[index] = true
+        end
+      end
+    end
+    if not entry then
+      redis.call('DEL', key)
+      redis.call('ZREM', EXPIRY, member)
+    elseif not entry.payload then
+      redis.call('HSET', key, 'consumedAt', entry.consumedAt)
+    else
+      redis.call('DEL', key)
+      redis.call('HSET', key, 'payload', entry.payload, 'expiresAt', entry.expiresAt or '')
+      if entry.consumedAt then redis.call('HSET', key, 'consumedAt', entry.consumedAt) end
+      for name, value in pairs(entry.references) do
+        local index = indexKey(slot.kind, name, value)
+        redis.call('HSET', key, name, value)
+        redis.call('ZADD', index, entry.expiresAt or '+inf', slot.id)
+        touched[index] = true
+      end
+      if entry.expiresAt then
+        redis.call('PEXPIRE', key, lifetime(entry.expiresAt))
+        redis.call('ZADD', EXPIRY, entry.expiresAt, member)
+      else
+        redis.call('ZREM', EXPIRY, member)
+      end
+    end
+  end
+end
+
+-- An index lives as long as its longest member; members that Redis has expired already go whenever it is touched.
+for index in pairs(touched) do
+  redis.call('ZREMRANGEBYSCORE', index, '-inf', NOW - GRACE - 1)
+  local longest = redis.call('ZRANGE', index, -1, -1, 'WITHSCORES')[2]
+  if longest == 'inf' then
+    redis.call('PERSIST', index)
+  elseif longest then
+    local milliseconds = lifetime(tonumber(longest))
+    if redis.call('PTTL', index) < tonumber(milliseconds) then redis.call('PEXPIRE', index, milliseconds) end
+  end
+end
+
+-- Who writes cleans up: the sweep's fixed pace need not keep up with the load.
+reap(#order + 4)
+return 1
+`;
+
+/** KEYS[1]: the index. ARGV[3], ARGV[4]: kind and limit (-1: none). Out: id, payload, expiresAt, consumedAt, references. */
+export const FIND_BY = `
+local INDEX, PREFIX, NOW, KIND, LIMIT = KEYS[1], ARGV[1], math.floor(tonumber(ARGV[2]) / 1000), ARGV[3], tonumber(ARGV[4])
+local BATCH = 100
+local found, gone, offset = {}, {}, 0
+repeat
+  local ids = redis.call('ZRANGEBYSCORE', INDEX, '(' .. NOW, '+inf', 'LIMIT', offset, BATCH)
+  for _, id in ipairs(ids) do
+    if #found == LIMIT then break end
+    local key = PREFIX .. 'entry:' .. KIND .. ':' .. id
+    local fields = redis.call('HMGET', key, 'payload', 'expiresAt', 'consumedAt', 'grant', 'member', 'client', 'uid')
+    if fields[1] then
+      table.insert(fields, 1, id)
+      found[#found + 1] = fields
+    else
+      gone[#gone + 1] = id
+    end
+  end
+  offset = offset + BATCH
+until #ids < BATCH or #found == LIMIT
+for _, id in ipairs(gone) do redis.call('ZREM', INDEX, id) end
+return found
+`;
+
+/** ARGV[3]: the limit. Out: how many entries were past their expiry and are gone. */
+export const SWEEP = `${COMMON}
+return reap(tonumber(ARGV[3]))
+`;

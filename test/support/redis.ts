@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const CANDIDATES = [process.env.REDIS_SERVER, '/usr/bin/redis-server', '/usr/local/bin/redis-server'];
+
+/** The Redis on this machine, or undefined. */
+const REDIS = CANDIDATES.find((path) => path !== undefined && existsSync(path));
+
+/**
+ * Whether tests on a real Redis run. Without one they are skipped by name, with what to install; in CI that is a failure,
+ * since a green run must mean that they ran.
+ */
+export function redisPresent(): boolean {
+  if (REDIS !== undefined) return true;
+  const advice =
+    'no redis-server found: the Redis tests need one (apt-get install redis-server, or set REDIS_SERVER to its path)';
+  if (process.env.CI) throw new Error(advice);
+  console.warn(`SKIPPED: ${advice}`);
+  return false;
+}
+
+export interface RedisServer {
+  readonly url: string;
+  /** Ends the process at once, as a crash would. */
+  kill(): Promise<void>;
+  /** Starts it again at the same address; with an append-only file, on what it had. */
+  start(): Promise<void>;
+  /** Stops the process without ending it: connections stay open and nothing answers. */
+  hang(): void;
+  resume(): void;
+  close(): Promise<void>;
+}
+
+/** A Redis of its own on a unix socket. It forgets everything when it is killed, unless it keeps an append-only file. */
+export async function startRedis({ appendOnly = false } = {}): Promise<RedisServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-redis-'));
+  const socket = join(folder, 'redis.sock');
+  let child: ChildProcess | undefined;
+
+  const start = async () => {
+    const durability = ['--save', '', '--appendonly', appendOnly ? 'yes' : 'no'];
+    const address = ['--port', '0', '--unixsocket', socket, '--unixsocketperm', '700'];
+    child = spawn(REDIS ?? '', [...address, ...durability, '--dir', folder], { stdio: 'ignore' });
+    for (let tries = 0; !(await answers(socket)); tries += 1) {
+      if (tries === 500) throw new Error('redis-server did not start');
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  const kill = async () => {
+    const dying = child;
+    if (dying === undefined) return;
+    child = undefined;
+    await new Promise((resolve) => {
+      dying.once('exit', resolve);
+      dying.kill('SIGKILL');
+    });
+  };
+
+  await start();
+  return {
+    url: `unix://${socket}`,
+    start,
+    kill,
+    hang: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
+    async close() {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A server that still loads its file accepts connections, and answers a PING with an error. */
+function answers(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createConnection(socket);
+    probe.once('error', () => resolve(false));
+    probe.once('data', (data) => {
+      probe.destroy();
+      resolve(data.toString().startsWith('+PONG'));
+    });
+    probe.write('PING\r\n');
+  });
+}
