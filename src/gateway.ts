@@ -61,7 +61,7 @@ export async function startGateway({
 }: GatewayOptions): Promise<Gateway> {
   const { config } = loaded;
   const { origin } = config;
-  const { store, secret } = openStore(config.store, loaded.secret, clock);
+  const { store, secret, bus } = openStore(config.store, loaded, clock);
   try {
     const keyring = await openKeyring(store, clock, config.keys.rotate);
     const scopes = Object.keys(config.scopes);
@@ -119,7 +119,11 @@ export async function startGateway({
       unusedLifetime: registration.unusedLifetime,
       redirects,
       clock,
-      onRevoked: () => cache.clear(),
+      onRevoked() {
+        cache.clear();
+        // Without the bus the other replicas believe what they remember until it runs out by itself.
+        bus.announce().catch((error: unknown) => log.warn({ err: error }, 'the other replicas were not told'));
+      },
       renderErrorPage(ctx, code, detail) {
         ctx.respond = false;
         const requestId = String(ctx.res.getHeader('x-request-id') ?? '');
@@ -131,6 +135,7 @@ export async function startGateway({
       },
     });
     const cache = cachedIntrospect(server.introspect, clock);
+    bus.subscribe(cache.clear);
     const gate = createGate(cache.introspect, proofCheck(store, clock), () => unixSeconds(clock));
 
     const account =
@@ -213,10 +218,12 @@ export async function startGateway({
         await listeners.drain(seconds);
         if (site !== undefined) site.close();
         await pools.close();
+        await bus.close();
         await store.close();
       },
     };
   } catch (thrown) {
+    await bus.close();
     await store.close();
     throw thrown;
   }

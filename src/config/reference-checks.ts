@@ -19,6 +19,7 @@ export function checkReferences(tree: Tree): readonly Finding[] {
     ...resources.flatMap((_, index) => unknownScopes(tree, ['resources', index, 'scopes'])),
     ...loginWithoutSite(tree),
     ...samePort(tree),
+    ...sharedStoreWithoutSecret(tree),
   ];
 }
 
@@ -61,4 +62,11 @@ function samePort(tree: Tree): readonly Finding[] {
   const port = valueAt(tree, path) ?? 9090;
   if (port === 0 || port !== (valueAt(tree, ['listen', 'port']) ?? 8080)) return [];
   return [{ path, at: 'value', message: 'must differ from listen.port' }];
+}
+
+/** An embedded store makes a secret of its own; of two replicas that did so, neither could read what the other wrote. */
+function sharedStoreWithoutSecret(tree: Tree): readonly Finding[] {
+  if (valueAt(tree, ['store', 'kind']) !== 'redis' || tree.secret !== undefined) return [];
+  const message = 'a redis store needs `secret`, the same for every replica, such as { env: COURSEGATE_SECRET }';
+  return [{ path: ['store', 'kind'], at: 'value', message }];
 }

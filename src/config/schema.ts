@@ -45,6 +45,18 @@ const listen = z.strictObject({
 
 const store = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('sqlite'), path: z.string().min(1) }),
+  z.strictObject({
+    kind: z.literal('redis'),
+    url: secretReference.meta({
+      description:
+        'Where the address is read, which may hold a password: redis://, rediss:// (TLS), or unix:// with a path.',
+    }),
+    keyPrefix: z
+      .string()
+      .regex(/^[A-Za-z0-9._:-]+$/, 'must be letters, digits and any of . _ : -')
+      .default('coursegate')
+      .meta({ description: 'Begins every key, so that several gates can share one Redis.' }),
+  }),
   z.strictObject({ kind: z.literal('memory') }),
 ]);
 

@@ -51,6 +51,22 @@ export function readSealingSecret(
   });
 }
 
+const STORE_URL = ['store', 'url'];
+
+/** Reads the address of a Redis store, which is a secret since a password may stand in it. */
+export function readStoreUrl(
+  tree: Tree,
+  environment: Environment,
+  resolve: (path: string) => string,
+): Promise<NamedSecret> {
+  const reference = valueAt(tree, ['store', 'kind']) === 'redis' ? valueAt(tree, STORE_URL) : undefined;
+  return readNamed(reference, STORE_URL, environment, resolve, (value) =>
+    /^(rediss?:\/\/[^/]|unix:\/\/\/)/.test(value) && URL.canParse(value)
+      ? undefined
+      : 'must be a redis://, rediss:// or unix:/// URL',
+  );
+}
+
 const INITIAL_ACCESS_TOKEN = ['clients', 'registration', 'initialAccessToken'];
 
 /** Reads the token that apps must bring to register, in the same way: it must be one that a Bearer header can carry. */

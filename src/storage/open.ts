@@ -1,25 +1,47 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
+import { GatewayError } from '../errors.ts';
+import { NO_REPLICAS, type RevocationBus } from './bus.ts';
 import { memoryStore } from './memory.ts';
+import { redisStore } from './redis.ts';
+import { redisBus } from './redis-bus.ts';
 import { sealedStore } from './seal.ts';
 import { secretBeside } from './secret.ts';
 import { sqliteStore } from './sqlite.ts';
 import type { Clock, Store } from './store.ts';
 
-/**
- * Opens the store that the configuration names, sealed. In: the operator's secret, when one is named. Out: the store,
- * and the secret it is sealed with, from which every other key is derived. Throws GatewayError `store_unavailable`.
- */
-export function openStore(
-  config: Config['store'],
-  named: string | undefined,
-  clock: Clock,
-): { store: Store; secret: string } {
-  if (config.kind === 'memory') {
-    const secret = named ?? randomBytes(32).toString('base64url');
-    return { store: sealedStore(memoryStore(clock), secret), secret };
+export interface OpenedStore {
+  readonly store: Store;
+  /** What the store is sealed with, and every other key is derived from. */
+  readonly secret: string;
+  readonly bus: RevocationBus;
+}
+
+/** What the configuration names and does not hold itself. */
+export interface StoreSecrets {
+  readonly secret: string | undefined;
+  readonly storeUrl: string | undefined;
+}
+
+/** Opens the store that the configuration names, sealed. Throws GatewayError `store_unavailable`. */
+export function openStore(config: Config['store'], named: StoreSecrets, clock: Clock): OpenedStore {
+  switch (config.kind) {
+    case 'memory': {
+      const secret = named.secret ?? randomBytes(32).toString('base64url');
+      return { store: sealedStore(memoryStore(clock), secret), secret, bus: NO_REPLICAS };
+    }
+    case 'redis': {
+      const { secret, storeUrl: url } = named;
+      // The loader refuses such a configuration.
+      if (secret === undefined || url === undefined) throw new GatewayError('internal');
+      const { keyPrefix } = config;
+      const store = sealedStore(redisStore({ url, keyPrefix }, clock), secret);
+      return { store, secret, bus: redisBus({ url, keyPrefix }) };
+    }
+    case 'sqlite': {
+      const inner = sqliteStore(config.path, clock);
+      const secret = named.secret ?? secretBeside(config.path);
+      return { store: sealedStore(inner, secret), secret, bus: NO_REPLICAS };
+    }
   }
-  const inner = sqliteStore(config.path, clock);
-  const secret = named ?? secretBeside(config.path);
-  return { store: sealedStore(inner, secret), secret };
 }

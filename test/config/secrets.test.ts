@@ -44,6 +44,61 @@ describe('secret', () => {
   });
 });
 
+describe('the address of a redis store', () => {
+  const shared = (store: string) =>
+    SMALL.replace(/store: .*/, `store: { kind: redis, ${store} }`).concat('secret: { env: GATE }\n');
+  const environment = { GATE: KEY, REDIS_URL: 'rediss://:hunter2@redis.example:6380/1' };
+
+  it.each([
+    ['the environment', 'url: { env: REDIS_URL }'],
+    ['a file', 'url: { file: url }'],
+  ])('is read from %s, and kept out of what may be printed', async (_, store) => {
+    const files = { url: `${environment.REDIS_URL}\n` };
+    const { storeUrl, config } = await load(shared(store), { environment, files });
+    expect(storeUrl).toBe(environment.REDIS_URL);
+    expect(config.store).toMatchObject({ kind: 'redis', keyPrefix: 'coursegate' });
+    expect(JSON.stringify(config)).not.toContain('hunter2');
+  });
+
+  it.each([['redis://localhost'], ['redis://localhost:6379/2'], ['unix:///run/redis.sock']])(
+    'may be %s',
+    async (url) => {
+      const loaded = await load(shared('url: { env: REDIS_URL }'), { environment: { ...environment, REDIS_URL: url } });
+      expect(loaded.storeUrl).toBe(url);
+    },
+  );
+
+  it.each([['http://localhost:6379'], ['localhost:6379'], ['redis://'], ['unix://run/redis.sock']])(
+    '%s is refused at its place, without being told',
+    async (url) => {
+      const lines = await mistakes(shared('url: { env: REDIS_URL }'), {
+        environment: { ...environment, REDIS_URL: url },
+      });
+      expect(lines).toEqual([
+        'gate.yaml:4:28  store.url: environment variable REDIS_URL must be a redis://, rediss:// or unix:/// URL',
+      ]);
+    },
+  );
+
+  it('is never written in the file', async () => {
+    const [line] = await mistakes(shared('url: "redis://:hunter2@localhost"'), { environment });
+    expect(line).toMatch(/^gate\.yaml:4:\d+ {2}store\.url: must be \{ env: NAME \}/);
+    expect(line).not.toContain('hunter2');
+  });
+
+  it('needs a secret that the replicas share', async () => {
+    const text = SMALL.replace(/store: .*/, 'store: { kind: redis, url: { env: REDIS_URL } }');
+    expect(await mistakes(text, { environment })).toEqual([
+      'gate.yaml:4:16  store.kind: a redis store needs `secret`, the same for every replica, such as { env: COURSEGATE_SECRET }',
+    ]);
+  });
+
+  it('has a prefix that is no hash tag of its own', async () => {
+    const [line] = await mistakes(shared("url: { env: REDIS_URL }, keyPrefix: 'a{b}'"), { environment });
+    expect(line).toMatch(/store\.keyPrefix: must be letters, digits/);
+  });
+});
+
 describe('the secret of a resource server', () => {
   const named = (reference: string) => `${SMALL}clients: { resourceServers: { api: { secret: ${reference} } } }\n`;
 

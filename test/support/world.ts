@@ -31,6 +31,8 @@ export interface WorldOptions {
   readonly data?: string;
   /** Where the gate writes what happens; nowhere when left out. */
   readonly log?: Log;
+  /** Variables the configuration reads, besides those that place the gate. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Laid over the demo's configuration. */
   readonly overrides?: Readonly<Record<string, unknown>>;
 }
@@ -39,7 +41,7 @@ const CONFIG = fileURLToPath(new URL('../../config/coursegate.yaml', import.meta
 
 /** The demo's gate and school on free ports with a store of their own: real processes' parts, real HTTP. */
 export async function startWorld(options: WorldOptions): Promise<World> {
-  const { profile, clock = Date.now, schoolClock = clock, overrides = {} } = options;
+  const { profile, clock = Date.now, schoolClock = clock, environment = {}, overrides = {} } = options;
   const port = await freePort();
   const origin = `http://localhost:${port}`;
   const data = options.data ?? mkdtempSync(join(tmpdir(), 'coursegate-world-'));
@@ -52,7 +54,13 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const start = async (): Promise<Gateway> => {
     const loaded = await loadConfig({
       file: CONFIG,
-      environment: { COURSEGATE_PROFILE: profile, PORT: String(port), ADMIN_PORT: '0', COURSEGATE_DATA: data },
+      environment: {
+        COURSEGATE_PROFILE: profile,
+        PORT: String(port),
+        ADMIN_PORT: '0',
+        COURSEGATE_DATA: data,
+        ...environment,
+      },
       overrides: {
         upstreams: { school: { url: urls.school }, progress: { url: urls.progress }, events: { url: urls.events } },
         ...overrides,

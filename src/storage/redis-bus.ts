@@ -1,0 +1,44 @@
+import type { RevocationBus } from './bus.ts';
+import type { RedisOptions } from './redis.ts';
+import { connectRedis } from './redis-connection.ts';
+
+/** A subscriber sends nothing, so only this finds a connection that has silently gone. */
+const HEARTBEAT = 2000;
+
+/**
+ * Revocations by pub/sub, on connections of their own: one that listens can do little else, and what is announced must
+ * not wait behind what the store is asked.
+ */
+export function redisBus({ url, keyPrefix }: RedisOptions): RevocationBus {
+  const channel = `{${keyPrefix}}:revoked`;
+  const speaking = connectRedis(url);
+  const listening = connectRedis(url);
+  const listeners: (() => void)[] = [];
+  const tellAll = () => {
+    for (const listener of listeners) listener();
+  };
+
+  listening.client.on('message', tellAll);
+  // Each new connection subscribes anew, and only then tells: what was revoked before it could hear is covered so.
+  listening.client.on('ready', () => {
+    listening.client.subscribe(channel).then(tellAll, () => listening.client.disconnect(true));
+  });
+  const heartbeat = setInterval(() => {
+    // A connection that does not answer is given up by its socket timeout; the next one subscribes.
+    listening.client.ping().catch(() => {});
+  }, HEARTBEAT).unref();
+
+  return {
+    async announce() {
+      await speaking.call((client) => client.publish(channel, ''));
+    },
+    subscribe(listener) {
+      listeners.push(listener);
+    },
+    async close() {
+      clearInterval(heartbeat);
+      speaking.close();
+      listening.close();
+    },
+  };
+}
