@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { GatewayError } from '../errors.ts';
 
 /** Milliseconds: with the work around it, a request learns within a second that Redis does not answer. */
-const PATIENCE = 800;
+export const PATIENCE = 800;
 const RECONNECT_AT_MOST = 500;
 
 export interface RedisConnection {

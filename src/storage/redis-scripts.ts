@@ -35,8 +35,11 @@ local function reap(limit)
 end
 `;
 
-/** ARGV[3]: the mutations as JSON. Out: 1, or 0 with nothing applied. */
+/** ARGV[3]: the mutations as JSON. ARGV[4]: the deadline by the server's clock. Out: 1; 0 or -1 (too late) with nothing applied. */
 export const COMMIT = `${COMMON}
+local time = redis.call('TIME')
+if time[1] * 1000 + time[2] / 1000 > tonumber(ARGV[4]) then return -1 end
+
 -- Mutations are played on a view first, so that a guard sees those before it and a failed one leaves no trace.
 local view, order = {}, {}
 local function look(kind, id)

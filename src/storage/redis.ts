@@ -1,5 +1,7 @@
 import type { Redis } from 'ioredis';
+import { GatewayError } from '../errors.ts';
 import { connectRedis } from './redis-connection.ts';
+import { RedisDeadline } from './redis-deadline.ts';
 import { COMMIT, FIND_BY, SWEEP } from './redis-scripts.ts';
 import { type Clock, type Entry, REFERENCE_NAMES, type Store, unixSeconds } from './store.ts';
 
@@ -13,7 +15,7 @@ type Field = string | null;
 
 /** The scripts, as ioredis adds them to its client: by hash, and with their text when Redis does not know them (yet). */
 interface Scripts {
-  coursegateCommit(expiry: string, prefix: string, now: number, mutations: string): Promise<number>;
+  coursegateCommit(expiry: string, prefix: string, now: number, mutations: string, deadline: number): Promise<number>;
   coursegateFindBy(index: string, prefix: string, now: number, kind: string, limit: number): Promise<Field[][]>;
   coursegateSweep(expiry: string, prefix: string, now: number, limit: number): Promise<number>;
 }
@@ -25,7 +27,9 @@ const FIELDS = ['payload', 'expiresAt', 'consumedAt', ...REFERENCE_NAMES];
  * A Redis that is gone or hangs is a GatewayError `store_unavailable` within a second, and is used again once it is back.
  */
 export function redisStore({ url, keyPrefix }: RedisOptions, clock: Clock): Store {
-  const { client, call, close } = connectRedis(url);
+  const connection = connectRedis(url);
+  const { client, call, close } = connection;
+  const deadline = new RedisDeadline(connection);
   client.defineCommand('coursegateCommit', { numberOfKeys: 1, lua: COMMIT });
   client.defineCommand('coursegateFindBy', { numberOfKeys: 1, lua: FIND_BY });
   client.defineCommand('coursegateSweep', { numberOfKeys: 1, lua: SWEEP });
@@ -49,7 +53,11 @@ export function redisStore({ url, keyPrefix }: RedisOptions, clock: Clock): Stor
     async commit(mutations) {
       if (mutations.length === 0) return true;
       const text = JSON.stringify(mutations);
-      return (await run((scripts) => scripts.coursegateCommit(expiry, prefix, clock(), text))) === 1;
+      const until = await deadline.next();
+      const outcome = await run((scripts) => scripts.coursegateCommit(expiry, prefix, clock(), text, until));
+      if (outcome >= 0) return outcome === 1;
+      deadline.forget();
+      throw new GatewayError('store_unavailable', { cause: new Error('Redis took the commit up too late') });
     },
     sweep: (limit) => run((scripts) => scripts.coursegateSweep(expiry, prefix, clock(), limit)),
     async close() {

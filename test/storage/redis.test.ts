@@ -114,6 +114,17 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
+  it('does not apply later what it was told while it hung', async () => {
+    const store = open();
+    await store.commit([{ op: 'put', entry: token('a') }]);
+    server.hang();
+    await failing(store.commit([{ op: 'consume', kind: 'AccessToken', id: 'a' }]));
+    server.resume();
+    await recovering(store);
+    expect(await store.commit([{ op: 'consume', kind: 'AccessToken', id: 'a' }])).toBe(true);
+    await store.close();
+  });
+
   it('that was never there fails the first command, within a second', async () => {
     const store = redisStore({ url: 'redis://127.0.0.1:1', keyPrefix: 'gate' }, Date.now);
     expect(await failing(store.get('AccessToken', 'a'))).toBeLessThan(1000);
