@@ -25,6 +25,7 @@ import { protectedResourceMetadata } from './resource-server/metadata.ts';
 import { routesTable } from './routes.ts';
 import { openStore } from './storage/open.ts';
 import { type Clock, unixSeconds } from './storage/store.ts';
+import { sweepAll } from './storage/sweep.ts';
 import { createCallUpstream } from './upstream/call.ts';
 import { createForward } from './upstream/forward.ts';
 import { createIdentity } from './upstream/identity.ts';
@@ -48,7 +49,6 @@ export interface Gateway {
 }
 
 const SWEEP_EVERY = 60_000;
-const SWEEP_BATCH = 500;
 /** How soon a rotation done by another replica is taken over. The new key is published long before it signs. */
 const KEYS_EVERY = 10_000;
 
@@ -199,7 +199,7 @@ export async function startGateway({
       listen.admin,
     );
 
-    const sweeper = every(SWEEP_EVERY, () => store.sweep(SWEEP_BATCH), 'the store could not be swept', log);
+    const sweeper = every(SWEEP_EVERY, () => sweepAll(store, () => draining), 'the store could not be swept', log);
     const keeper = every(KEYS_EVERY, () => server.refreshKeys(), 'the signing keys could not be renewed', log);
 
     return {
@@ -222,9 +222,17 @@ export async function startGateway({
   }
 }
 
+/** One at a time: work that takes longer than the interval is not begun again meanwhile. */
 function every(milliseconds: number, work: () => Promise<unknown>, complaint: string, log: Log): NodeJS.Timeout {
+  let busy = false;
   return setInterval(() => {
-    work().catch((error: unknown) => log.error({ err: error }, complaint));
+    if (busy) return;
+    busy = true;
+    work()
+      .catch((error: unknown) => log.error({ err: error }, complaint))
+      .finally(() => {
+        busy = false;
+      });
   }, milliseconds).unref();
 }
 

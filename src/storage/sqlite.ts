@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { GatewayError } from '../errors.ts';
 import { openDatabase } from './sqlite-file.ts';
-import type { Clock, Entry, Mutation, Store } from './store.ts';
+import type { Clock, Entry, Mutation, ReferenceName, Store } from './store.ts';
 import { REFERENCE_NAMES, unixSeconds } from './store.ts';
 
 interface Row {
@@ -25,10 +25,12 @@ export function sqliteStore(path: string, clock: Clock): Store {
   const database = openDatabase(path);
   const readable = 'kind = ? AND (expires_at IS NULL OR expires_at > ?)';
   const selectOne = database.prepare(`SELECT * FROM entry WHERE ${readable} AND id = ?`);
+  // Left to choose, SQLite takes the primary key by `kind` alone, and reads every token there is to find one grant's.
+  const entriesBy = (name: ReferenceName) => `entry INDEXED BY entry_${name}`;
   const selectBy = Object.fromEntries(
     REFERENCE_NAMES.map((name) => [
       name,
-      database.prepare(`SELECT * FROM entry WHERE ${readable} AND ref_${name} = ? LIMIT ?`),
+      database.prepare(`SELECT * FROM ${entriesBy(name)} WHERE ${readable} AND ref_${name} = ? LIMIT ?`),
     ]),
   );
   const put = database.prepare(`
@@ -41,7 +43,10 @@ export function sqliteStore(path: string, clock: Clock): Store {
   );
   const deleteOne = database.prepare('DELETE FROM entry WHERE kind = ? AND id = ?');
   const deleteBy = Object.fromEntries(
-    REFERENCE_NAMES.map((name) => [name, database.prepare(`DELETE FROM entry WHERE kind = ? AND ref_${name} = ?`)]),
+    REFERENCE_NAMES.map((name) => [
+      name,
+      database.prepare(`DELETE FROM ${entriesBy(name)} WHERE kind = ? AND ref_${name} = ?`),
+    ]),
   );
   const sweep = database.prepare(
     'DELETE FROM entry WHERE (kind, id) IN (SELECT kind, id FROM entry WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)',
