@@ -199,8 +199,12 @@ export async function startGateway({
       listen.admin,
     );
 
-    const sweeper = every(SWEEP_EVERY, () => sweepAll(store, () => draining), 'the store could not be swept', log);
-    const keeper = every(KEYS_EVERY, () => server.refreshKeys(), 'the signing keys could not be renewed', log);
+    const sweep = oneAtATime(() => sweepAll(store, () => draining), 'the store could not be swept', log);
+    // At the start too: a gate that is restarted more often than it sweeps would only ever grow.
+    sweep();
+    const sweeper = setInterval(sweep, SWEEP_EVERY).unref();
+    const keep = oneAtATime(() => server.refreshKeys(), 'the signing keys could not be renewed', log);
+    const keeper = setInterval(keep, KEYS_EVERY).unref();
 
     return {
       publicPort: listeners.publicPort,
@@ -222,10 +226,10 @@ export async function startGateway({
   }
 }
 
-/** One at a time: work that takes longer than the interval is not begun again meanwhile. */
-function every(milliseconds: number, work: () => Promise<unknown>, complaint: string, log: Log): NodeJS.Timeout {
+/** Work that takes longer than its interval is not begun again meanwhile. */
+function oneAtATime(work: () => Promise<unknown>, complaint: string, log: Log): () => void {
   let busy = false;
-  return setInterval(() => {
+  return () => {
     if (busy) return;
     busy = true;
     work()
@@ -233,7 +237,7 @@ function every(milliseconds: number, work: () => Promise<unknown>, complaint: st
       .finally(() => {
         busy = false;
       });
-  }, milliseconds).unref();
+  };
 }
 
 function asMember(principal: Parameters<Handler>[0]['principal']) {
