@@ -25,6 +25,7 @@ import { protectedResourceMetadata } from './resource-server/metadata.ts';
 import { routesTable } from './routes.ts';
 import { openStore } from './storage/open.ts';
 import { type Clock, unixSeconds } from './storage/store.ts';
+import { sweepAll } from './storage/sweep.ts';
 import { createCallUpstream } from './upstream/call.ts';
 import { createForward } from './upstream/forward.ts';
 import { createIdentity } from './upstream/identity.ts';
@@ -48,7 +49,6 @@ export interface Gateway {
 }
 
 const SWEEP_EVERY = 60_000;
-const SWEEP_BATCH = 500;
 /** How soon a rotation done by another replica is taken over. The new key is published long before it signs. */
 const KEYS_EVERY = 10_000;
 
@@ -204,8 +204,12 @@ export async function startGateway({
       listen.admin,
     );
 
-    const sweeper = every(SWEEP_EVERY, () => store.sweep(SWEEP_BATCH), 'the store could not be swept', log);
-    const keeper = every(KEYS_EVERY, () => server.refreshKeys(), 'the signing keys could not be renewed', log);
+    const sweep = oneAtATime(() => sweepAll(store, () => draining), 'the store could not be swept', log);
+    // At the start too: a gate that is restarted more often than it sweeps would only ever grow.
+    sweep();
+    const sweeper = setInterval(sweep, SWEEP_EVERY).unref();
+    const keep = oneAtATime(() => server.refreshKeys(), 'the signing keys could not be renewed', log);
+    const keeper = setInterval(keep, KEYS_EVERY).unref();
 
     return {
       publicPort: listeners.publicPort,
@@ -229,10 +233,18 @@ export async function startGateway({
   }
 }
 
-function every(milliseconds: number, work: () => Promise<unknown>, complaint: string, log: Log): NodeJS.Timeout {
-  return setInterval(() => {
-    work().catch((error: unknown) => log.error({ err: error }, complaint));
-  }, milliseconds).unref();
+/** Work that takes longer than its interval is not begun again meanwhile. */
+function oneAtATime(work: () => Promise<unknown>, complaint: string, log: Log): () => void {
+  let busy = false;
+  return () => {
+    if (busy) return;
+    busy = true;
+    work()
+      .catch((error: unknown) => log.error({ err: error }, complaint))
+      .finally(() => {
+        busy = false;
+      });
+  };
 }
 
 function asMember(principal: Parameters<Handler>[0]['principal']) {

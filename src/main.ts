@@ -54,6 +54,20 @@ program
   });
 
 program
+  .command('backup')
+  .description('copy the store to a new file, while the gate runs too')
+  .requiredOption('--config <file>', 'the configuration file')
+  .requiredOption('--to <file>', 'the file to make; what is there is never written over')
+  .action(async ({ config: file, to }: { config: string; to: string }) => {
+    const { backupStore } = await import('./storage/backup.ts');
+    const { config, secret } = await loadConfig({ file, environment: process.env });
+    const { from, beside } = await backupStore(config.store, to);
+    const kept = secret === undefined && beside !== undefined ? beside : `the one that \`secret\` names in ${file}`;
+    say(`Copied ${from} to ${to}.`);
+    say(`The copy opens with its secret only, which is not in it: ${kept}. Keep that in another place than the copy.`);
+  });
+
+program
   .command('connect')
   .description('connect to a coursegate as an app would, and print your courses')
   .argument('<url>', 'the origin of the site, such as https://school.example')

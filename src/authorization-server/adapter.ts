@@ -1,5 +1,5 @@
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
-import type { Clock, Entry, NewEntry, Store } from '../storage/store.ts';
+import type { Clock, Entry, Mutation, NewEntry, Store } from '../storage/store.ts';
 import { unixSeconds } from '../storage/store.ts';
 import { clientRecords } from './registration/client-records.ts';
 import { judgeClientMetadata } from './rules/client-metadata.ts';
@@ -45,6 +45,15 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
     entry?.consumedAt !== undefined && unixSeconds(clock) - entry.consumedAt < options.replayWindow
       ? { ...entry, consumedAt: undefined }
       : entry;
+
+  /** In: whether a token that may be cached lost its access by it. */
+  const remove = async (mutation: Mutation, revoking: boolean): Promise<void> => {
+    const after = revoking ? onRevoked : undefined;
+    const unit = currentUnitOfWork();
+    if (unit !== undefined) return unit.remove(mutation, after);
+    await store.commit([mutation]);
+    after?.();
+  };
 
   return (model) => ({
     async upsert(id, payload, expiresIn) {
@@ -104,14 +113,13 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
     },
 
     async destroy(id) {
-      if (model === 'Client') await clients.remove(id);
-      else await store.commit([{ op: 'delete', kind: model, id }]);
-      if (ACCESS_MODELS.has(model)) onRevoked();
+      if (model !== 'Client') return remove({ op: 'delete', kind: model, id }, ACCESS_MODELS.has(model));
+      await clients.remove(id);
+      onRevoked();
     },
 
     async revokeByGrantId(grantId) {
-      await store.commit([{ op: 'deleteBy', kind: model, name: 'grant', value: grantId }]);
-      onRevoked();
+      await remove({ op: 'deleteBy', kind: model, name: 'grant', value: grantId }, true);
     },
   });
 }

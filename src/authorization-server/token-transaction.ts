@@ -8,16 +8,15 @@ import { UnitOfWork, withinUnitOfWork } from './unit-of-work.ts';
 type RotatedRefreshToken = NonNullable<KoaContextWithOIDC['oidc']['entities']['RefreshToken']>;
 
 /**
- * Runs each token request in a unit of work and commits it before the answer is written. A code that another request
+ * Runs each revocation in one commit, so that it is done or not begun, and each token request in a unit of work and commits it before the answer is written. A code that another request
  * redeemed first is refused; a refresh token that another request of the same client has just replaced is given that
  * request's answer; one whose successor was used already is an old copy, and ends the connection.
  */
 export function tokenTransaction(provider: Provider, store: Store, replay: RefreshReplay): void {
   provider.use(async (ctx, next) => {
-    if (ctx.path !== ENDPOINTS.token) return next();
-    const unit = new UnitOfWork(store);
-    await withinUnitOfWork(unit, next);
-    if (ctx.status !== 200) return;
+    if (ctx.path !== ENDPOINTS.token && ctx.path !== ENDPOINTS.revocation) return next();
+    const unit = await removingAtOnce(store, next);
+    if (ctx.path === ENDPOINTS.revocation || ctx.status !== 200) return;
 
     const { oidc } = ctx as unknown as KoaContextWithOIDC;
     const replaced = (oidc.entities as { RotatedRefreshToken?: RotatedRefreshToken }).RotatedRefreshToken;
@@ -33,7 +32,9 @@ export function tokenTransaction(provider: Provider, store: Store, replay: Refre
       ctx.body = recalled.body;
       return;
     }
-    if (recalled?.kind === 'superseded') await endGrant(provider, replaced?.grantId ?? '');
+    if (recalled?.kind === 'superseded') {
+      await removingAtOnce(store, () => endGrant(provider, replaced?.grantId ?? ''));
+    }
     ctx.status = 400;
     ctx.body = {
       error: 'invalid_grant',
@@ -43,6 +44,14 @@ export function tokenTransaction(provider: Provider, store: Store, replay: Refre
           : 'it was used at the same time by another request',
     };
   });
+}
+
+/** Out: the unit that `work` ran in, whose removals are committed and whose writes are not. */
+async function removingAtOnce(store: Store, work: () => Promise<void>): Promise<UnitOfWork> {
+  const unit = new UnitOfWork(store);
+  await withinUnitOfWork(unit, work);
+  await unit.commitRemovals();
+  return unit;
 }
 
 /** What a token request asked for besides what it presented. */

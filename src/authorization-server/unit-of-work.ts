@@ -6,12 +6,16 @@ import type { Entry, Mutation, NewEntry, Store } from '../storage/store.ts';
  * before the answer is written. oidc-provider consumes a code or refresh token before it has checked everything else;
  * held back, a failed request costs the client nothing, and of two that race only one commits.
  *
- * Deletions are not held back: they only ever take access away, and a detected replay must revoke although it fails.
+ * What it removes is held back apart, and committed whether it succeeds or not: a detected replay must revoke although
+ * it fails. In one step all the same: with its refresh token gone and its access token left, a connection could not be
+ * revoked by the client any more, since the token it would name is unknown.
  */
 export class UnitOfWork {
   readonly #store: Store;
   readonly #mutations: Mutation[] = [];
   readonly #written = new Map<string, Entry>();
+  readonly #removals: Mutation[] = [];
+  readonly #afterRemoval = new Set<() => void>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -29,6 +33,18 @@ export class UnitOfWork {
 
   consume(kind: string, id: string): void {
     this.#mutations.push({ op: 'consume', kind, id });
+  }
+
+  /** In: a deletion, and what to do once it is done. */
+  remove(mutation: Mutation, after?: () => void): void {
+    this.#removals.push(mutation);
+    if (after !== undefined) this.#afterRemoval.add(after);
+  }
+
+  async commitRemovals(): Promise<void> {
+    if (this.#removals.length === 0) return;
+    await this.#store.commit(this.#removals);
+    for (const after of this.#afterRemoval) after();
   }
 
   /** Out: false when another request consumed the same code or refresh token first; then nothing was written. */

@@ -1,23 +1,8 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue } from 'node:sqlite';
 import { GatewayError } from '../errors.ts';
-import type { Clock, Entry, Mutation, Store } from './store.ts';
+import { openDatabase } from './sqlite-file.ts';
+import type { Clock, Entry, Mutation, ReferenceName, Store } from './store.ts';
 import { REFERENCE_NAMES, unixSeconds } from './store.ts';
-
-/** Bumped, with a migration, whenever the table changes. */
-const SCHEMA_VERSION = 1;
-
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS entry (
-    kind TEXT NOT NULL, id TEXT NOT NULL, payload TEXT NOT NULL,
-    expires_at INTEGER, consumed_at INTEGER,
-    ref_grant TEXT, ref_member TEXT, ref_client TEXT, ref_uid TEXT,
-    PRIMARY KEY (kind, id)
-  ) WITHOUT ROWID, STRICT;
-  CREATE INDEX IF NOT EXISTS entry_expiry ON entry (expires_at) WHERE expires_at IS NOT NULL;
-  ${REFERENCE_NAMES.map((name) => `CREATE INDEX IF NOT EXISTS entry_${name} ON entry (kind, ref_${name}) WHERE ref_${name} IS NOT NULL;`).join('\n')}
-`;
 
 interface Row {
   kind: string;
@@ -34,16 +19,18 @@ interface Row {
 /**
  * The embedded store on node:sqlite: write-ahead log, every commit synced to disk before it is acknowledged.
  * In: the file (made with its folder, readable by the owner only) and the clock.
- * Throws GatewayError `store_unavailable` when the file cannot be opened or was written by a newer version.
+ * Throws StoreOpenError when the file is damaged, was written by a newer version, or cannot be opened.
  */
 export function sqliteStore(path: string, clock: Clock): Store {
-  const database = attempt(() => open(path));
+  const database = openDatabase(path);
   const readable = 'kind = ? AND (expires_at IS NULL OR expires_at > ?)';
   const selectOne = database.prepare(`SELECT * FROM entry WHERE ${readable} AND id = ?`);
+  // Left to choose, SQLite takes the primary key by `kind` alone, and reads every token there is to find one grant's.
+  const entriesBy = (name: ReferenceName) => `entry INDEXED BY entry_${name}`;
   const selectBy = Object.fromEntries(
     REFERENCE_NAMES.map((name) => [
       name,
-      database.prepare(`SELECT * FROM entry WHERE ${readable} AND ref_${name} = ? LIMIT ?`),
+      database.prepare(`SELECT * FROM ${entriesBy(name)} WHERE ${readable} AND ref_${name} = ? LIMIT ?`),
     ]),
   );
   const put = database.prepare(`
@@ -56,7 +43,10 @@ export function sqliteStore(path: string, clock: Clock): Store {
   );
   const deleteOne = database.prepare('DELETE FROM entry WHERE kind = ? AND id = ?');
   const deleteBy = Object.fromEntries(
-    REFERENCE_NAMES.map((name) => [name, database.prepare(`DELETE FROM entry WHERE kind = ? AND ref_${name} = ?`)]),
+    REFERENCE_NAMES.map((name) => [
+      name,
+      database.prepare(`DELETE FROM ${entriesBy(name)} WHERE kind = ? AND ref_${name} = ?`),
+    ]),
   );
   const sweep = database.prepare(
     'DELETE FROM entry WHERE (kind, id) IN (SELECT kind, id FROM entry WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)',
@@ -114,25 +104,6 @@ export function sqliteStore(path: string, clock: Clock): Store {
       if (database.isOpen) database.close();
     },
   };
-}
-
-function open(path: string): DatabaseSync {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // Made with its mode before SQLite sees it: the write-ahead files copy the mode of the main file.
-  closeSync(openSync(path, 'a', 0o600));
-  chmodSync(path, 0o600);
-  const database = new DatabaseSync(path, { timeout: 5000 });
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-  const version = Number(database.prepare('PRAGMA user_version').get()?.user_version ?? 0);
-  if (version > SCHEMA_VERSION) {
-    database.close();
-    throw new Error(
-      `the store was written by a newer version of coursegate (schema ${version}, this one knows ${SCHEMA_VERSION})`,
-    );
-  }
-  database.exec(SCHEMA);
-  database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-  return database;
 }
 
 function columns(entry: Omit<Entry, 'consumedAt'>): SQLInputValue[] {

@@ -1,0 +1,47 @@
+import { GatewayError } from '../errors.ts';
+
+type Reason =
+  /** What is in the file cannot be trusted, or read. */
+  | 'damaged'
+  /** The file is good, and of a version to come. */
+  | 'newer'
+  /** The system does not let it be opened. */
+  | 'unopenable';
+
+/** Why a store's file does not open, in one sentence that names the file and says what to do next. */
+export class StoreOpenError extends GatewayError {
+  readonly reason: Reason;
+
+  constructor(reason: Reason, path: string, detail: string) {
+    super('store_unavailable', { message: `${WHAT[reason](path, detail)} ${NEXT[reason]}` });
+    this.name = 'StoreOpenError';
+    this.reason = reason;
+  }
+}
+
+const WHAT: Readonly<Record<Reason, (path: string, detail: string) => string>> = {
+  damaged: (path, detail) => `The store ${path} is damaged (${detail}):`,
+  newer: (path, detail) => `The store ${path} was written by a newer version of coursegate (${detail}):`,
+  unopenable: (path, detail) => `The store ${path} cannot be opened (${detail}):`,
+};
+
+const NEXT: Readonly<Record<Reason, string>> = {
+  damaged:
+    'restore your backup of it, or move it away with its -wal and -shm files, and members will have to approve their apps again.',
+  newer: 'run that version, or restore a backup made before the upgrade.',
+  unopenable: 'see that its folder exists, has room, and may be written by the user that coursegate runs as.',
+};
+
+/** SQLite's primary result codes for a file whose content is wrong. */
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+/** In: whatever opening `path` threw. */
+export function asStoreOpenError(path: string, thrown: unknown): StoreOpenError {
+  if (thrown instanceof StoreOpenError) return thrown;
+  const { errcode, message } = thrown as { errcode?: number; message?: string };
+  // The low byte is the primary code, what is above it the finer one.
+  const primary = errcode === undefined ? undefined : errcode & 0xff;
+  const damaged = primary === SQLITE_CORRUPT || primary === SQLITE_NOTADB;
+  return new StoreOpenError(damaged ? 'damaged' : 'unopenable', path, message ?? String(thrown));
+}

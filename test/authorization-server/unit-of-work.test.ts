@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { UnitOfWork } from '../../src/authorization-server/unit-of-work.ts';
+import { memoryStore } from '../../src/storage/memory.ts';
+import type { Mutation, Store } from '../../src/storage/store.ts';
+
+/** A store that tells what was committed together, and fails when told. */
+function watched(fail = false): { store: Store; commits: (readonly Mutation[])[] } {
+  const inner = memoryStore(Date.now);
+  const commits: (readonly Mutation[])[] = [];
+  const commit: Store['commit'] = async (mutations) => {
+    if (fail) throw new Error('the disk is full');
+    commits.push(mutations);
+    return inner.commit(mutations);
+  };
+  return { store: { ...inner, commit }, commits };
+}
+
+const remove = (kind: string) => ({ op: 'deleteBy', kind, name: 'grant', value: 'g' }) as const;
+
+describe('what a request removes', () => {
+  it('is gone in one commit, and told once after it', async () => {
+    const { store, commits } = watched();
+    const unit = new UnitOfWork(store);
+    const told: number[] = [];
+    const after = () => void told.push(commits.length);
+    for (const kind of ['AccessToken', 'RefreshToken', 'Grant']) unit.remove(remove(kind), after);
+    expect(commits).toEqual([]);
+    await unit.commitRemovals();
+    expect(commits).toEqual([['AccessToken', 'RefreshToken', 'Grant'].map(remove)]);
+    expect(told).toEqual([1]);
+  });
+
+  it('is gone though the request failed, and what it wrote is not there', async () => {
+    const { store, commits } = watched();
+    const unit = new UnitOfWork(store);
+    unit.put({ kind: 'AccessToken', id: 'a', payload: '{}', expiresAt: undefined, references: {} });
+    unit.remove(remove('RefreshToken'));
+    await unit.commitRemovals();
+    expect(commits).toEqual([[remove('RefreshToken')]]);
+    expect(await store.get('AccessToken', 'a')).toBeUndefined();
+  });
+
+  it('is told by nobody when the store could not do it', async () => {
+    const unit = new UnitOfWork(watched(true).store);
+    unit.remove(remove('Grant'), () => expect.unreachable());
+    await expect(unit.commitRemovals()).rejects.toThrow('full');
+  });
+});

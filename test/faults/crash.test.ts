@@ -1,0 +1,155 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type App, introspect, registerApp } from '../support/app.ts';
+import { approved, connect, refreshForm, type Tokens, token } from '../support/connection.ts';
+import { familiesIn } from './families.ts';
+import { type GateProcess, gateProcess } from './gate-process.ts';
+import { type Outcome, type Posted, post } from './post.ts';
+
+/** A short form by default; the whole one is `npm run test:faults`. */
+const ROUNDS = Number(process.env.COURSEGATE_FAULT_ROUNDS ?? 15);
+const ROUND_LIMIT = 20_000;
+/** The replay window, less what the clock's whole seconds may take from it. */
+const WINDOW = 8_000;
+
+/** When the process is killed, seen from the requests that are in flight. */
+const MOMENTS = ['at random', 'at the first byte', 'before the first byte', 'amid the answers'] as const;
+type Moment = (typeof MOMENTS)[number];
+
+type Form = Record<string, string | undefined>;
+
+const tokensOf = (outcome: Outcome): Tokens | undefined =>
+  outcome.kind === 'answered' && outcome.status === 200 ? (outcome.body as unknown as Tokens) : undefined;
+
+describe('the gate, killed while it issues, rotates and revokes', () => {
+  let gate: GateProcess;
+  let app: App;
+  /** Connections that the app holds: what was acknowledged and not cut off since. */
+  let held: Tokens[] = [];
+  const counts = { acknowledged: 0, lost: 0, lostAndDone: 0, lostAndUndone: 0 };
+  /** Milliseconds from sending to the first byte, lately. */
+  let latency = 10;
+
+  beforeAll(async () => {
+    gate = await gateProcess();
+    await gate.start();
+    app = await registerApp(gate.origin);
+  });
+  afterAll(async () => {
+    await gate.close();
+    process.stdout.write(`${ROUNDS} kills: ${JSON.stringify(counts)}\n`);
+  });
+
+  const isActive = async ({ access_token }: Tokens) => (await introspect(app, access_token)).active;
+  const redeemForm = async (): Promise<Form> => (await approved(app)).form;
+  const connected = async () => (await connect(app)) as unknown as Tokens;
+  const count = (outcome: Outcome) => {
+    if (outcome.kind === 'lost') counts.lost += 1;
+    else counts.acknowledged += 1;
+    return outcome;
+  };
+
+  const killAt = async (moment: Moment, inFlight: readonly Posted[]) => {
+    const started = performance.now();
+    const first = Promise.race(inFlight.map(({ begun }) => begun));
+    if (moment === 'at the first byte') {
+      await first;
+      latency = performance.now() - started;
+    } else if (moment === 'amid the answers') {
+      await first;
+      await sleep(Math.random() * 8);
+    } else if (moment === 'before the first byte') {
+      await Promise.race([first, sleep(Math.max(0, latency - Math.random() * 3))]);
+    } else {
+      await sleep(randomInt(0, 16));
+    }
+    await gate.kill();
+  };
+
+  const round = async (moment: Moment) => {
+    while (held.length < 5) held.push(await connected());
+    const codes = await Promise.all([redeemForm(), redeemForm(), redeemForm()]);
+    const [cut, untouched, ...refreshed] = held as [Tokens, Tokens, ...Tokens[]];
+    const tokenUrl = String(app.server.token_endpoint);
+    // A first request has loaded and compiled what the killed ones run through: without it all would die unbegun.
+    await token(app, refreshForm(app, 'warm'));
+
+    const began = Date.now();
+    const redeeming = codes.map((form) => post(tokenUrl, form));
+    const refreshing = refreshed.map(({ refresh_token }) => post(tokenUrl, refreshForm(app, refresh_token)));
+    const form = { client_id: app.client.client_id, token: cut.refresh_token };
+    const revoking = post(String(app.server.revocation_endpoint), form);
+    await killAt(moment, [...redeeming, ...refreshing, revoking]);
+    const redeemed = (await Promise.all(redeeming.map(({ outcome }) => outcome))).map(count);
+    const rotated = (await Promise.all(refreshing.map(({ outcome }) => outcome))).map(count);
+    const revoked = count(await revoking.outcome);
+
+    // Nothing half done: a code that is used has its tokens, one that is not has none; one refresh token to a grant.
+    for (const family of familiesIn(gate.data)) {
+      expect(family.codes + family.refresh_tokens, JSON.stringify(family)).toBeLessThanOrEqual(1);
+      if (family.codes === 1) expect(family.access_tokens, JSON.stringify(family)).toBe(0);
+    }
+    await gate.start();
+
+    held = [];
+    expect(await isActive(untouched)).toBe(true);
+
+    for (const [at, outcome] of rotated.entries()) {
+      const before = refreshed[at] as Tokens;
+      const answered = tokensOf(outcome);
+      if (outcome.kind === 'answered') expect(outcome).toMatchObject({ status: 200 });
+      expect(Date.now() - began, 'the restart took longer than the replay window').toBeLessThan(WINDOW);
+      const again = await token(app, refreshForm(app, before.refresh_token));
+      expect(again, `signed out by a kill ${moment}`).toMatchObject({ status: 200 });
+      if (answered !== undefined) expect(again.body).toEqual(answered);
+      expect(await isActive(again.body)).toBe(true);
+      held.push(again.body);
+    }
+
+    const known = await token(app, refreshForm(app, untouched.refresh_token));
+    expect(known.status).toBe(200);
+    held.push(known.body);
+
+    if (revoked.kind === 'answered') expect(revoked.status).toBe(200);
+    else expect((await post(String(app.server.revocation_endpoint), form).outcome).kind).toBe('answered');
+    expect(await isActive(cut)).toBe(false);
+    expect(await token(app, refreshForm(app, cut.refresh_token))).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    });
+
+    for (const [at, outcome] of redeemed.entries()) {
+      const answered = tokensOf(outcome);
+      const code = codes[at] as Form;
+      if (outcome.kind === 'answered') expect(outcome).toMatchObject({ status: 200 });
+      if (answered !== undefined) {
+        expect(await isActive(answered)).toBe(true);
+        const next = await token(app, refreshForm(app, answered.refresh_token));
+        expect(next.status).toBe(200);
+        // The last one is kept for the rounds to come; the others are asked whether their code gives a second set.
+        if (at === codes.length - 1) held.push(next.body);
+        else expect((await token(app, code)).status).toBe(400);
+        continue;
+      }
+      const retried = await token(app, code);
+      if (retried.status === 200) {
+        counts.lostAndUndone += 1;
+        expect(await isActive(retried.body)).toBe(true);
+        expect((await token(app, code)).status).toBe(400);
+      } else {
+        counts.lostAndDone += 1;
+        expect(retried).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+      }
+    }
+  };
+
+  it(`${ROUNDS} times, loses nothing acknowledged, signs nobody out, gives no second set and revives nothing`, {
+    timeout: ROUNDS * ROUND_LIMIT,
+  }, async () => {
+    for (let at = 0; at < ROUNDS; at += 1) await round(MOMENTS[at % MOMENTS.length] ?? 'at random');
+    // Kills that hit nothing, or everything, would prove nothing.
+    expect(counts.lost).toBeGreaterThan(ROUNDS);
+    expect(counts.acknowledged).toBeGreaterThan(ROUNDS / 5);
+  });
+});
