@@ -8,9 +8,10 @@ import { UnitOfWork, withinUnitOfWork } from './unit-of-work.ts';
 type RotatedRefreshToken = NonNullable<KoaContextWithOIDC['oidc']['entities']['RefreshToken']>;
 
 /**
- * Runs each revocation in one commit, so that it is done or not begun, and each token request in a unit of work and commits it before the answer is written. A code that another request
- * redeemed first is refused; a refresh token that another request of the same client has just replaced is given that
- * request's answer; one whose successor was used already is an old copy, and ends the connection.
+ * Runs each revocation in one commit, so that it is done or not begun, and each token request in a unit of work that is
+ * committed before the answer is written. A code that another request redeemed first is refused; a refresh token that
+ * another request of the same client has just replaced is given that request's answer; one whose successor was used
+ * already is an old copy, and ends the connection.
  */
 export function tokenTransaction(provider: Provider, store: Store, replay: RefreshReplay): void {
   provider.use(async (ctx, next) => {

@@ -8,6 +8,13 @@ import { openToRead } from './sqlite-file.ts';
 /** All pages in one step: copied in several, it begins again whenever the gate has written in between. */
 const ALL_PAGES = 2 ** 31 - 1;
 
+/** Why there is no file here to copy. */
+const NOT_OURS = {
+  memory: 'There is nothing to copy: this store is kept in memory.',
+  redis:
+    'This store is in Redis, which keeps its own copies: back up its append-only file, and keep `secret` elsewhere.',
+} as const;
+
 export interface Backup {
   /** The file that was copied. */
   readonly from: string;
@@ -20,7 +27,7 @@ export interface Backup {
  * owner only, and appears whole. Throws Error when `to` is taken, StoreOpenError when the store cannot be read.
  */
 export async function backupStore(store: Config['store'], to: string): Promise<Backup> {
-  if (store.kind !== 'sqlite') throw new Error('There is nothing to copy: this store is kept in memory.');
+  if (store.kind !== 'sqlite') throw new Error(NOT_OURS[store.kind]);
   if (existsSync(to)) throw taken(to);
   const draft = draftOf(to);
   const database = openToRead(store.path);

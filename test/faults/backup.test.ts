@@ -97,4 +97,19 @@ describe('a backup', () => {
     const made = await run(join(folder, 'memory.db'), { COURSEGATE__STORE: '{ kind: memory }', COURSEGATE_DATA: '' });
     expect(made).toMatchObject({ code: 1, stderr: 'There is nothing to copy: this store is kept in memory.\n' });
   });
+
+  it('of a store in Redis is not made, and says where that one is kept', async () => {
+    const made = await run(join(folder, 'redis.db'), {
+      COURSEGATE__STORE: '{ kind: redis, url: { env: REDIS_URL } }',
+      COURSEGATE__SECRET: '{ env: TEST_SECRET }',
+      COURSEGATE_DATA: '',
+      REDIS_URL: 'redis://127.0.0.1:1',
+      TEST_SECRET: 'a secret of at least thirty-two bytes, for tests',
+    });
+    expect(made).toMatchObject({
+      code: 1,
+      stderr:
+        'This store is in Redis, which keeps its own copies: back up its append-only file, and keep `secret` elsewhere.\n',
+    });
+  });
 });
