@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { asGatewayError, GatewayError, renderFailure, type Voice } from './errors.ts';
 import { json, writeAnswer } from './http/answer.ts';
+import type { Provenance, ProvenanceOf } from './http/provenance.ts';
 import { type Challenge, formatChallenge } from './oauth/challenge.ts';
 import { ANONYMOUS, type Principal } from './oauth/principal.ts';
 import type { Log } from './operations/log.ts';
@@ -15,6 +15,7 @@ import { parseTarget, type Target } from './upstream/target.ts';
 export interface DispatchOptions {
   readonly origin: string;
   readonly routing: Routing<Route>;
+  readonly provenanceOf: ProvenanceOf;
   readonly gate: Gate;
   /** The legacy site, for what no route claims; undefined: there is nothing else. */
   readonly site: Site | undefined;
@@ -42,20 +43,21 @@ const CORS_HEADERS = {
 
 /** One request, top to bottom: its target, its route, the gate, the handler; and the one place where failures are told. */
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { routing, gate, site, log } = options;
+  const { routing, provenanceOf, gate, site, log } = options;
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const started = performance.now();
-    const requestId = randomUUID();
+    const provenance = provenanceOf(request);
+    const { requestId } = provenance;
     const trace: Trace = {};
     response.setHeader('x-request-id', requestId);
-    response.once('close', () => logRequest(log, request, response, trace, requestId, performance.now() - started));
+    response.once('close', () => logRequest(log, request, response, trace, provenance, performance.now() - started));
     let target: Target | undefined;
     try {
       target = parseTarget(request.url ?? '', options.origin);
       if (target === undefined)
         throw new GatewayError('invalid_request', { message: 'This address is not one that is taken here.' });
-      await answer(request, response, target, trace);
+      await answer(request, response, target, provenance, trace);
     } catch (thrown) {
       trace.failure = asGatewayError(thrown);
       fail(request, response, target, trace.failure, requestId);
@@ -66,6 +68,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     request: IncomingMessage,
     response: ServerResponse,
     target: Target,
+    provenance: Provenance,
     trace: Trace,
   ): Promise<void> => {
     const method = request.method ?? '';
@@ -74,7 +77,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     switch (found.kind) {
       case 'none':
         if (site === undefined) throw new GatewayError('not_found');
-        return site.handle(request, response, target);
+        return site.handle(request, response, target, provenance);
       case 'claimed':
         // The path of a protected route in another spelling: the backend might take it for the same.
         throw new GatewayError('not_found');
@@ -82,7 +85,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         throw new GatewayError('method_not_allowed', { headers: { allow: found.allow.join(', ') } });
       case 'route':
         trace.route = found.route.pattern;
-        return enter(request, response, target, found.route.value, trace);
+        return enter(request, response, target, found.route.value, provenance, trace);
     }
   };
 
@@ -91,6 +94,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     response: ServerResponse,
     target: Target,
     route: Route,
+    provenance: Provenance,
     trace: Trace,
   ): Promise<void> => {
     if (route.cors) setHeaders(response, CORS_HEADERS);
@@ -110,7 +114,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       principal = verdict.principal;
     }
     trace.principal = principal;
-    await route.handler({ request, response, target, principal });
+    await route.handler({ request, response, target, principal, provenance });
   };
 
   /** Out: whether the request was a CORS preflight for a route that other origins may call, and is answered. */
@@ -160,7 +164,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const target = parseTarget(request.url ?? '', options.origin);
       // Only the legacy site has sockets to open: a path of the table is never reached by an upgrade.
       if (target !== undefined && site !== undefined && routing('GET', target.path).kind === 'none') {
-        site.upgrade(request, socket, head, target);
+        site.upgrade(request, socket, head, target, provenanceOf(request));
       } else {
         socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
       }
@@ -192,12 +196,13 @@ function logRequest(
   request: IncomingMessage,
   response: ServerResponse,
   trace: Trace,
-  requestId: string,
+  provenance: Provenance,
   milliseconds: number,
 ): void {
   const { principal, failure } = trace;
   const line = {
-    request_id: requestId,
+    request_id: provenance.requestId,
+    client_address: provenance.clientAddress,
     method: request.method,
     route: trace.route ?? 'site',
     status: response.statusCode,

@@ -12,6 +12,7 @@ import { createDispatch } from './dispatch.ts';
 import { GatewayError } from './errors.ts';
 import { json, writeAnswer } from './http/answer.ts';
 import type { Handler } from './http/exchange.ts';
+import { createProvenance } from './http/provenance.ts';
 import { openListeners } from './listeners.ts';
 import { sessionConnector } from './login/session.ts';
 import { protectedResource } from './oauth/protected-resource.ts';
@@ -171,10 +172,7 @@ export async function startGateway({
                 path: config.account.path,
                 handler: ({ request, response, principal }) => account(request, response, asMember(principal)),
               },
-        forwardTo:
-          (upstream) =>
-          ({ request, response, target, principal }) =>
-            forward(request, response, target, upstream, principal),
+        forwardTo: (upstream) => (exchange) => forward(exchange, upstream),
       },
       resources,
       configured: config.routes,
@@ -184,6 +182,7 @@ export async function startGateway({
     const dispatch = createDispatch({
       origin,
       routing: createRouting(routes),
+      provenanceOf: createProvenance(config.listen),
       gate,
       site,
       errorPage: pages.fail,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trustedProxyProblem } from '../http/trusted-proxies.ts';
 import { isForbiddenScheme } from '../oauth/forbidden-scheme.ts';
 import { isScopeToken } from '../oauth/scope.ts';
 import { pages, translatable } from './pages.ts';
@@ -35,9 +36,21 @@ const httpUrl = z
   .refine((text) => !/[?#]/.test(text), 'must have neither query nor fragment')
   .refine((text) => !/^[^/]*\/\/[^/]*@/.test(text), 'must hold no user name or password');
 
+const trustedProxy = z.string().superRefine((entry, context) => {
+  const problem = trustedProxyProblem(entry);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+});
+
 const listen = z.strictObject({
   host: z.string().default('127.0.0.1'),
   port: z.int().min(0).max(65_535).default(8080),
+  trustedProxies: z.array(trustedProxy).default([]).meta({
+    description:
+      'Proxies in front whose word on the client address, request id and trace is taken: addresses, networks such as 10.0.0.0/8, loopback, private. From anyone else it is removed.',
+  }),
+  forwardingField: z.enum(['X-Forwarded-For', 'Forwarded']).default('X-Forwarded-For').meta({
+    description: 'The field in which the trusted proxies name the client. The other one is never read.',
+  }),
   admin: z
     .strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(9090) })
     .prefault({}),
@@ -153,7 +166,9 @@ const registration = z.strictObject({
     .int()
     .min(1)
     .default(120)
-    .meta({ description: 'Registrations taken of one connecting address; behind a proxy that is the proxy.' }),
+    .meta({
+      description: 'Registrations taken of one client address; behind a proxy, name it in listen.trustedProxies.',
+    }),
   perDay: z.int().min(1).default(100_000).meta({ description: 'Registrations taken of all addresses together.' }),
   unusedLifetime: duration
     .prefault('24h')

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../oauth/principal.ts';
+import type { Provenance } from './provenance.ts';
 
 /** One request that was routed and admitted, on its way to the handler that answers it. */
 export interface Exchange {
@@ -8,6 +9,8 @@ export interface Exchange {
   /** The canonical path that was judged, and the query as sent ('' or '?…'). */
   readonly target: { readonly path: string; readonly query: string };
   readonly principal: Principal;
+  /** Where the request came from: the client's address, and whether a trusted proxy vouches for it. */
+  readonly provenance: Provenance;
 }
 
 /** Answers an exchange. What it throws is rendered in the voice of its route. */

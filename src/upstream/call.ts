@@ -48,7 +48,7 @@ function ownHeaders(request: UpstreamRequest): Record<string, string> {
   return Object.fromEntries(
     Object.entries(request.headers ?? {}).filter(([name]) => {
       const kind = requestField(name);
-      return kind !== 'drop' && kind !== 'connection';
+      return kind !== 'drop' && kind !== 'trace' && kind !== 'connection';
     }),
   );
 }

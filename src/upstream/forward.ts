@@ -1,28 +1,20 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
-import type { Principal } from '../oauth/principal.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { deliver } from './delivery.ts';
 import { asksForWebSocket, requestFraming } from './framing.ts';
-import { type RequestPolicy, requestHeaders, responseHeaders } from './headers.ts';
+import { forwardedOrigin, type RequestPolicy, requestHeaders, responseHeaders } from './headers.ts';
 import type { Identity } from './identity.ts';
 import type { Pools } from './pools.ts';
-import type { Target } from './target.ts';
 import { uploadOf } from './upload.ts';
 
 /**
- * Sends an admitted request to an upstream and its answer to the client, streaming both ways. In: the request, its
- * response, the canonical target that was judged, the upstream's name, and who the request acts for.
+ * Sends an admitted request to an upstream and its answer to the client, streaming both ways. In: the exchange, with
+ * the target that was judged and who it acts for, and the upstream's name.
  * Throws GatewayError only while nothing has been written: `upstream_unreachable`, `upstream_timeout`,
  * `upstream_invalid`, `invalid_request`, `method_not_allowed`. After that a failure cuts the connection.
  */
-export type Forward = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  target: Target,
-  upstream: string,
-  principal: Principal,
-) => Promise<void>;
+export type Forward = (exchange: Exchange, upstream: string) => Promise<void>;
 
 /** The protected lane: undici's dispatcher under the header policy. */
 export function createForward(options: {
@@ -33,9 +25,9 @@ export function createForward(options: {
   origin: string;
 }): Forward {
   const { origin, pools } = options;
-  const policy: RequestPolicy = { lane: 'protected', origin: new URL(origin), ownCookie: () => true };
+  const policy: RequestPolicy = { lane: 'protected', origin: forwardedOrigin(origin), ownCookie: () => true };
 
-  return async (request, response, target, upstreamName, principal) => {
+  return async ({ request, response, target, principal, provenance }, upstreamName) => {
     if (asksForWebSocket(request)) {
       throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
     }
@@ -43,7 +35,7 @@ export function createForward(options: {
     const upstream = pools.get(upstreamName);
     const identity = await options.identity(principal, upstreamName, upstream.identity);
 
-    const headers = requestHeaders(request.rawHeaders, request.socket.remoteAddress, policy);
+    const headers = requestHeaders(request.rawHeaders, provenance, policy);
     if (framing.kind === 'length') headers.push('Content-Length', framing.length);
     for (const name in identity) headers.push(name, identity[name] as string);
 

@@ -2,7 +2,7 @@
  * Which header fields may cross the gate, by name. Names are judged in a folded form (lower case, every other
  * character a '-'), because upstreams fold too: to CGI and WSGI `X_Member_Id` and `X-Member-Id` are one variable.
  */
-export type RequestField = 'pass' | 'drop' | 'cookie' | 'authorization' | 'connection';
+export type RequestField = 'pass' | 'drop' | 'trace' | 'cookie' | 'authorization' | 'connection';
 export type ResponseField =
   | 'pass'
   | 'drop'
@@ -77,18 +77,26 @@ const FORWARDING_PREFIXES = [
 ];
 
 /** Set anew for the upstream, or handled by the server that reads the request. */
-const OURS_TO_SET = ['host', 'content-length', 'expect'];
+const OURS_TO_SET = ['host', 'content-length', 'expect', 'traceparent', 'tracestate', 'x-request-id'];
+
+/** Traces in other dialects than W3C's: a trusted proxy's are passed on, a stranger would write into our traces. */
+const TRACE = new Set(['b3', 'baggage', 'uber-trace-id', 'x-amzn-trace-id', 'x-cloud-trace-context']);
+const TRACE_PREFIXES = ['x-b3-', 'x-datadog-', 'uberctx-'];
 
 /** What an answer tells of the upstream's insides, or tells a proxy in front of us to do. */
 const INTERNAL = [
   'alt-svc',
   'server',
   'set-cookie2',
+  'traceparent',
+  'tracestate',
   'via',
   'x-aspnet-version',
   'x-aspnetmvc-version',
   'x-lighttpd-send-file',
   'x-powered-by',
+  // Ours is there already; a client that quotes one must quote the one that our log knows.
+  'x-request-id',
   'x-runtime',
   'x-sendfile',
 ];
@@ -108,6 +116,7 @@ export const requestField = remembered((name): RequestField => {
   // nginx drops such names too: to most frameworks they are another spelling of the dashed name.
   if (/[_.]/.test(name) || REQUEST_DROPPED.has(folded) || folded.startsWith('proxy-') || isIdentity(folded))
     return 'drop';
+  if (TRACE.has(folded) || TRACE_PREFIXES.some((prefix) => folded.startsWith(prefix))) return 'trace';
   return FORWARDING_PREFIXES.some((prefix) => folded.startsWith(prefix)) ? 'drop' : 'pass';
 });
 

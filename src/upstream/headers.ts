@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts';
+import type { Provenance } from '../http/provenance.ts';
 import { cookieName, withoutCookies } from './cookies.ts';
 import { requestField, responseField } from './header-names.ts';
 import { publicLocation } from './location.ts';
@@ -14,10 +15,31 @@ type Lane = 'protected' | 'site';
 
 export interface RequestPolicy {
   readonly lane: Lane;
-  /** Our public origin, as X-Forwarded-Host and -Proto tell the upstream. */
-  readonly origin: URL;
+  /** Our public origin, as an upstream is told it. */
+  readonly origin: ForwardedOrigin;
   /** Cookies of the gate itself: never shown to an upstream. */
   readonly ownCookie: (name: string) => boolean;
+}
+
+/** The parts of our origin that forwarding fields name, taken apart once. */
+interface ForwardedOrigin {
+  readonly host: string;
+  readonly scheme: string;
+  readonly port: string;
+  /** What follows `for=` in Forwarded (RFC 7239); a host with a port is quoted. */
+  readonly forwarded: string;
+}
+
+export function forwardedOrigin(origin: string): ForwardedOrigin {
+  const { host, protocol, port } = new URL(origin);
+  const scheme = protocol.slice(0, -1);
+  const quoted = /[^\w.-]/.test(host) ? `"${host}"` : host;
+  return {
+    host,
+    scheme,
+    port: port || (scheme === 'https' ? '443' : '80'),
+    forwarded: `;host=${quoted};proto=${scheme}`,
+  };
 }
 
 export interface ResponsePolicy {
@@ -34,10 +56,10 @@ const NONE: ReadonlySet<string> = new Set();
 
 /**
  * The fields an upstream is sent, without Host, framing and identity, which the sender adds after. In: the fields as
- * received and the address of the socket they came from. What Connection names is removed first (RFC 9110 §7.6.1), so
- * that a client cannot use it on what we add. X-Forwarded-* are ours alone: no proxy before us is trusted.
+ * received and where they came from. What Connection names is removed first (RFC 9110 §7.6.1), so that a client cannot
+ * use it on what we add.
  */
-export function requestHeaders(raw: readonly string[], address: string | undefined, policy: RequestPolicy): string[] {
+export function requestHeaders(raw: readonly string[], provenance: Provenance, policy: RequestPolicy): string[] {
   const listed = connectionOptions(raw);
   const authorizations: string[] = [];
   const fields: string[] = [];
@@ -47,7 +69,9 @@ export function requestHeaders(raw: readonly string[], address: string | undefin
     const kind = requestField(name);
     if (kind === 'drop' || kind === 'connection' || (listed.size > 0 && listed.has(name.toLowerCase()))) continue;
     if (kind === 'pass') fields.push(name, value);
-    else if (policy.lane === 'protected') continue;
+    else if (kind === 'trace') {
+      if (provenance.trusted) fields.push(name, value);
+    } else if (policy.lane === 'protected') continue;
     else if (kind === 'authorization') authorizations.push(name, value);
     else {
       const kept = withoutCookies(value, policy.ownCookie);
@@ -57,8 +81,22 @@ export function requestHeaders(raw: readonly string[], address: string | undefin
   // A bearer token is meant for us. Two credentials are nobody's: servers differ on which one counts.
   if (authorizations.length === 2 && !/^\s*(bearer|dpop)([\s,]|$)/i.test(authorizations[1] ?? ''))
     fields.push(...authorizations);
-  if (address !== undefined) fields.push('X-Forwarded-For', address.replace(/^::ffff:(?=\d)/i, ''));
-  fields.push('X-Forwarded-Host', policy.origin.host, 'X-Forwarded-Proto', policy.origin.protocol.slice(0, -1));
+  return forwarded(fields, provenance, policy.origin);
+}
+
+/**
+ * Adds where a request came from and where to, in every spelling backends read: the client and the proxies that are
+ * vouched for, our own origin whatever Host said, the request id and the trace. Always set, never left to what was sent.
+ */
+function forwarded(fields: string[], provenance: Provenance, origin: ForwardedOrigin): string[] {
+  const { clientAddress, hops, requestId, tracestate } = provenance;
+  if (clientAddress !== '') {
+    const node = clientAddress.includes(':') ? `"[${clientAddress}]"` : clientAddress;
+    fields.push('X-Forwarded-For', hops, 'X-Real-IP', clientAddress, 'Forwarded', `for=${node}${origin.forwarded}`);
+  }
+  fields.push('X-Forwarded-Host', origin.host, 'X-Forwarded-Proto', origin.scheme, 'X-Forwarded-Port', origin.port);
+  fields.push('X-Request-Id', requestId, 'traceparent', provenance.traceparent());
+  if (tracestate !== undefined) fields.push('tracestate', tracestate);
   return fields;
 }
 

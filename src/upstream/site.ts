@@ -2,8 +2,9 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
+import type { Provenance } from '../http/provenance.ts';
 import { requestFraming } from './framing.ts';
-import { requestHeaders } from './headers.ts';
+import { forwardedOrigin, requestHeaders } from './headers.ts';
 import { pathPrefix } from './location.ts';
 import { SiteExchange } from './site-exchange.ts';
 import type { Target } from './target.ts';
@@ -12,12 +13,12 @@ import { createTunnels } from './tunnel.ts';
 /** The legacy site itself: pages, assets, WebSockets; whatever is no protected resource. */
 export interface Site {
   /** Passes a request on. It sets `request.url` and `request.headers` to what the upstream is sent. Throws as `Forward`. */
-  handle(request: IncomingMessage, response: ServerResponse, target: Target): Promise<void>;
+  handle(request: IncomingMessage, response: ServerResponse, target: Target, provenance: Provenance): Promise<void>;
   /** Passes a WebSocket on. Never throws: what goes wrong is answered on the socket. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, target: Target): void;
-  /** Ends every connection to the site, tunnels included. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, target: Target, provenance: Provenance): void;
   /** Ends the WebSockets, which would never end by themselves; requests go on. */
   hangUp(): void;
+  /** Ends every connection to the site, tunnels included. */
   close(): void;
 }
 
@@ -45,7 +46,7 @@ export function createSite(options: SiteOptions): Site {
     maxSockets: Number.POSITIVE_INFINITY,
     maxFreeSockets: 256,
   });
-  const requestPolicy = { lane: 'site', origin: new URL(options.origin), ownCookie } as const;
+  const requestPolicy = { lane: 'site', origin: forwardedOrigin(options.origin), ownCookie } as const;
   const responsePolicy = {
     lane: 'site',
     origin: options.origin,
@@ -74,14 +75,14 @@ export function createSite(options: SiteOptions): Site {
     upstreamUrl,
     timeout,
     responsePolicy,
-    headersOf: (request) => requestHeaders(request.rawHeaders, request.socket.remoteAddress, requestPolicy),
+    headersOf: (request, provenance) => requestHeaders(request.rawHeaders, provenance, requestPolicy),
     pathOf,
   });
 
   return {
-    async handle(request, response, target) {
+    async handle(request, response, target, provenance) {
       const framing = requestFraming(request);
-      const fields = requestHeaders(request.rawHeaders, request.socket.remoteAddress, requestPolicy);
+      const fields = requestHeaders(request.rawHeaders, provenance, requestPolicy);
       // Framing is named, never left to be derived: a body without it would be read as a request of its own.
       if (framing.kind === 'length') fields.push('content-length', framing.length);
       if (framing.kind === 'chunked') fields.push('transfer-encoding', 'chunked');

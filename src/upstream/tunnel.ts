@@ -4,6 +4,7 @@ import https from 'node:https';
 import type { Duplex } from 'node:stream';
 import { GatewayError, renderFailure } from '../errors.ts';
 import { writeAnswer } from '../http/answer.ts';
+import type { Provenance } from '../http/provenance.ts';
 import { cutOff } from './answer-stream.ts';
 import { upstreamFailure } from './failures.ts';
 import { asksForWebSocket } from './framing.ts';
@@ -12,7 +13,7 @@ import { answerOn } from './socket-answer.ts';
 import type { Target } from './target.ts';
 
 export interface Tunnels {
-  open(request: IncomingMessage, socket: Duplex, head: Buffer, target: Target): void;
+  open(request: IncomingMessage, socket: Duplex, head: Buffer, target: Target, provenance: Provenance): void;
   close(): void;
 }
 
@@ -22,7 +23,7 @@ export interface TunnelOptions {
   readonly timeout: number;
   readonly responsePolicy: ResponsePolicy;
   /** The request's fields under the policy. */
-  readonly headersOf: (request: IncomingMessage) => string[];
+  readonly headersOf: (request: IncomingMessage, provenance: Provenance) => string[];
   readonly pathOf: (target: Target) => string;
 }
 
@@ -38,13 +39,13 @@ export function createTunnels(options: TunnelOptions): Tunnels {
   const open = new Set<Duplex>();
 
   return {
-    open(request, socket, head, target) {
+    open(request, socket, head, target, provenance) {
       // Without a listener, a client that resets its connection would end the process.
       socket.on('error', () => socket.destroy());
       hold(open, socket);
       try {
         refuseOddities(request, responsePolicy.origin);
-        handshake(request, socket, head, target);
+        handshake(request, socket, head, target, provenance);
       } catch (thrown) {
         refuse(request, socket, thrown);
       }
@@ -54,14 +55,20 @@ export function createTunnels(options: TunnelOptions): Tunnels {
     },
   };
 
-  function handshake(request: IncomingMessage, socket: Duplex, head: Buffer, target: Target): void {
+  function handshake(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    target: Target,
+    provenance: Provenance,
+  ): void {
     const outgoing = send({
       hostname: upstreamUrl.hostname.replace(/^\[|\]$/g, ''),
       port: upstreamUrl.port,
       path: options.pathOf(target),
       agent: false,
       headers: [
-        ...options.headersOf(request),
+        ...options.headersOf(request, provenance),
         'Host',
         upstreamUrl.host,
         'Connection',

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { generateKeyPair } from 'jose';
 import { asGatewayError, type GatewayError, renderFailure } from '../../src/errors.ts';
 import { writeAnswer } from '../../src/http/answer.ts';
+import { createProvenance } from '../../src/http/provenance.ts';
 import { ANONYMOUS, type MemberPrincipal, type Principal } from '../../src/oauth/principal.ts';
 import { createForward } from '../../src/upstream/forward.ts';
 import { createIdentity } from '../../src/upstream/identity.ts';
@@ -40,7 +41,10 @@ export interface TestGate {
  * Starts a gate: `/api/**` and `/open/**` are protected (the first for MEMBER, the second anonymous), the rest is the
  * site's. `timeout` is in seconds.
  */
-export async function startGate(upstreamUrl: string, options: { timeout?: number } = {}): Promise<TestGate> {
+export async function startGate(
+  upstreamUrl: string,
+  options: { timeout?: number; trustedProxies?: string[]; forwardingField?: 'X-Forwarded-For' | 'Forwarded' } = {},
+): Promise<TestGate> {
   const timeout = options.timeout ?? 10;
   const { privateKey } = await generateKeyPair('ES256');
   const upstreams = { school: { url: upstreamUrl, timeout, identity: ['headers' as const, 'assertion' as const] } };
@@ -58,6 +62,8 @@ export async function startGate(upstreamUrl: string, options: { timeout?: number
     { methods: undefined, pattern: '/open/**', value: ANONYMOUS },
   ]);
   const failures: GatewayError[] = [];
+  const { trustedProxies = [], forwardingField = 'X-Forwarded-For' } = options;
+  const provenanceOf = createProvenance({ trustedProxies, forwardingField });
 
   const server = createServer(async (request, response) => {
     try {
@@ -65,8 +71,10 @@ export async function startGate(upstreamUrl: string, options: { timeout?: number
       const found = target === undefined ? undefined : routing(request.method ?? '', target.path);
       if (target === undefined || found === undefined || found.kind === 'claimed')
         response.writeHead(400).end('refused');
-      else if (found.kind === 'route') await forward(request, response, target, 'school', found.route.value);
-      else await site.handle(request, response, target);
+      else if (found.kind === 'route') {
+        const provenance = provenanceOf(request);
+        await forward({ request, response, target, principal: found.route.value, provenance }, 'school');
+      } else await site.handle(request, response, target, provenanceOf(request));
     } catch (thrown) {
       const failure = asGatewayError(thrown);
       failures.push(failure);
@@ -76,7 +84,7 @@ export async function startGate(upstreamUrl: string, options: { timeout?: number
   server.on('upgrade', (request, socket, head) => {
     const target = parseTarget(request.url ?? '', ORIGIN);
     if (target === undefined || routing('GET', target.path).kind !== 'none') socket.destroy();
-    else site.upgrade(request, socket, head, target);
+    else site.upgrade(request, socket, head, target, provenanceOf(request));
   });
   const port = await listen(server);
   return {

@@ -12,7 +12,7 @@ export interface RegistrationLimitsOptions {
 }
 
 /** Counts one registration of an address. Throws GatewayError `too_many_requests` when there were too many. */
-export type RegistrationLimits = (address: string | undefined) => void;
+export type RegistrationLimits = (address: string) => void;
 
 const ADDRESSES_IN_MEMORY = 20_000;
 const MINUTE = 60_000;
@@ -20,7 +20,7 @@ const DAY = 24 * 60 * MINUTE;
 
 /**
  * What keeps open registration from filling the store. Counted in this process: with several replicas each has limits of
- * its own, until they are counted in the store. The address is the one that connects; behind a proxy that is the proxy's.
+ * its own, until they are counted in the store. The address is the client's, as trusted proxies tell it.
  */
 export function registrationLimits(options: RegistrationLimitsOptions): RegistrationLimits {
   const { perAddressPerMinute, perDay, clock } = options;
@@ -28,7 +28,7 @@ export function registrationLimits(options: RegistrationLimitsOptions): Registra
   const addresses = new LRUCache<string, TokenBucket>({ max: ADDRESSES_IN_MEMORY });
 
   return (address) => {
-    const key = networkOf(address ?? '');
+    const key = networkOf(address);
     const bucket = addresses.get(key) ?? new TokenBucket(perAddressPerMinute, MINUTE, clock);
     addresses.set(key, bucket);
     const wait = Math.max(bucket.wait(), everyone.wait());

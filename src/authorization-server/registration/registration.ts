@@ -71,7 +71,7 @@ export function createRegistration(parts: RegistrationParts): Registration {
 
   return {
     async register(exchange) {
-      const { request, response, target } = exchange;
+      const { request, response, target, provenance } = exchange;
       const sent = await readMetadata(request);
       if (!matches(bearerToken(request), parts.initialAccessToken)) {
         return refuseToken(response, 'registration here needs the initial access token that the school hands out');
@@ -79,7 +79,7 @@ export function createRegistration(parts: RegistrationParts): Registration {
       const metadata = normalizeClientMetadata(sent, scope);
       const problem = judgeClientMetadata(metadata, redirects);
       if (problem !== undefined) return refuse(response, problem);
-      limits(request.socket.remoteAddress);
+      limits(provenance.clientAddress);
       await run(exchange, { url: target.path, body: JSON.stringify(metadata), contentType: 'application/json' });
     },
 

@@ -8,7 +8,7 @@ function counter(options: { perAddressPerMinute: number; perDay: number }) {
   const time = { now: 0 };
   const limits = registrationLimits({ ...options, clock: () => time.now });
   /** Out: undefined when it is taken, else the seconds to wait. */
-  const ask = (address: string | undefined): number | undefined => {
+  const ask = (address: string): number | undefined => {
     try {
       limits(address);
       return undefined;

@@ -1,0 +1,49 @@
+import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
+
+/** Networks that have a name of their own, so that nobody has to write them out. */
+const NAMED: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1'],
+  private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+};
+
+/** Whether a canonical address (see `canonicalAddress`) is that of a proxy whose word on the client is taken. */
+export type IsTrusted = (address: string) => boolean;
+
+/**
+ * In: addresses, CIDR networks, and the names `loopback` and `private` (RFC 1918, RFC 4193). Out: the test.
+ * Throws Error for what is none of these; see `trustedProxyProblem`.
+ */
+export function trustedProxies(entries: readonly string[]): IsTrusted {
+  if (entries.length === 0) return () => false;
+  const list = new BlockList();
+  for (const entry of entries.flatMap((one) => NAMED[one] ?? [one])) {
+    const problem = trustedProxyProblem(entry);
+    if (problem !== undefined) throw new Error(`${entry} ${problem}`);
+    const [address = '', prefix] = entry.split('/');
+    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return (address) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+}
+
+/** Out: what is wrong with an entry, to stand behind it; undefined: nothing. Nobody may trust everybody. */
+export function trustedProxyProblem(entry: string): string | undefined {
+  if (Object.hasOwn(NAMED, entry)) return undefined;
+  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
+  const family = isIP(address);
+  if (family === 0 || Number(prefix ?? 0) > (family === 4 ? 32 : 128))
+    return 'must be an IP address, a network such as 10.0.0.0/8, loopback or private';
+  if (prefix !== undefined && Number(prefix) === 0) return 'would trust everyone: name the networks of your proxies';
+  return undefined;
+}
+
+/** An address in its one spelling: IPv6 as of RFC 5952 without zone, IPv4 also when mapped. '' when it is none. */
+export function canonicalAddress(text: string): string {
+  if (isIPv4(text)) return text;
+  const zone = text.indexOf('%');
+  const plain = zone === -1 ? text : text.slice(0, zone);
+  if (isIP(plain) !== 6) return '';
+  const { address } = new SocketAddress({ address: plain, family: 'ipv6' });
+  return address.startsWith('::ffff:') && isIPv4(address.slice(7)) ? address.slice(7) : address;
+}
