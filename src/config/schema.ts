@@ -162,13 +162,9 @@ const registration = z.strictObject({
   initialAccessToken: secretReference.optional().meta({
     description: 'A token (RFC 7591 §3) that apps must bring to register. Left out, anyone can register one.',
   }),
-  perAddressPerMinute: z
-    .int()
-    .min(1)
-    .default(120)
-    .meta({
-      description: 'Registrations taken of one client address; behind a proxy, name it in listen.trustedProxies.',
-    }),
+  perAddressPerMinute: z.int().min(1).default(120).meta({
+    description: 'Registrations taken of one client address; behind a proxy, name it in listen.trustedProxies.',
+  }),
   perDay: z.int().min(1).default(100_000).meta({ description: 'Registrations taken of all addresses together.' }),
   unusedLifetime: duration
     .prefault('24h')
