@@ -19,6 +19,8 @@ export interface DispatchOptions {
   readonly gate: Gate;
   /** The legacy site, for what no route claims; undefined: there is nothing else. */
   readonly site: Site | undefined;
+  /** Characters of a request target, which are bytes: others than ASCII are refused. */
+  readonly longestUrl: number;
   readonly errorPage: (response: ServerResponse, failure: GatewayError, requestId: string) => void;
   readonly log: Log;
 }
@@ -54,6 +56,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     response.once('close', () => logRequest(log, request, response, trace, provenance, performance.now() - started));
     let target: Target | undefined;
     try {
+      if ((request.url ?? '').length > options.longestUrl) throw new GatewayError('uri_too_long');
       target = parseTarget(request.url ?? '', options.origin);
       if (target === undefined)
         throw new GatewayError('invalid_request', { message: 'This address is not one that is taken here.' });

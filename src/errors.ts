@@ -11,6 +11,7 @@ const FAILURES = {
   not_found: { status: 404, message: 'There is nothing at this address.' },
   method_not_allowed: { status: 405, message: 'This address does not take this method.' },
   payload_too_large: { status: 413, message: 'The request body is too large.' },
+  uri_too_long: { status: 414, message: 'The address is too long.' },
   unsupported_media_type: { status: 415, message: 'This address does not take this content type.' },
   too_many_requests: { status: 429, message: 'There were too many requests. Try again later.' },
   internal: { status: 500, message: 'Something went wrong on our side.' },

@@ -172,7 +172,13 @@ export async function startGateway({
                 path: config.account.path,
                 handler: ({ request, response, principal }) => account(request, response, asMember(principal)),
               },
-        forwardTo: (upstream) => (exchange) => forward(exchange, upstream),
+        forward: (entry) => {
+          const limits = {
+            request: entry.bodyLimit ?? config.limits.requestBody,
+            response: entry.responseLimit ?? config.limits.responseBody,
+          };
+          return (exchange) => forward(exchange, entry.upstream, limits);
+        },
       },
       resources,
       configured: config.routes,
@@ -185,6 +191,7 @@ export async function startGateway({
       provenanceOf: createProvenance(config.listen),
       gate,
       site,
+      longestUrl: config.limits.url,
       errorPage: pages.fail,
       log,
     });
@@ -198,7 +205,7 @@ export async function startGateway({
     const { listen } = config;
     const listeners = await openListeners(
       dispatch,
-      listen,
+      { ...listen, longestHead: config.limits.headers },
       (request, response) => void admin(request, response),
       listen.admin,
     );

@@ -20,13 +20,17 @@ export interface Listeners {
  */
 export async function openListeners(
   dispatch: Dispatch,
-  publicAddress: Address,
+  publicAddress: Address & {
+    /** Bytes of a request's first line and fields: beyond them 431. */
+    readonly longestHead: number;
+  },
   admin: RequestListener,
   adminAddress: Address,
 ): Promise<Listeners> {
   const publicServer = createServer(
     {
       optimizeEmptyRequests: true,
+      maxHeaderSize: publicAddress.longestHead,
       // Other upgrades (h2c) are ignored, as RFC 9110 §7.8 allows: the request is answered as if it had not asked.
       shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
     },

@@ -27,7 +27,8 @@ interface Doors {
   readonly protectedResourceMetadata: (resource: ProtectedResource) => Handler;
   readonly userinfo: Handler;
   readonly account: { readonly path: string; readonly handler: Handler } | undefined;
-  readonly forwardTo: (upstream: string) => Handler;
+  /** Behind one of the operator's routes. */
+  readonly forward: (entry: RouteConfig) => Handler;
 }
 
 export interface RoutesOptions {
@@ -94,7 +95,7 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
       return {
         methods,
         pattern,
-        value: { protection, voice: 'problem', cors: true, handler: doors.forwardTo(entry.upstream) },
+        value: { protection, voice: 'problem', cors: true, handler: doors.forward(entry) },
       };
     }),
   ];

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { trustedProxyProblem } from '../http/trusted-proxies.ts';
 import { isForbiddenScheme } from '../oauth/forbidden-scheme.ts';
 import { isScopeToken } from '../oauth/scope.ts';
+import { limits, routeLimits } from './limits.ts';
 import { pages, translatable } from './pages.ts';
 import { duration, size } from './units.ts';
 
@@ -106,6 +107,7 @@ const route = z.strictObject({
   upstream: name,
   scopes: z.array(z.string()).default([]),
   anonymous: z.enum(['refuse', 'serve']).optional(),
+  ...routeLimits,
 });
 
 const scope = z.strictObject({
@@ -250,6 +252,7 @@ export const configSchema = z.strictObject({
     .prefault({})
     .meta({ description: 'How long a signing key signs; its successor is published all that time.' }),
   clients: clients.prefault({}),
+  limits: limits.prefault({}).meta({ description: 'How much one request, and one caller, may ask for.' }),
   pages: pages.prefault({}).meta({ description: 'How our own pages look: sign-in, consent, errors.' }),
   log: z.strictObject({ level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info') }).prefault({}),
 });

@@ -19,3 +19,12 @@ export const size = z
   .regex(/^\d+(B|KiB|MiB|GiB)$/, SIZE)
   .transform((text) => Number.parseInt(text, 10) * BYTES[text.replace(/^\d+/, '') as keyof typeof BYTES])
   .meta({ examples: ['1MiB'] });
+
+const SIZE_OR_UNLIMITED = `${SIZE}, or unlimited`;
+
+/** In: a size, or 'unlimited'. Out: bytes, or Infinity. */
+export const sizeOrUnlimited = z
+  .string(SIZE_OR_UNLIMITED)
+  .regex(/^(unlimited|\d+(B|KiB|MiB|GiB))$/, SIZE_OR_UNLIMITED)
+  .transform((text) => (text === 'unlimited' ? Number.POSITIVE_INFINITY : size.parse(text)))
+  .meta({ examples: ['10MiB', 'unlimited'] });

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { Dispatcher, Pool } from 'undici';
 import { GatewayError } from '../errors.ts';
 import { cutOff, flushSoon, isEventStream } from './answer-stream.ts';
+import { answerTooLarge, byteCount } from './body-limit.ts';
 import { ClientGone, upstreamFailure, wasStaleConnection } from './failures.ts';
 
 /** What one delivery needs: the request for the upstream, and where and how its answer goes. */
@@ -12,6 +13,8 @@ export interface DeliveryPlan {
   readonly response: ServerResponse;
   /** Milliseconds between two pieces of the body. */
   readonly timeout: number;
+  /** The most bytes of the body that are passed on, unless it is an event stream. */
+  readonly limit: number;
   /** Makes the client's fields of the final status and the upstream's raw fields; may throw GatewayError. */
   readonly fields: (status: number, raw: readonly string[]) => string[];
 }
@@ -33,6 +36,7 @@ class Delivery implements Dispatcher.DispatchHandler {
   #idle: NodeJS.Timeout | undefined;
   /** A safe request without a body may be sent once more, when the kept connection turns out to be closed. */
   #maySendAgain: boolean;
+  #isTooLarge: (size: number) => boolean;
   #answered = false;
   #gone = false;
 
@@ -40,6 +44,7 @@ class Delivery implements Dispatcher.DispatchHandler {
     this.#plan = plan;
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#isTooLarge = byteCount(plan.limit);
     const { method, body } = plan.request;
     this.#maySendAgain = (method === 'GET' || method === 'HEAD') && body === null;
   }
@@ -78,8 +83,10 @@ class Delivery implements Dispatcher.DispatchHandler {
     const raw = decodeFields(controller.rawHeaders);
     // A throw here aborts the request with that error: nothing has been written yet.
     response.writeHead(status, fields(status, raw));
-    if (isEventStream(raw)) response.flushHeaders();
-    else {
+    if (isEventStream(raw)) {
+      this.#isTooLarge = () => false;
+      response.flushHeaders();
+    } else {
       this.#idle = setTimeout(() => this.#onIdle(controller), this.#plan.timeout);
       flushSoon(response);
     }
@@ -87,7 +94,11 @@ class Delivery implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#idle?.refresh();
-    const { response } = this.#plan;
+    const { response, limit } = this.#plan;
+    if (this.#isTooLarge(chunk.length)) {
+      controller.abort(answerTooLarge(limit));
+      return;
+    }
     if (response.write(chunk)) return;
     controller.pause();
     response.once('drain', () => resume(controller));

@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { type BodyLimits, refuseLargeAnswer, refuseLargeRequest } from './body-limit.ts';
 import { deliver } from './delivery.ts';
 import { asksForWebSocket, requestFraming } from './framing.ts';
 import { forwardedOrigin, type RequestPolicy, requestHeaders, responseHeaders } from './headers.ts';
@@ -10,11 +11,11 @@ import { uploadOf } from './upload.ts';
 
 /**
  * Sends an admitted request to an upstream and its answer to the client, streaming both ways. In: the exchange, with
- * the target that was judged and who it acts for, and the upstream's name.
+ * the target that was judged and who it acts for, the upstream's name, and how large both bodies may be.
  * Throws GatewayError only while nothing has been written: `upstream_unreachable`, `upstream_timeout`,
- * `upstream_invalid`, `invalid_request`, `method_not_allowed`. After that a failure cuts the connection.
+ * `upstream_invalid`, `invalid_request`, `method_not_allowed`, `payload_too_large`. After that a failure cuts the connection.
  */
-export type Forward = (exchange: Exchange, upstream: string) => Promise<void>;
+export type Forward = (exchange: Exchange, upstream: string, limits: BodyLimits) => Promise<void>;
 
 /** The protected lane: undici's dispatcher under the header policy. */
 export function createForward(options: {
@@ -27,11 +28,12 @@ export function createForward(options: {
   const { origin, pools } = options;
   const policy: RequestPolicy = { lane: 'protected', origin: forwardedOrigin(origin), ownCookie: () => true };
 
-  return async ({ request, response, target, principal, provenance }, upstreamName) => {
+  return async ({ request, response, target, principal, provenance }, upstreamName, limits) => {
     if (asksForWebSocket(request)) {
       throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
     }
     const framing = requestFraming(request);
+    refuseLargeRequest(framing, limits.request);
     const upstream = pools.get(upstreamName);
     const identity = await options.identity(principal, upstreamName, upstream.identity);
 
@@ -45,18 +47,21 @@ export function createForward(options: {
         method: request.method ?? 'GET',
         path: upstream.pathOf(target),
         headers,
-        body: framing.kind === 'none' ? null : uploadOf(request),
+        body: framing.kind === 'none' ? null : uploadOf(request, limits.request),
       },
       response,
       timeout: upstream.timeout,
-      fields: (status, raw) =>
-        responseHeaders(status, raw, {
+      limit: limits.response,
+      fields: (status, raw) => {
+        refuseLargeAnswer(request.method ?? 'GET', status, raw, limits.response);
+        return responseHeaders(status, raw, {
           lane: 'protected',
           origin,
           upstream: upstream.url,
           ownCookie: policy.ownCookie,
           member: principal.kind === 'member',
-        }),
+        });
+      },
     });
   };
 }

@@ -1,15 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { byteCount, requestTooLarge } from './body-limit.ts';
 import { ClientGone } from './failures.ts';
 
 /**
  * A request's body as a stream of its own, with backpressure. undici destroys the body it is given when the upstream
  * answers early, and takes the socket from an IncomingMessage as it does so; that socket still owes the client an
  * answer. Here the rest of such an upload is read and dropped instead, as node:http does for any unread body.
+ * Beyond `limit` bytes it fails with `payload_too_large`, so that the upstream never sees its end.
  */
-export function uploadOf(request: IncomingMessage): Readable {
+export function uploadOf(request: IncomingMessage, limit: number): Readable {
+  const isTooLarge = byteCount(limit);
   const onData = (chunk: Buffer) => {
-    if (!body.push(chunk)) request.pause();
+    if (isTooLarge(chunk.length)) body.destroy(requestTooLarge());
+    else if (!body.push(chunk)) request.pause();
   };
   const onEnd = () => body.push(null);
   const onGone = () => {

@@ -5,6 +5,7 @@ import { asGatewayError, type GatewayError, renderFailure } from '../../src/erro
 import { writeAnswer } from '../../src/http/answer.ts';
 import { createProvenance } from '../../src/http/provenance.ts';
 import { ANONYMOUS, type MemberPrincipal, type Principal } from '../../src/oauth/principal.ts';
+import { type BodyLimits, UNLIMITED } from '../../src/upstream/body-limit.ts';
 import { createForward } from '../../src/upstream/forward.ts';
 import { createIdentity } from '../../src/upstream/identity.ts';
 import { createPools } from '../../src/upstream/pools.ts';
@@ -43,7 +44,12 @@ export interface TestGate {
  */
 export async function startGate(
   upstreamUrl: string,
-  options: { timeout?: number; trustedProxies?: string[]; forwardingField?: 'X-Forwarded-For' | 'Forwarded' } = {},
+  options: {
+    timeout?: number;
+    trustedProxies?: string[];
+    forwardingField?: 'X-Forwarded-For' | 'Forwarded';
+    limits?: BodyLimits;
+  } = {},
 ): Promise<TestGate> {
   const timeout = options.timeout ?? 10;
   const { privateKey } = await generateKeyPair('ES256');
@@ -73,7 +79,8 @@ export async function startGate(
         response.writeHead(400).end('refused');
       else if (found.kind === 'route') {
         const provenance = provenanceOf(request);
-        await forward({ request, response, target, principal: found.route.value, provenance }, 'school');
+        const exchange = { request, response, target, principal: found.route.value, provenance };
+        await forward(exchange, 'school', options.limits ?? UNLIMITED);
       } else await site.handle(request, response, target, provenanceOf(request));
     } catch (thrown) {
       const failure = asGatewayError(thrown);

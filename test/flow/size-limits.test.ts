@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bearer, registerApp } from '../support/app.ts';
+import { connect } from '../support/connection.ts';
+import { rawRequest } from '../support/raw.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+const KIB = 1024;
+
+describe('limits on the size of a request', () => {
+  let world: World;
+  let token: string;
+  beforeAll(async () => {
+    const route = { upstream: 'school', scopes: ['courses:write'] };
+    world = await startWorld({
+      profile: 'A',
+      overrides: {
+        limits: { requestBody: '16KiB', url: '2KiB', headers: '8KiB' },
+        routes: [
+          { match: 'POST /api/v1/courses', ...route },
+          { match: 'PUT /api/v1/courses/*', ...route, bodyLimit: '32KiB' },
+          { match: 'PATCH /api/v1/courses/*', ...route, bodyLimit: 'unlimited' },
+          { match: 'GET /api/v1/courses', upstream: 'school', responseLimit: '1B' },
+        ],
+      },
+    });
+    token = (await connect(await registerApp(world.origin), { parameters: { scope: 'openid courses:write' } }))
+      .access_token;
+  });
+  afterAll(() => world.close());
+
+  /** Out: whether the gate refused it; the school takes 64 KiB. */
+  const refuses = async (method: string, path: string, size: number) => {
+    const headers = { ...bearer(token), 'content-type': 'application/json' };
+    const body = JSON.stringify({ title: 'x'.repeat(size - 12) });
+    const answer = await rawRequest(world.origin, { method, path, headers, body });
+    return answer.status === 413 && answer.text.includes('"payload_too_large"');
+  };
+
+  it('hold for every route, unless it says otherwise', async () => {
+    const first = '/api/v1/courses/c-1';
+    expect(await refuses('POST', '/api/v1/courses', 16 * KIB + 1)).toBe(true);
+    expect(await refuses('PUT', first, 16 * KIB + 1)).toBe(false);
+    expect(await refuses('PUT', first, 32 * KIB + 1)).toBe(true);
+    expect(await refuses('PATCH', first, 48 * KIB)).toBe(false);
+  });
+
+  it('hold for answers too', async () => {
+    const answer = await fetch(`${world.origin}/api/v1/courses`, { headers: bearer(token) });
+    expect(answer.status).toBe(502);
+    expect(await answer.json()).toMatchObject({ code: 'upstream_invalid' });
+  });
+
+  it('name an address that is too long, and fields that are', async () => {
+    const asked = (path: string, headers = {}) => rawRequest(world.origin, { path, headers });
+    expect((await asked(`/courses?${'q'.repeat(2 * KIB)}`)).status).toBe(414);
+    expect((await asked(`/courses?${'q'.repeat(2 * KIB - 9)}`)).status).toBe(200);
+    const api = await asked(`/api/v1/courses?${'q'.repeat(2 * KIB)}`);
+    expect([api.status, api.headers['cache-control']]).toEqual([414, 'no-store']);
+    expect(JSON.parse(api.text)).toMatchObject({ status: 414, code: 'uri_too_long' });
+    expect((await asked('/courses', { 'x-large': 'x'.repeat(8 * KIB) })).status).toBe(431);
+    expect((await asked('/courses', { 'x-large': 'x'.repeat(6 * KIB) })).status).toBe(200);
+  });
+});
