@@ -5,6 +5,10 @@ type Reason =
   | 'damaged'
   /** The file is good, and of a version to come. */
   | 'newer'
+  /** The file is good, and not ours. */
+  | 'foreign'
+  /** Another gate has it open. */
+  | 'in-use'
   /** The system does not let it be opened. */
   | 'unopenable';
 
@@ -22,6 +26,8 @@ export class StoreOpenError extends GatewayError {
 const WHAT: Readonly<Record<Reason, (path: string, detail: string) => string>> = {
   damaged: (path, detail) => `The store ${path} is damaged (${detail}):`,
   newer: (path, detail) => `The store ${path} was written by a newer version of coursegate (${detail}):`,
+  foreign: (path, detail) => `The store ${path} is none of coursegate's (${detail}):`,
+  'in-use': (path, detail) => `The store ${path} is in use by another coursegate (${detail}):`,
   unopenable: (path, detail) => `The store ${path} cannot be opened (${detail}):`,
 };
 
@@ -29,6 +35,8 @@ const NEXT: Readonly<Record<Reason, string>> = {
   damaged:
     'restore your backup of it, or move it away with its -wal and -shm files, and members will have to approve their apps again.',
   newer: 'run that version, or restore a backup made before the upgrade.',
+  foreign: 'name another file as `store.path`; this one was left as it is.',
+  'in-use': 'stop that one first, or give this one a file of its own. Several gates share one store only in Redis.',
   unopenable: 'see that its folder exists, has room, and may be written by the user that coursegate runs as.',
 };
 

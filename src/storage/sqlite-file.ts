@@ -3,27 +3,33 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { draftOf, publish } from './new-file.ts';
 import { asStoreOpenError, StoreOpenError } from './open-failure.ts';
-import { REFERENCE_NAMES } from './store.ts';
+import { type Check, type CheckLimits, judgeIdentity, judgePages, judgePagesWithin } from './sqlite-check.ts';
+import { lockStore } from './sqlite-lock.ts';
+import { migrate } from './sqlite-schema.ts';
 
-/** Bumped, with a migration, whenever the table changes. */
-const SCHEMA_VERSION = 1;
+export interface OpenDatabase {
+  readonly database: DatabaseSync;
+  /** The rest of the check of a large file. */
+  readonly check: Check;
+  /** Gives the file back to whoever opens it next; to be called once the database is closed. */
+  readonly unlock: () => void;
+}
 
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS entry (
-    kind TEXT NOT NULL, id TEXT NOT NULL, payload TEXT NOT NULL,
-    expires_at INTEGER, consumed_at INTEGER,
-    ref_grant TEXT, ref_member TEXT, ref_client TEXT, ref_uid TEXT,
-    PRIMARY KEY (kind, id)
-  ) WITHOUT ROWID, STRICT;
-  CREATE INDEX IF NOT EXISTS entry_expiry ON entry (expires_at) WHERE expires_at IS NOT NULL;
-  ${REFERENCE_NAMES.map((name) => `CREATE INDEX IF NOT EXISTS entry_${name} ON entry (kind, ref_${name}) WHERE ref_${name} IS NOT NULL;`).join('\n')}
-`;
-
-/** Opens the database of a store, made when it is not there. Throws StoreOpenError. */
-export function openDatabase(path: string): DatabaseSync {
+/**
+ * Opens the database of a store for this gate alone. It is made when it is not there, and brought up to this version.
+ * Throws StoreOpenError, and then leaves what it found as it was.
+ */
+export function openDatabase(path: string, limits: CheckLimits): OpenDatabase {
   try {
-    if (!existsSync(path)) create(path);
-    return openSound(path);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const unlock = lockStore(path);
+    try {
+      if (!existsSync(path)) create(path);
+      return { ...openSound(path, limits), unlock };
+    } catch (thrown) {
+      unlock();
+      throw thrown;
+    }
   } catch (thrown) {
     throw asStoreOpenError(path, thrown);
   }
@@ -33,7 +39,11 @@ export function openDatabase(path: string): DatabaseSync {
 export function openToRead(path: string): DatabaseSync {
   try {
     const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
-    return closingOnFailure(database, () => judge(path, database));
+    return closingOnFailure(database, () => {
+      judgeIdentity(path, database);
+      judgePages(path, database);
+      return database;
+    });
   } catch (thrown) {
     throw asStoreOpenError(path, thrown);
   }
@@ -41,7 +51,6 @@ export function openToRead(path: string): DatabaseSync {
 
 /** A new database appears whole: an empty file is therefore never one that was only just begun. */
 function create(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // Laid beside a new file, the log of a lost one would be replayed into it.
   if (existsSync(`${path}-wal`)) throw new StoreOpenError('damaged', path, 'its -wal file is there and it is not');
   const draft = draftOf(path);
@@ -50,8 +59,10 @@ function create(path: string): void {
     closeSync(openSync(draft, 'wx', 0o600));
     const database = new DatabaseSync(draft);
     closingOnFailure(database, () => {
-      database.exec(`PRAGMA journal_mode = WAL; ${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION};`);
-    }).close();
+      database.exec('PRAGMA journal_mode = WAL');
+      migrate(database, 0);
+    });
+    database.close();
     publish(draft, path);
   } catch (thrown) {
     rmSync(draft, { force: true });
@@ -60,33 +71,24 @@ function create(path: string): void {
   }
 }
 
-function openSound(path: string): DatabaseSync {
+function openSound(path: string, limits: CheckLimits): Omit<OpenDatabase, 'unlock'> {
   const file = statSync(path);
   if (!file.isFile()) throw new StoreOpenError('unopenable', path, 'it is not a file');
   if (file.size === 0) throw new StoreOpenError('damaged', path, 'it is empty');
-  chmodSync(path, 0o600);
   const database = new DatabaseSync(path, { timeout: 5000 });
   return closingOnFailure(database, () => {
-    judge(path, database);
+    const version = judgeIdentity(path, database);
+    const check = judgePagesWithin(path, database, limits);
+    chmodSync(path, 0o600);
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-    database.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION};`);
+    migrate(database, version);
+    return { database, check };
   });
 }
 
-/** Reads every page once: what is wrong is told at the start, and not by the request that happens on it. */
-function judge(path: string, database: DatabaseSync): void {
-  const version = Number(database.prepare('PRAGMA user_version').get()?.user_version ?? 0);
-  if (version > SCHEMA_VERSION) {
-    throw new StoreOpenError('newer', path, `schema ${version}, this one knows ${SCHEMA_VERSION}`);
-  }
-  const found = String(database.prepare('PRAGMA quick_check(1)').get()?.quick_check);
-  if (found !== 'ok') throw new StoreOpenError('damaged', path, found.replaceAll(/\s+/g, ' '));
-}
-
-function closingOnFailure(database: DatabaseSync, work: () => void): DatabaseSync {
+function closingOnFailure<T>(database: DatabaseSync, work: () => T): T {
   try {
-    work();
-    return database;
+    return work();
   } catch (thrown) {
     database.close();
     throw thrown;

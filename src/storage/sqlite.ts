@@ -1,6 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { GatewayError } from '../errors.ts';
+import { CHECK_LIMITS } from './sqlite-check.ts';
 import { openDatabase } from './sqlite-file.ts';
+import { StoreHealth } from './sqlite-health.ts';
 import type { Clock, Entry, Mutation, ReferenceName, Store } from './store.ts';
 import { REFERENCE_NAMES, unixSeconds } from './store.ts';
 
@@ -19,13 +20,17 @@ interface Row {
 /**
  * The embedded store on node:sqlite: write-ahead log, every commit synced to disk before it is acknowledged.
  * In: the file (made with its folder, readable by the owner only) and the clock.
- * Throws StoreOpenError when the file is damaged, was written by a newer version, or cannot be opened.
+ * Throws StoreOpenError when the file is damaged, another gate's or program's, written by a newer version, or out of reach.
+ * Damage in a large file may be found only while it serves: then everything is a 503 from there on.
  */
-export function sqliteStore(path: string, clock: Clock): Store {
-  const database = openDatabase(path);
+export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): Store {
+  const { database, check, unlock } = openDatabase(path, limits);
+  const health = new StoreHealth();
+  let closed = false;
+  void check.found.then((damage) => damage && health.condemn(damage));
   const readable = 'kind = ? AND (expires_at IS NULL OR expires_at > ?)';
   const selectOne = database.prepare(`SELECT * FROM entry WHERE ${readable} AND id = ?`);
-  // Left to choose, SQLite takes the primary key by `kind` alone, and reads every token there is to find one grant's.
+  // Left to choose, SQLite takes the key by `kind` alone, and reads every token there is to find one grant's.
   const entriesBy = (name: ReferenceName) => `entry INDEXED BY entry_${name}`;
   const selectBy = Object.fromEntries(
     REFERENCE_NAMES.map((name) => [
@@ -49,7 +54,7 @@ export function sqliteStore(path: string, clock: Clock): Store {
     ]),
   );
   const sweep = database.prepare(
-    'DELETE FROM entry WHERE (kind, id) IN (SELECT kind, id FROM entry WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)',
+    'DELETE FROM entry WHERE rowid IN (SELECT rowid FROM entry WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)',
   );
 
   /** Out: whether the mutation's guard held. */
@@ -77,15 +82,15 @@ export function sqliteStore(path: string, clock: Clock): Store {
 
   return {
     async get(kind, id) {
-      return attempt(() => toEntry(selectOne.get(kind, unixSeconds(clock), id)));
+      return health.read(() => toEntry(selectOne.get(kind, unixSeconds(clock), id)));
     },
     async findBy(kind, name, value, limit = -1) {
-      return attempt(() =>
+      return health.read(() =>
         (selectBy[name]?.all(kind, unixSeconds(clock), value, limit) ?? []).flatMap((row) => toEntry(row) ?? []),
       );
     },
     async commit(mutations) {
-      return attempt(() => {
+      return health.write(() => {
         database.exec('BEGIN IMMEDIATE');
         try {
           const held = mutations.every(apply);
@@ -98,10 +103,14 @@ export function sqliteStore(path: string, clock: Clock): Store {
       });
     },
     async sweep(limit) {
-      return attempt(() => Number(sweep.run(unixSeconds(clock), limit).changes));
+      return health.write(() => Number(sweep.run(unixSeconds(clock), limit).changes));
     },
     async close() {
-      if (database.isOpen) database.close();
+      if (closed) return;
+      closed = true;
+      await check.stop();
+      database.close();
+      unlock();
     },
   };
 }
@@ -132,12 +141,4 @@ function toEntry(row: unknown): Entry | undefined {
     consumedAt: found.consumed_at ?? undefined,
     references: Object.fromEntries(Object.entries(references).filter(([, value]) => value !== null)),
   };
-}
-
-function attempt<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (thrown) {
-    throw new GatewayError('store_unavailable', { cause: thrown });
-  }
 }

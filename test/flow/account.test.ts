@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type App, registerApp } from '../support/app.ts';
 import { connect } from '../support/connection.ts';
@@ -92,22 +95,26 @@ describe('the Account API in Profile A', () => {
 
   it('refuses the token of another origin, and says where to get its own', async () => {
     // On the same store, so that the token is known, alive, and only meant for somebody else.
-    const elsewhere = await startWorld({ profile: 'A', data: world.data });
+    const data = mkdtempSync(join(tmpdir(), 'coursegate-elsewhere-'));
+    const elsewhere = await startWorld({ profile: 'A', data });
+    const { access_token: token } = await connect(await registerApp(elsewhere.origin));
+    expect((await ask(elsewhere.origin, token)).status).toBe(200);
+    await elsewhere.close();
+    const here = await startWorld({ profile: 'A', data });
     try {
-      const { access_token: token } = await connect(await registerApp(elsewhere.origin));
-      expect((await ask(elsewhere.origin, token)).status).toBe(200);
-      const answer = await ask(world.origin, token);
+      const answer = await ask(here.origin, token);
       expect(answer.status).toBe(401);
       const challenge = answer.headers.get('www-authenticate');
       expect(challenge).toContain('Bearer error="invalid_token"');
-      expect(challenge).toContain(`resource_metadata="${world.origin}/.well-known/oauth-protected-resource"`);
+      expect(challenge).toContain(`resource_metadata="${here.origin}/.well-known/oauth-protected-resource"`);
       expect(await answer.json()).toMatchObject({ error: 'invalid_token' });
       for (const path of ['/api/v1/courses', '/api/oauth/userinfo']) {
-        const { status } = await fetch(world.origin + path, { headers: { authorization: `Bearer ${token}` } });
+        const { status } = await fetch(here.origin + path, { headers: { authorization: `Bearer ${token}` } });
         expect({ path, status }).toEqual({ path, status: 401 });
       }
     } finally {
-      await elsewhere.close();
+      await here.close();
+      rmSync(data, { recursive: true });
     }
   });
 

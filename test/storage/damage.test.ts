@@ -1,10 +1,19 @@
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { sqliteStore } from '../../src/storage/sqlite.ts';
+import { CHECK_LIMITS } from '../../src/storage/sqlite-check.ts';
 import { runCommand } from '../support/command.ts';
 
 const CONFIG = fileURLToPath(new URL('../../config/coursegate.yaml', import.meta.url));
@@ -27,14 +36,13 @@ async function written(): Promise<string> {
   return path;
 }
 
-const opening = (path: string) => {
-  let opened: unknown = 'opened';
+const opening = async (path: string, limits = CHECK_LIMITS) => {
   try {
-    void sqliteStore(path, Date.now).close();
+    await sqliteStore(path, Date.now, limits).close();
+    return 'opened';
   } catch (thrown) {
-    opened = thrown;
+    return thrown as { code?: string; reason?: string; message?: string };
   }
-  return opened as { code?: string; reason?: string; message?: string } | 'opened';
 };
 
 const pages = (path: string) => readFileSync(path).length / 4096;
@@ -65,7 +73,7 @@ describe('a store that is damaged', () => {
   it('is told from one that is sound', async () => {
     const path = await written();
     expect(pages(path)).toBeGreaterThan(100);
-    expect(opening(path)).toBe('opened');
+    expect(await opening(path)).toBe('opened');
   });
 
   it.each(DAMAGES)('%s does not open, and is left as it is', async (_name, harm) => {
@@ -73,7 +81,7 @@ describe('a store that is damaged', () => {
     harm(path);
     const harmed = () => readFileSync(_name.startsWith('gone') ? `${path}-wal` : path);
     const before = harmed();
-    expect(opening(path)).toMatchObject({ reason: 'damaged', code: 'store_unavailable' });
+    expect(await opening(path)).toMatchObject({ reason: 'damaged', code: 'store_unavailable' });
     expect(harmed().equals(before)).toBe(true);
   });
 
@@ -81,7 +89,7 @@ describe('a store that is damaged', () => {
     const path = await written();
     truncateSync(path, 50);
     renameSync(path, `${path}.damaged`);
-    expect(opening(path)).toBe('opened');
+    expect(await opening(path)).toBe('opened');
   });
 
   it('keeps the gate from starting, which says in one sentence what to do', async () => {
@@ -101,20 +109,52 @@ describe('a store that is damaged', () => {
   });
 });
 
-describe('a store that is sound', () => {
-  it('and of a newer version is told as that', async () => {
-    const path = await written();
-    const database = new DatabaseSync(path);
-    database.exec('PRAGMA user_version = 999');
-    database.close();
-    expect(opening(path)).toMatchObject({ reason: 'newer', message: expect.stringContaining('schema 999') });
+describe('a large store', () => {
+  /** Everything is large, and the start waits so many milliseconds. */
+  const within = (patience: number) => ({ atOnce: 0, patience });
+  const garble = DAMAGES.find(([name]) => name === 'garbled in one page')?.[1] ?? (() => {});
+
+  it('is checked by a thread, and opens when that finds nothing', async () => {
+    expect(await opening(await written(), within(20_000))).toBe('opened');
   });
 
-  it('and out of reach is told as that', () => {
+  it.each(DAMAGES)('%s is refused at the start', async (_name, harm) => {
+    const path = await written();
+    harm(path);
+    expect(await opening(path, within(20_000))).toMatchObject({ reason: 'damaged' });
+  });
+
+  it('opens without waiting for the end of the check, and does nothing any more once that found damage', async () => {
+    const path = await written();
+    garble(path);
+    const store = sqliteStore(path, Date.now, within(0));
+    const put = {
+      op: 'put',
+      entry: { kind: 'A', id: 'a', payload: '', expiresAt: undefined, references: {} },
+    } as const;
+    const told = { code: 'store_unavailable', cause: { reason: 'damaged', message: expect.stringContaining(path) } };
+    // Of what is asked for here no page is damaged: only the check can tell.
+    await vi.waitFor(() => expect(store.get('A', 'none')).rejects.toMatchObject(told), { timeout: 15_000 });
+    await expect(store.commit([put])).rejects.toMatchObject(told);
+    await expect(store.findBy('Grant', 'member', 'none')).rejects.toMatchObject(told);
+    await expect(store.sweep(1)).rejects.toMatchObject(told);
+    await store.close();
+  });
+
+  it('closes while it is still being checked, and leaves the file to the next', async () => {
+    const path = await written();
+    for (let at = 0; at < 3; at += 1) await sqliteStore(path, Date.now, within(0)).close();
+    expect(await opening(path)).toBe('opened');
+    expect(existsSync(`${path}-wal`)).toBe(false);
+  });
+});
+
+describe('a store that is sound', () => {
+  it('and out of reach is told as that', async () => {
     const path = join(folder, 'a-folder.db');
     mkdirSync(path);
-    expect(opening(path)).toMatchObject({ reason: 'unopenable', message: expect.stringContaining(path) });
+    expect(await opening(path)).toMatchObject({ reason: 'unopenable', message: expect.stringContaining(path) });
     writeFileSync(join(folder, 'a-file'), '');
-    expect(opening(join(folder, 'a-file', 'coursegate.db'))).toMatchObject({ reason: 'unopenable' });
+    expect(await opening(join(folder, 'a-file', 'coursegate.db'))).toMatchObject({ reason: 'unopenable' });
   });
 });

@@ -15,8 +15,8 @@ export interface World {
   readonly admin: string;
   readonly school: School;
   readonly data: string;
-  /** Stops the gate and starts it again on the same data. */
-  restart(): Promise<void>;
+  /** Stops the gate and starts it again on the same data, with other settings laid over its configuration if given. */
+  restart(overrides?: Readonly<Record<string, unknown>>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface WorldOptions {
   readonly schoolClock?: () => number;
   /** Where client ID metadata documents come from. */
   readonly documentNetwork?: DocumentNetwork;
-  /** The data folder of another world, to share its store under another origin; a new one when left out. */
+  /** The data folder of a world that is closed, to take its store over under another origin; a new one when left out. */
   readonly data?: string;
   /** Where the gate writes what happens; nowhere when left out. */
   readonly log?: Log;
@@ -41,7 +41,8 @@ const CONFIG = fileURLToPath(new URL('../../config/coursegate.yaml', import.meta
 
 /** The demo's gate and school on free ports with a store of their own: real processes' parts, real HTTP. */
 export async function startWorld(options: WorldOptions): Promise<World> {
-  const { profile, clock = Date.now, schoolClock = clock, environment = {}, overrides = {} } = options;
+  const { profile, clock = Date.now, schoolClock = clock, environment = {} } = options;
+  let { overrides = {} } = options;
   const port = await freePort();
   const origin = `http://localhost:${port}`;
   const data = options.data ?? mkdtempSync(join(tmpdir(), 'coursegate-world-'));
@@ -81,7 +82,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     },
     school,
     data,
-    async restart() {
+    async restart(changed = overrides) {
+      overrides = changed;
       await gateway.close(1);
       gateway = await start();
     },

@@ -174,26 +174,24 @@ describe('registration with an initial access token', () => {
 
 describe('a host that the operator denies', () => {
   it('is denied to apps that had registered it before', async () => {
-    const before = await startWorld({ profile: 'A' });
-    const app = await registerApp(before.origin);
-    const other = await registerApp(before.origin, { redirectUri: 'https://other.example/callback' });
+    const world = await startWorld({ profile: 'A' });
+    const app = await registerApp(world.origin);
+    const other = await registerApp(world.origin, { redirectUri: 'https://other.example/callback' });
     const [tokens, others] = [await connect(app), await connect(other)];
-    expect(await statusOf(before.origin, tokens.access_token)).toBe(200);
-    const overrides = { clients: { redirects: { deny: ['app.example'] } } };
-    const after = await startWorld({ profile: 'A', data: before.data, overrides });
+    expect(await statusOf(world.origin, tokens.access_token)).toBe(200);
+    await world.restart({ clients: { redirects: { deny: ['app.example'] } } });
     try {
-      expect(await mayRedirect(after, app.client.client_id, CALLBACK)).toBe(false);
-      expect(await mayRedirect(after, other.client.client_id, 'https://other.example/callback')).toBe(true);
-      expect(await statusOf(after.origin, tokens.access_token)).toBe(401);
-      const refreshed = await call(after, 'POST', '/api/oauth/token', {
+      expect(await mayRedirect(world, app.client.client_id, CALLBACK)).toBe(false);
+      expect(await mayRedirect(world, other.client.client_id, 'https://other.example/callback')).toBe(true);
+      expect(await statusOf(world.origin, tokens.access_token)).toBe(401);
+      const refreshed = await call(world, 'POST', '/api/oauth/token', {
         type: 'application/x-www-form-urlencoded',
         raw: new URLSearchParams(refreshForm(app, tokens.refresh_token) as Record<string, string>).toString(),
       });
       expect(refreshed).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
       expect(others.access_token).toBeDefined();
     } finally {
-      await after.close();
-      await before.close();
+      await world.close();
     }
   });
 });

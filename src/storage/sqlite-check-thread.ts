@@ -1,0 +1,22 @@
+import { DatabaseSync } from 'node:sqlite';
+import { workerData } from 'node:worker_threads';
+
+/** Shared with who started the thread: `done` becomes the length of the UTF-8 in `text`, which is `ok` or what is wrong. */
+const { path, done, text } = workerData as { path: string; done: Int32Array<SharedArrayBuffer>; text: Uint8Array };
+
+function check(): string {
+  try {
+    const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+    try {
+      return String(database.prepare('PRAGMA quick_check(1)').get()?.quick_check);
+    } finally {
+      database.close();
+    }
+  } catch (thrown) {
+    return (thrown as Error).message;
+  }
+}
+
+const { written } = new TextEncoder().encodeInto(check(), text);
+Atomics.store(done, 0, written);
+Atomics.notify(done, 0);

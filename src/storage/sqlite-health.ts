@@ -1,0 +1,53 @@
+import { GatewayError } from '../errors.ts';
+
+/** SQLite's extended codes for a sync to disk that failed: of a file, and of its folder. */
+const SQLITE_IOERR_FSYNC = 1034;
+const SQLITE_IOERR_DIR_FSYNC = 1290;
+
+/**
+ * What an open store may still do. After a sync that failed, the system may take for written what is lost, and a second
+ * one would succeed and prove nothing: from then on nothing is written, and so nothing acknowledged, until a restart. A
+ * file that was found damaged is not read either. A full disk is neither: what did not fit was never taken.
+ */
+export class StoreHealth {
+  #unwritable: Error | undefined;
+  #damage: Error | undefined;
+
+  condemn(damage: Error): void {
+    this.#damage = damage;
+  }
+
+  /** Throws GatewayError `store_unavailable`, with the reason as its cause. */
+  read<T>(work: () => T): T {
+    if (this.#damage !== undefined) throw unavailable(this.#damage);
+    try {
+      return work();
+    } catch (thrown) {
+      throw unavailable(thrown);
+    }
+  }
+
+  /** As `read`, for work that writes. */
+  write<T>(work: () => T): T {
+    if (this.#unwritable !== undefined) throw unavailable(this.#unwritable);
+    return this.read(() => {
+      try {
+        return work();
+      } catch (thrown) {
+        const { errcode } = thrown as { errcode?: number };
+        if (errcode === SQLITE_IOERR_FSYNC || errcode === SQLITE_IOERR_DIR_FSYNC) {
+          this.#unwritable = new Error(
+            'the disk did not keep what was written: the store is read-only until coursegate is restarted. See to the disk first.',
+            { cause: thrown },
+          );
+          throw this.#unwritable;
+        }
+        throw thrown;
+      }
+    });
+  }
+}
+
+function unavailable(cause: unknown): GatewayError {
+  return new GatewayError('store_unavailable', { cause });
+}

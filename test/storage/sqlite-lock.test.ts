@@ -1,0 +1,55 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { sqliteStore } from '../../src/storage/sqlite.ts';
+import { gateProcess } from '../faults/gate-process.ts';
+import { runCommand } from '../support/command.ts';
+
+const CONFIG = fileURLToPath(new URL('../../config/coursegate.yaml', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'coursegate-lock-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const entry = { kind: 'Grant', id: 'g', payload: '{}', expiresAt: undefined, references: {} };
+
+describe('a store that another gate has open', () => {
+  it('is refused while it has, and free once it has closed or was not opened after all', async () => {
+    const path = join(folder, 'one', 'coursegate.db');
+    const first = sqliteStore(path, Date.now);
+    for (let at = 0; at < 2; at += 1) {
+      expect(() => sqliteStore(path, Date.now)).toThrow(expect.objectContaining({ reason: 'in-use' }));
+    }
+    // Those that were refused have not loosened it for those to come, nor harmed the one that is in.
+    await first.commit([{ op: 'put', entry }]);
+    await first.close();
+    const next = sqliteStore(path, Date.now);
+    expect(await next.get('Grant', 'g')).toBeDefined();
+    await next.close();
+  });
+
+  it('is refused to a second process in one sentence, kept by a gate that goes on, and free at once after a kill', {
+    timeout: 60_000,
+  }, async () => {
+    const gate = await gateProcess();
+    try {
+      await gate.start();
+      const second = runCommand(['serve', '--config', CONFIG], {
+        PORT: '0',
+        ADMIN_PORT: '0',
+        COURSEGATE_DATA: gate.data,
+      });
+      expect(await second.exited).toBe(1);
+      expect(second.stdout()).toBe('');
+      expect(second.stderr()).toMatch(
+        /^The store \S+coursegate\.db is in use by another coursegate \([^\n]+\): stop that one first, or give this one a file of its own\. Several gates share one store only in Redis\.\n$/,
+      );
+      expect((await fetch(`${gate.origin}/.well-known/oauth-authorization-server`)).status).toBe(200);
+      await gate.kill();
+      await gate.start();
+      expect(readdirSync(gate.data)).toContain('coursegate.db-lock');
+    } finally {
+      await gate.close();
+    }
+  });
+});
