@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { REFERENCE_NAMES } from './store.ts';
 
 /** "cgat", at byte 68 of the file's header: tells a store of ours from any other SQLite database. */
-export const APPLICATION_ID = 0x63676174;
+const APPLICATION_ID = 0x63676174;
 
 const COLUMNS = `
   kind TEXT NOT NULL, id TEXT NOT NULL, payload TEXT NOT NULL,
