@@ -146,6 +146,14 @@ export async function startGateway({
             schemaText: loaded.accountFiles.schema.text,
             mappings: loaded.accountFiles.mappings,
             upstreams: Object.keys(config.upstreams),
+            scopes,
+            metadataUrl: resources[0].metadataUrl,
+            limits: config.account.limits,
+            introspection: config.account.introspection,
+            documents:
+              loaded.accountFiles.documents === undefined
+                ? undefined
+                : { file: loaded.accountFiles.documents, only: config.account.documents?.only === true },
             call,
             bodyLimit: config.account.bodyLimit,
             deadline: config.account.deadline,

@@ -3,13 +3,14 @@ import {
   GraphQLError,
   type GraphQLFormattedError,
   type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
   parse,
   specifiedRules,
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { formatError } from './errors.ts';
-import { checkLimits, MOST_TOKENS } from './limits.ts';
+import { checkLimits, type Limits } from './limits.ts';
 
 /** A client's document: ready to execute, or the errors that refuse it. */
 export type Checked =
@@ -20,8 +21,17 @@ export type Checked =
 const KEPT = { characters: 500_000, documents: 200, longest: 8192 };
 const MOST_VALIDATION_ERRORS = 5;
 
-/** Out: parses, limits and validates a document; the latest are kept, bounded by characters and by number. */
-export function documentChecker(schema: GraphQLSchema): (source: string) => Checked {
+export interface DocumentRules {
+  readonly limits: Limits;
+  /** Whether __schema and __type are answered. */
+  readonly introspection: boolean;
+}
+
+/** Parses, limits and validates a document. */
+export type CheckDocument = (source: string) => Checked;
+
+/** Out: a check that keeps the latest documents, bounded by characters and by number. */
+export function documentChecker(schema: GraphQLSchema, rules: DocumentRules): CheckDocument {
   const kept = new LRUCache<string, Checked>({
     max: KEPT.documents,
     maxSize: KEPT.characters,
@@ -31,25 +41,24 @@ export function documentChecker(schema: GraphQLSchema): (source: string) => Chec
   return (source) => {
     const known = kept.get(source);
     if (known !== undefined) return known;
-    const checked = check(schema, source);
+    const checked = checkDocument(schema, source, rules);
     kept.set(source, checked);
     return checked;
   };
 }
 
-function check(schema: GraphQLSchema, source: string): Checked {
+function checkDocument(schema: GraphQLSchema, source: string, { limits, introspection }: DocumentRules): Checked {
   let document: DocumentNode;
   try {
-    document = parse(source, { maxTokens: MOST_TOKENS });
+    document = parse(source, { maxTokens: limits.tokens });
   } catch (thrown) {
     if (!(thrown instanceof GraphQLError)) throw thrown;
     return { errors: [formatError(thrown, 'GRAPHQL_PARSE_FAILED')] };
   }
-  const tooMuch = checkLimits(document);
-  const errors =
-    tooMuch !== undefined
-      ? [tooMuch]
-      : validate(schema, document, specifiedRules, { maxErrors: MOST_VALIDATION_ERRORS, hideSuggestions: true });
+  const excess = checkLimits(document, limits);
+  if (excess !== undefined) return { errors: [formatError(excess.error, excess.code)] };
+  const all = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
+  const errors = validate(schema, document, all, { maxErrors: MOST_VALIDATION_ERRORS, hideSuggestions: true });
   if (errors.length === 0) return { document };
   return { errors: errors.map((error) => formatError(error, 'GRAPHQL_VALIDATION_FAILED')) };
 }

@@ -1,15 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Answer, asGatewayError } from '../errors.ts';
 import { json, writeAnswer } from '../http/answer.ts';
+import { formatChallenge } from '../oauth/challenge.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import type { MappingFile } from './connect/mapping.ts';
+import { Mistakes } from './connect/mistakes.ts';
 import { Operation } from './connect/operation.ts';
-import { documentChecker } from './documents.ts';
-import { maskResult } from './errors.ts';
+import { costError, costMeter } from './cost.ts';
+import { type Checked, documentChecker } from './documents.ts';
+import { formatError, maskResult } from './errors.ts';
 import { executeOperation } from './execution.ts';
+import type { Limits } from './limits.ts';
 import { type GraphqlRequest, negotiate, type ResponseType, readGraphqlRequest } from './request.ts';
 import { buildAccountSchema } from './schema.ts';
+import { scopesMissingForMutation } from './scopes.ts';
+import { type DocumentFile, readTrustedDocuments } from './trusted-documents.ts';
 
 export interface AccountOptions {
   /** The contract: what clients see. */
@@ -17,6 +23,14 @@ export interface AccountOptions {
   readonly mappings: readonly MappingFile[];
   /** The names of the configured upstreams. */
   readonly upstreams: readonly string[];
+  /** The scopes of the configuration, which @requiresScopes may name. */
+  readonly scopes: readonly string[];
+  /** Where a challenge sends the client for metadata (RFC 9728 §5.1). */
+  readonly metadataUrl: string;
+  readonly limits: Limits;
+  readonly introspection: boolean;
+  /** Documents that clients name instead of sending them; `only` refuses every other. */
+  readonly documents: { readonly file: DocumentFile; readonly only: boolean } | undefined;
   readonly call: CallUpstream;
   /** Bytes of a request body. */
   readonly bodyLimit: number;
@@ -41,17 +55,37 @@ const NO_STORE = { 'cache-control': 'no-store' };
  */
 export function createAccountEndpoint(options: AccountOptions): AccountEndpoint {
   const { call, deadline, onError = () => {} } = options;
-  const { schema, mapping } = buildAccountSchema(options.schemaText, options.mappings, options.upstreams);
-  const check = documentChecker(schema);
+  const { limits, introspection, metadataUrl } = options;
+  const account = buildAccountSchema(options.schemaText, options.mappings, options);
+  const { schema, mapping, guards } = account;
+  const check = documentChecker(schema, { limits, introspection });
+  const trusted = readTrusted(options.documents, check);
+  const costOf = costMeter(account, limits.pageSize);
+
+  function find({ source, operationName, variables }: GraphqlRequest): Checked {
+    if ('query' in source && trusted?.only === true) return refusedDocument('PERSISTED_DOCUMENT_REQUIRED');
+    const text = 'query' in source ? source.query : trusted?.texts.get(source.documentId);
+    if (text === undefined) return refusedDocument('PERSISTED_DOCUMENT_NOT_FOUND');
+    const checked = check(text);
+    if (checked.document === undefined) return checked;
+    const measured = costOf(checked.document, operationName, variables);
+    if (measured === undefined || measured.cost <= limits.cost) return checked;
+    const { cost, at } = measured;
+    const details = { cost, limit: limits.cost };
+    return { errors: [formatError(costError(cost, limits.cost, at), 'MAX_COST_EXCEEDED', undefined, details)] };
+  }
 
   async function run(request: GraphqlRequest, type: ResponseType, principal: MemberPrincipal, left: AbortSignal) {
-    const checked = check(request.query);
+    const checked = find(request);
     if (checked.document === undefined) return answer(type, false, { errors: checked.errors });
+    const { scope } = principal;
+    const lacking = scopesMissingForMutation(schema, guards, checked.document, request.operationName, scope);
+    if (lacking !== undefined) return insufficientScope(new Set([...scope, ...lacking]), metadataUrl);
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new Error('The deadline of the operation has passed.')), deadline * 1000);
     try {
       const signal = AbortSignal.any([late.signal, left]);
-      const operation = new Operation({ principal, call, mapping, signal });
+      const operation = new Operation({ principal, call, mapping, limits, signal });
       const result = await executeOperation({ schema, document: checked.document, request, operation, signal });
       return answer(type, result.data !== undefined, maskResult(result, signal.aborted, onError));
     } finally {
@@ -72,6 +106,37 @@ export function createAccountEndpoint(options: AccountOptions): AccountEndpoint 
     }
     if (!left.signal.aborted) writeAnswer(response, finished);
   };
+}
+
+function readTrusted(documents: AccountOptions['documents'], check: ReturnType<typeof documentChecker>) {
+  if (documents === undefined) return undefined;
+  const mistakes = new Mistakes();
+  const texts = readTrustedDocuments(documents.file, check, mistakes);
+  mistakes.throwIfAny();
+  return { texts, only: documents.only };
+}
+
+const DOCUMENT_REFUSALS = {
+  PERSISTED_DOCUMENT_NOT_FOUND: 'There is no document of this id here.',
+  PERSISTED_DOCUMENT_REQUIRED: 'Only documents that are known here are run: send documentId.',
+} as const;
+
+function refusedDocument(code: keyof typeof DOCUMENT_REFUSALS): Checked {
+  return { errors: [{ message: DOCUMENT_REFUSALS[code], extensions: { code } }] };
+}
+
+/** A write that the token does not cover: nothing has run, so the status may say it (RFC 6750 §3.1). */
+function insufficientScope(scope: ReadonlySet<string>, resourceMetadata: string): Answer {
+  const challenge = formatChallenge({
+    scheme: 'Bearer',
+    status: 403,
+    error: 'insufficient_scope',
+    description: 'the access token lacks a scope that is needed here',
+    resourceMetadata,
+    scope,
+  });
+  const body = errorBody('Unauthorized field or type', 'UNAUTHORIZED_FIELD_OR_TYPE');
+  return json(403, body, { ...NO_STORE, 'www-authenticate': challenge });
 }
 
 /** What reached execution is 200; what was refused is 400, in the newer media type only (GraphQL over HTTP §6.4). */

@@ -1,6 +1,8 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 
 const MESSAGES = {
+  UNAUTHORIZED_FIELD_OR_TYPE: 'Unauthorized field or type',
+  REQUEST_LIMIT_EXCEEDED: 'The operation makes too many calls. Ask for less at once.',
   BAD_USER_INPUT: 'An argument has a value that cannot be used.',
   UPSTREAM_TIMEOUT: 'The service behind this field took too long to answer.',
   UPSTREAM_UNAVAILABLE: 'The service behind this field cannot be reached.',
@@ -15,11 +17,21 @@ export type AccountErrorCode = keyof typeof MESSAGES;
 /** An error a resolver means the client to see: a code of ours and its text. The cause is for the log only. */
 export class AccountError extends Error {
   readonly code: AccountErrorCode;
+  /** What the client may read in `extensions` beside the code. */
+  readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(code: AccountErrorCode, options: { readonly message?: string; readonly cause?: unknown } = {}) {
+  constructor(
+    code: AccountErrorCode,
+    options: {
+      readonly message?: string;
+      readonly cause?: unknown;
+      readonly details?: Readonly<Record<string, unknown>>;
+    } = {},
+  ) {
     super(options.message ?? MESSAGES[code], { cause: options.cause });
     this.name = 'AccountError';
     this.code = code;
+    this.details = options.details ?? {};
   }
 }
 
@@ -52,7 +64,7 @@ function formatMasked(error: GraphQLError, deadlinePassed: boolean, onError: (er
     if (originalError.code === 'INTERNAL_SERVER_ERROR' || originalError.code === 'UPSTREAM_BAD_RESPONSE') {
       onError(originalError.cause ?? originalError);
     }
-    return formatError(error, originalError.code, originalError.message);
+    return formatError(error, originalError.code, originalError.message, originalError.details);
   }
   // graphql-js on the request itself: a variable and the choice of the operation have no path, a directive's argument
   // is a node of the client's document.
@@ -64,11 +76,16 @@ function formatMasked(error: GraphQLError, deadlinePassed: boolean, onError: (er
 }
 
 /** One error in the wire form of the GraphQL specification §7.1.2, with a code. */
-export function formatError(error: GraphQLError, code: string, message: string = error.message): GraphQLFormattedError {
+export function formatError(
+  error: GraphQLError,
+  code: string,
+  message: string = error.message,
+  details: Readonly<Record<string, unknown>> = {},
+): GraphQLFormattedError {
   return {
     message,
     ...(error.locations === undefined ? {} : { locations: error.locations }),
     ...(error.path === undefined ? {} : { path: error.path }),
-    extensions: { code },
+    extensions: { code, ...details },
   };
 }

@@ -1,14 +1,31 @@
 import { type DocumentNode, type FragmentDefinitionNode, GraphQLError, Kind, type SelectionSetNode } from 'graphql';
 
-/** Tokens a document may have; graphql-js stops reading there. The standard introspection query has 163. */
-export const MOST_TOKENS = 1000;
-const MOST_DEPTH = 12;
+/** How much one operation may be, before and while it runs. */
+export interface Limits {
+  /** Tokens of a document; graphql-js stops reading there. The standard introspection query has 163. */
+  readonly tokens: number;
+  readonly depth: number;
+  /** Validation compares fields of one name pair by pair; 400 of them take it about 2 ms. */
+  readonly fields: number;
+  readonly aliases: number;
+  readonly rootFields: number;
+  readonly directives: number;
+  /** Objects, as cost.ts counts them. */
+  readonly cost: number;
+  /** The most a window's `first` may ask for. */
+  readonly pageSize: number;
+  /** Calls that one operation makes to upstreams. */
+  readonly upstreamCalls: number;
+}
+
 /** Introspection nests by nature (a type of a list of a type), and graphql-js has a rule of its own for it. */
 const MOST_INTROSPECTION_DEPTH = 24;
-/** Validation compares fields of one name pair by pair; this many of them take it about 2 ms. */
-const MOST_FIELDS = 400;
-const MOST_ALIASES = 30;
-const MOST_ROOT_FIELDS = 10;
+
+/** A document that is too much: the error, and the code of the limit. */
+export interface Excess {
+  readonly error: GraphQLError;
+  readonly code: string;
+}
 
 /** The size of a selection with all its fragments written out. */
 interface Size {
@@ -16,39 +33,50 @@ interface Size {
   readonly aliases: number;
   readonly depth: number;
   readonly introspectionDepth: number;
+  readonly directives: number;
   /** Fields on the first level. */
   readonly roots: number;
 }
 
-const NOTHING: Size = { fields: 0, aliases: 0, depth: 0, introspectionDepth: 0, roots: 0 };
+const NOTHING: Size = { fields: 0, aliases: 0, depth: 0, introspectionDepth: 0, directives: 0, roots: 0 };
 
 /**
  * What is too much about a document, before the costlier validation looks at it. Each fragment is measured once, so a
  * fan-out of fragments costs no more than its text, and a cycle ends (validation then names it). Also refuses empty
- * selection sets, which graphql-js 17 lets through. Out: the first error, or undefined.
+ * selection sets, which graphql-js 17 lets through. Out: the first excess, or undefined.
  */
-export function checkLimits(document: DocumentNode): GraphQLError | undefined {
+export function checkLimits(document: DocumentNode, limits: Limits): Excess | undefined {
   const measure = new Measure(document);
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
     const size = measure.of(definition.selectionSet);
     if (measure.empty !== undefined) {
-      return new GraphQLError('A selection set is empty.', { nodes: [measure.empty] });
+      const error = new GraphQLError('A selection set is empty.', { nodes: [measure.empty] });
+      return { error, code: 'GRAPHQL_VALIDATION_FAILED' };
     }
     // A fragment counts where it is spread; alone it cannot tell what is introspection.
-    const tooMuch = definition.kind === Kind.OPERATION_DEFINITION ? complaint(size) : undefined;
-    if (tooMuch !== undefined) return new GraphQLError(tooMuch, { nodes: [definition] });
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) continue;
+    const excess = excessOf(size, (definition.directives?.length ?? 0) + size.directives, limits);
+    if (excess !== undefined) {
+      return { error: new GraphQLError(excess.message, { nodes: [definition] }), code: excess.code };
+    }
   }
   return undefined;
 }
 
-function complaint(size: Size): string | undefined {
-  if (size.depth > MOST_DEPTH) return `The operation is nested deeper than ${MOST_DEPTH} fields.`;
-  if (size.introspectionDepth > MOST_INTROSPECTION_DEPTH) return 'The introspection is nested too deep.';
-  if (size.fields > MOST_FIELDS) return `The operation has more than ${MOST_FIELDS} fields.`;
-  if (size.aliases > MOST_ALIASES) return `The operation has more than ${MOST_ALIASES} aliases.`;
-  if (size.roots > MOST_ROOT_FIELDS) return `The operation has more than ${MOST_ROOT_FIELDS} root fields.`;
-  return undefined;
+function excessOf(size: Size, directives: number, limits: Limits): { message: string; code: string } | undefined {
+  const checks: readonly (readonly [count: number, most: number, what: string, code: string])[] = [
+    [size.depth, limits.depth, 'levels of fields', 'MAX_DEPTH_EXCEEDED'],
+    [size.introspectionDepth, MOST_INTROSPECTION_DEPTH, 'levels of introspection', 'MAX_DEPTH_EXCEEDED'],
+    [size.fields, limits.fields, 'fields', 'MAX_FIELDS_EXCEEDED'],
+    [size.aliases, limits.aliases, 'aliases', 'MAX_ALIASES_EXCEEDED'],
+    [directives, limits.directives, 'directives', 'MAX_DIRECTIVES_EXCEEDED'],
+    [size.roots, limits.rootFields, 'root fields', 'MAX_ROOT_FIELDS_EXCEEDED'],
+  ];
+  const broken = checks.find(([count, most]) => count > most);
+  if (broken === undefined) return undefined;
+  const [, most, what, code] = broken;
+  return { message: `The operation has more than ${most} ${what}.`, code };
 }
 
 class Measure {
@@ -66,6 +94,8 @@ class Measure {
     if (set.selections.length === 0) this.empty ??= set;
     let total = NOTHING;
     for (const selection of set.selections) {
+      const directives = selection.directives?.length ?? 0;
+      if (directives > 0) total = sum(total, { ...NOTHING, directives });
       if (selection.kind === Kind.FRAGMENT_SPREAD) total = sum(total, this.#fragment(selection.name.value));
       else if (selection.kind === Kind.INLINE_FRAGMENT) total = sum(total, this.of(selection.selectionSet));
       else {
@@ -77,6 +107,7 @@ class Measure {
           aliases: inner.aliases + (selection.alias === undefined ? 0 : 1),
           depth: meta ? 1 : inner.depth + 1,
           introspectionDepth: meta ? depth : inner.introspectionDepth,
+          directives: inner.directives,
           roots: 1,
         });
       }
@@ -102,6 +133,7 @@ function sum(left: Size, right: Size): Size {
     aliases: left.aliases + right.aliases,
     depth: Math.max(left.depth, right.depth),
     introspectionDepth: Math.max(left.introspectionDepth, right.introspectionDepth),
+    directives: left.directives + right.directives,
     roots: left.roots + right.roots,
   };
 }

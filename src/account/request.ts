@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.ts';
 import { mediaType, readBody } from '../http/body.ts';
 
-/** The parameters of one GraphQL request, of the right kinds (GraphQL over HTTP §5.1). */
+/** The parameters of one GraphQL request, of the right kinds (GraphQL over HTTP §5.1, and its appendix A for documentId). */
 export interface GraphqlRequest {
-  readonly query: string;
+  /** The document itself, or the name of one that is known here. */
+  readonly source: { readonly query: string } | { readonly documentId: string };
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>> | undefined;
 }
@@ -63,13 +65,35 @@ export async function readGraphqlRequest(request: IncomingMessage, limit: number
   const body = parseBody(await readBody(request, limit));
   if (Array.isArray(body)) throw invalid('Operations are not taken in batches: send one JSON object.');
   if (!isObject(body)) throw invalid('The request body must be a JSON object.');
-  const { query, operationName, variables, extensions } = body;
-  if (typeof query !== 'string') throw invalid('The parameter query must be a string.');
+  const { operationName, variables, extensions } = body;
   if (operationName != null && typeof operationName !== 'string')
     throw invalid('The parameter operationName must be a string.');
   if (variables != null && !isObject(variables)) throw invalid('The parameter variables must be an object.');
   if (extensions != null && !isObject(extensions)) throw invalid('The parameter extensions must be an object.');
-  return { query, operationName: operationName ?? undefined, variables: variables ?? undefined };
+  return {
+    source: sourceOf(body),
+    operationName: operationName ?? undefined,
+    variables: variables ?? undefined,
+  };
+}
+
+/** Persisted documents have two spellings: documentId, and Apollo's extension with the SHA-256 of the text. */
+function sourceOf({ query, documentId, extensions }: Record<string, unknown>): GraphqlRequest['source'] {
+  if (query != null && typeof query !== 'string') throw invalid('The parameter query must be a string.');
+  if (documentId != null && typeof documentId !== 'string') throw invalid('The parameter documentId must be a string.');
+  const persisted = isObject(extensions) ? extensions.persistedQuery : undefined;
+  const hash = isObject(persisted) ? persisted.sha256Hash : undefined;
+  if (hash != null && (typeof hash !== 'string' || !/^[0-9a-f]{64}$/i.test(hash)))
+    throw invalid('extensions.persistedQuery.sha256Hash must be 64 hexadecimal digits.');
+  const named = documentId ?? (typeof hash === 'string' ? `sha256:${hash.toLowerCase()}` : undefined);
+  if (query == null) {
+    if (named === undefined) throw invalid('The parameter query must be a string.');
+    return { documentId: named };
+  }
+  if (documentId != null) throw invalid('Send query or documentId, not both.');
+  if (named !== undefined && named !== `sha256:${createHash('sha256').update(query).digest('hex')}`)
+    throw invalid('extensions.persistedQuery.sha256Hash is not that of the query.');
+  return { query };
 }
 
 function parseBody(bytes: Buffer): unknown {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Finding } from './problems.ts';
-import { isTree } from './tree.ts';
+import { isTree, valueAt } from './tree.ts';
 
 /** A file that the configuration names, read. */
 interface TextFile {
@@ -13,6 +13,8 @@ interface TextFile {
 export interface AccountFiles {
   readonly schema: TextFile;
   readonly mappings: readonly TextFile[];
+  /** The trusted documents, when there are any. */
+  readonly documents: TextFile | undefined;
 }
 
 /**
@@ -26,21 +28,23 @@ export async function readAccountFiles(
   const findings: Finding[] = [];
   if (!isTree(account)) return { files: undefined, findings };
 
-  const read = async (key: 'schema' | 'mappings'): Promise<readonly TextFile[]> => {
-    const pattern = account[key];
+  const read = async (...path: readonly string[]): Promise<readonly TextFile[]> => {
+    const pattern = valueAt(account, path);
     if (typeof pattern !== 'string' || pattern === '') return [];
     try {
       const files = await expand(resolve(pattern));
       if (files.length > 0) return await Promise.all(files.map(readText));
-      findings.push({ path: ['account', key], at: 'value', message: `no file matches ${pattern}` });
+      findings.push({ path: ['account', ...path], at: 'value', message: `no file matches ${pattern}` });
     } catch (error) {
-      findings.push({ path: ['account', key], at: 'value', message: `cannot read ${pattern}: ${reason(error)}` });
+      findings.push({ path: ['account', ...path], at: 'value', message: `cannot read ${pattern}: ${reason(error)}` });
     }
     return [];
   };
   const [schemas, mappings] = [await read('schema'), await read('mappings')];
-  const schema = schemas[0];
-  return { files: schema === undefined || mappings.length === 0 ? undefined : { schema, mappings }, findings };
+  const [documents] = await read('documents', 'file');
+  const [schema] = schemas;
+  const complete = schema !== undefined && mappings.length > 0;
+  return { files: complete ? { schema, mappings, documents } : undefined, findings };
 }
 
 async function expand(pattern: string): Promise<readonly string[]> {

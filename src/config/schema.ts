@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { trustedProxyProblem } from '../http/trusted-proxies.ts';
 import { isForbiddenScheme } from '../oauth/forbidden-scheme.ts';
 import { isScopeToken } from '../oauth/scope.ts';
+import { account } from './account.ts';
 import { limits, routeLimits } from './limits.ts';
 import { pages, translatable } from './pages.ts';
-import { duration, size } from './units.ts';
+import { duration } from './units.ts';
 
 /** A secret is never written in the file: it is named, and read from the environment or from a file of its own. */
 export const secretReference = z
@@ -226,16 +227,7 @@ export const configSchema = z.strictObject({
     .default([])
     .meta({ description: 'Paths that are protected resources of their own: a token bound to one opens nothing else.' }),
   site: z.strictObject({ upstream: name }).optional(),
-  account: z
-    .strictObject({
-      enabled: z.boolean().default(true).meta({ description: 'Set by the profile.' }),
-      path: z.literal('/account/graphql').default('/account/graphql'),
-      schema: z.string().min(1),
-      mappings: z.string().min(1),
-      bodyLimit: size.prefault('64KiB'),
-      deadline: duration.prefault('10s'),
-    })
-    .optional(),
+  account: account.optional(),
   tokens: z
     .strictObject({
       access: duration.prefault('10m'),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { MappingError } from '../../src/account/connect/mistakes.ts';
 import { createAccountEndpoint } from '../../src/account/endpoint.ts';
-import { CONTRACT_FILE, MAPPING_FILE } from './support/account.ts';
+import { CONTRACT_FILE, LIMITS, MAPPING_FILE } from './support/account.ts';
 
 /** The mistakes of a contract and its mapping, as 'file:line:column coordinate: message'. */
 function mistakesOf(text: string, schemaText = CONTRACT_FILE, upstreams = ['school', 'progress']): string[] {
@@ -10,6 +10,11 @@ function mistakesOf(text: string, schemaText = CONTRACT_FILE, upstreams = ['scho
       schemaText,
       mappings: [{ file: 'map.graphql', text }],
       upstreams,
+      scopes: ['account:read'],
+      metadataUrl: 'https://school.example/.well-known/oauth-protected-resource',
+      limits: LIMITS,
+      introspection: true,
+      documents: undefined,
       call: () => Promise.reject(new Error('no call at start')),
       bodyLimit: 1,
       deadline: 1,

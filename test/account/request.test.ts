@@ -79,6 +79,12 @@ const nested = (depth: number) => `${'{ a'.repeat(depth)} ${'}'.repeat(depth)}`;
 
 describe('documents that are refused', () => {
   test.each<[name: string, code: string, query: string, more?: object]>([
+    ['too many directives', 'MAX_DIRECTIVES_EXCEEDED', `{ viewer { id ${many(51, () => '@include(if: true)')} } }`],
+    [
+      'too many directives in fragments',
+      'MAX_DIRECTIVES_EXCEEDED',
+      `{ viewer { ...F ...F @skip(if: false) } } fragment F on Viewer { id ${many(25, () => '@include(if: true)')} }`,
+    ],
     ['a syntax error', 'GRAPHQL_PARSE_FAILED', '{ viewer { id }'],
     ['an empty document', 'GRAPHQL_PARSE_FAILED', ''],
     ['more than 1000 tokens', 'GRAPHQL_PARSE_FAILED', `{ ${many(1001, () => 'a')} }`],
@@ -89,18 +95,18 @@ describe('documents that are refused', () => {
     ['an empty operation', 'GRAPHQL_VALIDATION_FAILED', '{ }'],
     ['an empty fragment', 'GRAPHQL_VALIDATION_FAILED', '{ viewer { id ...F } } fragment F on Viewer { }'],
     ['an empty inline fragment', 'GRAPHQL_VALIDATION_FAILED', '{ viewer { id ... { } } }'],
-    ['too deep', 'GRAPHQL_VALIDATION_FAILED', nested(13)],
+    ['too deep', 'MAX_DEPTH_EXCEEDED', nested(13)],
     [
       'too deep by fragments',
-      'GRAPHQL_VALIDATION_FAILED',
-      `${nested(7).replace(/a {2}/, 'a { ...F } ')} fragment F on Viewer ${nested(7)}`,
+      'MAX_DEPTH_EXCEEDED',
+      `${nested(7).replace('a }', 'a { ...F } }')} fragment F on Viewer ${nested(7)}`,
     ],
-    ['too many fields', 'GRAPHQL_VALIDATION_FAILED', `{ viewer { ${many(400, () => 'id')} } }`],
-    ['too many aliases', 'GRAPHQL_VALIDATION_FAILED', `{ viewer { ${many(31, (index) => `a${index}: id`)} } }`],
-    ['too many root fields', 'GRAPHQL_VALIDATION_FAILED', `{ ${many(11, () => 'viewer { id }')} }`],
+    ['too many fields', 'MAX_FIELDS_EXCEEDED', `{ viewer { ${many(400, () => 'id')} } }`],
+    ['too many aliases', 'MAX_ALIASES_EXCEEDED', `{ viewer { ${many(31, (index) => `a${index}: id`)} } }`],
+    ['too many root fields', 'MAX_ROOT_FIELDS_EXCEEDED', `{ ${many(11, () => 'viewer { id }')} }`],
     [
       'root fields in a fragment',
-      'GRAPHQL_VALIDATION_FAILED',
+      'MAX_ROOT_FIELDS_EXCEEDED',
       `{ ...F ...F } fragment F on Query { ${many(6, () => 'viewer { id }')} }`,
     ],
     [
@@ -110,7 +116,7 @@ describe('documents that are refused', () => {
     ],
     [
       'a fan-out',
-      'GRAPHQL_VALIDATION_FAILED',
+      'MAX_FIELDS_EXCEEDED',
       `{ viewer { ...F0 } } ${many(25, (index) => `fragment F${index} on Viewer { ...F${index + 1} ...F${index + 1} }`)} fragment F25 on Viewer { id }`,
     ],
     [
@@ -202,5 +208,18 @@ describe('introspection', () => {
       }
     }
     expect(bare).toEqual([]);
+  });
+
+  test('can be switched off; __typename stays', async () => {
+    const closed = await startAccount({ call: callOver(school.origin), introspection: false });
+    for (const query of ['{ __schema { types { name } } }', '{ viewer { id } __type(name: "Viewer") { name } }']) {
+      const { body } = await closed.ask(query);
+      expect(body.errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+      expect(body).not.toHaveProperty('data');
+    }
+    expect((await closed.ask('{ __typename viewer { __typename } }')).body).toEqual({
+      data: { __typename: 'Query', viewer: { __typename: 'Viewer' } },
+    });
+    await closed.close();
   });
 });

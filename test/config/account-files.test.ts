@@ -14,6 +14,7 @@ describe('the account block', () => {
         { file: resolve('a.map.graphql'), text: 'a' },
         { file: resolve('b.map.graphql'), text: 'b' },
       ],
+      documents: undefined,
     });
     expect(config.account).toEqual({
       enabled: true,
@@ -22,12 +23,34 @@ describe('the account block', () => {
       mappings: join(resolve('.'), '*.map.graphql'),
       bodyLimit: 65_536,
       deadline: 10,
+      introspection: true,
+      limits: {
+        tokens: 1000,
+        depth: 12,
+        fields: 400,
+        aliases: 30,
+        rootFields: 10,
+        directives: 50,
+        cost: 5000,
+        pageSize: 100,
+        upstreamCalls: 50,
+      },
     });
   });
 
   it('may name one mapping file', async () => {
     const { accountFiles } = await load(block('account.graphql', 'b.map.graphql'), { files: FILES });
     expect(accountFiles?.mappings.map(({ text }) => text)).toEqual(['b']);
+  });
+
+  it('has its trusted documents read', async () => {
+    const text = `${block('account.graphql', 'b.map.graphql')}  documents: { file: a.map.graphql, only: true }\n`;
+    const { accountFiles, config, resolve } = await load(text, { files: FILES });
+    expect(accountFiles?.documents).toEqual({ file: resolve('a.map.graphql'), text: 'a' });
+    expect(config.account?.documents).toEqual({ file: 'a.map.graphql', only: true });
+    expect(await mistakes(text.replace('file: a.map.graphql', 'file: none.json'), { files: FILES })).toEqual([
+      expect.stringMatching(/^gate\.yaml:17:22 +account\.documents\.file: no file|cannot read none\.json/),
+    ]);
   });
 
   it('names files that are not there', async () => {

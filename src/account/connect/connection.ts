@@ -4,7 +4,6 @@ import { evaluated } from './evaluated.ts';
 import type { FieldMapping, PageMapping } from './mapping.ts';
 import type { Operation } from './operation.ts';
 
-const MOST_NODES = 100;
 /** What an explicit null means; left out, the contract's own default holds. */
 const DEFAULT_NODES = 20;
 
@@ -27,7 +26,7 @@ export async function resolveConnection(
   args: Arguments,
   operation: Operation,
 ) {
-  const { first, offset } = readWindow(args);
+  const { first, offset } = readWindow(args, operation.largestWindow);
   const rows: unknown[] = [];
   let total: number | null = null;
   let hasNextPage: boolean | undefined;
@@ -56,10 +55,10 @@ export async function resolveConnection(
   };
 }
 
-function readWindow(args: Arguments): { first: number; offset: number } {
-  const first = (args.first ?? DEFAULT_NODES) as number;
-  if (first < 0 || first > MOST_NODES) {
-    throw new AccountError('BAD_USER_INPUT', { message: `The argument first must be from 0 to ${MOST_NODES}.` });
+function readWindow(args: Arguments, most: number): { first: number; offset: number } {
+  const first = (args.first ?? Math.min(DEFAULT_NODES, most)) as number;
+  if (first < 0 || first > most) {
+    throw new AccountError('BAD_USER_INPUT', { message: `The argument first must be from 0 to ${most}.` });
   }
   const after = (args.after ?? null) as string | null;
   const index = after === null ? -1 : decodeCursor(after);

@@ -70,3 +70,9 @@ export function placeInString(node: StringValueNode, offset: number): Place {
   const column = Math.max(0, removed) + (before[index]?.length ?? 0);
   return { ...start, line: start.line + firstLine, column: firstLine === 0 ? start.column + 3 + column : column + 1 };
 }
+
+/** The place where a key of a JSON text stands, as far as a search for it can tell; of the text's beginning without one. */
+export function placeOfKey(file: string, text: string, key: string): Place {
+  const before = text.slice(0, Math.max(0, key === '' ? 0 : text.indexOf(JSON.stringify(key)))).split('\n');
+  return { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}

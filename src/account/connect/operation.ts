@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.ts';
 import type { MemberPrincipal } from '../../oauth/principal.ts';
 import type { CallUpstream, UpstreamResponse } from '../../upstream/request.ts';
 import { AccountError, type AccountErrorCode } from '../errors.ts';
+import type { Limits } from '../limits.ts';
 import { Batch } from './batch.ts';
 import type { Connector } from './connector.ts';
 import type { Scope } from './evaluate.ts';
@@ -20,6 +21,7 @@ export interface OperationOptions {
   readonly principal: MemberPrincipal;
   readonly call: CallUpstream;
   readonly mapping: Mapping;
+  readonly limits: Pick<Limits, 'pageSize' | 'upstreamCalls'>;
   readonly signal: AbortSignal;
 }
 
@@ -35,6 +37,7 @@ export class Operation {
   readonly #ended: Promise<never>;
   readonly #answers = new Map<string, Promise<unknown>>();
   readonly #batches = new Map<TypeMapping, Batch>();
+  #calls = 0;
 
   constructor(options: OperationOptions) {
     const { sub, email, name } = options.principal;
@@ -48,6 +51,11 @@ export class Operation {
 
   get principal(): MemberPrincipal {
     return this.#options.principal;
+  }
+
+  /** The most items a window may have. */
+  get largestWindow(): number {
+    return this.#options.limits.pageSize;
   }
 
   /** The scope of a mapping's texts: the given variables, and $context, which nothing can overrule. */
@@ -98,7 +106,9 @@ export class Operation {
   }
 
   async #call(upstream: string, path: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
-    const { call, principal, signal } = this.#options;
+    const { call, principal, signal, limits } = this.#options;
+    this.#calls += 1;
+    if (this.#calls > limits.upstreamCalls) throw new AccountError('REQUEST_LIMIT_EXCEEDED');
     let response: UpstreamResponse;
     try {
       response = await Promise.race([call({ upstream, method: 'GET', path, headers, principal, signal }), this.#ended]);

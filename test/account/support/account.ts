@@ -17,6 +17,19 @@ export const MEMBER: MemberPrincipal = {
   grantId: 'grant-1',
 };
 
+/** What the configuration sets when it says nothing. */
+export const LIMITS = {
+  tokens: 1000,
+  depth: 12,
+  fields: 400,
+  aliases: 30,
+  rootFields: 10,
+  directives: 50,
+  cost: 5000,
+  pageSize: 100,
+  upstreamCalls: 50,
+};
+
 /** The contract's query, as clients send it. */
 export const CONTRACT_QUERY = `query ($n: Int) { viewer { id email enrolledCourses(first: $n) { nodes {
   slug expireDate hasLifetimeAccess lastWatchedLecture { lectureId positionSeconds } } } } }`;
@@ -77,6 +90,11 @@ export async function startAccount(
     schemaText: CONTRACT_FILE,
     mappings: [MAPPING_FILE],
     upstreams: ['school', 'progress'],
+    scopes: ['account:read', 'account:write', 'orders:read'],
+    metadataUrl: 'https://school.example/.well-known/oauth-protected-resource',
+    limits: LIMITS,
+    introspection: true,
+    documents: undefined,
     bodyLimit: 64 * 1024,
     deadline: 5,
     onError: (error) => errors.push(error),

@@ -1,0 +1,125 @@
+import {
+  type DocumentNode,
+  defaultFieldResolver,
+  type GraphQLField,
+  type GraphQLSchema,
+  getDirectiveValues,
+  getNamedType,
+  getOperationAST,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import { covers, type Scope } from '../oauth/scope.ts';
+import { type Mistakes, placeOf } from './connect/mistakes.ts';
+import type { Operation } from './connect/operation.ts';
+import type { Contract } from './contract.ts';
+import { AccountError } from './errors.ts';
+
+/** What a field asks of a token: of each member one list, and of that list every scope. */
+type Requirements = readonly (readonly (readonly string[])[])[];
+
+/** The guarded fields of a contract, by coordinate (`Viewer.orders`). */
+export type Guards = ReadonlyMap<string, Requirements>;
+
+/**
+ * Reads @requiresScopes: a field's own, that of the type it stands in, and that of the type it gives. In: `declared`,
+ * the scopes of the configuration. A guarded field must be nullable, or a refusal would take its parent along.
+ */
+export function readGuards(contract: Contract, declared: ReadonlySet<string>, mistakes: Mistakes): Guards {
+  const { schema, vocabulary } = contract;
+  const definition = vocabulary.getDirective('requiresScopes');
+  const guards = new Map<string, Requirements>();
+  if (!definition) return guards;
+  const requirementOf = (node: Parameters<typeof getDirectiveValues>[1] | null | undefined) =>
+    node ? (getDirectiveValues(definition, node)?.scopes as readonly (readonly string[])[] | undefined) : undefined;
+
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) {
+      const coordinate = `${type.name}.${field.name}`;
+      const given = getNamedType(field.type);
+      const requirements = [field.astNode, type.astNode, isObjectType(given) ? given.astNode : undefined]
+        .map(requirementOf)
+        .filter((requirement) => requirement !== undefined);
+      const name = field.astNode?.name;
+      if (requirements.length === 0 || name === undefined) continue;
+      guards.set(coordinate, requirements);
+      const wrong = (message: string) => mistakes.add(placeOf(name), coordinate, message);
+      if (isNonNullType(field.type)) wrong('needs a scope of its own, so it must be nullable');
+      for (const scope of new Set(requirements.flat(2))) {
+        if (!declared.has(scope)) wrong(`@requiresScopes: the configuration has no scope "${scope}"`);
+      }
+      field.description = described(field, requirements);
+    }
+  }
+  return guards;
+}
+
+/** Introspection says what a field needs, since the directive is not in it. */
+function described({ description }: GraphQLField<unknown, unknown>, requirements: Requirements): string {
+  const words = requirements.map((lists) => lists.map((scopes) => scopes.join(' and ')).join(', or ')).join('; and ');
+  return `${description ?? ''}${description ? ' ' : ''}Needs ${words}.`;
+}
+
+/** Out: what is asked and not granted; undefined when nothing is missing. */
+function missing(requirements: Requirements, granted: Scope): Requirements | undefined {
+  const open = requirements.filter((lists) => !lists.some((scopes) => covers(granted, scopes)));
+  return open.length === 0 ? undefined : open;
+}
+
+/** Puts the guards before the resolvers, so that a refused field asks no upstream. Resolvers must be attached before. */
+export function attachGuards(schema: GraphQLSchema, guards: Guards): void {
+  for (const [coordinate, requirements] of guards) {
+    const [typeName = '', fieldName = ''] = coordinate.split('.');
+    const type = schema.getType(typeName);
+    const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
+    if (field === undefined) throw new Error(`no field ${coordinate}`);
+    const resolve = field.resolve ?? defaultFieldResolver;
+    field.resolve = (source, args, operation: Operation, info) => {
+      const open = missing(requirements, operation.principal.scope);
+      if (open !== undefined) {
+        throw new AccountError('UNAUTHORIZED_FIELD_OR_TYPE', { details: { requiredScopes: open.flat() } });
+      }
+      return resolve(source, args, operation, info);
+    };
+  }
+}
+
+/**
+ * What a mutation lacks before any of it runs: half of a write is worse than none, and a whole request that is refused
+ * is told so by status. In: a valid document. Out: the scopes to ask for besides those granted; undefined when the
+ * token will do, or the operation is no mutation.
+ */
+export function scopesMissingForMutation(
+  schema: GraphQLSchema,
+  guards: Guards,
+  document: DocumentNode,
+  operationName: string | undefined,
+  granted: Scope,
+): readonly string[] | undefined {
+  const operation = getOperationAST(document, operationName);
+  const root = operation?.operation === 'mutation' ? schema.getMutationType() : undefined;
+  if (!operation || !root) return undefined;
+  const needed = [...rootFields(document, operation.selectionSet)].flatMap((name) => {
+    const open = missing(guards.get(`${root.name}.${name}`) ?? [], granted);
+    // Of several lists that would do, the first is the one to ask for.
+    return open?.flatMap(([scopes = []]) => scopes) ?? [];
+  });
+  return needed.length === 0 ? undefined : [...new Set(needed)];
+}
+
+function rootFields(document: DocumentNode, set: SelectionSetNode, found = new Set<string>()): ReadonlySet<string> {
+  for (const selection of set.selections) {
+    if (selection.kind === Kind.FIELD) found.add(selection.name.value);
+    else if (selection.kind === Kind.INLINE_FRAGMENT) rootFields(document, selection.selectionSet, found);
+    else {
+      const fragment = document.definitions.find((node) => {
+        return node.kind === Kind.FRAGMENT_DEFINITION && node.name.value === selection.name.value;
+      });
+      if (fragment?.kind === Kind.FRAGMENT_DEFINITION) rootFields(document, fragment.selectionSet, found);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { type Mistakes, placeOfKey } from './connect/mistakes.ts';
+import type { CheckDocument } from './documents.ts';
+
+/** A file of documents, read. */
+export interface DocumentFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** The documents that the operator trusts, by the id that clients send. */
+export type TrustedDocuments = ReadonlyMap<string, string>;
+
+/**
+ * Reads a JSON object of id and document, as code generators write it. An id of the form `sha256:…` must be that of its
+ * text; a bare SHA-256 is known under that name too. Every document is checked now, so that none fails a member later.
+ * Mistakes go to the list.
+ */
+export function readTrustedDocuments(
+  { file, text }: DocumentFile,
+  check: CheckDocument,
+  mistakes: Mistakes,
+): TrustedDocuments {
+  const documents = new Map<string, string>();
+  const wrong = (id: string, message: string) => mistakes.add(placeOfKey(file, text, id), id || 'documents', message);
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    wrong('', 'is not JSON');
+    return documents;
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    wrong('', 'must be a JSON object of document ids and documents');
+    return documents;
+  }
+  for (const [id, document] of Object.entries(parsed)) {
+    if (typeof document !== 'string') {
+      wrong(id, 'must be a document, as text');
+      continue;
+    }
+    const hash = createHash('sha256').update(document).digest('hex');
+    if (id.startsWith('sha256:') && id.toLowerCase() !== `sha256:${hash}`) {
+      wrong(id, `is not the SHA-256 of its document, which is ${hash}`);
+      continue;
+    }
+    const checked = check(document);
+    if (checked.document === undefined) {
+      wrong(id, checked.errors.map(({ message }) => message).join(' '));
+      continue;
+    }
+    documents.set(id, document);
+    documents.set(`sha256:${hash}`, document);
+  }
+  return documents;
+}
