@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { asGatewayError, GatewayError, renderFailure, type Voice } from './errors.ts';
 import { json, writeAnswer } from './http/answer.ts';
+import { createConnections } from './http/connections.ts';
 import type { Provenance, ProvenanceOf } from './http/provenance.ts';
 import { type Challenge, formatChallenge } from './oauth/challenge.ts';
 import { ANONYMOUS, type Principal } from './oauth/principal.ts';
@@ -46,6 +48,7 @@ const CORS_HEADERS = {
 /** One request, top to bottom: its target, its route, the gate, the handler; and the one place where failures are told. */
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { routing, provenanceOf, gate, site, log } = options;
+  const connections = createConnections();
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const started = performance.now();
@@ -56,6 +59,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     response.once('close', () => logRequest(log, request, response, trace, provenance, performance.now() - started));
     let target: Target | undefined;
     try {
+      connections.admit(request, response);
       if ((request.url ?? '').length > options.longestUrl) throw new GatewayError('uri_too_long');
       target = parseTarget(request.url ?? '', options.origin);
       if (target === undefined)
@@ -164,15 +168,37 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     request: (request, response) => void serve(request, response),
 
     upgrade(request, socket, head) {
-      const target = parseTarget(request.url ?? '', options.origin);
+      // Node has let go of this socket: without a listener, a client that resets its connection would end the process.
+      socket.on('error', () => socket.destroy());
+      const target = upgradeTarget(request, socket);
       // Only the legacy site has sockets to open: a path of the table is never reached by an upgrade.
-      if (target !== undefined && site !== undefined && routing('GET', target.path).kind === 'none') {
+      if (target === undefined) return;
+      if (site !== undefined && routing('GET', target.path).kind === 'none') {
         site.upgrade(request, socket, head, target, provenanceOf(request));
-      } else {
-        socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
-      }
+      } else refuseOn(socket, '404 Not Found');
     },
   };
+
+  function upgradeTarget(request: IncomingMessage, socket: Duplex): Target | undefined {
+    try {
+      // An answer of ours would be taken for the one that is owed.
+      if (!connections.admitUpgrade(request)) socket.destroy();
+      else {
+        const target = parseTarget(request.url ?? '', options.origin);
+        if (target !== undefined) return target;
+        refuseOn(socket, '400 Bad Request');
+      }
+    } catch {
+      refuseOn(socket, '400 Bad Request');
+    }
+    return undefined;
+  }
+}
+
+/** Answers an upgrade, and closes: a client that does not close its side would keep the socket for good. */
+function refuseOn(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  (socket as Socket).destroySoon();
 }
 
 /** The route a failed request was meant for: the one of its method, else the first that the path has. */

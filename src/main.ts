@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { ConfigError, loadConfig } from './config/load.ts';
-import { createLog } from './operations/log.ts';
+import { createLog, type Log } from './operations/log.ts';
 
 const EXIT = { ok: 0, failure: 1, config: 78 } as const;
 
@@ -38,6 +38,7 @@ program
     const loaded = await loadConfig({ file, environment: process.env });
     const log = createLog(loaded.config.log.level, 2);
     const gateway = await startGateway({ loaded, log, clock: Date.now });
+    onUncaught(log, (seconds) => gateway.close(seconds));
     untilSignal(() => gateway.close());
     say(`coursegate ready ${loaded.config.origin} profile=${loaded.profile}`);
   });
@@ -102,6 +103,23 @@ function untilSignal(close: () => Promise<void>): void {
       );
     });
   }
+}
+
+/**
+ * What to do about a throw that nobody caught, an unhandled rejection among them: nobody knows any more what state the
+ * process is in, so it takes no more requests, lets those in flight end, and exits 1 within ten seconds, for the
+ * supervisor to start a new one. Going on would be a guess. `close` takes the seconds it may wait.
+ */
+function onUncaught(log: Log, close: (seconds: number) => Promise<void>): void {
+  const end = () => process.exit(EXIT.failure);
+  let ending = false;
+  process.on('uncaughtException', (error, origin) => {
+    log.error({ err: error, origin }, 'a failure nobody caught: the process ends');
+    if (ending) return;
+    ending = true;
+    setTimeout(end, 10_000).unref();
+    close(8).then(end, end);
+  });
 }
 
 /** What kept a command from its work, and what to try next, in words for whoever typed it. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.ts';
 
-/** How a request's body is delimited (RFC 9112 §6). `length` is the Content-Length as sent. */
+/** How a request's body is delimited (RFC 9112 §6). `length` is the Content-Length, without leading zeros. */
 export type Framing =
   | { readonly kind: 'none' }
   | { readonly kind: 'length'; readonly length: string }
@@ -15,8 +15,8 @@ const NEVER_FORWARDED = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 /**
  * Decides how a request's body goes to the upstream. It is read from the parsed message, never copied from fields that
- * a client's Connection header may name. Throws GatewayError `invalid_request` for framing that two servers may read
- * differently (a transfer coding other than chunked, one in HTTP/1.0) and `method_not_allowed` for TRACE and its kin.
+ * a client's Connection header may name. In: a request whose framing is clear (`assertClearMessage`). Throws GatewayError
+ * `invalid_request` for a length beyond counting, and `method_not_allowed` for TRACE and its kin.
  */
 export function requestFraming(request: IncomingMessage): Framing {
   if (NEVER_FORWARDED.has(request.method ?? '')) {
@@ -25,20 +25,16 @@ export function requestFraming(request: IncomingMessage): Framing {
     });
   }
   const { 'transfer-encoding': coding, 'content-length': length } = request.headers;
-  if (coding !== undefined) {
-    if (coding.trim().toLowerCase() !== 'chunked' || request.httpVersionMinor < 1) throw unclear();
-    return CHUNKED;
+  if (coding !== undefined) return CHUNKED;
+  const bytes = Number(length ?? 0);
+  if (bytes === 0) return NONE;
+  if (!Number.isSafeInteger(bytes)) {
+    throw new GatewayError('invalid_request', {
+      message: 'The request body is longer than can be counted.',
+      headers: { connection: 'close' },
+    });
   }
-  if (length === undefined || length === '0') return NONE;
-  if (!Number.isSafeInteger(Number(length))) throw unclear();
-  return { kind: 'length', length };
-}
-
-function unclear(): GatewayError {
-  return new GatewayError('invalid_request', {
-    message: 'The request body is not delimited in a way that can be passed on.',
-    headers: { connection: 'close' },
-  });
+  return { kind: 'length', length: String(bytes) };
 }
 
 /** Whether a request asks for a WebSocket (RFC 6455 §4.1). Other upgrades (h2c) may be ignored (RFC 9110 §7.8). */

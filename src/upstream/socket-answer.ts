@@ -13,6 +13,7 @@ export function answerOn(request: IncomingMessage, socket: Duplex): ServerRespon
   response.assignSocket(socket as Socket);
   // The server has let go of this socket, so nobody else passes its 'drain' on.
   socket.on('drain', () => response.emit('drain'));
-  response.on('finish', () => socket.end());
+  // Both ways: a client that does not close its side would keep the socket for good.
+  response.on('finish', () => (socket as Socket).destroySoon());
   return response;
 }

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { generateKeyPair } from 'jose';
 import { asGatewayError, type GatewayError, renderFailure } from '../../src/errors.ts';
 import { writeAnswer } from '../../src/http/answer.ts';
+import { assertClearMessage } from '../../src/http/message.ts';
 import { createProvenance } from '../../src/http/provenance.ts';
 import { ANONYMOUS, type MemberPrincipal, type Principal } from '../../src/oauth/principal.ts';
 import { type BodyLimits, UNLIMITED } from '../../src/upstream/body-limit.ts';
@@ -73,6 +74,7 @@ export async function startGate(
 
   const server = createServer(async (request, response) => {
     try {
+      assertClearMessage(request);
       const target = parseTarget(request.url ?? '', ORIGIN);
       const found = target === undefined ? undefined : routing(request.method ?? '', target.path);
       if (target === undefined || found === undefined || found.kind === 'claimed')

@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../errors.ts';
+
+/** RFC 9110 §7.2: a name or an address, and a port. What URIs allow beyond that is read differently by every server. */
+const HOST = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:(\d{1,5}))?$/;
+
+/**
+ * Refuses a message that two servers on the way might read as two different ones, before anything of it is used.
+ * Node's parser refuses most of them; what it lets through is refused here: another version than HTTP/1.0 and HTTP/1.1
+ * in HTTP/1 syntax, more than one Host or one that names no host (RFC 9112 §3.2), a transfer coding other than chunked,
+ * or any in HTTP/1.0 (§6.1). Throws GatewayError `invalid_request`, whose answer closes the connection.
+ */
+export function assertClearMessage(request: IncomingMessage): void {
+  const { httpVersion, rawHeaders } = request;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') throw unclear(`HTTP/${httpVersion} is not spoken here.`);
+  let hosts = 0;
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue;
+    hosts += 1;
+    if (!isHost(rawHeaders[at + 1] as string)) throw unclear('The Host field names no host.');
+  }
+  if (hosts > 1) throw unclear('There is more than one Host field.');
+  const coding = request.headers['transfer-encoding'];
+  if (coding !== undefined && (httpVersion === '1.0' || coding.trim().toLowerCase() !== 'chunked')) {
+    throw unclear('The request body is not delimited in a way that can be passed on.');
+  }
+}
+
+function isHost(value: string): boolean {
+  const match = HOST.exec(value);
+  return match !== null && Number(match[3] ?? 0) <= 65_535;
+}
+
+function unclear(message: string): GatewayError {
+  return new GatewayError('invalid_request', { message, headers: { connection: 'close' } });
+}

@@ -1,0 +1,55 @@
+import { connect, type Socket } from 'node:net';
+
+/** A connection on which a test writes and reads bytes; text is Latin-1, one character a byte. */
+export interface RawSocket {
+  readonly socket: Socket;
+  /** Everything that came so far. */
+  received(): string;
+  write(bytes: string): void;
+  /** Resolves when what came matches, with the match; rejects when the connection closes first. */
+  until(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Resolves when the connection is closed, with how: `end` after a FIN, else the error's code. */
+  readonly closed: Promise<string>;
+}
+
+export async function rawSocket(port: number): Promise<RawSocket> {
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  let how = 'end';
+  const watchers = new Set<() => void>();
+  const closed = new Promise<string>((resolve) => socket.on('close', () => resolve(how)));
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1');
+    for (const look of watchers) look();
+  });
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    how = error.code ?? 'error';
+  });
+  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  return {
+    socket,
+    closed,
+    received: () => received,
+    write: (bytes) => void socket.write(bytes, 'latin1'),
+    until: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const match = pattern.exec(received);
+          if (match === null) return;
+          watchers.delete(look);
+          resolve(match);
+        };
+        watchers.add(look);
+        look();
+        void closed.then((end) => reject(new Error(`closed (${end}) after ${JSON.stringify(received)}`)));
+      }),
+  };
+}
+
+/** Writes bytes and gives what came back until the other side closed. */
+export async function rawExchange(port: number, bytes: string): Promise<string> {
+  const connection = await rawSocket(port);
+  connection.write(bytes);
+  await connection.closed;
+  return connection.received();
+}
