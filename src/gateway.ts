@@ -18,6 +18,7 @@ import { sessionConnector } from './login/session.ts';
 import { protectedResource } from './oauth/protected-resource.ts';
 import { resourceIndicators } from './oauth/resource-indicator.ts';
 import { adminHandler } from './operations/admin.ts';
+import { createAudit } from './operations/audit.ts';
 import type { Log } from './operations/log.ts';
 import { cachedIntrospect } from './resource-server/cache.ts';
 import { proofCheck } from './resource-server/dpop.ts';
@@ -120,6 +121,7 @@ export async function startGateway({
       unusedLifetime: registration.unusedLifetime,
       redirects,
       clock,
+      audit: createAudit(log),
       onRevoked() {
         cache.clear();
         // Without the bus the other replicas believe what they remember until it runs out by itself.

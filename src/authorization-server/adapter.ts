@@ -6,6 +6,9 @@ import { judgeClientMetadata } from './rules/client-metadata.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { currentUnitOfWork } from './unit-of-work.ts';
 
+/** What a token request exchanges, once. */
+const EXCHANGED = new Set(['AuthorizationCode', 'RefreshToken']);
+
 /** Models whose removal takes access away from a token that may be cached. */
 const ACCESS_MODELS = new Set(['AccessToken', 'RefreshToken', 'Grant', 'Client']);
 
@@ -19,7 +22,7 @@ export interface AdapterOptions {
   /** Seconds that a registered client is kept which no member has connected yet. */
   readonly unusedLifetime: number;
   readonly redirects: RedirectPolicy;
-  /** Seconds in which a replaced refresh token gets the answer that replaced it. */
+  /** Seconds in which a code or refresh token that was used gets the same answer again. */
   readonly replayWindow: number;
 }
 
@@ -40,11 +43,14 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
     }
   };
 
-  /** Just replaced, a refresh token is not yet taken for stolen: the commit tells, and the answer is given again. */
-  const forgiven = (entry: Entry | undefined): Entry | undefined =>
-    entry?.consumedAt !== undefined && unixSeconds(clock) - entry.consumedAt < options.replayWindow
-      ? { ...entry, consumedAt: undefined }
-      : entry;
+  /**
+   * A token request goes on with what was used before, or has run out since it was used: its commit fails, and whether
+   * that is a retry or a replay is decided there, once. The store alone keeps it from being used a second time.
+   */
+  const asUnused = (payload: AdapterPayload): AdapterPayload => {
+    const { consumed, ...rest } = payload;
+    return consumed === undefined ? payload : { ...rest, exp: Math.max(rest.exp ?? 0, unixSeconds(clock) + 1) };
+  };
 
   /** In: whether a token that may be cached lost its access by it. */
   const remove = async (mutation: Mutation, revoking: boolean): Promise<void> => {
@@ -60,8 +66,10 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
       if (model === 'ReplayDetection') return useProof(id, expiresIn);
       if (model === 'Client') return clients.save(id, payload);
       if (model === 'AuthorizationCode') await clients.used(payload.clientId);
-      // Kept past its end, so that a pushed request answered late is answered once; the library refuses a late start.
-      const longer = model === 'PushedAuthorizationRequest' ? interactionTtl : 0;
+      // Kept past its end; the library refuses a late start. A pushed request that is answered late is answered once,
+      // and what was exchanged at its last moment is still known when the answer was lost.
+      const longer =
+        model === 'PushedAuthorizationRequest' ? interactionTtl : EXCHANGED.has(model) ? options.replayWindow : 0;
       const entry: NewEntry = {
         kind: model,
         id,
@@ -82,8 +90,9 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
     async find(id) {
       // Asked first and marked after, one proof would pass twice at once: the mark alone decides.
       if (model === 'ReplayDetection') return undefined;
-      const entry = await (currentUnitOfWork() ?? store).get(model, id);
-      const payload = toPayload(model === 'RefreshToken' ? forgiven(entry) : entry);
+      const unit = currentUnitOfWork();
+      const found = toPayload(await (unit ?? store).get(model, id));
+      const payload = unit !== undefined && found !== undefined && EXCHANGED.has(model) ? asUnused(found) : found;
       // The rules may have changed since it was registered: then it is as if it had not been, and its app registers anew.
       const refused =
         model === 'Client' && payload !== undefined && judgeClientMetadata(payload, redirects) !== undefined;

@@ -4,6 +4,7 @@ import type { Handler } from '../http/exchange.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 import { formatScope } from '../oauth/scope.ts';
 import { deriveKey } from '../storage/seal.ts';
+import { answerReplay } from './answer-replay.ts';
 import { type ClientDocumentsOptions, createClientDocuments } from './client-documents/client-documents.ts';
 import { judgeClient } from './client-documents/feature.ts';
 import { createInteractions, type InteractionOptions, type Interactions } from './interactions.ts';
@@ -12,7 +13,6 @@ import type { Keyring } from './keyring.ts';
 import { storedMembers } from './members.ts';
 import { type Mount, type MountOptions, mountProvider } from './mount.ts';
 import { createProvider, type ProviderOptions } from './provider.ts';
-import { refreshReplay } from './refresh-replay.ts';
 import { errorRedirectRule } from './rules/error-redirect.ts';
 import { grantErrorRule } from './rules/grant-error.ts';
 
@@ -37,7 +37,7 @@ export interface AuthorizationServerOptions
       | 'onServerError'
     >,
     Pick<InteractionOptions, 'connector' | 'pages' | 'scopes'>,
-    Pick<MountOptions, 'registration'> {
+    Pick<MountOptions, 'registration' | 'audit'> {
   /** What the cookies, the forms' tokens and the nonces are derived from. */
   readonly secret: string;
   /** Undefined: client ID metadata documents are not taken. */
@@ -102,7 +102,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
         ...options,
         scopes,
         provider,
-        replay: refreshReplay(store, clock, options.ttl.replayWindow),
+        replay: answerReplay(store, clock, options.ttl.replayWindow),
       }),
       interactions: createInteractions({ ...options, provider, members, csrfKey: deriveKey(secret, 'csrf') }),
       introspect: createIntrospect(provider, members),

@@ -5,23 +5,19 @@ import { mediaType, readBody } from '../http/body.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import { formatScope } from '../oauth/scope.ts';
-import type { Store } from '../storage/store.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import type { RefreshReplay } from './refresh-replay.ts';
 import { createRegistration, type Registration, type RegistrationOptions } from './registration/registration.ts';
 import { refuseBasic, requireClient } from './rules/client-authentication.ts';
 import { foreignResource } from './rules/resource.ts';
-import { tokenTransaction } from './token-transaction.ts';
+import { type TokenTransactionOptions, tokenTransaction } from './token-transaction.ts';
 
 const FORM_LIMIT = 56 * 1024;
 
-export interface MountOptions {
+export interface MountOptions extends TokenTransactionOptions {
   readonly provider: Provider;
   readonly origin: string;
   readonly indicators: ResourceIndicators;
   readonly scopes: readonly string[];
-  readonly store: Store;
-  readonly replay: RefreshReplay;
   /** Undefined: registration is closed. */
   readonly registration: RegistrationOptions | undefined;
 }
@@ -57,7 +53,7 @@ export function mountProvider(options: MountOptions): Mount {
     // Our table answers for an ill store: its 503 must not become the library's 500.
     if (failures.has(ctx.req)) ctx.respond = false;
   });
-  tokenTransaction(provider, options.store, options.replay);
+  tokenTransaction(provider, options);
   const callback = provider.callback();
 
   /** The library builds every URL from these headers, so they say the origin whatever the client said. */

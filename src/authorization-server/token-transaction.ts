@@ -1,50 +1,104 @@
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { Audit, TokenEvent } from '../operations/audit.ts';
 import type { Store } from '../storage/store.ts';
+import type { AnswerReplay, Presented, Recalled } from './answer-replay.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import type { RefreshReplay } from './refresh-replay.ts';
 import { UnitOfWork, withinUnitOfWork } from './unit-of-work.ts';
 
-type RotatedRefreshToken = NonNullable<KoaContextWithOIDC['oidc']['entities']['RefreshToken']>;
+type Oidc = KoaContextWithOIDC['oidc'];
+type Entities = Oidc['entities'] & { readonly RotatedRefreshToken?: Oidc['entities']['RefreshToken'] };
+type Source = NonNullable<Oidc['entities']['AuthorizationCode'] | Oidc['entities']['RefreshToken']>;
+
+export interface TokenTransactionOptions {
+  readonly store: Store;
+  readonly replay: AnswerReplay;
+  readonly audit: Audit;
+}
+
+/** What the events and texts of the two kinds are. */
+const OF = {
+  authorization_code: {
+    done: 'token_issued',
+    reuse: 'code_reuse',
+    reused: 'the code was used before; what was issued for it is revoked',
+  },
+  refresh_token: {
+    done: 'token_refreshed',
+    reuse: 'refresh_token_reuse',
+    reused: 'the refresh token was used before; the connection is revoked, the member must approve again',
+  },
+} as const satisfies Record<Presented['grantType'], Record<string, TokenEvent['action'] | string>>;
 
 /**
  * Runs each revocation in one commit, so that it is done or not begun, and each token request in a unit of work that is
- * committed before the answer is written. A code that another request redeemed first is refused; a refresh token that
- * another request of the same client has just replaced is given that request's answer; one whose successor was used
- * already is an old copy, and ends the connection.
+ * committed before the answer is written. The commit alone tells whether a code or refresh token was used before: then
+ * the same request is given the answer that was given already, and what is no such retry ends the connection.
  */
-export function tokenTransaction(provider: Provider, store: Store, replay: RefreshReplay): void {
+export function tokenTransaction(provider: Provider, { store, replay, audit }: TokenTransactionOptions): void {
+  const revokedGrants = new WeakMap<object, string>();
+  provider.on('grant.revoked', (ctx, grantId) => revokedGrants.set(ctx, grantId));
+
   provider.use(async (ctx, next) => {
     if (ctx.path !== ENDPOINTS.token && ctx.path !== ENDPOINTS.revocation) return next();
     const unit = await removingAtOnce(store, next);
-    if (ctx.path === ENDPOINTS.revocation || ctx.status !== 200) return;
-
     const { oidc } = ctx as unknown as KoaContextWithOIDC;
-    const replaced = (oidc.entities as { RotatedRefreshToken?: RotatedRefreshToken }).RotatedRefreshToken;
-    const question = questionOf(oidc);
-    if (replaced !== undefined) {
-      const { jti: refreshToken, grantId = '' } = replaced;
-      unit.put(replay.remember({ refreshToken, grantId, question, body: ctx.body as Record<string, unknown> }));
-    }
-    if (await unit.commit()) return;
+    const tell = (action: TokenEvent['action'], grantId: string | undefined, member: string | undefined) =>
+      audit({
+        action,
+        clientId: oidc.client?.clientId,
+        grantId,
+        member,
+        address: ctx.req.socket.remoteAddress,
+        requestId: String(ctx.res.getHeader('x-request-id') ?? ''),
+      });
 
-    const recalled = replaced === undefined ? undefined : await replay.recall(replaced.jti, question);
-    if (recalled?.kind === 'answer') {
-      ctx.body = recalled.body;
+    if (ctx.path === ENDPOINTS.revocation) {
+      const { AccessToken, RefreshToken } = oidc.entities;
+      const grantId = revokedGrants.get(ctx);
+      if (grantId !== undefined) tell('token_revoked', grantId, (RefreshToken ?? AccessToken)?.accountId);
       return;
     }
-    if (recalled?.kind === 'superseded') {
-      await removingAtOnce(store, () => endGrant(provider, replaced?.grantId ?? ''));
+    const source = sourceOf(oidc);
+    if (ctx.status !== 200 || source === undefined) return;
+
+    const presented = presentedIn(oidc, source);
+    const of = OF[presented.grantType];
+    const { grantId, accountId } = source;
+    for (const entry of replay.remember(presented, ctx.body as Record<string, unknown>)) unit.put(entry);
+    if (await unit.commit()) {
+      tell(of.done, grantId, accountId);
+      return;
+    }
+
+    const recalled = await replay.recall(presented);
+    if (recalled.kind === 'answer') {
+      ctx.body = recalled.body;
+      tell('token_answer_replayed', grantId, accountId);
+      return;
+    }
+    const reused = isReuse(presented, recalled.kind, unit.usedBefore);
+    if (reused) {
+      await removingAtOnce(store, () => endGrant(provider, presented.grantId));
+      tell(of.reuse, grantId, accountId);
     }
     ctx.status = 400;
     ctx.body = {
       error: 'invalid_grant',
-      error_description:
-        recalled?.kind === 'superseded'
-          ? 'the refresh token was used before; the connection is revoked, the member must approve again'
-          : 'it was used at the same time by another request',
+      error_description: reused ? of.reused : 'it was used at the same time by another request',
     };
   });
+}
+
+/**
+ * RFC 6749 §4.1.2, RFC 9700 §4.14.2: whether what was presented is an old copy, so that all that came of it must end.
+ * In: what is recalled of it, and whether it was used already when this request read it.
+ */
+function isReuse({ grantType }: Presented, recalled: Recalled['kind'], usedBefore: boolean): boolean {
+  if (recalled === 'superseded') return true;
+  // Refreshing twice at once for different scopes is what real clients do. Nobody redeems a code for two things.
+  if (recalled === 'another-question') return grantType === 'authorization_code';
+  return usedBefore;
 }
 
 /** Out: the unit that `work` ran in, whose removals are committed and whose writes are not. */
@@ -55,10 +109,19 @@ async function removingAtOnce(store: Store, work: () => Promise<void>): Promise<
   return unit;
 }
 
-/** What a token request asked for besides what it presented. */
-function questionOf(oidc: KoaContextWithOIDC['oidc']): string {
-  const { scope, resource } = oidc.params ?? {};
-  return JSON.stringify([scope ?? null, resource ?? null, oidc.entities.AccessToken?.jkt ?? null]);
+/** The code, or the refresh token that was replaced. */
+function sourceOf(oidc: Oidc): Source | undefined {
+  const { AuthorizationCode, RotatedRefreshToken } = oidc.entities as Entities;
+  return RotatedRefreshToken ?? AuthorizationCode;
+}
+
+function presentedIn(oidc: Oidc, source: Source): Presented {
+  const { scope, resource, code_verifier } = oidc.params ?? {};
+  const question = JSON.stringify([scope ?? null, resource ?? null, oidc.entities.AccessToken?.jkt ?? null]);
+  const { jti: value, grantId = '' } = source;
+  return source.kind === 'AuthorizationCode'
+    ? { grantType: 'authorization_code', value, verifier: String(code_verifier), grantId, question }
+    : { grantType: 'refresh_token', value, verifier: '', grantId, question };
 }
 
 async function endGrant(provider: Provider, grantId: string): Promise<void> {

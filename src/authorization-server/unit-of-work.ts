@@ -14,6 +14,8 @@ export class UnitOfWork {
   readonly #store: Store;
   readonly #mutations: Mutation[] = [];
   readonly #written = new Map<string, Entry>();
+  readonly #used = new Set<string>();
+  #usedBefore = false;
   readonly #removals: Mutation[] = [];
   readonly #afterRemoval = new Set<() => void>();
 
@@ -23,7 +25,14 @@ export class UnitOfWork {
 
   /** Reads its own writes. */
   async get(kind: string, id: string): Promise<Entry | undefined> {
-    return this.#written.get(`${kind}\0${id}`) ?? (await this.#store.get(kind, id));
+    const entry = this.#written.get(`${kind}\0${id}`) ?? (await this.#store.get(kind, id));
+    if (entry?.consumedAt !== undefined) this.#used.add(`${kind}\0${id}`);
+    return entry;
+  }
+
+  /** Whether something it consumes had been consumed when it was read: then no other request raced it, it is old. */
+  get usedBefore(): boolean {
+    return this.#usedBefore;
   }
 
   put(entry: NewEntry): void {
@@ -33,6 +42,7 @@ export class UnitOfWork {
 
   consume(kind: string, id: string): void {
     this.#mutations.push({ op: 'consume', kind, id });
+    if (this.#used.has(`${kind}\0${id}`)) this.#usedBefore = true;
   }
 
   /** In: a deletion, and what to do once it is done. */

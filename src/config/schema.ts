@@ -235,7 +235,8 @@ export const configSchema = z.strictObject({
       refreshAbsolute: duration.prefault('365d'),
       code: duration.prefault('60s'),
       replayWindow: duration.pipe(z.number().max(60, 'must be at most 60s')).prefault('10s').meta({
-        description: 'How long a refresh token that was just replaced gets the same answer again; 0s: never.',
+        description:
+          'How long a code or refresh token that was just used gets the same answer again, when the same request comes again; 0s: never.',
       }),
     })
     .prefault({}),

@@ -289,6 +289,27 @@ describe.each([
       expect(await redeem(second, await tokenProof(key))).toMatchObject({ status: 200, body: { token_type: 'DPoP' } });
     });
 
+    it('a code whose answer was lost is answered again to a new proof of the same key', async () => {
+      const app = await registerApp(world.origin);
+      const key = await proofKey();
+      const grant = await approved(app);
+      const { body: first } = await redeem(grant, await tokenProof(key));
+      expect(await redeem(grant, await tokenProof(key))).toMatchObject({ status: 200, body: first });
+      const headers = await proven(key, String(first.access_token), 'GET', courses);
+      expect((await fetch(courses, { headers })).status).toBe(200);
+    });
+
+    it.each(['another key', 'no key'])('a used code shown with %s ends the connection', async (with_) => {
+      const app = await registerApp(world.origin);
+      const key = await proofKey();
+      const grant = await approved(app);
+      const { body: first } = await redeem(grant, await tokenProof(key));
+      const again = await redeem(grant, with_ === 'no key' ? undefined : await tokenProof(await proofKey()));
+      expect(again).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+      const headers = await proven(key, String(first.access_token), 'GET', courses);
+      expect((await fetch(courses, { headers })).status).toBe(401);
+    });
+
     it('a proof is used up by a request that fails', async () => {
       const app = await registerApp(world.origin);
       const key = await proofKey();

@@ -30,7 +30,58 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
     expect((await token(app, form)).status).toBe(200);
   });
 
-  it('works once; a second time ends everything that came of the first', async () => {
+  it('lost on the way is answered again for ten seconds, and then ends the connection', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const { form } = await approved(app);
+    const { status, body: first } = await token(app, form);
+    expect(status).toBe(200);
+    vi.setSystemTime(Date.now() + 9_000);
+    const again = await token(app, form);
+    expect(again).toMatchObject({ status: 200, body: first });
+    expect(again.body).toEqual(first);
+    expect(again.headers.get('cache-control')).toBe('no-store');
+    expect(await statusOf(world.origin, first.access_token)).toBe(200);
+    vi.setSystemTime(Date.now() + 1_000);
+    expect(await token(app, form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect((await token(app, refreshForm(app, first.refresh_token))).body.error).toBe('invalid_grant');
+    expect(await statusOf(world.origin, first.access_token)).toBe(401);
+  });
+
+  it('redeemed at its last moment is answered again too, and then a second use still ends the connection', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const [retried, replayed] = [await approved(app), await approved(app)];
+    vi.setSystemTime(Date.now() + 59_000);
+    const { body: first } = await token(app, retried.form);
+    const { body: second } = await token(app, replayed.form);
+    vi.setSystemTime(Date.now() + 5_000);
+    expect((await token(app, retried.form)).body).toEqual(first);
+    vi.setSystemTime(Date.now() + 5_000);
+    expect(await token(app, replayed.form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect(await statusOf(world.origin, second.access_token)).toBe(401);
+  });
+
+  it('of an app without refresh tokens, lost on the way, is answered again', async () => {
+    const modest = await registerApp(world.origin, { metadata: { grant_types: ['authorization_code'] } });
+    const { form } = await approved(modest);
+    const { body: first } = await token(modest, form);
+    expect((await token(modest, form)).body).toEqual(first);
+    expect(await statusOf(world.origin, first.access_token)).toBe(200);
+  });
+
+  it.runIf(profile === 'B')(
+    'asked for something else the second time is no retry, and ends the connection',
+    async () => {
+      const { form } = await approved(app);
+      const { body: first } = await token(app, form);
+      expect(await token(app, { ...form, resource: undefined })).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_grant' },
+      });
+      expect(await statusOf(world.origin, first.access_token)).toBe(401);
+    },
+  );
+
+  it('works once; after its tokens were used to go on, a second time ends everything that came of it', async () => {
     const { form } = await approved(app);
     const { body: first } = await token(app, form);
     const { body: renewed } = await token(app, refreshForm(app, first.refresh_token));
@@ -42,11 +93,20 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
     expect((await token(app, refreshForm(app, renewed.refresh_token))).body.error).toBe('invalid_grant');
   });
 
-  it('tried a second time by somebody without the verifier ends nothing', async () => {
+  it.each<[string, Record<string, string | undefined>]>([
+    ['another verifier', { code_verifier: 'a'.repeat(43) }],
+    ['no verifier', { code_verifier: undefined }],
+    ['another redirect_uri', { redirect_uri: 'https://app.example/other' }],
+  ])('tried a second time with %s is told nothing and ends nothing', async (_name, other) => {
     const { form } = await approved(app);
     const { body } = await token(app, form);
-    const again = await token(app, { ...form, code_verifier: 'a'.repeat(43) });
+    const again = await token(app, { ...form, ...other });
     expect(again).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect(again.body).not.toHaveProperty('access_token');
+    const thief = await registerApp(world.origin);
+    const stolen = await token(thief, { ...form, client_id: thief.client.client_id });
+    expect(stolen).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect((await token(app, form)).body).toEqual(body);
     expect(await statusOf(world.origin, body.access_token)).toBe(200);
   });
 
@@ -74,13 +134,13 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
     expect(await statusOf(world.origin, answer.body.access_token)).toBe(200);
   });
 
-  it('redeemed twenty times at once gives tokens once', async () => {
+  it('redeemed twenty times at once gives one token set, to all', async () => {
     for (let round = 0; round < 3; round += 1) {
       const { form } = await approved(app);
       const answers = await Promise.all(Array.from({ length: 20 }, () => token(app, form)));
-      const refused = answers.filter(({ status }) => status === 400);
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      expect(refused.map(({ body }) => body.error)).toEqual(Array(19).fill('invalid_grant'));
+      for (const { status } of answers) expect(status).toBe(200);
+      expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+      expect(await statusOf(world.origin, String(answers[0]?.body.access_token))).toBe(200);
     }
   });
 
@@ -98,5 +158,32 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
     expect(status).toBe(200);
     expect(body.scope).toBe('courses:read');
     expect(body).not.toHaveProperty('id_token');
+  });
+});
+
+describe('with no replay window, an authorization code', () => {
+  let world: World;
+  let app: App;
+  beforeAll(async () => {
+    world = await startWorld({ profile: 'A', overrides: { tokens: { replayWindow: '0s' } } });
+    app = await registerApp(world.origin);
+  });
+  afterAll(() => world.close());
+
+  it('works once; a second time ends everything that came of the first', async () => {
+    const { form } = await approved(app);
+    const { body: first } = await token(app, form);
+    expect(await statusOf(world.origin, first.access_token)).toBe(200);
+    expect(await token(app, form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect(await statusOf(world.origin, first.access_token)).toBe(401);
+    expect((await token(app, refreshForm(app, first.refresh_token))).body.error).toBe('invalid_grant');
+  });
+
+  it('redeemed twenty times at once gives tokens to one', async () => {
+    const { form } = await approved(app);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => token(app, form)));
+    const refused = answers.filter(({ status }) => status === 400);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(refused.map(({ body }) => body.error)).toEqual(Array(19).fill('invalid_grant'));
   });
 });

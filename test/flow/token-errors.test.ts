@@ -41,6 +41,9 @@ describe('what the token endpoint says of a refused', () => {
       invalidGrant('code_verifier is missing: the authorization request had a code_challenge'),
     );
     expect((await token(app, form)).status).toBe(200);
+    // Beyond the seconds in which a lost answer is given again.
+    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.setSystemTime(Date.now() + 11_000);
     expect(await refused(form)).toEqual(invalidGrant('the code was used before; what was issued for it is revoked'));
   });
 
@@ -119,8 +122,8 @@ describe('what the token endpoint says of a refused', () => {
     const { form } = await approved(app);
     const type = (charset: string) => ({ 'content-type': `application/x-www-form-urlencoded; charset=${charset}` });
     const answers = [await token(app, form, type('utf-16')), await token(app, form, type('nonsense'))];
-    // Read as UTF-8 whatever it says: redeemed once, and used before by the second.
-    expect(answers.map(({ status }) => status)).toEqual([200, 400]);
-    expect(answers[1]?.body.error).toBe('invalid_grant');
+    // Read as UTF-8 whatever it says: redeemed once, and the same request by the second.
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers[1]?.body).toEqual(answers[0]?.body);
   });
 });

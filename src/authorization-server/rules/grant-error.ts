@@ -8,7 +8,6 @@ import type { errors, KoaContextWithOIDC } from 'oidc-provider';
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'authorization code not found': 'the code is not known here: it was mistyped, used, or has expired',
   'authorization code is expired': 'the code is not known here: it was mistyped, used, or has expired',
-  'authorization code already consumed': 'the code was used before; what was issued for it is revoked',
   'authorization code redirect_uri mismatch': 'redirect_uri is not the one of the authorization request',
   'code_verifier must be provided': 'code_verifier is missing: the authorization request had a code_challenge',
   'code_verifier does not match code_challenge':
@@ -18,8 +17,6 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DPoP proof key thumbprint does not match dpop_jkt': 'the code is bound to another key than the DPoP proof shows',
   'refresh token not found': 'the refresh token is not known here: it was mistyped, revoked, or has expired',
   'refresh token is expired': 'the refresh token is not known here: it was mistyped, revoked, or has expired',
-  'refresh token already used':
-    'the refresh token was used before; the connection is revoked, the member must approve again',
   'grant not found': 'the member or the app has ended this connection',
   'grant is expired': 'this connection has reached its longest lifetime; the member must approve again',
 };

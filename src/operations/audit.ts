@@ -1,0 +1,48 @@
+import type { Log } from './log.ts';
+
+/** What happened to the tokens of one connection. Ids only: never a code or token, nor a part of one. */
+export interface TokenEvent {
+  readonly action:
+    | 'token_issued'
+    | 'token_refreshed'
+    /** An answer that was given before was given again to the same request. */
+    | 'token_answer_replayed'
+    /** The client gave its token back (RFC 7009). */
+    | 'token_revoked'
+    /** Somebody came with what had been used: everything issued on that grant is revoked (RFC 9700 §4.14.2, §4.5). */
+    | 'code_reuse'
+    | 'refresh_token_reuse';
+  readonly clientId: string | undefined;
+  readonly grantId: string | undefined;
+  readonly member: string | undefined;
+  /** Where the request came from. */
+  readonly address: string | undefined;
+  readonly requestId: string;
+}
+
+type AuditEvent = TokenEvent;
+
+/** Records what happened, once it is certain. */
+export type Audit = (event: AuditEvent) => void;
+
+/** What an operator should look at. */
+const ALARMING: ReadonlySet<AuditEvent['action']> = new Set(['code_reuse', 'refresh_token_reuse']);
+
+/** Writes one log line per event, its fields named as in the Elastic Common Schema where that has a name. */
+export function createAudit(log: Log): Audit {
+  return ({ action, clientId, grantId, member, address, requestId }) => {
+    const alarming = ALARMING.has(action);
+    const line = {
+      'event.kind': alarming ? 'alert' : 'event',
+      'event.action': action,
+      'event.outcome': alarming ? 'failure' : 'success',
+      'oauth.client_id': clientId,
+      'oauth.grant_id': grantId,
+      'user.id': member,
+      'source.address': address,
+      'http.request.id': requestId,
+    };
+    if (alarming) log.warn(line, 'audit');
+    else log.info(line, 'audit');
+  };
+}
