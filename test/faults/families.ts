@@ -2,9 +2,10 @@ import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Redis } from 'ioredis';
 
 /** What the store holds of one grant: how many of each can still be used. */
-interface Family {
+export interface Family {
   readonly codes: number;
   readonly used_codes: number;
   readonly refresh_tokens: number;
@@ -15,7 +16,7 @@ interface Family {
  * Reads the store as the dead process left it. From a copy: to open it is to repair it, and that is the gate's to do.
  * Ids and members are hashed there, but what is of one grant still stands together.
  */
-export function familiesIn(data: string): readonly Family[] {
+export function familiesInSqlite(data: string): readonly Family[] {
   const copy = mkdtempSync(join(tmpdir(), 'coursegate-autopsy-'));
   try {
     for (const name of ['coursegate.db', 'coursegate.db-wal']) {
@@ -35,4 +36,26 @@ export function familiesIn(data: string): readonly Family[] {
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
+}
+
+const EVERY_ENTRY = `
+local found = {}
+for _, key in ipairs(redis.call('KEYS', '{coursegate}:entry:*')) do
+  local grant, consumed = unpack(redis.call('HMGET', key, 'grant', 'consumedAt'))
+  if grant then found[#found + 1] = { string.match(key, 'entry:([^:]*):'), grant, consumed and 1 or 0 } end
+end
+return found`;
+
+/** The same of a Redis, in one script: nothing is applied in between. */
+export async function familiesInRedis(redis: Redis): Promise<readonly Family[]> {
+  const rows = (await redis.eval(EVERY_ENTRY, 0)) as [kind: string, grant: string, consumed: number][];
+  const families = new Map<string, { -readonly [name in keyof Family]: number }>();
+  for (const [kind, grant, consumed] of rows) {
+    const family = families.get(grant) ?? { codes: 0, used_codes: 0, refresh_tokens: 0, access_tokens: 0 };
+    families.set(grant, family);
+    if (kind === 'AuthorizationCode') family[consumed === 1 ? 'used_codes' : 'codes'] += 1;
+    if (kind === 'RefreshToken' && consumed === 0) family.refresh_tokens += 1;
+    if (kind === 'AccessToken') family.access_tokens += 1;
+  }
+  return [...families.values()];
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const CANDIDATES = [process.env.REDIS_SERVER, '/usr/bin/redis-server', '/usr/local/bin/redis-server'];
 
 /** The Redis on this machine, or undefined. */
-const REDIS = CANDIDATES.find((path) => path !== undefined && existsSync(path));
+export const REDIS = CANDIDATES.find((path) => path !== undefined && existsSync(path));
 
 /**
  * Whether tests on a real Redis run. Without one they are skipped by name, with what to install; in CI that is a failure,
@@ -24,6 +24,8 @@ export function redisPresent(): boolean {
 
 export interface RedisServer {
   readonly url: string;
+  /** The path of its unix socket. */
+  readonly socket: string;
   /** Ends the process at once, as a crash would. */
   kill(): Promise<void>;
   /** Starts it again at the same address; with an append-only file, on what it had. */
@@ -34,16 +36,24 @@ export interface RedisServer {
   close(): Promise<void>;
 }
 
-/** A Redis of its own on a unix socket. It forgets everything when it is killed, unless it keeps an append-only file. */
-export async function startRedis({ appendOnly = false } = {}): Promise<RedisServer> {
+export interface RedisServerOptions {
+  /** Without an append-only file it forgets everything when it is killed. */
+  readonly appendOnly?: boolean | 'always' | 'everysec';
+  /** More of its settings, as on its command line. */
+  readonly args?: readonly string[];
+}
+
+/** A Redis of its own on a unix socket. */
+export async function startRedis({ appendOnly = false, args = [] }: RedisServerOptions = {}): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-redis-'));
   const socket = join(folder, 'redis.sock');
   let child: ChildProcess | undefined;
 
   const start = async () => {
-    const durability = ['--save', '', '--appendonly', appendOnly ? 'yes' : 'no'];
+    const fsync = typeof appendOnly === 'string' ? ['--appendfsync', appendOnly] : [];
+    const durability = ['--save', '', '--appendonly', appendOnly === false ? 'no' : 'yes', ...fsync];
     const address = ['--port', '0', '--unixsocket', socket, '--unixsocketperm', '700'];
-    child = spawn(REDIS ?? '', [...address, ...durability, '--dir', folder], { stdio: 'ignore' });
+    child = spawn(REDIS ?? '', [...address, ...durability, '--dir', folder, ...args], { stdio: 'ignore' });
     for (let tries = 0; !(await answers(socket)); tries += 1) {
       if (tries === 500) throw new Error('redis-server did not start');
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -62,6 +72,7 @@ export async function startRedis({ appendOnly = false } = {}): Promise<RedisServ
   await start();
   return {
     url: `unix://${socket}`,
+    socket,
     start,
     kill,
     hang: () => void child?.kill('SIGSTOP'),
@@ -73,14 +84,14 @@ export async function startRedis({ appendOnly = false } = {}): Promise<RedisServ
   };
 }
 
-/** A server that still loads its file accepts connections, and answers a PING with an error. */
+/** A server that still loads its file accepts connections, and answers a PING with an error; so does one with a password. */
 function answers(socket: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createConnection(socket);
     probe.once('error', () => resolve(false));
     probe.once('data', (data) => {
       probe.destroy();
-      resolve(data.toString().startsWith('+PONG'));
+      resolve(/^(\+PONG|-NOAUTH)/.test(data.toString()));
     });
     probe.write('PING\r\n');
   });

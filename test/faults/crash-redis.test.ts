@@ -1,0 +1,63 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { describe } from 'vitest';
+import { type ChaosProxy, startChaosProxy } from '../support/chaos-proxy.ts';
+import { redisPresent, startRedis } from '../support/redis.ts';
+import { crashRounds, REPLAY_WINDOW, type Victim } from './crash-rounds.ts';
+import { familiesInRedis } from './families.ts';
+import { gateProcess } from './gate-process.ts';
+
+/** What a commit looks like on the wire: its mutations are JSON. */
+const COMMIT = /\[\{"op":/;
+
+/**
+ * A gate on Redis through a proxy. Besides the moments that every store has, the gate is killed at named points of a
+ * commit, which the proxy sees: sent but not arrived, and applied but not answered. And Redis itself is killed.
+ */
+async function gateOnRedis(appendOnly: 'always' | 'everysec'): Promise<Victim> {
+  const redis = await startRedis({ appendOnly });
+  const proxy: ChaosProxy = await startChaosProxy({ path: redis.socket });
+  const admin = new Redis(redis.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+  admin.on('error', () => {});
+  const gate = await gateProcess({
+    environment: {
+      ...REPLAY_WINDOW,
+      COURSEGATE__STORE: '{ kind: redis, url: { env: REDIS_URL } }',
+      COURSEGATE__SECRET: '{ env: COURSEGATE_SECRET }',
+      REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
+      COURSEGATE_SECRET: 'k'.repeat(32),
+    },
+  });
+  const killWhen = async (at: 'request' | 'answer') => {
+    await proxy.reached({ pattern: COMMIT, at, after: randomInt(0, 6) });
+    await gate.kill();
+    proxy.heal();
+  };
+  return {
+    gate,
+    families: () => familiesInRedis(admin),
+    ills: {
+      'with a commit on its way': () => killWhen('request'),
+      'with a commit applied and its answer on its way': () => killWhen('answer'),
+      async 'after Redis was killed'() {
+        await sleep(randomInt(0, 16));
+        await redis.kill();
+        // What is in flight is told so; then the gate goes too, as when their machine dies.
+        await sleep(randomInt(0, 30));
+        await gate.kill();
+        await redis.start();
+      },
+    },
+    async close() {
+      await gate.close();
+      admin.disconnect();
+      await proxy.close();
+      await redis.close();
+    },
+  };
+}
+
+describe.skipIf(!redisPresent())('the gate on Redis, killed while it issues, rotates and revokes', () => {
+  crashRounds(() => gateOnRedis('always'));
+});
