@@ -26,6 +26,7 @@ import { createGate } from './resource-server/gate.ts';
 import { protectedResourceMetadata } from './resource-server/metadata.ts';
 import { routesTable } from './routes.ts';
 import { openStore } from './storage/open.ts';
+import { withPatience } from './storage/patience.ts';
 import { type Clock, unixSeconds } from './storage/store.ts';
 import { sweepAll } from './storage/sweep.ts';
 import { createCallUpstream } from './upstream/call.ts';
@@ -63,8 +64,9 @@ export async function startGateway({
 }: GatewayOptions): Promise<Gateway> {
   const { config } = loaded;
   const { origin } = config;
-  const { store, secret, bus } = openStore(config.store, loaded, clock);
+  const { store, secret, bus, check } = openStore(config.store, loaded, clock);
   try {
+    for (const warning of await check()) log.warn(warning);
     const keyring = await openKeyring(store, clock, config.keys.rotate);
     const scopes = Object.keys(config.scopes);
     const parts = config.resources.map(({ path }) => path);
@@ -214,7 +216,7 @@ export async function startGateway({
     });
     const { listen } = config;
     const listeners = await openListeners(
-      dispatch,
+      { ...dispatch, request: (request, response) => withPatience(() => dispatch.request(request, response)) },
       { ...listen, longestHead: config.limits.headers },
       (request, response) => void admin(request, response),
       listen.admin,

@@ -49,7 +49,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'authorization-server/registration/limits.ts',
   ],
   commander: ['main.ts'],
-  ioredis: ['storage/redis.ts', 'storage/redis-connection.ts'],
+  ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
   oauth4webapi: ['connect', 'demo/client', 'demo/client.ts'],
   express: ['demo'],
   ws: ['demo/school'],

@@ -9,10 +9,12 @@ import { codeLayer, type Layers, mergeLayers, placeInLayers } from './layers.ts'
 import { type Logo, readLogo } from './logo.ts';
 import { ConfigError, type Finding, type Problem, problemAt } from './problems.ts';
 import { chooseProfile, profileFile, SCOPES_FILE } from './profiles.ts';
+import { type RedisSecrets, readRedisSecrets } from './redis-secrets.ts';
+import { checkRedis } from './redis-settings.ts';
 import { checkReferences } from './reference-checks.ts';
 import { checkRoutes } from './route-checks.ts';
 import { type Config, configSchema } from './schema.ts';
-import { readInitialAccessToken, readResourceServerSecrets, readSealingSecret, readStoreUrl } from './secrets.ts';
+import { readInitialAccessToken, readResourceServerSecrets, readSealingSecret } from './secrets.ts';
 import type { Environment } from './setting.ts';
 import { formatPath, isTree, merge, type Tree } from './tree.ts';
 
@@ -33,8 +35,8 @@ export interface LoadedConfig {
   readonly file: string;
   /** The key material that `secret` names; never in `config`, which may be printed. */
   readonly secret: string | undefined;
-  /** The address that `store.url` names; undefined when the store has none. */
-  readonly storeUrl: string | undefined;
+  /** What the settings of a redis store name; undefined for another store. */
+  readonly redis: RedisSecrets | undefined;
   /** The token that `clients.registration.initialAccessToken` names; undefined: apps need none. */
   readonly initialAccessToken: string | undefined;
   /** The picture that `pages.logo` names; undefined: there is none. */
@@ -66,7 +68,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
   const parsed = configSchema.safeParse(tree);
   const account = await readAccountFiles(isServed(tree.account) ? tree.account : undefined, resolve);
   const secret = await readSealingSecret(tree.secret, environment, resolve);
-  const storeUrl = await readStoreUrl(tree, environment, resolve);
+  const redis = await readRedisSecrets(tree, environment, resolve);
   const initialAccessToken = await readInitialAccessToken(tree, environment, resolve);
   const logo = await readLogo(tree, resolve);
   const resourceServers = await readResourceServerSecrets(tree, environment, resolve);
@@ -74,10 +76,11 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     ...profileFindings,
     ...(parsed.success ? [] : readIssues(parsed.error.issues, tree)),
     ...checkReferences(tree),
+    ...checkRedis(tree),
     ...checkRoutes(tree),
     ...account.findings,
     ...secret.findings,
-    ...storeUrl.findings,
+    ...redis.findings,
     ...initialAccessToken.findings,
     ...logo.findings,
     ...resourceServers.findings,
@@ -97,7 +100,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     profile,
     file: absolute,
     secret: secret.value,
-    storeUrl: storeUrl.value,
+    redis: redis.secrets,
     initialAccessToken: initialAccessToken.value,
     logo: logo.value,
     resourceServers: resourceServers.values,

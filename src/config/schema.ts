@@ -5,15 +5,9 @@ import { isScopeToken } from '../oauth/scope.ts';
 import { account } from './account.ts';
 import { limits, routeLimits } from './limits.ts';
 import { pages, translatable } from './pages.ts';
+import { redisSettings } from './redis-settings.ts';
+import { secretReference } from './secret-reference.ts';
 import { duration } from './units.ts';
-
-/** A secret is never written in the file: it is named, and read from the environment or from a file of its own. */
-export const secretReference = z
-  .union(
-    [z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
-    'must be { env: NAME } or { file: PATH }: a secret is never written here itself',
-  )
-  .meta({ description: 'Where a secret is read: { env: NAME } or { file: PATH }.' });
 
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'must be a name of letters, digits, - and _');
 
@@ -60,18 +54,7 @@ const listen = z.strictObject({
 
 const store = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('sqlite'), path: z.string().min(1) }),
-  z.strictObject({
-    kind: z.literal('redis'),
-    url: secretReference.meta({
-      description:
-        'Where the address is read, which may hold a password: redis://, rediss:// (TLS), or unix:// with a path.',
-    }),
-    keyPrefix: z
-      .string()
-      .regex(/^[A-Za-z0-9._:-]+$/, 'must be letters, digits and any of . _ : -')
-      .default('coursegate')
-      .meta({ description: 'Begins every key, so that several gates can share one Redis.' }),
-  }),
+  redisSettings,
   z.strictObject({ kind: z.literal('memory') }),
 ]);
 

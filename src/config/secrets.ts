@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Finding } from './problems.ts';
-import { type SecretReference, secretReference } from './schema.ts';
+import type { SecretReference } from './schema.ts';
+import { secretReference } from './secret-reference.ts';
 import type { Environment } from './setting.ts';
 import { isTree, type Tree, valueAt } from './tree.ts';
 
@@ -51,22 +52,6 @@ export function readSealingSecret(
   });
 }
 
-const STORE_URL = ['store', 'url'];
-
-/** Reads the address of a Redis store, which is a secret since a password may stand in it. */
-export function readStoreUrl(
-  tree: Tree,
-  environment: Environment,
-  resolve: (path: string) => string,
-): Promise<NamedSecret> {
-  const reference = valueAt(tree, ['store', 'kind']) === 'redis' ? valueAt(tree, STORE_URL) : undefined;
-  return readNamed(reference, STORE_URL, environment, resolve, (value) =>
-    /^(rediss?:\/\/[^/]|unix:\/\/\/)/.test(value) && URL.canParse(value)
-      ? undefined
-      : 'must be a redis://, rediss:// or unix:/// URL',
-  );
-}
-
 const INITIAL_ACCESS_TOKEN = ['clients', 'registration', 'initialAccessToken'];
 
 /** Reads the token that apps must bring to register, in the same way: it must be one that a Bearer header can carry. */
@@ -108,7 +93,8 @@ export async function readResourceServerSecrets(
   };
 }
 
-async function readNamed(
+/** Reads the secret that `reference` names, if it names one. In: what is wrong with a value, never showing it. */
+export async function readNamed(
   reference: unknown,
   path: Finding['path'],
   environment: Environment,

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import type { RedisSecrets } from '../config/redis-secrets.ts';
 import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import { NO_REPLICAS, type RevocationBus } from './bus.ts';
 import { memoryStore } from './memory.ts';
 import { redisStore } from './redis.ts';
 import { redisBus } from './redis-bus.ts';
+import { checkRedisAtStart } from './redis-start.ts';
 import { sealedStore } from './seal.ts';
 import { secretBeside } from './secret.ts';
 import { sqliteStore } from './sqlite.ts';
@@ -15,33 +17,43 @@ export interface OpenedStore {
   /** What the store is sealed with, and every other key is derived from. */
   readonly secret: string;
   readonly bus: RevocationBus;
+  /** Sees that the store can be used. Out: what the operator should know. Throws GatewayError with a message for them. */
+  readonly check: () => Promise<readonly string[]>;
 }
 
 /** What the configuration names and does not hold itself. */
 export interface StoreSecrets {
   readonly secret: string | undefined;
-  readonly storeUrl: string | undefined;
+  readonly redis: RedisSecrets | undefined;
 }
+
+const nothingToTell = async () => [];
 
 /** Opens the store that the configuration names, sealed. Throws GatewayError `store_unavailable`. */
 export function openStore(config: Config['store'], named: StoreSecrets, clock: Clock): OpenedStore {
   switch (config.kind) {
     case 'memory': {
       const secret = named.secret ?? randomBytes(32).toString('base64url');
-      return { store: sealedStore(memoryStore(clock), secret), secret, bus: NO_REPLICAS };
+      return { store: sealedStore(memoryStore(clock), secret), secret, bus: NO_REPLICAS, check: nothingToTell };
     }
     case 'redis': {
-      const { secret, storeUrl: url } = named;
+      const { secret, redis } = named;
       // The loader refuses such a configuration.
-      if (secret === undefined || url === undefined) throw new GatewayError('internal');
-      const { keyPrefix } = config;
-      const store = sealedStore(redisStore({ url, keyPrefix }, clock), secret);
-      return { store, secret, bus: redisBus({ url, keyPrefix }) };
+      if (secret === undefined || redis === undefined) throw new GatewayError('internal');
+      const { kind, tls, ...settings } = config;
+      const options = { ...settings, ...redis, tls: tls === undefined ? undefined : { ...tls, ...redis.tls } };
+      const inner = redisStore(options, clock);
+      return {
+        store: sealedStore(inner, secret),
+        secret,
+        bus: redisBus(options),
+        check: () => checkRedisAtStart(options, inner),
+      };
     }
     case 'sqlite': {
       const inner = sqliteStore(config.path, clock);
       const secret = named.secret ?? secretBeside(config.path);
-      return { store: sealedStore(inner, secret), secret, bus: NO_REPLICAS };
+      return { store: sealedStore(inner, secret), secret, bus: NO_REPLICAS, check: nothingToTell };
     }
   }
 }

@@ -1,18 +1,21 @@
 import type { RevocationBus } from './bus.ts';
 import type { RedisOptions } from './redis.ts';
 import { connectRedis } from './redis-connection.ts';
+import { createRedisClient, createRedisListener } from './redis-target.ts';
 
 /** A subscriber sends nothing, so only this finds a connection that has silently gone. */
 const HEARTBEAT = 2000;
+
+export const revocationChannel = (keyPrefix: string) => `{${keyPrefix}}:revoked`;
 
 /**
  * Revocations by pub/sub, on connections of their own: one that listens can do little else, and what is announced must
  * not wait behind what the store is asked.
  */
-export function redisBus({ url, keyPrefix }: RedisOptions): RevocationBus {
-  const channel = `{${keyPrefix}}:revoked`;
-  const speaking = connectRedis(url);
-  const listening = connectRedis(url);
+export function redisBus(options: RedisOptions): RevocationBus {
+  const channel = revocationChannel(options.keyPrefix);
+  const speaking = connectRedis(createRedisClient(options));
+  const listening = connectRedis(createRedisListener(options));
   const listeners: (() => void)[] = [];
   const tellAll = () => {
     for (const listener of listeners) listener();

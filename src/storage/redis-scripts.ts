@@ -1,4 +1,14 @@
 /**
+ * While a Cluster moves our slot to another node, keys are on either side: what is not here is not known to be absent. A
+ * script that went on would take a used code for an unknown one, or stop half-way, so it is refused before it begins. Two
+ * keys that are never there tell: at the old node a missing key is refused, at the new one two of which one is missing.
+ */
+const WHOLE = `
+local here = redis.pcall('EXISTS', ARGV[1] .. 'nowhere:1', ARGV[1] .. 'nowhere:2')
+if type(here) == 'table' and here.err then return here end
+`;
+
+/**
  * What the store does inside Redis. A script runs alone, so each is one atomic step. All keys carry one hash tag and are
  * in one slot of a Cluster; the scripts make key names of their own, which is why the tag comes along as ARGV[1].
  *
@@ -9,7 +19,7 @@
  * The caller's clock judges expiry. Redis expires keys on its own a GRACE later, counted from the caller's clock too: that
  * frees what no sweep got to, and clocks may differ by so much before an entry is lost to one of them.
  */
-const COMMON = `
+const COMMON = `${WHOLE}
 local EXPIRY, PREFIX, NOW_MS = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local NOW, GRACE = math.floor(NOW_MS / 1000), 60
 local REFERENCES = { 'grant', 'member', 'client', 'uid' }
@@ -49,7 +59,10 @@ local function look(kind, id)
     local fields = redis.call('HMGET', key, 'expiresAt', 'consumedAt', unpack(REFERENCES))
     slot = { key = key, kind = kind, id = id }
     if fields[1] then
-      slot.stored = { expiresAt = tonumber(fields[1]), consumedAt = fields[2] or nil, references = {} }
+      -- An expiry that is no number is none to rely on: the entry counts as expired.
+      local expiresAt = nil
+      if fields[1] ~= '' then expiresAt = tonumber(fields[1]) or 0 end
+      slot.stored = { expiresAt = expiresAt, consumedAt = fields[2] or nil, references = {} }
       for at, name in ipairs(REFERENCES) do slot.stored.references[name] = fields[at + 2] or nil end
       slot.entry = slot.stored
     end
@@ -144,7 +157,7 @@ return 1
 `;
 
 /** KEYS[1]: the index. ARGV[3], ARGV[4]: kind and limit (-1: none). Out: id, payload, expiresAt, consumedAt, references. */
-export const FIND_BY = `
+export const FIND_BY = `${WHOLE}
 local INDEX, PREFIX, NOW, KIND, LIMIT = KEYS[1], ARGV[1], math.floor(tonumber(ARGV[2]) / 1000), ARGV[3], tonumber(ARGV[4])
 local BATCH = 100
 local found, gone, offset = {}, {}, 0
@@ -171,3 +184,6 @@ return found
 export const SWEEP = `${COMMON}
 return reap(tonumber(ARGV[3]))
 `;
+
+/** Out: the TIME of the node that has our keys, which in a Cluster only a command with a key goes to. */
+export const TIME = `return redis.call('TIME')`;

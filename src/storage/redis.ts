@@ -1,14 +1,15 @@
-import type { Redis } from 'ioredis';
-import { GatewayError } from '../errors.ts';
+import { Cluster } from 'ioredis';
 import { connectRedis } from './redis-connection.ts';
 import { RedisDeadline } from './redis-deadline.ts';
-import { COMMIT, FIND_BY, SWEEP } from './redis-scripts.ts';
+import { COMMIT, FIND_BY, SWEEP, TIME } from './redis-scripts.ts';
+import { createRedisClient, type RedisClient, type RedisTarget } from './redis-target.ts';
 import { type Clock, type Entry, REFERENCE_NAMES, type Store, unixSeconds } from './store.ts';
 
-export interface RedisOptions {
-  readonly url: string;
+export interface RedisOptions extends RedisTarget {
   /** Before every key, as its hash tag: several gates can share one Redis. */
   readonly keyPrefix: string;
+  /** How many replicas must have a commit before it counts (WAIT); none when left out. */
+  readonly minReplicas?: number;
 }
 
 type Field = string | null;
@@ -18,7 +19,11 @@ interface Scripts {
   coursegateCommit(expiry: string, prefix: string, now: number, mutations: string, deadline: number): Promise<number>;
   coursegateFindBy(index: string, prefix: string, now: number, kind: string, limit: number): Promise<Field[][]>;
   coursegateSweep(expiry: string, prefix: string, now: number, limit: number): Promise<number>;
+  coursegateTime(expiry: string): Promise<(string | number)[]>;
 }
+
+/** Milliseconds that the answer to a WAIT may take on its way. */
+const ANSWERED = 50;
 
 const FIELDS = ['payload', 'expiresAt', 'consumedAt', ...REFERENCE_NAMES];
 
@@ -26,14 +31,14 @@ const FIELDS = ['payload', 'expiresAt', 'consumedAt', ...REFERENCE_NAMES];
  * The store that several replicas share. Redis must keep what it is told: an append-only file, and no eviction.
  * A Redis that is gone or hangs is a GatewayError `store_unavailable` within a second, and is used again once it is back.
  */
-export function redisStore({ url, keyPrefix }: RedisOptions, clock: Clock): Store {
-  const connection = connectRedis(url);
-  const { client, call, close } = connection;
-  const deadline = new RedisDeadline(connection);
-  client.defineCommand('coursegateCommit', { numberOfKeys: 1, lua: COMMIT });
-  client.defineCommand('coursegateFindBy', { numberOfKeys: 1, lua: FIND_BY });
-  client.defineCommand('coursegateSweep', { numberOfKeys: 1, lua: SWEEP });
-  const run = <T>(script: (scripts: Scripts) => Promise<T>) => call((redis: Redis) => script(redis as Redis & Scripts));
+export function redisStore(options: RedisOptions, clock: Clock): Store {
+  const { keyPrefix, minReplicas = 0 } = options;
+  const connection = connectRedis(createRedisClient(options));
+  // A WAIT holds up what comes after it on its connection, so reads have one of their own then.
+  const writing = minReplicas > 0 ? connectRedis(createRedisClient(options)) : connection;
+  const deadline = new RedisDeadline();
+  writing.client.on('ready', () => deadline.forget());
+  for (const { client } of new Set([connection, writing])) defineScripts(client);
 
   const prefix = `{${keyPrefix}}:`;
   const expiry = `${prefix}expiry`;
@@ -42,28 +47,63 @@ export function redisStore({ url, keyPrefix }: RedisOptions, clock: Clock): Stor
 
   return {
     async get(kind, id) {
-      const fields = await call((redis) => redis.hmget(`${prefix}entry:${kind}:${id}`, ...FIELDS));
+      const fields = await connection.call((redis) => redis.hmget(`${prefix}entry:${kind}:${id}`, ...FIELDS));
       return alive(toEntry(kind, id, fields));
     },
     async findBy(kind, name, value, limit = -1) {
       const index = `${prefix}index:${kind}:${name}:${value}`;
-      const rows = await run((scripts) => scripts.coursegateFindBy(index, prefix, clock(), kind, limit));
+      const rows = await connection.call((redis) =>
+        scriptsOf(redis).coursegateFindBy(index, prefix, clock(), kind, limit),
+      );
       return rows.flatMap(([id, ...fields]) => toEntry(kind, String(id), fields) ?? []);
     },
     async commit(mutations) {
       if (mutations.length === 0) return true;
       const text = JSON.stringify(mutations);
-      const until = await deadline.next();
-      const outcome = await run((scripts) => scripts.coursegateCommit(expiry, prefix, clock(), text, until));
-      if (outcome >= 0) return outcome === 1;
-      deadline.forget();
-      throw new GatewayError('store_unavailable', { cause: new Error('Redis took the commit up too late') });
+      return await writing.call(async (redis, left) => {
+        const scripts = scriptsOf(redis);
+        const until = await deadline.next(() => scripts.coursegateTime(expiry), left);
+        const outcome = await scripts.coursegateCommit(expiry, prefix, clock(), text, until);
+        if (outcome < 0) {
+          deadline.forget();
+          throw new Error('Redis took the commit up too late');
+        }
+        if (outcome === 1 && minReplicas > 0) await replicated(redis, expiry, minReplicas, left());
+        return outcome === 1;
+      });
     },
-    sweep: (limit) => run((scripts) => scripts.coursegateSweep(expiry, prefix, clock(), limit)),
+    sweep: (limit) => writing.call((redis) => scriptsOf(redis).coursegateSweep(expiry, prefix, clock(), limit)),
     async close() {
-      close();
+      connection.close();
+      writing.close();
     },
   };
+}
+
+function defineScripts(client: RedisClient): void {
+  client.defineCommand('coursegateCommit', { numberOfKeys: 1, lua: COMMIT });
+  client.defineCommand('coursegateFindBy', { numberOfKeys: 1, lua: FIND_BY });
+  client.defineCommand('coursegateSweep', { numberOfKeys: 1, lua: SWEEP });
+  client.defineCommand('coursegateTime', { numberOfKeys: 1, lua: TIME });
+}
+
+const scriptsOf = (client: RedisClient) => client as RedisClient & Scripts;
+
+/**
+ * Waits until `wanted` replicas have what this connection has just written. Asked right after the answer to that, on the
+ * connection that gave it: on a new one WAIT would wait for nothing. Throws when they are not that many in time: it is
+ * written, and may or may not outlive the primary.
+ */
+async function replicated(client: RedisClient, key: string, wanted: number, left: number): Promise<void> {
+  const node = client instanceof Cluster ? ownerOf(client, await client.cluster('KEYSLOT', key)) : client;
+  const got = (await node?.wait(wanted, Math.max(1, Math.floor(left) - ANSWERED))) ?? 0;
+  if (got < wanted) throw new Error(`${got} of ${wanted} replicas have the commit`);
+}
+
+/** The connection to the primary of a slot, as the last answer of that slot left it. */
+function ownerOf(cluster: Cluster, slot: number) {
+  const owner = cluster.slots[slot]?.[0];
+  return cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === owner);
 }
 
 function toEntry(kind: string, id: string, fields: readonly Field[]): Entry | undefined {
@@ -73,7 +113,7 @@ function toEntry(kind: string, id: string, fields: readonly Field[]): Entry | un
     kind,
     id,
     payload,
-    expiresAt: expiresAt ? Number(expiresAt) : undefined,
+    expiresAt: expiresAt ? Number(expiresAt) || 0 : undefined,
     consumedAt: consumedAt ? Number(consumedAt) : undefined,
     references: Object.fromEntries(
       REFERENCE_NAMES.flatMap((name, at) => {

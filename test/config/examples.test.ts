@@ -15,8 +15,8 @@ describe('config/examples', () => {
   });
 
   it('redis.yaml is a gate on Redis', async () => {
-    const { config, storeUrl } = await loadConfig({ file: `${FOLDER}redis.yaml`, environment });
+    const { config, redis } = await loadConfig({ file: `${FOLDER}redis.yaml`, environment });
     expect(config.store.kind).toBe('redis');
-    expect(storeUrl).toBe(environment.REDIS_URL);
+    expect(redis?.url).toBe(environment.REDIS_URL);
   });
 });

@@ -54,8 +54,8 @@ describe('the address of a redis store', () => {
     ['a file', 'url: { file: url }'],
   ])('is read from %s, and kept out of what may be printed', async (_, store) => {
     const files = { url: `${environment.REDIS_URL}\n` };
-    const { storeUrl, config } = await load(shared(store), { environment, files });
-    expect(storeUrl).toBe(environment.REDIS_URL);
+    const { redis, config } = await load(shared(store), { environment, files });
+    expect(redis?.url).toBe(environment.REDIS_URL);
     expect(config.store).toMatchObject({ kind: 'redis', keyPrefix: 'coursegate' });
     expect(JSON.stringify(config)).not.toContain('hunter2');
   });
@@ -64,7 +64,7 @@ describe('the address of a redis store', () => {
     'may be %s',
     async (url) => {
       const loaded = await load(shared('url: { env: REDIS_URL }'), { environment: { ...environment, REDIS_URL: url } });
-      expect(loaded.storeUrl).toBe(url);
+      expect(loaded.redis?.url).toBe(url);
     },
   );
 

@@ -16,7 +16,7 @@ describe('a consent page that is submitted twice', () => {
   const grantsOf = async (member: string) => {
     const { store } = openStore(
       { kind: 'sqlite', path: join(world.data, 'coursegate.db') },
-      { secret: undefined, storeUrl: undefined },
+      { secret: undefined, redis: undefined },
       Date.now,
     );
     const grants = await store.findBy('Grant', 'member', member);

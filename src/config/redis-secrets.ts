@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import { reason } from './account-files.ts';
+import type { Finding } from './problems.ts';
+import { type NamedSecret, readNamed } from './secrets.ts';
+import type { Environment } from './setting.ts';
+import { type Tree, valueAt } from './tree.ts';
+
+/** What a redis store's settings name: kept out of the configuration, which may be printed. */
+export interface RedisSecrets {
+  /** It may hold a password. */
+  readonly url: string | undefined;
+  readonly password: string | undefined;
+  readonly sentinelPassword: string | undefined;
+  /** PEM texts. */
+  readonly tls: Readonly<Partial<Record<'ca' | 'cert' | 'key', string>>>;
+}
+
+/** Reads them; each that cannot be used is a finding at its place. Out: undefined for another kind of store. */
+export async function readRedisSecrets(
+  tree: Tree,
+  environment: Environment,
+  resolve: (path: string) => string,
+): Promise<{ readonly secrets: RedisSecrets | undefined; readonly findings: readonly Finding[] }> {
+  if (valueAt(tree, ['store', 'kind']) !== 'redis') return { secrets: undefined, findings: [] };
+  const named = (key: string, problemOf: (value: string) => string | undefined = () => undefined) =>
+    readNamed(valueAt(tree, ['store', key]), ['store', key], environment, resolve, problemOf);
+  const pem = (key: string, label: RegExp) => readPem(tree, ['store', 'tls', key], label, resolve);
+
+  const url = await named('url', (value) =>
+    /^(rediss?:\/\/[^/]|unix:\/\/\/)/.test(value) && URL.canParse(value)
+      ? undefined
+      : 'must be a redis://, rediss:// or unix:/// URL',
+  );
+  const password = await named('password');
+  const sentinelPassword = await named('sentinelPassword');
+  const ca = await pem('ca', /-----BEGIN (TRUSTED )?CERTIFICATE-----/);
+  const cert = await pem('cert', /-----BEGIN CERTIFICATE-----/);
+  const key = await pem('key', /-----BEGIN [A-Z ]*PRIVATE KEY-----/);
+  return {
+    secrets: {
+      url: url.value,
+      password: password.value,
+      sentinelPassword: sentinelPassword.value,
+      tls: {
+        ...(ca.value === undefined ? {} : { ca: ca.value }),
+        ...(cert.value === undefined ? {} : { cert: cert.value }),
+        ...(key.value === undefined ? {} : { key: key.value }),
+      },
+    },
+    findings: [url, password, sentinelPassword, ca, cert, key].flatMap(({ findings }) => findings),
+  };
+}
+
+async function readPem(
+  tree: Tree,
+  path: Finding['path'],
+  label: RegExp,
+  resolve: (path: string) => string,
+): Promise<NamedSecret> {
+  const file = valueAt(tree, path);
+  if (typeof file !== 'string' || file === '') return { value: undefined, findings: [] };
+  const wrong = (message: string) => ({ value: undefined, findings: [{ path, at: 'value' as const, message }] });
+  try {
+    const text = await readFile(resolve(file), 'utf8');
+    return label.test(text) ? { value: text, findings: [] } : wrong(`${file} holds no such thing in PEM`);
+  } catch (error) {
+    return wrong(`${file} cannot be read: ${reason(error)}`);
+  }
+}

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { Cluster, type Redis } from 'ioredis';
+import { GatewayError } from '../errors.ts';
+import type { RedisOptions } from './redis.ts';
+import { revocationChannel } from './redis-bus.ts';
+import { connectRedis } from './redis-connection.ts';
+import { createRedisClient } from './redis-target.ts';
+import type { Store } from './store.ts';
+
+export interface RedisRequirements extends RedisOptions {
+  /** Starts though Redis may forget what it was told. */
+  readonly allowEviction: boolean;
+}
+
+/**
+ * Tries what a gate will do, and asks Redis whether it keeps what it is told. Out: what the operator should know.
+ * Throws GatewayError `store_unavailable` with a message that says what is wrong and where to look.
+ */
+export async function checkRedisAtStart(options: RedisRequirements, store: Store): Promise<readonly string[]> {
+  const { keyPrefix } = options;
+  const connection = connectRedis(createRedisClient(options));
+  try {
+    await tryWhatIsDone(store);
+    await connection.call((client) => client.publish(revocationChannel(keyPrefix), ''));
+    const nodes = await connection.call(async (client) =>
+      client instanceof Cluster ? client.nodes('master') : [client],
+    );
+    const said = await Promise.all(nodes.map((node) => durabilityOf(node)));
+    return [...new Set(said.flatMap((durability) => judge(durability, options)))];
+  } catch (thrown) {
+    throw explained(thrown, keyPrefix);
+  } finally {
+    connection.close();
+  }
+}
+
+/** Writes, reads and deletes as every request does: a user without a command, or a key in the way, is found out here. */
+async function tryWhatIsDone(store: Store): Promise<void> {
+  const [kind, id] = ['StartCheck', randomUUID()];
+  const references = { grant: id };
+  await store.commit([
+    { op: 'create', entry: { kind, id, payload: '{}', expiresAt: undefined, references } },
+    { op: 'put', entry: { kind, id, payload: '{}', expiresAt: Math.floor(Date.now() / 1000) + 60, references } },
+    { op: 'consume', kind, id },
+  ]);
+  await store.get(kind, id);
+  await store.findBy(kind, 'grant', id, 1);
+  await store.commit([{ op: 'deleteBy', kind, name: 'grant', value: id }]);
+  await store.sweep(1);
+}
+
+interface Durability {
+  readonly evicts: string | undefined;
+  readonly appendOnly: string | undefined;
+  readonly appendFsync: string | undefined;
+  readonly minReplicasToWrite: string | undefined;
+}
+
+/** What a node says of itself: INFO, which managed services leave open, and CONFIG, which they often do not. */
+async function durabilityOf(node: Redis): Promise<Durability> {
+  const info = async (section: string) => parseInfo(await node.info(section).catch(() => ''));
+  const config = async (name: string) => {
+    const [, value] = (await node.config('GET', name).catch(() => [])) as string[];
+    return value;
+  };
+  const memory = await info('memory');
+  const persistence = await info('persistence');
+  const enabled = persistence.get('aof_enabled');
+  return {
+    evicts: memory.get('maxmemory_policy') ?? (await config('maxmemory-policy')),
+    appendOnly: enabled === undefined ? await config('appendonly') : enabled === '1' ? 'yes' : 'no',
+    appendFsync: await config('appendfsync'),
+    minReplicasToWrite: await config('min-replicas-to-write'),
+  };
+}
+
+function parseInfo(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    text.split('\r\n').flatMap((line) => (line.includes(':') ? [line.split(':', 2) as [string, string]] : [])),
+  );
+}
+
+function judge(
+  { evicts, appendOnly, appendFsync, minReplicasToWrite }: Durability,
+  { allowEviction, minReplicas = 0, sentinels, cluster }: RedisRequirements,
+): readonly string[] {
+  const forgets = evicts !== undefined && evicts !== 'noeviction';
+  if (forgets && !allowEviction) {
+    const message = `its maxmemory-policy is ${evicts}: a used code that it evicts could be used again. Set \`maxmemory-policy noeviction\`, or \`store.allowEviction: true\` to accept that.`;
+    throw new GatewayError('store_unavailable', { cause: new Error(message) });
+  }
+  const failsOver = sentinels !== undefined || cluster !== undefined;
+  return [
+    ...(forgets
+      ? [`Redis evicts keys (maxmemory-policy ${evicts}): a used code that it evicts could be used again`]
+      : []),
+    ...(evicts === undefined ? ['Redis does not say its maxmemory-policy: see that it is noeviction'] : []),
+    ...(appendOnly === undefined ? ['Redis does not say whether it keeps an append-only file: see that it does'] : []),
+    ...(appendOnly === 'no' ? ['Redis keeps no append-only file: when it restarts, everybody is signed out'] : []),
+    ...(appendOnly === 'yes' && appendFsync === 'no'
+      ? ['Redis leaves it to the system when its append-only file is written (appendfsync no): a crash loses minutes']
+      : []),
+    ...(failsOver && minReplicas === 0
+      ? [
+          'store.minReplicas is 0: what was acknowledged just before a failover may be lost, and a used code be good again',
+        ]
+      : []),
+    ...(failsOver && minReplicasToWrite === '0'
+      ? ['Redis writes without any replica (min-replicas-to-write 0): a primary that was cut off goes on and forks']
+      : []),
+  ];
+}
+
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/^(WRONGPASS|NOAUTH)|invalid password|without any password/, 'See the user name and password that it is told.'],
+  [/^NOPERM|permission/, 'See what its ACL lets this user do: config/examples/redis.yaml has the list.'],
+  [
+    /certificate|altname|SSL|TLS|EPROTO|CERT_/i,
+    'See `store.tls`: the authority, the name, and when the certificate ends.',
+  ],
+  [/^LOADING/, 'It still reads its file: start again in a moment.'],
+  [/^(MISCONF|OOM)/, 'It cannot write: see its disk, its memory and its log.'],
+  [/^(BUSY|NOREPLICAS|READONLY|CLUSTERDOWN|MASTERDOWN)|non local key/, 'See its log: it does not take writes now.'],
+  [/WRONGTYPE/, 'Something else has written under this prefix: choose another `store.keyPrefix`.'],
+  [/noeviction/, ''],
+];
+
+function explained(thrown: unknown, keyPrefix: string): GatewayError {
+  const reason =
+    thrown instanceof GatewayError && thrown.cause instanceof Error ? thrown.cause.message : String(thrown);
+  const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1] ?? 'See that it runs, and where.';
+  const message =
+    `The store in Redis (keys {${keyPrefix}}:*) cannot be used: ${reason.replace(/\.$/, '')}. ${advice}`.trim();
+  return new GatewayError('store_unavailable', { message });
+}
