@@ -1,7 +1,7 @@
 import { createConnection, createServer, type NetConnectOpts, type Socket } from 'node:net';
 
 /** Where in the traffic something happens: what the client sends that matches, or the first answer after that. */
-export interface Point {
+interface Point {
   readonly pattern: RegExp;
   readonly at: 'request' | 'answer';
   /** How many matches pass before it. */
