@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccountEndpoint } from './account/endpoint.ts';
 import { createAuthorizationServer } from './authorization-server/authorization-server.ts';
 import { type DocumentNetwork, INTERNET } from './authorization-server/client-documents/network.ts';
@@ -47,7 +48,10 @@ export interface GatewayOptions {
 export interface Gateway {
   readonly publicPort: number;
   readonly adminPort: number;
-  /** Stops taking requests, lets those in flight end for at most `seconds`, then closes everything. */
+  /**
+   * Says that it is not ready, stops taking requests, lets those in flight end for at most `seconds`, then closes
+   * everything. Without `seconds` as configured, which may begin with a notice.
+   */
   close(seconds?: number): Promise<void>;
 }
 
@@ -232,12 +236,14 @@ export async function startGateway({
     return {
       publicPort: listeners.publicPort,
       adminPort: listeners.adminPort,
-      async close(seconds = 10) {
+      async close(seconds) {
         draining = true;
+        listeners.announceDrain();
         clearInterval(sweeper);
         clearInterval(keeper);
+        if (seconds === undefined) await sleep(listen.drain.notice * 1000);
         if (site !== undefined) site.hangUp();
-        await listeners.drain(seconds);
+        await listeners.drain(seconds ?? listen.drain.grace);
         if (site !== undefined) site.close();
         await pools.close();
         await bus.close();

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Dispatch } from './dispatch.ts';
+import { drainOf } from './drain.ts';
 
 interface Address {
   readonly host: string;
@@ -10,6 +11,8 @@ interface Address {
 export interface Listeners {
   readonly publicPort: number;
   readonly adminPort: number;
+  /** From now on each answer of the public one is the last of its connection. */
+  announceDrain(): void;
   /** Takes no more requests, lets those in flight end for at most `seconds`, and resolves when all are gone. */
   drain(seconds: number): Promise<void>;
 }
@@ -38,6 +41,7 @@ export async function openListeners(
   );
   publicServer.on('upgrade', dispatch.upgrade);
   const adminServer = createServer(admin);
+  const [publicDrain, adminDrain] = [drainOf(publicServer), drainOf(adminServer)];
 
   await listen(publicServer, publicAddress);
   try {
@@ -49,9 +53,10 @@ export async function openListeners(
   return {
     publicPort: (publicServer.address() as AddressInfo).port,
     adminPort: (adminServer.address() as AddressInfo).port,
+    announceDrain: publicDrain.announce,
     async drain(seconds) {
-      await drain(publicServer, seconds);
-      await drain(adminServer, 0);
+      await publicDrain.finish(seconds);
+      await adminDrain.finish(0);
     },
   };
 }
@@ -63,16 +68,5 @@ function listen(server: Server, { host, port }: Address): Promise<void> {
       server.off('error', reject);
       resolve();
     });
-  });
-}
-
-function drain(server: Server, seconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), seconds * 1000);
-    server.close(() => {
-      clearTimeout(force);
-      resolve();
-    });
-    server.closeIdleConnections();
   });
 }

@@ -3,6 +3,7 @@ import type Provider from 'oidc-provider';
 import { GatewayError } from '../errors.ts';
 import { mediaType, readBody } from '../http/body.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
+import type { Provenance } from '../http/provenance.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import { formatScope } from '../oauth/scope.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -13,7 +14,7 @@ import { type TokenTransactionOptions, tokenTransaction } from './token-transact
 
 const FORM_LIMIT = 56 * 1024;
 
-export interface MountOptions extends TokenTransactionOptions {
+export interface MountOptions extends Omit<TokenTransactionOptions, 'provenanceOf'> {
   readonly provider: Provider;
   readonly origin: string;
   readonly indicators: ResourceIndicators;
@@ -53,7 +54,8 @@ export function mountProvider(options: MountOptions): Mount {
     // Our table answers for an ill store: its 503 must not become the library's 500.
     if (failures.has(ctx.req)) ctx.respond = false;
   });
-  tokenTransaction(provider, options);
+  const provenances = new WeakMap<IncomingMessage, Provenance>();
+  tokenTransaction(provider, { ...options, provenanceOf: (request) => provenances.get(request) });
   const callback = provider.callback();
 
   /** The library builds every URL from these headers, so they say the origin whatever the client said. */
@@ -64,6 +66,7 @@ export function mountProvider(options: MountOptions): Mount {
     change: { url?: string; body?: string; contentType?: string } = {},
   ): Promise<void> => {
     const request = replay(exchange.request, { ...change, headers: pinned });
+    provenances.set(request, exchange.provenance);
     await callback(request, exchange.response as ServerResponse);
     const failure = failures.get(request);
     if (failure !== undefined) throw failure;

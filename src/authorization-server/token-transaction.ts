@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { Provenance } from '../http/provenance.ts';
 import type { Audit, TokenEvent } from '../operations/audit.ts';
 import type { Store } from '../storage/store.ts';
 import type { AnswerReplay, Presented, Recalled } from './answer-replay.ts';
@@ -14,6 +16,8 @@ export interface TokenTransactionOptions {
   readonly store: Store;
   readonly replay: AnswerReplay;
   readonly audit: Audit;
+  /** Where a request that oidc-provider was given came from. */
+  readonly provenanceOf: (request: IncomingMessage) => Provenance | undefined;
 }
 
 /** What the events and texts of the two kinds are. */
@@ -35,7 +39,10 @@ const OF = {
  * committed before the answer is written. The commit alone tells whether a code or refresh token was used before: then
  * the same request is given the answer that was given already, and what is no such retry ends the connection.
  */
-export function tokenTransaction(provider: Provider, { store, replay, audit }: TokenTransactionOptions): void {
+export function tokenTransaction(
+  provider: Provider,
+  { store, replay, audit, provenanceOf }: TokenTransactionOptions,
+): void {
   const revokedGrants = new WeakMap<object, string>();
   provider.on('grant.revoked', (ctx, grantId) => revokedGrants.set(ctx, grantId));
 
@@ -49,8 +56,8 @@ export function tokenTransaction(provider: Provider, { store, replay, audit }: T
         clientId: oidc.client?.clientId,
         grantId,
         member,
-        address: ctx.req.socket.remoteAddress,
-        requestId: String(ctx.res.getHeader('x-request-id') ?? ''),
+        address: provenanceOf(ctx.req)?.clientAddress,
+        requestId: provenanceOf(ctx.req)?.requestId,
       });
 
     if (ctx.path === ENDPOINTS.revocation) {

@@ -50,6 +50,18 @@ const listen = z.strictObject({
   admin: z
     .strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(9090) })
     .prefault({}),
+  drain: z
+    .strictObject({
+      notice: duration.prefault('0s').meta({
+        description:
+          'After SIGTERM: how long requests are still taken while /readyz says 503. As long as your balancer needs to see that.',
+      }),
+      grace: duration.prefault('10s').meta({
+        description: 'After that: how long requests in flight may take to end. What is left then is cut.',
+      }),
+    })
+    .prefault({})
+    .meta({ description: 'How the gate stops.' }),
 });
 
 const store = z.discriminatedUnion('kind', [

@@ -17,7 +17,7 @@ export interface TokenEvent {
   readonly member: string | undefined;
   /** Where the request came from. */
   readonly address: string | undefined;
-  readonly requestId: string;
+  readonly requestId: string | undefined;
 }
 
 type AuditEvent = TokenEvent;

@@ -95,7 +95,7 @@ export function createSite(options: SiteOptions): Site {
       await exchange.run();
     },
     upgrade: tunnels.open,
-    hangUp: tunnels.close,
+    hangUp: () => tunnels.hangUp(),
     close() {
       agent.destroy();
       tunnels.close();

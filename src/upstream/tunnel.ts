@@ -14,8 +14,13 @@ import type { Target } from './target.ts';
 
 export interface Tunnels {
   open(request: IncomingMessage, socket: Duplex, head: Buffer, target: Target, provenance: Provenance): void;
+  /** Ends each tunnel in order, at both ends. */
+  hangUp(): void;
   close(): void;
 }
+
+/** Milliseconds that the other end has to end its side of a tunnel. */
+const HANG_UP = 500;
 
 export interface TunnelOptions {
   readonly upstreamUrl: URL;
@@ -49,6 +54,15 @@ export function createTunnels(options: TunnelOptions): Tunnels {
       } catch (thrown) {
         refuse(request, socket, thrown);
       }
+    },
+    hangUp() {
+      for (const socket of open) {
+        (socket as Duplex).unpipe();
+        socket.end();
+        // What still comes is dropped: unread, it would turn the end into a reset.
+        socket.resume();
+      }
+      setTimeout(() => this.close(), HANG_UP).unref();
     },
     close() {
       for (const socket of open) socket.destroy();

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startSchool } from '../../src/demo/school.ts';
+import { type School, startSchool } from '../../src/demo/school.ts';
 import { type Command, runCommand } from '../support/command.ts';
 import { freePort } from '../support/world.ts';
 
@@ -11,25 +11,37 @@ const CONFIG = fileURLToPath(new URL('../../config/coursegate.yaml', import.meta
 /** The real gate as a process of its own, in front of the demo's school, on a store that outlives it. */
 export interface GateProcess {
   readonly origin: string;
+  /** Where this process listens, which is another address than the origin behind a balancer. */
+  readonly listens: string;
+  readonly admin: string;
   readonly data: string;
   start(): Promise<void>;
   /** SIGKILL, now. Resolves once the process is gone. */
   kill(): Promise<void>;
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves with the exit code, or the signal that ended it. */
+  readonly exited: () => Promise<number | NodeJS.Signals>;
   /** What the gate that runs now has written to its log. */
   readonly log: () => string;
   close(): Promise<void>;
 }
 
-export async function gateProcess(
-  options: { data?: string; environment?: Readonly<Record<string, string>> } = {},
-): Promise<GateProcess> {
-  const port = await freePort();
-  const origin = `http://localhost:${port}`;
+export interface GateProcessOptions {
+  readonly profile?: string;
+  readonly data?: string;
+  /** The balancer in front; itself when left out. */
+  readonly origin?: string;
+  /** One that other gates stand in front of, too; its own when left out. */
+  readonly school?: School;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export async function gateProcess(options: GateProcessOptions = {}): Promise<GateProcess> {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const listens = `http://localhost:${port}`;
+  const origin = options.origin ?? listens;
   const data = options.data ?? mkdtempSync(join(tmpdir(), 'coursegate-faults-'));
-  const school = await startSchool({
-    ports: { school: 0, progress: 0, events: 0 },
-    gate: () => ({ issuer: origin, jwksUrl: `${origin}/.well-known/jwks.json` }),
-  });
+  const school = options.school ?? (await schoolOf(origin));
   let command: Command | undefined;
   const kill = async () => {
     command?.signal('SIGKILL');
@@ -38,14 +50,19 @@ export async function gateProcess(
   };
   return {
     origin,
+    listens,
+    admin: `http://127.0.0.1:${adminPort}`,
     data,
     kill,
+    signal: (signal) => command?.signal(signal),
+    exited: async () => (await command?.exited) ?? 0,
     log: () => command?.stderr() ?? '',
     async start() {
       command = runCommand(['serve', '--config', CONFIG], {
         PORT: String(port),
-        ADMIN_PORT: '0',
-        COURSEGATE_PROFILE: 'A',
+        ADMIN_PORT: String(adminPort),
+        COURSEGATE_PROFILE: options.profile ?? 'A',
+        COURSEGATE__ORIGIN: origin,
         COURSEGATE_DATA: data,
         COURSEGATE__UPSTREAMS__SCHOOL__URL: school.urls.school,
         COURSEGATE__UPSTREAMS__PROGRESS__URL: school.urls.progress,
@@ -56,8 +73,16 @@ export async function gateProcess(
     },
     async close() {
       await kill();
-      await school.close();
+      if (options.school === undefined) await school.close();
       if (options.data === undefined) rmSync(data, { recursive: true, force: true });
     },
   };
+}
+
+/** The demo's school, which takes the assertions of the gate at `origin`. */
+export function schoolOf(origin: string): Promise<School> {
+  return startSchool({
+    ports: { school: 0, progress: 0, events: 0 },
+    gate: () => ({ issuer: origin, jwksUrl: `${origin}/.well-known/jwks.json` }),
+  });
 }
