@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { School } from '../../src/demo/school.ts';
+import { type App, introspect, postForm, registerApp } from '../support/app.ts';
+import { type Balancer, startBalancer } from '../support/balancer.ts';
+import { approved, connect, read, refreshForm, type Tokens, token } from '../support/connection.ts';
+import { proofKey, proven, signProof } from '../support/proof.ts';
+import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
+import { type GateProcess, gateProcess, schoolOf } from './gate-process.ts';
+
+type Form = Record<string, string | undefined>;
+type TokenBody = Tokens & { error?: string };
+
+describe.skipIf(!redisPresent()).each([{ window: '10s' }, { window: '0s' }])(
+  'two gates in processes of their own on one Redis, with a replay window of $window',
+  ({ window }) => {
+    let redis: RedisServer;
+    let balancer: Balancer;
+    let school: School;
+    let gates: readonly [GateProcess, GateProcess];
+    let app: App;
+    beforeAll(async () => {
+      redis = await startRedis({ appendOnly: true });
+      balancer = await startBalancer();
+      school = await schoolOf(balancer.origin);
+      const gate = () =>
+        gateProcess({
+          origin: balancer.origin,
+          school,
+          environment: {
+            COURSEGATE__STORE: '{ kind: redis, url: { env: REDIS_URL } }',
+            COURSEGATE__SECRET: '{ env: TEST_SECRET }',
+            COURSEGATE__TOKENS__REPLAYWINDOW: window,
+            COURSEGATE__LISTEN__DRAIN: '{ notice: 1s, grace: 30s }',
+            REDIS_URL: redis.url,
+            TEST_SECRET: 'k'.repeat(40),
+          },
+        });
+      gates = [await gate(), await gate()];
+      await Promise.all(gates.map((one) => one.start()));
+      balancer.serve(gates);
+      await Promise.all([balancer.seen(0, true), balancer.seen(1, true)]);
+      app = await registerApp(balancer.origin);
+    }, 60_000);
+    afterAll(async () => {
+      await Promise.all(gates.map((gate) => gate.close()));
+      await school.close();
+      await balancer.close();
+      await redis.close();
+    });
+
+    /** A token request at gate 0 or 1 itself. */
+    const at = async (number: number, form: Form, headers: Record<string, string> = {}) =>
+      read<TokenBody>(await postForm(`${gates[number]?.listens}/api/oauth/token`, form, headers));
+    const both = (times: number, form: Form) =>
+      Promise.all(Array.from({ length: times }, (_, number) => at(number % 2, form)));
+    const whoami = async (number: number, headers: Record<string, string>) =>
+      (await fetch(`${gates[number]?.listens}/api/v1/whoami`, { headers })).status;
+    const connected = async () => (await connect(app)) as unknown as Tokens;
+
+    const oneOf = (answers: readonly { status: number; body: TokenBody }[]): TokenBody => {
+      const given = answers.filter(({ status }) => status === 200);
+      const refused = answers.filter(({ status }) => status !== 200);
+      expect(given).toHaveLength(window === '0s' ? 1 : answers.length);
+      expect(new Set(given.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+      for (const { status, body } of refused) expect([status, body.error]).toEqual([400, 'invalid_grant']);
+      return given[0]?.body as TokenBody;
+    };
+
+    it('one code redeemed 50 times at once gives exactly one token set', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const { form } = await approved(app);
+        const set = oneOf(await both(50, form));
+        if (window === '0s') continue;
+        expect((await introspect(app, set.access_token)).active).toBe(true);
+        expect((await at(round % 2, refreshForm(app, set.refresh_token))).status).toBe(200);
+      }
+    });
+
+    it('one refresh token used 20 times at once has exactly one successor', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const first = await connected();
+        const next = oneOf(await both(20, refreshForm(app, first.refresh_token)));
+        if (window === '0s') continue;
+        expect(await whoami(round % 2, { authorization: `Bearer ${next.access_token}` })).toBe(200);
+        expect((await at(round % 2, refreshForm(app, next.refresh_token))).status).toBe(200);
+        // Its predecessor is an old copy now, wherever it is shown.
+        expect((await at((round + 1) % 2, refreshForm(app, first.refresh_token))).body.error).toBe('invalid_grant');
+        await expect.poll(() => whoami(round % 2, { authorization: `Bearer ${next.access_token}` })).toBe(401);
+      }
+    });
+
+    it.runIf(window !== '0s')('a code answered at one is answered the same at the other', async () => {
+      const { form } = await approved(app);
+      const first = await at(0, form);
+      expect(first.status).toBe(200);
+      expect(await at(1, form)).toMatchObject({ status: 200, body: first.body });
+    });
+
+    it('a sign-in goes on at either, step by step', async () => {
+      const from = balancer.served.length;
+      const tokens = await connected();
+      const steps = balancer.served.slice(from).filter(({ path }) => path.startsWith('/oauth/'));
+      expect(new Set(steps.map(({ replica }) => replica))).toEqual(new Set([0, 1]));
+      expect(steps.filter(({ path }) => path.startsWith('/oauth/interaction')).length).toBeGreaterThan(1);
+      for (const number of [0, 1]) {
+        expect(await whoami(number, { authorization: `Bearer ${tokens.access_token}` })).toBe(200);
+      }
+    });
+
+    it('a DPoP nonce of one is good at the other, and a proof used at one is used up at the other', async () => {
+      const key = await proofKey();
+      const url = `${balancer.origin}/api/oauth/token`;
+      const claims = { htm: 'POST', htu: url };
+      const { form } = await approved(app);
+      const late = Math.floor(Date.now() / 1000) - 3600;
+      const offered = await at(0, form, { dpop: await signProof(key, { ...claims, iat: late }) });
+      expect(offered).toMatchObject({ status: 400, body: { error: 'use_dpop_nonce' } });
+      const nonce = offered.headers.get('dpop-nonce');
+      const proof = await signProof(key, { ...claims, iat: late, nonce });
+      const bound = await at(1, form, { dpop: proof });
+      expect(bound).toMatchObject({ status: 200, body: { token_type: 'DPoP' } });
+      expect((await at(0, form, { dpop: proof })).body.error).toBe('invalid_dpop_proof');
+
+      const resource = `${balancer.origin}/api/v1/whoami`;
+      const headers = await proven(key, bound.body.access_token, 'GET', resource);
+      expect(await whoami(0, headers)).toBe(200);
+      expect(await whoami(1, headers)).toBe(401);
+      expect(await whoami(1, await proven(key, bound.body.access_token, 'GET', resource))).toBe(200);
+    });
+
+    it.runIf(window !== '0s')(
+      'a rotation of the keys at one is taken over by the other',
+      { timeout: 30_000 },
+      async () => {
+        const keysAt = async (number: number) => {
+          const answer = await fetch(`${gates[number]?.listens}/.well-known/jwks.json`);
+          const { keys } = (await answer.json()) as { keys: { kid: string }[] };
+          return keys.map(({ kid }) => kid);
+        };
+        const before = await keysAt(1);
+        expect(await keysAt(0)).toEqual(before);
+        expect((await fetch(`${gates[0].admin}/keys/rotate`, { method: 'POST' })).status).toBe(200);
+        const after = await keysAt(0);
+        // What signs now was published before, so whoever has either set can verify.
+        expect(before).toContain(after[0]);
+        expect(after).not.toEqual(before);
+        await expect.poll(() => keysAt(1), { timeout: 25_000, interval: 200 }).toEqual(after);
+      },
+    );
+
+    it.runIf(window !== '0s')(
+      'restarted one after the other under load, lose no request',
+      { timeout: 120_000 },
+      async () => {
+        const failures: string[] = [];
+        let requests = 0;
+        let going = true;
+        const must = (what: string, status: number, expected: number, detail: unknown) => {
+          requests += 1;
+          if (status !== expected) failures.push(`${what}: ${status} ${JSON.stringify(detail)}`);
+        };
+        const client = async () => {
+          let { access_token, refresh_token } = await connected();
+          while (going) {
+            const answer = await fetch(`${balancer.origin}/api/v1/courses`, {
+              headers: { authorization: `Bearer ${access_token}` },
+            });
+            must('read', answer.status, 200, await answer.text());
+            const renewed = await token(app, refreshForm(app, refresh_token));
+            must('refresh', renewed.status, 200, renewed.body);
+            if (renewed.status !== 200) return;
+            ({ access_token, refresh_token } = renewed.body);
+          }
+        };
+        const newcomer = async () => {
+          while (going) {
+            const answered = await connected().catch((error: unknown) => String(error));
+            must('connect', typeof answered === 'string' ? 0 : 200, 200, answered);
+          }
+        };
+        const load = [client(), client(), client(), client(), newcomer()];
+        try {
+          for (const number of [0, 1]) {
+            const gate = gates[number] as GateProcess;
+            await expect.poll(() => requests, { timeout: 30_000 }).toBeGreaterThan(20 * (number + 1));
+            gate.signal('SIGTERM');
+            expect(await gate.exited()).toBe(0);
+            await gate.start();
+            await balancer.seen(number, true);
+          }
+          const enough = requests + 20;
+          await expect.poll(() => requests, { timeout: 30_000 }).toBeGreaterThan(enough);
+        } finally {
+          going = false;
+          await Promise.all(load);
+        }
+        process.stdout.write(`two restarts under load: ${requests} requests, ${failures.length} failed\n`);
+        expect(failures).toEqual([]);
+      },
+    );
+  },
+);
