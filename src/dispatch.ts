@@ -4,10 +4,11 @@ import type { Duplex } from 'node:stream';
 import { asGatewayError, GatewayError, renderFailure, type Voice } from './errors.ts';
 import { json, writeAnswer } from './http/answer.ts';
 import { createConnections } from './http/connections.ts';
-import type { Provenance, ProvenanceOf } from './http/provenance.ts';
+import type { ProvenanceOf } from './http/provenance.ts';
+import { type RequestRecord, ROUTE_LABELS } from './http/request-record.ts';
 import { type Challenge, formatChallenge } from './oauth/challenge.ts';
 import { ANONYMOUS, type Principal } from './oauth/principal.ts';
-import type { Log } from './operations/log.ts';
+import type { RequestRecords } from './operations/request-records.ts';
 import type { Gate } from './resource-server/gate.ts';
 import type { Route } from './routes.ts';
 import type { Routed, Routing } from './upstream/routing.ts';
@@ -18,26 +19,18 @@ export interface DispatchOptions {
   readonly origin: string;
   readonly routing: Routing<Route>;
   readonly provenanceOf: ProvenanceOf;
+  readonly records: RequestRecords;
   readonly gate: Gate;
   /** The legacy site, for what no route claims; undefined: there is nothing else. */
   readonly site: Site | undefined;
   /** Characters of a request target, which are bytes: others than ASCII are refused. */
   readonly longestUrl: number;
   readonly errorPage: (response: ServerResponse, failure: GatewayError, requestId: string) => void;
-  readonly log: Log;
 }
 
 export interface Dispatch {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void;
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-}
-
-/** What the access log says of a request once it is known. */
-interface Trace {
-  route?: string;
-  principal?: Principal;
-  refused?: Challenge['error'];
-  failure?: GatewayError;
 }
 
 const CORS_HEADERS = {
@@ -47,16 +40,14 @@ const CORS_HEADERS = {
 
 /** One request, top to bottom: its target, its route, the gate, the handler; and the one place where failures are told. */
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { routing, provenanceOf, gate, site, log } = options;
+  const { routing, provenanceOf, records, gate, site } = options;
   const connections = createConnections();
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const started = performance.now();
     const provenance = provenanceOf(request);
     const { requestId } = provenance;
-    const trace: Trace = {};
+    const record = records.begin(request, response, provenance);
     response.setHeader('x-request-id', requestId);
-    response.once('close', () => logRequest(log, request, response, trace, provenance, performance.now() - started));
     let target: Target | undefined;
     try {
       connections.admit(request, response);
@@ -64,10 +55,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       target = parseTarget(request.url ?? '', options.origin);
       if (target === undefined)
         throw new GatewayError('invalid_request', { message: 'This address is not one that is taken here.' });
-      await answer(request, response, target, provenance, trace);
+      record.path = target.path;
+      await answer(request, response, target, record);
     } catch (thrown) {
-      trace.failure = asGatewayError(thrown);
-      fail(request, response, target, trace.failure, requestId);
+      const failure = asGatewayError(thrown);
+      records.failed(record, failure);
+      fail(request, response, target, failure, requestId);
     }
   };
 
@@ -75,8 +68,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     request: IncomingMessage,
     response: ServerResponse,
     target: Target,
-    provenance: Provenance,
-    trace: Trace,
+    record: RequestRecord,
   ): Promise<void> => {
     const method = request.method ?? '';
     if (method === 'OPTIONS' && preflight(request, response, target.path)) return;
@@ -84,15 +76,16 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     switch (found.kind) {
       case 'none':
         if (site === undefined) throw new GatewayError('not_found');
-        return site.handle(request, response, target, provenance);
+        record.route = ROUTE_LABELS.site;
+        return site.handle(request, response, target, record);
       case 'claimed':
         // The path of a protected route in another spelling: the backend might take it for the same.
         throw new GatewayError('not_found');
       case 'method_not_allowed':
         throw new GatewayError('method_not_allowed', { headers: { allow: found.allow.join(', ') } });
       case 'route':
-        trace.route = found.route.pattern;
-        return enter(request, response, target, found.route.value, provenance, trace);
+        record.route = found.route.pattern;
+        return enter(request, response, target, found.route.value, record);
     }
   };
 
@@ -101,8 +94,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     response: ServerResponse,
     target: Target,
     route: Route,
-    provenance: Provenance,
-    trace: Trace,
+    record: RequestRecord,
   ): Promise<void> => {
     if (route.cors) setHeaders(response, CORS_HEADERS);
     let principal: Principal = ANONYMOUS;
@@ -115,13 +107,15 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       };
       const verdict = await gate(presented, route.protection);
       if (verdict.kind === 'refused') {
-        trace.refused = verdict.challenge.error;
+        record.outcome = 'refused';
+        record.reason = presented.authorization.length === 0 ? 'no_token' : verdict.challenge.error;
         return challenge(response, verdict.challenge);
       }
       principal = verdict.principal;
+      record.principal = principal;
+      record.outcome = principal.kind === 'member' ? 'admitted' : 'anonymous';
     }
-    trace.principal = principal;
-    await route.handler({ request, response, target, principal, provenance });
+    await route.handler({ request, response, target, principal, provenance: record.provenance, record });
   };
 
   /** Out: whether the request was a CORS preflight for a route that other origins may call, and is answered. */
@@ -174,7 +168,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       // Only the legacy site has sockets to open: a path of the table is never reached by an upgrade.
       if (target === undefined) return;
       if (site !== undefined && routing('GET', target.path).kind === 'none') {
-        site.upgrade(request, socket, head, target, provenanceOf(request));
+        const { record, told } = records.beginTunnel(request, socket as Socket, provenanceOf(request));
+        record.path = target.path;
+        site.upgrade(request, socket, head, target, record, told);
       } else refuseOn(socket, '404 Not Found');
     },
   };
@@ -218,28 +214,4 @@ function challenge(response: ServerResponse, refusal: Challenge): void {
 
 function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-}
-
-function logRequest(
-  log: Log,
-  request: IncomingMessage,
-  response: ServerResponse,
-  trace: Trace,
-  provenance: Provenance,
-  milliseconds: number,
-): void {
-  const { principal, failure } = trace;
-  const line = {
-    request_id: provenance.requestId,
-    client_address: provenance.clientAddress,
-    method: request.method,
-    route: trace.route ?? 'site',
-    status: response.statusCode,
-    ms: Math.round(milliseconds * 10) / 10,
-    ...(principal?.kind === 'member' ? { member: principal.sub, client: principal.clientId } : {}),
-    ...(trace.refused === undefined ? {} : { refused: trace.refused }),
-    ...(failure === undefined ? {} : { failure: failure.code }),
-  };
-  if (failure !== undefined && failure.status >= 500) log.error({ ...line, err: failure }, 'request failed');
-  else log.info(line, 'request');
 }

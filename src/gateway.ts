@@ -18,9 +18,14 @@ import { openListeners } from './listeners.ts';
 import { sessionConnector } from './login/session.ts';
 import { protectedResource } from './oauth/protected-resource.ts';
 import { resourceIndicators } from './oauth/resource-indicator.ts';
+import { createAccessLog } from './operations/access-log.ts';
 import { adminHandler } from './operations/admin.ts';
 import { createAudit } from './operations/audit.ts';
+import { createLineWriter } from './operations/line-writer.ts';
 import type { Log } from './operations/log.ts';
+import { createMetrics } from './operations/metrics.ts';
+import { observedStore } from './operations/observed-store.ts';
+import { createRequestRecords } from './operations/request-records.ts';
 import { cachedIntrospect } from './resource-server/cache.ts';
 import { proofCheck } from './resource-server/dpop.ts';
 import { createGate } from './resource-server/gate.ts';
@@ -28,6 +33,7 @@ import { protectedResourceMetadata } from './resource-server/metadata.ts';
 import { routesTable } from './routes.ts';
 import { openStore } from './storage/open.ts';
 import { withPatience } from './storage/patience.ts';
+import { deriveKey } from './storage/seal.ts';
 import { type Clock, unixSeconds } from './storage/store.ts';
 import { sweepAll } from './storage/sweep.ts';
 import { createCallUpstream } from './upstream/call.ts';
@@ -41,6 +47,8 @@ export interface GatewayOptions {
   readonly loaded: LoadedConfig;
   readonly log: Log;
   readonly clock: Clock;
+  /** The file descriptor the access log goes to, if the configuration asks for one; undefined: nowhere. */
+  readonly accessDescriptor?: number;
   /** Where client ID metadata documents are fetched from, when it is not the internet. */
   readonly documentNetwork?: DocumentNetwork;
 }
@@ -64,11 +72,18 @@ export async function startGateway({
   loaded,
   log,
   clock,
+  accessDescriptor,
   documentNetwork = INTERNET,
 }: GatewayOptions): Promise<Gateway> {
   const { config } = loaded;
   const { origin } = config;
-  const { store, secret, bus, check } = openStore(config.store, loaded, clock);
+  const { store: innerStore, secret, bus, check } = openStore(config.store, loaded, clock);
+  const accessLines =
+    config.log.access && accessDescriptor !== undefined
+      ? createLineWriter(accessDescriptor, (error) => log.error({ err: error }, 'the access log cannot be written'))
+      : undefined;
+  const metrics = createMetrics({ droppedLines: () => accessLines?.dropped() ?? 0 });
+  const store = observedStore(innerStore, metrics.storeFailed);
   try {
     for (const warning of await check()) log.warn(warning);
     const keyring = await openKeyring(store, clock, config.keys.rotate);
@@ -91,6 +106,7 @@ export async function startGateway({
       siteUpstream === undefined
         ? undefined
         : createSite({
+            name: config.site?.upstream ?? '',
             upstreamUrl: new URL(siteUpstream.url),
             origin,
             timeout: siteUpstream.timeout,
@@ -208,8 +224,20 @@ export async function startGateway({
       gate,
       site,
       longestUrl: config.limits.url,
+      records: createRequestRecords({
+        metrics,
+        accessLog:
+          accessLines === undefined
+            ? undefined
+            : createAccessLog({
+                line: accessLines.write,
+                clock,
+                member: config.log.member,
+                key: deriveKey(secret, 'access-log-member'),
+              }),
+        log,
+      }),
       errorPage: pages.fail,
-      log,
     });
 
     let draining = false;
@@ -217,6 +245,7 @@ export async function startGateway({
       probeStore: () => store.get('SigningKeys', 'current'),
       draining: () => draining,
       rotateKeys: () => server.rotateKeys(),
+      metrics: metrics.exposition,
     });
     const { listen } = config;
     const listeners = await openListeners(
@@ -248,6 +277,7 @@ export async function startGateway({
         await pools.close();
         await bus.close();
         await store.close();
+        await accessLines?.close();
       },
     };
   } catch (thrown) {

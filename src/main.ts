@@ -37,7 +37,7 @@ program
     const { startGateway } = await import('./gateway.ts');
     const loaded = await loadConfig({ file, environment: process.env });
     const log = createLog(loaded.config.log.level, 2);
-    const gateway = await startGateway({ loaded, log, clock: Date.now });
+    const gateway = await startGateway({ loaded, log, clock: Date.now, accessDescriptor: 1 });
     onUncaught(log, (seconds) => gateway.close(seconds));
     untilSignal(() => gateway.close());
     say(`coursegate ready ${loaded.config.origin} profile=${loaded.profile}`);

@@ -41,6 +41,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   yaml: ['config'],
   zod: ['config'],
   pino: ['operations/log.ts'],
+  'prom-client': ['operations/metrics.ts'],
   'lru-cache': [
     'resource-server/cache.ts',
     'upstream',

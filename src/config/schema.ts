@@ -188,6 +188,17 @@ const clients = z.strictObject({
     .meta({ description: 'Apps that are known by the https URL of their client ID metadata document.' }),
 });
 
+const log = z.strictObject({
+  level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  access: z
+    .boolean()
+    .default(true)
+    .meta({ description: 'The access log on stdout: one JSON object a line for each request.' }),
+  member: z.enum(['id', 'hash', 'none']).default('id').meta({
+    description: 'How the access log names members: by id, by a keyed hash that is always the same, or not at all.',
+  }),
+});
+
 /** The configuration file: what an operator writes, profile and environment merged in. */
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -242,7 +253,7 @@ export const configSchema = z.strictObject({
   clients: clients.prefault({}),
   limits: limits.prefault({}).meta({ description: 'How much one request, and one caller, may ask for.' }),
   pages: pages.prefault({}).meta({ description: 'How our own pages look: sign-in, consent, errors.' }),
-  log: z.strictObject({ level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info') }).prefault({}),
+  log: log.prefault({}).meta({ description: 'The log of what happens goes to stderr, the access log to stdout.' }),
 });
 
 /** The configuration as the rest of the code takes it: durations in seconds, sizes in bytes, defaults filled in. */

@@ -46,7 +46,7 @@ export async function startDemo({ environment, clock }: DemoOptions): Promise<De
     const loaded = await loadConfig({ file: CONFIG_FILE, environment, overrides: { upstreams } });
     origin = loaded.config.origin;
     const log = createLog(loaded.config.log.level, 2);
-    const gateway: Gateway = await startGateway({ loaded, log, clock });
+    const gateway: Gateway = await startGateway({ loaded, log, clock, accessDescriptor: 1 });
     closers.push(() => gateway.close(5));
 
     const client = await startClient({ port: portOf(environment.CLIENT_PORT, 8081), gate: origin, clock });

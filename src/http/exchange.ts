@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../oauth/principal.ts';
 import type { Provenance } from './provenance.ts';
+import type { RequestRecord } from './request-record.ts';
 
 /** One request that was routed and admitted, on its way to the handler that answers it. */
 export interface Exchange {
@@ -11,6 +12,8 @@ export interface Exchange {
   readonly principal: Principal;
   /** Where the request came from: the client's address, and whether a trusted proxy vouches for it. */
   readonly provenance: Provenance;
+  /** What is told of the request when it is over. */
+  readonly record: RequestRecord;
 }
 
 /** Answers an exchange. What it throws is rendered in the voice of its route. */

@@ -6,22 +6,28 @@ export interface AdminOptions {
   readonly probeStore: () => Promise<unknown>;
   readonly draining: () => boolean;
   readonly rotateKeys: () => Promise<void>;
+  readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
 interface Said {
   readonly status: number;
   readonly text: string;
+  readonly contentType?: string;
 }
 
 /**
  * The admin listener. `/livez` says that the process runs; `/readyz` that it may be sent requests (store reachable, not
- * draining); the upstream is not asked, since a slow backend must not take the sign-in away. `/keys/rotate` moves on to
- * the next signing key. Nothing here asks who calls: it listens on loopback, and takes nothing from a browser's page.
+ * draining); the upstream is not asked, since a slow backend must not take the sign-in away. `/metrics` is for Prometheus.
+ * `/keys/rotate` moves on to the next signing key. Nothing here asks who calls: it listens on loopback, and takes nothing from a browser's page.
  */
 export function adminHandler(options: AdminOptions) {
   const table: Readonly<Record<string, { readonly methods: readonly string[]; readonly say: () => Promise<Said> }>> = {
     '/livez': { methods: ['GET', 'HEAD'], say: async () => ({ status: 200, text: 'ok' }) },
     '/readyz': { methods: ['GET', 'HEAD'], say: () => readiness(options) },
+    '/metrics': {
+      methods: ['GET', 'HEAD'],
+      say: async () => ({ status: 200, ...(await options.metrics()) }),
+    },
     '/keys/rotate': {
       methods: ['POST'],
       async say() {
@@ -49,10 +55,11 @@ async function readiness({ draining, probeStore }: AdminOptions): Promise<Said> 
   return { status: 200, text: 'ok' };
 }
 
-function send(response: ServerResponse, { status, text }: Said, headers: Record<string, string> = {}): void {
+function send(response: ServerResponse, said: Said, headers: Record<string, string> = {}): void {
+  const { status, text, contentType = 'text/plain; charset=utf-8' } = said;
   writeAnswer(response, {
     status,
-    headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', ...headers },
-    body: `${text}\n`,
+    headers: { 'content-type': contentType, 'cache-control': 'no-store', ...headers },
+    body: text.endsWith('\n') ? text : `${text}\n`,
   });
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { isEventStream } from './answer-stream.ts';
 import { type BodyLimits, refuseLargeAnswer, refuseLargeRequest } from './body-limit.ts';
 import { deliver } from './delivery.ts';
 import { asksForWebSocket, requestFraming } from './framing.ts';
@@ -28,7 +29,7 @@ export function createForward(options: {
   const { origin, pools } = options;
   const policy: RequestPolicy = { lane: 'protected', origin: forwardedOrigin(origin), ownCookie: () => true };
 
-  return async ({ request, response, target, principal, provenance }, upstreamName, limits) => {
+  return async ({ request, response, target, principal, provenance, record }, upstreamName, limits) => {
     if (asksForWebSocket(request)) {
       throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
     }
@@ -41,6 +42,7 @@ export function createForward(options: {
     if (framing.kind === 'length') headers.push('Content-Length', framing.length);
     for (const name in identity) headers.push(name, identity[name] as string);
 
+    record.asks(upstreamName);
     await deliver({
       pool: upstream.pool,
       request: {
@@ -53,6 +55,7 @@ export function createForward(options: {
       timeout: upstream.timeout,
       limit: limits.response,
       fields: (status, raw) => {
+        record.answered(isEventStream(raw));
         refuseLargeAnswer(request.method ?? 'GET', status, raw, limits.response);
         return responseHeaders(status, raw, {
           lane: 'protected',

@@ -12,6 +12,8 @@ export interface SiteExchangeOptions {
   /** Hands the request to http-proxy-middleware. */
   readonly send: (failed: (error: unknown) => void) => void;
   readonly hasBody: boolean;
+  /** Told when the head of the answer is here, and whether an event stream follows. */
+  readonly answered: (streaming: boolean) => void;
 }
 
 /**
@@ -69,7 +71,9 @@ export class SiteExchange {
       this.fail(error);
       return;
     }
-    if (isEventStream(answer.rawHeaders)) {
+    const streaming = isEventStream(answer.rawHeaders);
+    this.#options.answered(streaming);
+    if (streaming) {
       clearTimeout(this.#timer);
       response.flushHeaders();
     } else {

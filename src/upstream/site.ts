@@ -2,7 +2,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
-import type { Provenance } from '../http/provenance.ts';
+import type { RequestRecord } from '../http/request-record.ts';
 import { requestFraming } from './framing.ts';
 import { forwardedOrigin, requestHeaders } from './headers.ts';
 import { pathPrefix } from './location.ts';
@@ -13,9 +13,16 @@ import { createTunnels } from './tunnel.ts';
 /** The legacy site itself: pages, assets, WebSockets; whatever is no protected resource. */
 export interface Site {
   /** Passes a request on. It sets `request.url` and `request.headers` to what the upstream is sent. Throws as `Forward`. */
-  handle(request: IncomingMessage, response: ServerResponse, target: Target, provenance: Provenance): Promise<void>;
-  /** Passes a WebSocket on. Never throws: what goes wrong is answered on the socket. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, target: Target, provenance: Provenance): void;
+  handle(request: IncomingMessage, response: ServerResponse, target: Target, record: RequestRecord): Promise<void>;
+  /** Passes a WebSocket on. Never throws: what goes wrong is answered on the socket. `told` gets the status sent. */
+  upgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    target: Target,
+    record: RequestRecord,
+    told: (status: number) => void,
+  ): void;
   /** Ends the WebSockets, which would never end by themselves; requests go on. */
   hangUp(): void;
   /** Ends every connection to the site, tunnels included. */
@@ -23,6 +30,8 @@ export interface Site {
 }
 
 export interface SiteOptions {
+  /** The upstream's name in the configuration. */
+  readonly name: string;
   readonly upstreamUrl: URL;
   /** Our public origin. */
   readonly origin: string;
@@ -80,21 +89,32 @@ export function createSite(options: SiteOptions): Site {
   });
 
   return {
-    async handle(request, response, target, provenance) {
+    async handle(request, response, target, record) {
       const framing = requestFraming(request);
-      const fields = requestHeaders(request.rawHeaders, provenance, requestPolicy);
+      const fields = requestHeaders(request.rawHeaders, record.provenance, requestPolicy);
       // Framing is named, never left to be derived: a body without it would be read as a request of its own.
       if (framing.kind === 'length') fields.push('content-length', framing.length);
       if (framing.kind === 'chunked') fields.push('transfer-encoding', 'chunked');
       fields.push('host', upstreamUrl.host);
-      request.headers = record(fields);
+      request.headers = headersOf(fields);
       request.url = pathOf(target);
       const send = (failed: (error: unknown) => void) => void proxy(request, response, failed).catch(failed);
-      const exchange = new SiteExchange({ response, timeout, responsePolicy, send, hasBody: framing.kind !== 'none' });
+      const exchange = new SiteExchange({
+        response,
+        timeout,
+        responsePolicy,
+        send,
+        hasBody: framing.kind !== 'none',
+        answered: (streaming) => record.answered(streaming),
+      });
+      record.asks(options.name);
       exchanges.set(request, exchange);
       await exchange.run();
     },
-    upgrade: tunnels.open,
+    upgrade(request, socket, head, target, record, told) {
+      record.asks(options.name);
+      tunnels.open(request, socket, head, target, record.provenance, told);
+    },
     hangUp: () => tunnels.hangUp(),
     close() {
       agent.destroy();
@@ -104,7 +124,7 @@ export function createSite(options: SiteOptions): Site {
 }
 
 /** The shape http-proxy-middleware reads; without a prototype, for the names are a client's. */
-function record(fields: readonly string[]): Record<string, string | string[]> {
+function headersOf(fields: readonly string[]): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = Object.create(null);
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const name = (fields[at] as string).toLowerCase();

@@ -13,7 +13,15 @@ import { answerOn } from './socket-answer.ts';
 import type { Target } from './target.ts';
 
 export interface Tunnels {
-  open(request: IncomingMessage, socket: Duplex, head: Buffer, target: Target, provenance: Provenance): void;
+  /** `told` gets the status that was sent, once: 101 when the tunnel stands. */
+  open(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    target: Target,
+    provenance: Provenance,
+    told: (status: number) => void,
+  ): void;
   /** Ends each tunnel in order, at both ends. */
   hangUp(): void;
   close(): void;
@@ -44,15 +52,15 @@ export function createTunnels(options: TunnelOptions): Tunnels {
   const open = new Set<Duplex>();
 
   return {
-    open(request, socket, head, target, provenance) {
+    open(request, socket, head, target, provenance, told) {
       // Without a listener, a client that resets its connection would end the process.
       socket.on('error', () => socket.destroy());
       hold(open, socket);
       try {
         refuseOddities(request, responsePolicy.origin);
-        handshake(request, socket, head, target, provenance);
+        handshake(request, socket, head, target, provenance, told);
       } catch (thrown) {
-        refuse(request, socket, thrown);
+        refuse(request, socket, thrown, told);
       }
     },
     hangUp() {
@@ -75,6 +83,7 @@ export function createTunnels(options: TunnelOptions): Tunnels {
     head: Buffer,
     target: Target,
     provenance: Provenance,
+    told: (status: number) => void,
   ): void {
     const outgoing = send({
       hostname: upstreamUrl.hostname.replace(/^\[|\]$/g, ''),
@@ -101,24 +110,31 @@ export function createTunnels(options: TunnelOptions): Tunnels {
       clearTimeout(late);
       socket.off('close', onClientClose);
       hold(open, upstream);
-      join(answer, socket, head, upstream, upstreamHead);
+      join(answer, socket, head, upstream, upstreamHead, told);
     });
     outgoing.on('response', (answer) => {
       answered = true;
       clearTimeout(late);
-      passOn(request, socket, answer);
+      passOn(request, socket, answer, told);
     });
     outgoing.on('error', (error) => {
       clearTimeout(late);
       if (answered) socket.destroy();
-      else refuse(request, socket, error);
+      else refuse(request, socket, error, told);
       answered = true;
     });
     endWithoutBody(outgoing);
   }
 
   /** Both ends speak WebSocket now: nothing is read any more, and each end closes the other. */
-  function join(answer: IncomingMessage, socket: Duplex, head: Buffer, upstream: Duplex, upstreamHead: Buffer): void {
+  function join(
+    answer: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    upstream: Duplex,
+    upstreamHead: Buffer,
+    told: (status: number) => void,
+  ): void {
     upstream.on('error', () => upstream.destroy());
     socket.once('close', () => upstream.destroy());
     upstream.once('close', () => socket.destroy());
@@ -133,32 +149,41 @@ export function createTunnels(options: TunnelOptions): Tunnels {
       upstream.destroy();
       return;
     }
+    told(101);
     if (upstreamHead.length > 0) socket.write(upstreamHead);
     if (head.length > 0) upstream.write(head);
     socket.pipe(upstream).pipe(socket);
   }
 
-  function passOn(request: IncomingMessage, socket: Duplex, answer: IncomingMessage): void {
+  function passOn(
+    request: IncomingMessage,
+    socket: Duplex,
+    answer: IncomingMessage,
+    told: (status: number) => void,
+  ): void {
     const response = answerOn(request, socket);
     socket.once('close', () => answer.destroy());
     answer.on('error', () => cutOff(response));
     try {
       const status = answer.statusCode ?? 0;
       response.writeHead(status, responseHeaders(status, answer.rawHeaders, responsePolicy));
+      told(status);
       answer.pipe(response);
     } catch (thrown) {
       answer.destroy();
-      writeFailure(response, thrown);
+      writeFailure(response, thrown, told);
     }
   }
 }
 
-function refuse(request: IncomingMessage, socket: Duplex, thrown: unknown): void {
-  if (!socket.destroyed) writeFailure(answerOn(request, socket), thrown);
+function refuse(request: IncomingMessage, socket: Duplex, thrown: unknown, told: (status: number) => void): void {
+  if (!socket.destroyed) writeFailure(answerOn(request, socket), thrown, told);
 }
 
-function writeFailure(response: http.ServerResponse, thrown: unknown): void {
-  writeAnswer(response, renderFailure(upstreamFailure(thrown), 'problem', randomUUID()));
+function writeFailure(response: http.ServerResponse, thrown: unknown, told: (status: number) => void): void {
+  const failure = upstreamFailure(thrown);
+  told(failure.status);
+  writeAnswer(response, renderFailure(failure, 'problem', randomUUID()));
 }
 
 /**

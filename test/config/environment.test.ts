@@ -42,7 +42,7 @@ describe('values', () => {
     ['COURSEGATE__NAME', 'Art: school #1', 'name', 'Art: school #1'],
     ['COURSEGATE__NAME', '"quoted"', 'name', 'quoted'],
     ['COURSEGATE__NAME', '', 'name', 'This school'],
-    ['COURSEGATE__LOG', '{ level: warn }', 'log', { level: 'warn' }],
+    ['COURSEGATE__LOG', '{ level: warn }', 'log.level', 'warn'],
     ['COURSEGATE__LOGIN__COOKIES', '[a, b]', 'login.cookies', ['a', 'b']],
   ])('%s=%s', async (variable, value, path, expected) => {
     const { config } = await load(SMALL, { environment: { [variable]: value } });

@@ -15,11 +15,16 @@ describe('what the gate writes down', () => {
   let app: App;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'coursegate-log-'));
-    world = await startWorld({ profile: 'A', log: createLog('debug', openSync(join(folder, 'log'), 'w')) });
+    const descriptor = openSync(join(folder, 'log'), 'a');
+    world = await startWorld({
+      profile: 'A',
+      log: createLog('debug', descriptor),
+      accessDescriptor: descriptor,
+      overrides: { log: { access: true } },
+    });
     app = await registerApp(world.origin, { confidential: true });
   });
   afterAll(async () => {
-    await world.close();
     rmSync(folder, { recursive: true });
   });
 
@@ -60,9 +65,11 @@ describe('what the gate writes down', () => {
       basic: 'c2VjcmV0LWJhc2ljOng=',
       ...Object.fromEntries([...browser.cookies].map(([name, { value }]) => [`cookie ${name}`, value])),
     };
+    const data = readdirSync(world.data).map((file) => readFileSync(join(world.data, file), 'latin1'));
+    // The access log is all there once the gate has closed.
+    await world.close();
     const log = readFileSync(join(folder, 'log'), 'utf8');
     expect(log.split('\n').length).toBeGreaterThan(20);
-    const data = readdirSync(world.data).map((file) => readFileSync(join(world.data, file), 'latin1'));
     expect(data.length).toBeGreaterThan(0);
     const found = Object.entries(minted)
       .filter((entry): entry is [string, string] => typeof entry[1] === 'string')

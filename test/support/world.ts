@@ -31,6 +31,8 @@ export interface WorldOptions {
   readonly data?: string;
   /** Where the gate writes what happens; nowhere when left out. */
   readonly log?: Log;
+  /** The descriptor that the access log is written to; none is kept when left out. */
+  readonly accessDescriptor?: number;
   /** Variables the configuration reads, besides those that place the gate. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Laid over the demo's configuration. */
@@ -71,6 +73,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       loaded,
       log: options.log ?? createLog('silent', 2),
       clock,
+      ...(options.accessDescriptor === undefined ? {} : { accessDescriptor: options.accessDescriptor }),
       ...(options.documentNetwork === undefined ? {} : { documentNetwork: options.documentNetwork }),
     });
   };

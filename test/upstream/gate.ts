@@ -5,6 +5,7 @@ import { asGatewayError, type GatewayError, renderFailure } from '../../src/erro
 import { writeAnswer } from '../../src/http/answer.ts';
 import { assertClearMessage } from '../../src/http/message.ts';
 import { createProvenance } from '../../src/http/provenance.ts';
+import { RequestRecord } from '../../src/http/request-record.ts';
 import { ANONYMOUS, type MemberPrincipal, type Principal } from '../../src/oauth/principal.ts';
 import { type BodyLimits, UNLIMITED } from '../../src/upstream/body-limit.ts';
 import { createForward } from '../../src/upstream/forward.ts';
@@ -63,7 +64,7 @@ export async function startGate(
   });
   const forward = createForward({ upstreams, pools, identity, origin: ORIGIN });
   const ownCookie = (name: string) => name.startsWith('__Host-coursegate');
-  const site = createSite({ upstreamUrl: new URL(upstreamUrl), origin: ORIGIN, timeout, ownCookie });
+  const site = createSite({ name: 'school', upstreamUrl: new URL(upstreamUrl), origin: ORIGIN, timeout, ownCookie });
   const routing = createRouting<Principal>([
     { methods: undefined, pattern: '/api/**', value: MEMBER },
     { methods: undefined, pattern: '/open/**', value: ANONYMOUS },
@@ -81,9 +82,10 @@ export async function startGate(
         response.writeHead(400).end('refused');
       else if (found.kind === 'route') {
         const provenance = provenanceOf(request);
-        const exchange = { request, response, target, principal: found.route.value, provenance };
+        const record = new RequestRecord(provenance, 'GET', target.path);
+        const exchange = { request, response, target, principal: found.route.value, provenance, record };
         await forward(exchange, 'school', options.limits ?? UNLIMITED);
-      } else await site.handle(request, response, target, provenanceOf(request));
+      } else await site.handle(request, response, target, new RequestRecord(provenanceOf(request), 'GET', target.path));
     } catch (thrown) {
       const failure = asGatewayError(thrown);
       failures.push(failure);
@@ -93,7 +95,10 @@ export async function startGate(
   server.on('upgrade', (request, socket, head) => {
     const target = parseTarget(request.url ?? '', ORIGIN);
     if (target === undefined || routing('GET', target.path).kind !== 'none') socket.destroy();
-    else site.upgrade(request, socket, head, target, provenanceOf(request));
+    else {
+      const record = new RequestRecord(provenanceOf(request), 'GET', target.path);
+      site.upgrade(request, socket, head, target, record, () => undefined);
+    }
   });
   const port = await listen(server);
   return {

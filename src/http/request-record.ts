@@ -1,0 +1,58 @@
+import type { Principal } from '../oauth/principal.ts';
+import type { Provenance } from './provenance.ts';
+
+/** How a request ended, for whoever counts: what it was refused for, or which failure it met. */
+export type Outcome = 'public' | 'anonymous' | 'admitted' | 'refused' | 'failed';
+
+/**
+ * What is learned of one request on its way, for the access log and the metrics. One class, so that every reader sees
+ * one shape; filled in by whoever learns it. It never holds a token, a query, a cookie or a body.
+ */
+export class RequestRecord {
+  readonly provenance: Provenance;
+  readonly method: string;
+  /** Milliseconds, of `performance.now()`. */
+  readonly started: number;
+  /** The canonical path; until there is one, the path as received. */
+  path: string;
+  /** The pattern of the route: bounded, whatever clients ask for. */
+  route: string = ROUTE_LABELS.none;
+  outcome: Outcome = 'public';
+  principal: Principal | undefined;
+  /** Why it was refused, or the code of the failure; '' when neither. */
+  reason = '';
+  /** The upstream's name in the configuration; '' when none was asked. */
+  upstream = '';
+  /** Milliseconds from the upstream being asked to the head of its answer; -1 when there was none. */
+  upstreamMilliseconds = -1;
+  /** Whether an event stream is open. */
+  streaming = false;
+  #asked = 0;
+
+  constructor(provenance: Provenance, method: string, path: string) {
+    this.provenance = provenance;
+    this.method = method;
+    this.path = path;
+    this.started = performance.now();
+  }
+
+  /** The request is about to go to an upstream. */
+  asks(upstream: string): void {
+    this.upstream = upstream;
+    this.#asked = performance.now();
+  }
+
+  /** The head of the upstream's answer is here. */
+  answered(streaming: boolean): void {
+    this.upstreamMilliseconds = performance.now() - this.#asked;
+    this.streaming = streaming;
+  }
+}
+
+/** What stands for a route where no pattern does. */
+export const ROUTE_LABELS = {
+  /** Passed to the legacy site. */
+  site: 'site',
+  /** Nothing of ours, or no path at all. */
+  none: 'none',
+} as const;

@@ -1,0 +1,99 @@
+import { createHmac } from 'node:crypto';
+import type { RequestRecord } from '../http/request-record.ts';
+import { shownPath } from './shown-path.ts';
+
+export interface AccessLog {
+  /** Writes the line of a request that is over. In: what was learned of it, the status, bytes and milliseconds. */
+  write(record: RequestRecord, status: number, bytes: number, milliseconds: number): void;
+}
+
+export interface AccessLogOptions {
+  /** Takes a line with its line feed. */
+  readonly line: (text: string) => void;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** How members are named: by their id, by a keyed hash of it that is the same in every line, or not at all. */
+  readonly member: 'id' | 'hash' | 'none';
+  /** Keys the hash. */
+  readonly key: Buffer;
+}
+
+/** Members whose hash is kept ready; when there are more, it starts anew. */
+const KEPT = 10_000;
+
+/**
+ * One JSON object a line and request. The line is put together by hand, since a serialiser costs more than the rest of
+ * a proxied request: every text a client can influence goes through `quoted`, so that it can neither end its line, nor
+ * its string, nor move a terminal's cursor.
+ */
+export function createAccessLog({ line, clock, member, key }: AccessLogOptions): AccessLog {
+  const time = timestamps(clock);
+  const nameOf = member === 'hash' ? hashes(key) : (sub: string) => sub;
+
+  return {
+    write(record, status, bytes, milliseconds) {
+      let text =
+        `{"time":"${time()}","method":${quoted(record.method)},"route":${quoted(record.route)},` +
+        `"path":${quoted(shownPath(record.path))},"status":${status},"bytes":${bytes},"ms":${tenths(milliseconds)}`;
+      if (record.upstream !== '') {
+        text += `,"upstream":${quoted(record.upstream)}`;
+        if (record.upstreamMilliseconds >= 0) text += `,"upstream_ms":${tenths(record.upstreamMilliseconds)}`;
+      }
+      const { principal } = record;
+      if (principal?.kind === 'member') {
+        text += `,"client":${quoted(principal.clientId)}`;
+        if (member !== 'none') text += `,"member":${quoted(nameOf(principal.sub))}`;
+      }
+      text += `,"verdict":"${record.outcome}"`;
+      if (record.reason !== '') text += `,"reason":"${record.reason}"`;
+      const { provenance } = record;
+      text += `,"request_id":${quoted(provenance.requestId)}`;
+      // Begun for the upstream only: what was not sent on is part of no trace.
+      if (record.upstream !== '') text += `,"trace_id":"${provenance.traceparent().slice(3, 35)}"`;
+      line(`${text},"address":${quoted(provenance.clientAddress)}}\n`);
+    },
+  };
+}
+
+/** Visible ASCII and space, without '"' and '\': what a JSON string holds as it is. */
+const PLAIN = /^[\x20\x21\x23-\x5B\x5D-\x7E]*$/;
+/** What JSON leaves as it is, though it is a line end or a terminal's control character: DEL, C1, U+2028, U+2029. */
+const LEFT_BY_JSON = /[\x7F-\x9F\u2028\u2029]/g;
+
+function quoted(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`;
+  return JSON.stringify(text).replace(
+    LEFT_BY_JSON,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function tenths(milliseconds: number): number {
+  return Math.round(milliseconds * 10) / 10;
+}
+
+/** RFC 3339 in UTC; formatted once per millisecond. */
+function timestamps(clock: () => number): () => string {
+  let at = Number.NaN;
+  let text = '';
+  return () => {
+    const now = clock();
+    if (now !== at) {
+      at = now;
+      text = new Date(now).toISOString();
+    }
+    return text;
+  };
+}
+
+function hashes(key: Buffer): (sub: string) => string {
+  const known = new Map<string, string>();
+  return (sub) => {
+    const before = known.get(sub);
+    if (before !== undefined) return before;
+    const hash = createHmac('sha256', key).update(sub).digest('base64url').slice(0, 22);
+    if (known.size >= KEPT) known.clear();
+    known.set(sub, hash);
+    return hash;
+  };
+}

@@ -1,0 +1,105 @@
+import { write } from 'node:fs';
+
+export interface LineWriter {
+  /** Takes one line, with its line feed. It is on its way within `interval`, or when the buffer is full. */
+  write(line: string): void;
+  /** Lines that were thrown away because the reader is too slow, or gone. */
+  dropped(): number;
+  /** Writes what is left, for at most two seconds. */
+  close(): Promise<void>;
+}
+
+/** Characters: what is gathered before a write, and what may wait for a slow reader before lines are dropped. */
+const FULL = 64 * 1024;
+const MOST_WAITING = 8 * 1024 * 1024;
+const INTERVAL = 500;
+const RETRY = 20;
+
+/**
+ * Gathers lines and writes them to a descriptor in one piece, off the event loop: a reader that stops reading holds up
+ * no request. A full pipe is tried again; when too much waits, new lines are dropped and counted. `failed` is told the
+ * first error of each run of errors.
+ */
+export function createLineWriter(descriptor: number, failed: (error: Error) => void): LineWriter {
+  let gathered = '';
+  let pieces: string[] = [];
+  let waiting = 0;
+  let dropped = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let writing = false;
+  let ill = false;
+  let idle: (() => void) | undefined;
+
+  const onTimer = () => {
+    timer = undefined;
+    flush();
+  };
+
+  const flush = (): void => {
+    if (gathered !== '') {
+      pieces.push(gathered);
+      gathered = '';
+    }
+    if (writing) return;
+    if (pieces.length === 0) {
+      idle?.();
+      return;
+    }
+    writing = true;
+    const text = pieces.join('');
+    pieces = [];
+    writeAll(Buffer.from(text), text.length);
+  };
+
+  const writeAll = (bytes: Buffer, characters: number): void => {
+    write(descriptor, bytes, (error, written) => {
+      if (error !== null && (error.code === 'EAGAIN' || error.code === 'EINTR')) {
+        setTimeout(writeAll, RETRY, bytes, characters).unref();
+        return;
+      }
+      if (error === null && written < bytes.length) {
+        writeAll(bytes.subarray(written), characters);
+        return;
+      }
+      waiting -= characters;
+      if (error === null) ill = false;
+      else {
+        dropped += lineFeeds(bytes);
+        if (!ill) failed(error);
+        ill = true;
+      }
+      writing = false;
+      if (pieces.length > 0 || idle !== undefined) flush();
+    });
+  };
+
+  return {
+    write(line) {
+      if (waiting + line.length > MOST_WAITING) {
+        dropped += 1;
+        return;
+      }
+      gathered += line;
+      waiting += line.length;
+      if (gathered.length >= FULL) flush();
+      else timer ??= setTimeout(onTimer, INTERVAL).unref();
+    },
+    dropped: () => dropped,
+    async close() {
+      clearTimeout(timer);
+      const over = new Promise<void>((resolve) => {
+        idle = resolve;
+      });
+      const late = setTimeout(() => idle?.(), 2_000);
+      flush();
+      await over;
+      clearTimeout(late);
+    },
+  };
+}
+
+function lineFeeds(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) count += 1;
+  return count;
+}

@@ -1,0 +1,131 @@
+import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import type { RequestRecord } from '../http/request-record.ts';
+import { LatencyHistogram } from './latency-histogram.ts';
+
+export interface Metrics {
+  /** A request is here. */
+  began(record: RequestRecord): void;
+  /** It is over: its status (0 when none was sent) and how long it took. */
+  ended(record: RequestRecord, status: number, milliseconds: number): void;
+  /** A WebSocket was opened. Out: what to call when it is closed. */
+  socketOpened(): () => void;
+  /** The store could not do its work, for a request or for ourselves. */
+  storeFailed(): void;
+  /** The text of the Prometheus exposition format 0.0.4. */
+  exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+export interface MetricsOptions {
+  /** Lines of the access log that nobody will read. */
+  readonly droppedLines: () => number;
+}
+
+/** RFC 9110 §9.3 and RFC 5789; a client can invent any other, and they are one label. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/**
+ * What the gate counts. Labels are route patterns, upstream names, known methods, statuses and our own codes: none of
+ * them is a client's to choose, so the number of series is bounded by the configuration.
+ */
+export function createMetrics({ droppedLines }: MetricsOptions): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const open = new Set<RequestRecord>();
+  let sockets = 0;
+
+  const requests = new LatencyHistogram(
+    'coursegate_http_request_duration_seconds',
+    'Requests by route, method and status: from the head of the request to the end of the answer. Status 0: none was sent.',
+    ['route', 'method', 'status'],
+  );
+  const upstreams = new LatencyHistogram(
+    'coursegate_upstream_response_seconds',
+    'Answers by upstream, route and status passed on: from the request being sent to the head of the answer.',
+    ['upstream', 'route', 'status'],
+  );
+  for (const histogram of [requests, upstreams]) registry.registerMetric(histogram as unknown as Metric);
+
+  const refusals = new Counter({
+    name: 'coursegate_refusals_total',
+    help: 'Requests refused at the gate, by the error of the challenge; no_token when they showed none.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const failures = new Counter({
+    name: 'coursegate_failures_total',
+    help: 'Requests that failed, by the code of the failure.',
+    labelNames: ['code'],
+    registers,
+  });
+  const store = new Counter({
+    name: 'coursegate_store_failures_total',
+    help: 'Times the store could not do its work.',
+    registers,
+  });
+  new Counter({
+    name: 'coursegate_access_log_dropped_lines_total',
+    help: 'Lines of the access log that were dropped because nobody read them.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(droppedLines());
+    },
+  });
+  new Gauge({
+    name: 'coursegate_requests_in_flight',
+    help: 'Requests that are being answered, open streams included.',
+    registers,
+    collect() {
+      this.set(open.size);
+    },
+  });
+  new Gauge({
+    name: 'coursegate_open_streams',
+    help: 'Event streams and WebSockets that are open.',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      let streams = 0;
+      for (const record of open) if (record.streaming) streams += 1;
+      this.set({ kind: 'sse' }, streams);
+      this.set({ kind: 'websocket' }, sockets);
+    },
+  });
+
+  return {
+    began(record) {
+      open.add(record);
+    },
+    ended(record, status, milliseconds) {
+      open.delete(record);
+      requests.observe(record.route, METHODS.has(record.method) ? record.method : 'other', status, milliseconds);
+      if (record.upstreamMilliseconds >= 0)
+        upstreams.observe(record.upstream, record.route, status, record.upstreamMilliseconds);
+      if (record.outcome === 'refused') refusals.inc({ reason: record.reason });
+      else if (record.outcome === 'failed') failures.inc({ code: record.reason });
+    },
+    socketOpened() {
+      sockets += 1;
+      return () => {
+        sockets -= 1;
+      };
+    },
+    storeFailed: () => store.inc(),
+    async exposition() {
+      const all = [registry, processMetrics()];
+      const texts = await Promise.all(all.map((one) => one.metrics()));
+      return { contentType: registry.contentType, text: texts.join('\n') };
+    },
+  };
+}
+
+let ofProcess: Registry | undefined;
+
+/** CPU, memory, event loop, garbage collection, file descriptors: of the process, whatever number of gates it holds. */
+function processMetrics(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  return ofProcess;
+}

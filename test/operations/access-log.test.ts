@@ -1,0 +1,257 @@
+import { createHash } from 'node:crypto';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { authorizationRequest, bearer, redeem, registerApp } from '../support/app.ts';
+import { approve } from '../support/member.ts';
+import { rawRequest } from '../support/raw.ts';
+import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'coursegate-access-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs a gate with an access log, does something to it, stops it. Out: the lines, each one JSON object. */
+async function linesOf(
+  log: Readonly<Record<string, unknown>>,
+  work: (world: World) => Promise<void>,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<readonly Line[]> {
+  const file = join(folder, `${Math.random()}.log`);
+  const descriptor = openSync(file, 'a');
+  const world = await startWorld({
+    profile: 'B',
+    accessDescriptor: descriptor,
+    overrides: { log: { access: true, ...log }, ...more },
+  });
+  try {
+    await work(world);
+  } finally {
+    await world.close();
+    closeSync(descriptor);
+  }
+  const text = readFileSync(file, 'utf8');
+  if (text !== '') expect(text.endsWith('\n')).toBe(true);
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Line);
+}
+
+async function memberToken(world: World): Promise<string> {
+  const app = await registerApp(world.origin);
+  const request = await authorizationRequest(app);
+  return (await redeem(app, request, await approve(request.url, app.redirectUri))).access_token;
+}
+
+describe('the access log', () => {
+  let upstream: RecordingUpstream;
+  beforeAll(async () => {
+    upstream = await startRecordingUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '11' });
+      response.end('{"ok":true}');
+    });
+  });
+  afterAll(() => upstream.close());
+
+  it('says of a request for a member what, who, how it ended, how long it took, and which upstream answered', async () => {
+    const before = Date.now();
+    let requestId: string | null = '';
+    const lines = await linesOf(
+      {},
+      async (world) => {
+        const token = await memberToken(world);
+        const answer = await fetch(`${world.origin}/api/v1/courses/42?page=2`, {
+          headers: { ...bearer(token), traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
+        });
+        requestId = answer.headers.get('x-request-id');
+        await answer.text();
+      },
+      { listen: { trustedProxies: ['127.0.0.1', '::1'] } },
+    );
+    const line = lines.find(({ path }) => path === '/api/v1/courses/42') ?? {};
+    expect(line).toEqual({
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      method: 'GET',
+      route: '/api/v1/courses/**',
+      path: '/api/v1/courses/42',
+      status: expect.any(Number),
+      bytes: expect.any(Number),
+      ms: expect.any(Number),
+      upstream: 'school',
+      upstream_ms: expect.any(Number),
+      client: expect.stringMatching(/./),
+      member: 'm-1001',
+      verdict: 'admitted',
+      request_id: requestId,
+      trace_id: '0af7651916cd43dd8448eb211c80319c',
+      address: expect.stringMatching(/127\.0\.0\.1|::1/),
+    });
+    expect(Date.parse(String(line.time))).toBeGreaterThanOrEqual(before);
+    expect(line.bytes).toBeGreaterThan(100);
+    expect(line.ms).toBeGreaterThanOrEqual(Number(line.upstream_ms));
+    expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it.each([
+    { asked: 'no token', path: '/api/v1/whoami', headers: {}, verdict: 'anonymous', reason: undefined },
+    {
+      asked: 'a token that is none',
+      path: '/api/v1/whoami',
+      headers: bearer('x'.repeat(43)),
+      verdict: 'refused',
+      reason: 'invalid_token',
+    },
+    {
+      asked: 'userinfo without a token',
+      path: '/api/oauth/userinfo',
+      headers: {},
+      verdict: 'refused',
+      reason: 'no_token',
+    },
+    { asked: 'a page of the site', path: '/somewhere', headers: {}, verdict: 'public', reason: undefined },
+    {
+      asked: 'a method that is not taken',
+      path: '/api/oauth/token',
+      headers: {},
+      verdict: 'failed',
+      reason: 'method_not_allowed',
+    },
+    {
+      asked: 'a path in another spelling',
+      path: '/api/v1/WHOAMI',
+      headers: {},
+      verdict: 'failed',
+      reason: 'not_found',
+    },
+    { asked: 'a path that is none', path: '/a//b', headers: {}, verdict: 'failed', reason: 'invalid_request' },
+  ])('gives the verdict and the reason for $asked', async ({ path, headers, verdict, reason }) => {
+    const lines = await linesOf(
+      {},
+      async (world) => {
+        await rawRequest(world.origin, { path: `${path}?a=1`, headers });
+      },
+      { upstreams: { school: { url: upstream.url } } },
+    );
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({ path, verdict });
+    expect(lines[0]?.reason).toBe(reason);
+  });
+
+  it('has a line for an upstream that is down, and none of its time', async () => {
+    const lines = await linesOf(
+      {},
+      async (world) => {
+        await rawRequest(world.origin, { path: '/api/v1/whoami' });
+      },
+      { upstreams: { school: { url: 'http://127.0.0.1:1' } } },
+    );
+    expect(lines[0]).toMatchObject({
+      status: 502,
+      upstream: 'school',
+      verdict: 'failed',
+      reason: 'upstream_unreachable',
+    });
+    expect(lines[0]).not.toHaveProperty('upstream_ms');
+  });
+
+  it('has a line for a client that left before it was answered: no status', async () => {
+    const silent = await startRecordingUpstream(() => undefined);
+    const lines = await linesOf(
+      {},
+      async (world) => {
+        const leave = new AbortController();
+        const asked = fetch(`${world.origin}/api/v1/whoami`, { signal: leave.signal }).catch(() => undefined);
+        await expect.poll(() => silent.requests.length).toBe(1);
+        leave.abort();
+        await asked;
+        await silent.last().closed;
+      },
+      { upstreams: { school: { url: silent.url } } },
+    );
+    await silent.close();
+    expect(lines).toMatchObject([{ status: 0, path: '/api/v1/whoami', bytes: 0 }]);
+  });
+
+  it('has a line for a WebSocket when it is over, and for one that is refused', async () => {
+    const lines = await linesOf({}, async (world) => {
+      const socket = new WebSocket(`${world.origin.replace('http', 'ws')}/ws/echo`);
+      await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+      socket.close();
+      await new Promise((resolve) => socket.once('close', resolve));
+      const foreign = new WebSocket(`${world.origin.replace('http', 'ws')}/ws/echo`, {
+        origin: 'https://evil.example',
+      });
+      await new Promise((resolve) => foreign.once('error', resolve));
+    });
+    expect(lines.map(({ status, path, route, upstream: name }) => [status, path, route, name])).toEqual([
+      [101, '/ws/echo', 'site', 'school'],
+      [403, '/ws/echo', 'site', 'school'],
+    ]);
+  });
+
+  it('cannot be written into: not by a path, nor by a method, nor by the name of an app', async () => {
+    const lines = await linesOf(
+      {},
+      async (world) => {
+        for (const path of ['/a%0a%22%7d', '/%c2%9b31m', '/a"b', '/a\\b', '/a%e2%80%a8b', '/\u009b\u00ff']) {
+          await rawRequest(world.origin, { path }).catch(() => undefined);
+        }
+      },
+      { upstreams: { school: { url: upstream.url } } },
+    );
+    expect(lines.length).toBeGreaterThanOrEqual(5);
+    for (const line of lines) {
+      expect(Object.keys(line).slice(0, 5)).toEqual(['time', 'method', 'route', 'path', 'status']);
+    }
+  });
+
+  it('masks the segments of a path that could be a secret, and cuts a path that never ends', async () => {
+    const secret = 'dGhpcyBpcyBhIHRva2Vu0123456789';
+    const paths = [`/reset/${secret}/now`, '/blog/an-introduction-to-composition', `/${'w/'.repeat(1000)}x`];
+    const lines = await linesOf(
+      {},
+      async (world) => {
+        for (const path of paths) await rawRequest(world.origin, { path });
+      },
+      { upstreams: { school: { url: upstream.url } } },
+    );
+    expect(lines[0]?.path).toBe('/reset/***/now');
+    expect(lines[1]?.path).toBe('/blog/an-introduction-to-composition');
+    expect(String(lines[2]?.path).length).toBeLessThan(600);
+  });
+
+  it.each([
+    { member: 'hash', named: /^[A-Za-z0-9_-]{22}$/ },
+    { member: 'none', named: undefined },
+  ])('names members by $member when told so', async ({ member, named }) => {
+    const lines = await linesOf({ member }, async (world) => {
+      const token = await memberToken(world);
+      for (const _ of [1, 2]) await (await fetch(`${world.origin}/api/v1/whoami`, { headers: bearer(token) })).text();
+    });
+    const members = lines.filter(({ path }) => path === '/api/v1/whoami').map((line) => line.member);
+    expect(members).toHaveLength(2);
+    expect(members[0]).toBe(members[1]);
+    if (named === undefined) expect(members[0]).toBeUndefined();
+    else {
+      expect(members[0]).toMatch(named);
+      // Without the key it is no hash of a small number that one could try out.
+      expect(members[0]).not.toBe(createHash('sha256').update('m-1001').digest('base64url').slice(0, 22));
+    }
+  });
+
+  it('is not written when it is switched off', async () => {
+    expect(
+      await linesOf({ access: false }, async (world) => {
+        await rawRequest(world.origin, { path: '/nothing' });
+      }),
+    ).toEqual([]);
+  });
+});

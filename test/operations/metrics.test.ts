@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bearer } from '../support/app.ts';
+import { rawRequest } from '../support/raw.ts';
+import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+const REQUESTS = 'coursegate_http_request_duration_seconds';
+
+describe('the metrics', () => {
+  let world: World;
+  let upstream: RecordingUpstream;
+  beforeAll(async () => {
+    upstream = await startRecordingUpstream();
+    world = await startWorld({ profile: 'B', overrides: { upstreams: { school: { url: upstream.url } } } });
+  });
+  afterAll(async () => {
+    await world.close();
+    await upstream.close();
+  });
+
+  const scrape = async () => (await fetch(`${world.admin}/metrics`)).text();
+  /** The value of the one series whose line begins so; 0 when there is none. */
+  const value = async (series: string) => {
+    const lines = (await scrape()).split('\n').filter((line) => line.startsWith(`${series} `));
+    expect(lines.length).toBeLessThanOrEqual(1);
+    return Number(lines[0]?.slice(series.length + 1) ?? 0);
+  };
+  const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    rawRequest(world.origin, { path, headers, method });
+
+  it('are on the admin listener only, in the format that Prometheus reads', async () => {
+    const answer = await fetch(`${world.admin}/metrics`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const text = await answer.text();
+    for (const line of text.trim().split('\n')) {
+      expect(line).toMatch(
+        /^(|# (HELP|TYPE) [a-z0-9_]+ .+|[a-z0-9_]+(\{([a-z0-9_]+="[^"\n]*",?)*\})? [-+.0-9eNaInf]+)$/,
+      );
+    }
+    expect(text).toMatch(/^process_cpu_user_seconds_total [0-9.]+$/m);
+    expect(text).toMatch(/^nodejs_eventloop_lag_seconds [0-9.e-]+$/m);
+    const before = upstream.requests.length;
+    await get('/metrics');
+    // On the public side it is a path like any other: the site's.
+    expect(upstream.requests.length).toBe(before + 1);
+    expect(upstream.last().target).toBe('/metrics');
+  });
+
+  it('count a request by route, method and status, and its time in buckets that add up', async () => {
+    const series = 'route="/api/v1/courses/**",method="GET",status="200"';
+    const before = await value(`${REQUESTS}_count{${series}}`);
+    await get('/api/v1/courses/1');
+    await get('/api/v1/courses/2');
+    await expect.poll(() => value(`${REQUESTS}_count{${series}}`)).toBe(before + 2);
+    const text = await scrape();
+    const buckets = [...text.matchAll(new RegExp(`${REQUESTS}_bucket\\{(.*),le="([^"]+)"\\} (\\d+)`, 'g'))]
+      .filter(([, labels]) => labels === series)
+      .map(([, , bound, count]) => [bound, Number(count)] as const);
+    expect(buckets.at(-1)).toEqual(['+Inf', before + 2]);
+    expect(buckets.map(([, count]) => count)).toEqual(buckets.map(([, count]) => count).toSorted((a, b) => a - b));
+    expect(await value(`${REQUESTS}_sum{${series}}`)).toBeGreaterThan(0);
+    expect(text).toContain(
+      'coursegate_upstream_response_seconds_count{upstream="school",route="/api/v1/courses/**",status="200"}',
+    );
+  });
+
+  it('put a slow answer into a high bucket', async () => {
+    upstream.script(async (_request, response) => {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      response.end('late');
+    });
+    await get('/api/v1/ticks', {}, 'GET');
+    upstream.script((_request, response) => void response.end('{}'));
+    const series = 'route="/api/v1/ticks",method="GET",status="200"';
+    await expect.poll(() => value(`${REQUESTS}_bucket{${series},le="10"}`)).toBe(1);
+    expect(await value(`${REQUESTS}_bucket{${series},le="0.05"}`)).toBe(0);
+    expect(await value(`${REQUESTS}_sum{${series}}`)).toBeGreaterThanOrEqual(0.05);
+  });
+
+  it('have no more series after ten thousand paths and methods that somebody made up', async () => {
+    const ask = (at: number) =>
+      Promise.all([
+        get(`/random/${at}/${Math.random()}`),
+        get(`/api/v1/courses/${at}`),
+        get(`/api/v1/nothing-${at}`, bearer(`${at}`.padStart(43, 'x'))),
+        get(`//${at}`),
+      ]);
+    const seriesOf = async () => (await scrape()).split('\n').filter((line) => line.startsWith('coursegate_')).length;
+    for (const method of ['GET', 'PROPFIND', 'PURGE', 'MKCOL']) await get('/a', {}, method);
+    await ask(0);
+    const before = await seriesOf();
+    for (let at = 1; at < 2_500; at += 50) {
+      await Promise.all(Array.from({ length: 50 }, (_, more) => ask(at + more)));
+    }
+    for (const method of ['REPORT', 'SEARCH', 'LOCK']) await get('/a', {}, method);
+    expect(await seriesOf()).toBe(before);
+    const text = await scrape();
+    expect(text).toContain('method="other"');
+    expect(text).not.toContain('random');
+    expect(text).not.toContain('PROPFIND');
+  }, 60_000);
+
+  it('count refusals by reason, and failures by code', async () => {
+    const refused = (reason: string) => value(`coursegate_refusals_total{reason="${reason}"}`);
+    const noToken = await refused('no_token');
+    const invalid = await refused('invalid_token');
+    const notFound = await value('coursegate_failures_total{code="not_found"}');
+    await get('/api/oauth/userinfo');
+    await get('/api/oauth/userinfo', bearer('y'.repeat(43)));
+    await get('/api/v1/WHOAMI');
+    await expect.poll(() => refused('no_token')).toBe(noToken + 1);
+    await expect.poll(() => refused('invalid_token')).toBe(invalid + 1);
+    await expect.poll(() => value('coursegate_failures_total{code="not_found"}')).toBe(notFound + 1);
+  });
+
+  it('know the event streams and WebSockets that are open, and what is in flight', async () => {
+    const open = (kind: string) => value(`coursegate_open_streams{kind="${kind}"}`);
+    upstream.script((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: 1\n\n');
+    });
+    const leave = new AbortController();
+    const streams = await Promise.all(
+      ['/api/v1/courses/stream', '/stream'].map((path) => fetch(`${world.origin}${path}`, { signal: leave.signal })),
+    );
+    expect(await open('sse')).toBe(2);
+    expect(await value('coursegate_requests_in_flight')).toBe(2);
+    leave.abort();
+    await expect.poll(() => open('sse')).toBe(0);
+    expect(streams.map(({ status }) => status)).toEqual([200, 200]);
+
+    upstream.onUpgrade((_request, socket) => {
+      socket.on('end', () => socket.end()).resume();
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    });
+    const { hostname, port } = new URL(world.origin);
+    const socket = connect(Number(port), hostname);
+    socket.write('GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    await once(socket, 'data');
+    expect(await open('websocket')).toBe(1);
+    upstream.script((_request, response) => void response.end('{}'));
+    socket.destroy();
+    await expect.poll(() => open('websocket')).toBe(0);
+    await expect.poll(() => value(`${REQUESTS}_count{route="site",method="GET",status="101"}`)).toBe(1);
+  });
+});
+
+describe('the metrics of a gate whose store is ill', () => {
+  it('count the failures of the store', async () => {
+    const world = await startWorld({ profile: 'A' });
+    try {
+      const failures = async () =>
+        /^coursegate_store_failures_total (\d+)$/m.exec(await (await fetch(`${world.admin}/metrics`)).text())?.[1];
+      expect(await failures()).toBe('0');
+      for (const file of readdirSync(world.data)) {
+        if (/\.db/.test(file)) writeFileSync(`${world.data}/${file}`, Buffer.alloc(65_536, 1));
+      }
+      await rawRequest(world.origin, { path: '/api/oauth/userinfo', headers: bearer('z'.repeat(43)) });
+      await expect.poll(failures).not.toBe('0');
+    } finally {
+      await world.close().catch(() => undefined);
+      rmSync(world.data, { recursive: true, force: true });
+    }
+  });
+});
