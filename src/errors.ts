@@ -17,6 +17,8 @@ const FAILURES = {
   internal: { status: 500, message: 'Something went wrong on our side.' },
   upstream_unreachable: { status: 502, message: 'The service behind this address cannot be reached.' },
   upstream_invalid: { status: 502, message: 'The service behind this address gave an answer that cannot be used.' },
+  upstream_overloaded: { status: 503, message: 'The service behind this address has too much to do right now.' },
+  upstream_unavailable: { status: 503, message: 'The service behind this address is not answering right now.' },
   upstream_timeout: { status: 504, message: 'The service behind this address took too long to answer.' },
   login_unavailable: { status: 503, message: 'The sign-in service cannot be reached right now.' },
   store_unavailable: { status: 503, message: 'The service is not available right now.' },

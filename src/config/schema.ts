@@ -91,8 +91,35 @@ const sessionLogin = z.strictObject({
 });
 
 const upstream = z.strictObject({
-  url: httpUrl,
-  timeout: duration.prefault('10s'),
+  url: httpUrl.meta({ description: 'Where it listens; a path in it comes before the path of every request.' }),
+  host: z.enum(['upstream', 'public']).default('upstream').meta({
+    description: 'Which Host it is sent: its own, or the public one. X-Forwarded-Host is always the public one.',
+  }),
+  connectTimeout: duration.prefault('2s').meta({ description: 'For the name, the connection and TLS together.' }),
+  timeout: duration.prefault('10s').meta({ description: 'From the end of a request to the head of its answer.' }),
+  bodyTimeout: duration.optional().meta({
+    description: 'Between two pieces of an answer. Left out, as long as timeout.',
+  }),
+  streamTimeout: duration.prefault('1h').meta({ description: 'Between two pieces of an event stream.' }),
+  maxRequests: z.int().min(1).default(1024).meta({
+    description: 'Requests under way at once, each on a connection of its own; more are answered 503.',
+  }),
+  maxStreams: z.int().min(0).default(10_000).meta({
+    description: 'Event streams open at once, counted apart so that they keep no request out; more are answered 503.',
+  }),
+  breaker: z
+    .strictObject({
+      failures: z.int().min(0).default(5).meta({
+        description: 'After so many requests in a row without an answer it is left alone; 0: never.',
+      }),
+      cooldown: duration.prefault('5s').meta({
+        description: 'For how long everything is answered 503 before one request tries again.',
+      }),
+      statuses: z.array(z.int().min(400).max(599)).default([]).meta({
+        description: 'Answers that count as failures too, such as 503.',
+      }),
+    })
+    .prefault({}),
   identity: z.array(z.enum(['headers', 'assertion'])).default(['headers', 'assertion']),
 });
 

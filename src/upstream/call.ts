@@ -12,7 +12,8 @@ const LARGEST_ANSWER = 2 * 1024 * 1024;
 
 /**
  * Makes our own calls to upstreams, on the pools of the protected lane. The upstream's timeout is the deadline of the
- * whole call. A safe call whose kept connection turns out to be closed is made once more.
+ * whole call. A safe call whose kept connection turns out to be closed is made once more, on a new one.
+ * Throws as CallUpstream says.
  * Repeated fields of the answer are joined by ', ', Set-Cookie by a line feed, which no value can hold.
  */
 export function createCallUpstream(options: {
@@ -23,7 +24,7 @@ export function createCallUpstream(options: {
   return async (request) => {
     const upstream = options.pools.get(request.upstream);
     const identity = await options.identity(request.principal ?? ANONYMOUS, request.upstream, upstream.identity);
-    const deadline = AbortSignal.timeout(upstream.timeout);
+    const deadline = AbortSignal.timeout(upstream.timeouts.head);
     const dispatch: Dispatcher.RequestOptions = {
       method: request.method,
       path: upstream.pathOf({ path: request.path, query: '' }),
@@ -31,14 +32,22 @@ export function createCallUpstream(options: {
       body: request.body ?? null,
       signal: request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]),
     };
+    const { connections } = upstream;
+    const visit = upstream.admission.enter();
     try {
-      const answer = await upstream.pool.request(dispatch).catch((thrown: unknown) => {
+      const answer = await connections.request(dispatch).catch((thrown: unknown) => {
         if (request.method !== 'GET' || !wasStaleConnection(thrown)) throw thrown;
-        return upstream.pool.request(dispatch);
+        return connections.fresh.request(dispatch);
       });
+      visit.answered(answer.statusCode);
       return { status: answer.statusCode, headers: joined(answer.headers), body: await textOf(answer) };
     } catch (thrown) {
-      throw upstreamFailure(thrown);
+      const failure = upstreamFailure(thrown);
+      // A caller that gave up says nothing of the upstream.
+      if (request.signal?.aborted !== true) visit.failed(failure);
+      throw failure;
+    } finally {
+      visit.leave();
     }
   };
 }

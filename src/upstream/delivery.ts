@@ -1,18 +1,18 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import { GatewayError } from '../errors.ts';
+import type { Visit } from './admission.ts';
 import { cutOff, flushSoon, isEventStream } from './answer-stream.ts';
 import { answerTooLarge, byteCount } from './body-limit.ts';
 import { ClientGone, upstreamFailure, wasStaleConnection } from './failures.ts';
+import type { Upstream } from './pools.ts';
 
 /** What one delivery needs: the request for the upstream, and where and how its answer goes. */
 export interface DeliveryPlan {
-  readonly pool: Pool;
+  readonly upstream: Pick<Upstream, 'connections' | 'admission' | 'timeouts'>;
   readonly request: Dispatcher.DispatchOptions & { readonly body: Readable | null };
   readonly response: ServerResponse;
-  /** Milliseconds between two pieces of the body. */
-  readonly timeout: number;
   /** The most bytes of the body that are passed on, unless it is an event stream. */
   readonly limit: number;
   /** Makes the client's fields of the final status and the upstream's raw fields; may throw GatewayError. */
@@ -22,42 +22,49 @@ export interface DeliveryPlan {
 /**
  * One request on its way to an upstream, one answer on its way back, as a handler of undici's dispatcher. Out: resolves
  * when the answer has been passed on, cut off, or has no client any more; rejects with a GatewayError only while
- * nothing has been written, so that the caller can still answer.
+ * nothing has been written, so that the caller can still answer. Throws, before anything is sent, when the upstream
+ * takes no more requests (see Admission).
  */
 export function deliver(plan: DeliveryPlan): Promise<void> {
-  return new Promise((resolve, reject) => new Delivery(plan, resolve, reject).send());
+  const visit = plan.upstream.admission.enter(plan.response.req.headers.accept === 'text/event-stream');
+  return new Promise((resolve, reject) => new Delivery(plan, visit, resolve, reject).send());
 }
 
 class Delivery implements Dispatcher.DispatchHandler {
   readonly #plan: DeliveryPlan;
+  readonly #visit: Visit;
   readonly #resolve: () => void;
   readonly #reject: (failure: GatewayError) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #idle: NodeJS.Timeout | undefined;
-  /** A safe request without a body may be sent once more, when the kept connection turns out to be closed. */
-  #maySendAgain: boolean;
   #isTooLarge: (size: number) => boolean;
+  /**
+   * Whether the request may be sent once more, on a new connection: only a safe one (RFC 9110 §9.2.2: GET, HEAD)
+   * without a body, which went out on a kept connection that turned out to be closed, before any byte of an answer.
+   */
+  #maySendAgain = false;
   #answered = false;
   #gone = false;
 
-  constructor(plan: DeliveryPlan, resolve: () => void, reject: (failure: GatewayError) => void) {
+  constructor(plan: DeliveryPlan, visit: Visit, resolve: () => void, reject: (failure: GatewayError) => void) {
     this.#plan = plan;
+    this.#visit = visit;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#isTooLarge = byteCount(plan.limit);
-    const { method, body } = plan.request;
-    this.#maySendAgain = (method === 'GET' || method === 'HEAD') && body === null;
   }
 
   send(): void {
-    const { request, response, pool } = this.#plan;
+    const { request, response, upstream } = this.#plan;
     if (response.destroyed) {
       request.body?.destroy();
-      this.#resolve();
+      this.#finish();
       return;
     }
     response.once('close', () => this.#onClientClose());
-    pool.dispatch(request, this);
+    const kept = upstream.connections.send(request, this, false);
+    const { method, body } = request;
+    this.#maySendAgain = kept && body === null && (method === 'GET' || method === 'HEAD');
   }
 
   #onClientClose(): void {
@@ -79,17 +86,19 @@ class Delivery implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     // 100 to 199 are not the answer (RFC 9110 §15.2); what is below 100 is none at all and fails in undici's parser.
     if (status >= 100 && status < 200) return;
-    const { response, fields } = this.#plan;
+    const { response, fields, upstream } = this.#plan;
+    this.#visit.answered(status);
     const raw = decodeFields(controller.rawHeaders);
+    const stream = isEventStream(raw);
     // A throw here aborts the request with that error: nothing has been written yet.
+    if (stream) this.#visit.becomeStream();
     response.writeHead(status, fields(status, raw));
-    if (isEventStream(raw)) {
+    const { body, stream: silence } = upstream.timeouts;
+    this.#idle = setTimeout(() => this.#onIdle(controller), stream ? silence : body);
+    if (stream) {
       this.#isTooLarge = () => false;
       response.flushHeaders();
-    } else {
-      this.#idle = setTimeout(() => this.#onIdle(controller), this.#plan.timeout);
-      flushSoon(response);
-    }
+    } else flushSoon(response);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -114,13 +123,15 @@ class Delivery implements Dispatcher.DispatchHandler {
     if (this.#gone || error instanceof ClientGone) this.#finish();
     else if (this.#maySendAgain && !this.#answered && wasStaleConnection(error)) {
       this.#maySendAgain = false;
-      this.#plan.pool.dispatch(this.#plan.request, this);
+      this.#plan.upstream.connections.send(this.#plan.request, this, true);
     } else if (response.headersSent) {
       cutOff(response);
       this.#finish();
     } else {
-      clearTimeout(this.#idle);
-      this.#reject(upstreamFailure(error));
+      const failure = upstreamFailure(error);
+      this.#visit.failed(failure);
+      this.#leave();
+      this.#reject(failure);
     }
   }
 
@@ -131,8 +142,13 @@ class Delivery implements Dispatcher.DispatchHandler {
   }
 
   #finish(): void {
-    clearTimeout(this.#idle);
+    this.#leave();
     this.#resolve();
+  }
+
+  #leave(): void {
+    clearTimeout(this.#idle);
+    this.#visit.leave();
   }
 }
 

@@ -44,7 +44,7 @@ export function createForward(options: {
 
     record.asks(upstreamName);
     await deliver({
-      pool: upstream.pool,
+      upstream,
       request: {
         method: request.method ?? 'GET',
         path: upstream.pathOf(target),
@@ -52,7 +52,6 @@ export function createForward(options: {
         body: framing.kind === 'none' ? null : uploadOf(request, limits.request),
       },
       response,
-      timeout: upstream.timeout,
       limit: limits.response,
       fields: (status, raw) => {
         record.answered(isEventStream(raw));

@@ -1,17 +1,32 @@
-import { Pool } from 'undici';
-import type { Config } from '../config/schema.ts';
+import type { UpstreamConfig } from '../config/schema.ts';
+import { Admission } from './admission.ts';
+import { createBreaker } from './breaker.ts';
+import { Connections } from './connections.ts';
 import { pathPrefix } from './location.ts';
 import type { Target } from './target.ts';
 
 /** One upstream as the protected lane and our own calls use it. */
-interface Upstream {
+export interface Upstream {
   readonly url: URL;
-  readonly pool: Pool;
-  /** Milliseconds: for the answer's head, and between two pieces of its body. */
-  readonly timeout: number;
-  readonly identity: Config['upstreams'][string]['identity'];
+  readonly connections: Connections;
+  /** Every request enters here first. */
+  readonly admission: Admission;
+  readonly timeouts: Timeouts;
+  readonly identity: UpstreamConfig['identity'];
+  /** The upstream is sent our own Host instead of its own. */
+  readonly publicHost: boolean;
   /** The target under the upstream's own path prefix. */
   pathOf(target: Target): string;
+}
+
+/** Milliseconds. */
+export interface Timeouts {
+  /** From when a request was sent to the head of its answer. */
+  readonly head: number;
+  /** Between two pieces of a body. */
+  readonly body: number;
+  /** Between two events of a stream. */
+  readonly stream: number;
 }
 
 export interface Pools {
@@ -21,17 +36,12 @@ export interface Pools {
   close(): Promise<void>;
 }
 
-/** A backend that is there answers a SYN at once; two seconds outlast one lost packet. */
-const LONGEST_CONNECT = 2_000;
-
-/**
- * Opens a pool of kept connections per upstream. Connections are not bounded here: with a bound, members who hold
- * event streams open would make everyone else's requests wait behind them. What one member or address may hold is
- * limited where requests are admitted. One request at a time per connection, for a pipelined one would wait for its
- * predecessor; no HTTP/2, whose fields and framing the header policy does not know.
- */
-export function createPools(upstreams: Config['upstreams']): Pools {
-  const open = new Map(Object.entries(upstreams).map(([name, config]) => [name, openUpstream(config)]));
+/** Opens what is kept per upstream. In: the upstreams by name, and a clock in monotonic milliseconds. */
+export function createPools(
+  upstreams: Readonly<Record<string, UpstreamConfig>>,
+  now: () => number = () => performance.now(),
+): Pools {
+  const open = new Map(Object.entries(upstreams).map(([name, config]) => [name, openUpstream(config, now)]));
   return {
     get(name) {
       const upstream = open.get(name);
@@ -39,23 +49,41 @@ export function createPools(upstreams: Config['upstreams']): Pools {
       return upstream;
     },
     async close() {
-      await Promise.all([...open.values()].map((upstream) => upstream.pool.destroy()));
+      await Promise.all([...open.values()].map((upstream) => upstream.connections.end()));
     },
   };
 }
 
-function openUpstream(config: Config['upstreams'][string]): Upstream {
+function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
   const url = new URL(config.url);
-  const timeout = Math.max(1, Math.round(config.timeout * 1000));
   const prefix = pathPrefix(url);
-  const pool = new Pool(url.origin, {
-    connections: null,
-    pipelining: 1,
-    allowH2: false,
-    connect: { timeout: Math.min(timeout, LONGEST_CONNECT) },
-    headersTimeout: timeout,
-    // Timed by the lane itself: only after the head is it known whether the body is an event stream.
-    bodyTimeout: 0,
-  });
-  return { url, pool, timeout, identity: config.identity, pathOf: (target) => prefix + target.path + target.query };
+  const timeouts: Timeouts = {
+    head: milliseconds(config.timeout),
+    body: milliseconds(config.bodyTimeout ?? config.timeout),
+    stream: milliseconds(config.streamTimeout),
+  };
+  const { failures, cooldown, statuses } = config.breaker;
+  return {
+    url,
+    connections: new Connections(url.origin, {
+      connectTimeout: Math.min(timeouts.head, milliseconds(config.connectTimeout)),
+      headersTimeout: timeouts.head,
+      now,
+    }),
+    admission: new Admission({
+      maxRequests: config.maxRequests,
+      maxStreams: config.maxStreams,
+      breaker: createBreaker({ failures, cooldown: milliseconds(cooldown), now }),
+      failureStatuses: new Set(statuses),
+    }),
+    timeouts,
+    identity: config.identity,
+    publicHost: config.host === 'public',
+    pathOf: (target) => prefix + target.path + target.query,
+  };
+}
+
+/** A duration of 0s is not "for ever", which 0 means to undici, but as short as can be. */
+function milliseconds(seconds: number): number {
+  return Math.max(1, Math.round(seconds * 1000));
 }

@@ -23,6 +23,6 @@ export interface UpstreamResponse {
 
 /**
  * Calls an upstream. Never follows a redirect; answers over 2 MiB are refused. Throws GatewayError
- * `upstream_unreachable`, `upstream_timeout` or `upstream_invalid`; any HTTP status is an answer, not a failure.
+ * `upstream_unreachable`, `upstream_timeout`, `upstream_invalid`, `upstream_overloaded` or `upstream_unavailable`; any HTTP status is an answer, not a failure.
  */
 export type CallUpstream = (request: UpstreamRequest) => Promise<UpstreamResponse>;

@@ -8,6 +8,9 @@ import { ClientGone } from './failures.ts';
  * answers early, and takes the socket from an IncomingMessage as it does so; that socket still owes the client an
  * answer. Here the rest of such an upload is read and dropped instead, as node:http does for any unread body.
  * Beyond `limit` bytes it fails with `payload_too_large`, so that the upstream never sees its end.
+ *
+ * Nothing is read of the request before the upstream's side asks for it, which it does once it is connected: a client
+ * that waits for 100 Continue is not asked for a body that nobody can take.
  */
 export function uploadOf(request: IncomingMessage, limit: number): Readable {
   const isTooLarge = byteCount(limit);
@@ -19,8 +22,13 @@ export function uploadOf(request: IncomingMessage, limit: number): Readable {
   const onGone = () => {
     if (!request.complete) body.destroy(new ClientGone());
   };
+  let begun = false;
   const body = new Readable({
-    read: () => request.resume(),
+    read() {
+      if (!begun) request.on('data', onData).on('end', onEnd);
+      begun = true;
+      request.resume();
+    },
     destroy: (error, callback) => {
       request.off('data', onData).off('end', onEnd).off('close', onGone);
       request.resume();
@@ -28,6 +36,6 @@ export function uploadOf(request: IncomingMessage, limit: number): Readable {
     },
   });
   // An aborted request emits 'error' and then 'close'; the second alone is enough, the first must have a listener.
-  request.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
+  request.on('close', onGone).on('error', onGone);
   return body;
 }

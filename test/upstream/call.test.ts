@@ -5,6 +5,7 @@ import { createIdentity } from '../../src/upstream/identity.ts';
 import { createPools, type Pools } from '../../src/upstream/pools.ts';
 import type { CallUpstream } from '../../src/upstream/request.ts';
 import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import { upstreamConfig } from '../support/upstream-config.ts';
 import { MEMBER } from './gate.ts';
 
 let upstream: RecordingUpstream;
@@ -13,11 +14,10 @@ let call: CallUpstream;
 
 beforeAll(async () => {
   upstream = await startRecordingUpstream();
-  const identity = ['headers' as const, 'assertion' as const];
   const upstreams = {
-    school: { url: `${upstream.url}/base/`, timeout: 10, identity },
-    hasty: { url: upstream.url, timeout: 0.3, identity },
-    closed: { url: 'http://127.0.0.1:1', timeout: 0.3, identity },
+    school: upstreamConfig(`${upstream.url}/base/`),
+    hasty: upstreamConfig(upstream.url, { timeout: 0.3 }),
+    closed: upstreamConfig('http://127.0.0.1:1', { timeout: 0.3 }),
   };
   pools = createPools(upstreams);
   const { privateKey } = await generateKeyPair('ES256');

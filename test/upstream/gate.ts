@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { generateKeyPair } from 'jose';
+import type { UpstreamConfig } from '../../src/config/schema.ts';
 import { asGatewayError, type GatewayError, renderFailure } from '../../src/errors.ts';
 import { writeAnswer } from '../../src/http/answer.ts';
 import { assertClearMessage } from '../../src/http/message.ts';
@@ -10,10 +11,11 @@ import { ANONYMOUS, type MemberPrincipal, type Principal } from '../../src/oauth
 import { type BodyLimits, UNLIMITED } from '../../src/upstream/body-limit.ts';
 import { createForward } from '../../src/upstream/forward.ts';
 import { createIdentity } from '../../src/upstream/identity.ts';
-import { createPools } from '../../src/upstream/pools.ts';
+import { createPools, type Upstream } from '../../src/upstream/pools.ts';
 import { createRouting } from '../../src/upstream/routing.ts';
 import { createSite } from '../../src/upstream/site.ts';
 import { parseTarget } from '../../src/upstream/target.ts';
+import { upstreamConfig } from '../support/upstream-config.ts';
 
 export const MEMBER: MemberPrincipal = {
   kind: 'member',
@@ -37,6 +39,8 @@ export interface TestGate {
   raw(bytes: string): Promise<string>;
   /** A connection of the caller's own. */
   socket(): Socket;
+  /** The upstream as the gate keeps it. */
+  readonly upstream: Upstream;
   close(): Promise<void>;
 }
 
@@ -51,12 +55,16 @@ export async function startGate(
     trustedProxies?: string[];
     forwardingField?: 'X-Forwarded-For' | 'Forwarded';
     limits?: BodyLimits;
+    /** Further settings of the upstream. */
+    upstream?: Partial<UpstreamConfig>;
+    /** Monotonic milliseconds. */
+    now?: () => number;
   } = {},
 ): Promise<TestGate> {
   const timeout = options.timeout ?? 10;
   const { privateKey } = await generateKeyPair('ES256');
-  const upstreams = { school: { url: upstreamUrl, timeout, identity: ['headers' as const, 'assertion' as const] } };
-  const pools = createPools(upstreams);
+  const upstreams = { school: upstreamConfig(upstreamUrl, { timeout, ...options.upstream }) };
+  const pools = createPools(upstreams, options.now);
   const identity = createIdentity({
     issuer: ORIGIN,
     signingKey: async () => ({ kid: 'k1', key: privateKey }),
@@ -107,6 +115,7 @@ export async function startGate(
     failures,
     raw: (bytes) => exchange(port, bytes),
     socket: () => connect(port, '127.0.0.1'),
+    upstream: pools.get('school'),
     async close() {
       site.close();
       await pools.close();

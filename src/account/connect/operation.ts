@@ -13,6 +13,8 @@ import { fillHeader, fillPath, fillQuery } from './template.ts';
 
 const FAILURES: Readonly<Partial<Record<GatewayError['code'], AccountErrorCode>>> = {
   upstream_unreachable: 'UPSTREAM_UNAVAILABLE',
+  upstream_overloaded: 'UPSTREAM_UNAVAILABLE',
+  upstream_unavailable: 'UPSTREAM_UNAVAILABLE',
   upstream_timeout: 'UPSTREAM_TIMEOUT',
   upstream_invalid: 'UPSTREAM_BAD_RESPONSE',
 };

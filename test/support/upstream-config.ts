@@ -1,0 +1,18 @@
+import type { UpstreamConfig } from '../../src/config/schema.ts';
+
+/** An upstream as the configuration gives it, with the documented defaults written out. Durations in seconds. */
+export function upstreamConfig(url: string, settings: Partial<UpstreamConfig> = {}): UpstreamConfig {
+  return {
+    url,
+    host: 'upstream',
+    connectTimeout: 2,
+    timeout: 10,
+    bodyTimeout: undefined,
+    streamTimeout: 3600,
+    maxRequests: 1024,
+    maxStreams: 10_000,
+    breaker: { failures: 5, cooldown: 5, statuses: [] },
+    identity: ['headers', 'assertion'],
+    ...settings,
+  };
+}
