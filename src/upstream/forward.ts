@@ -29,6 +29,8 @@ export function createForward(options: {
   const { origin, pools } = options;
   const policy: RequestPolicy = { lane: 'protected', origin: forwardedOrigin(origin), ownCookie: () => true };
 
+  const publicHost = new URL(origin).host;
+
   return async ({ request, response, target, principal, provenance, record }, upstreamName, limits) => {
     if (asksForWebSocket(request)) {
       throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
@@ -41,6 +43,7 @@ export function createForward(options: {
     const headers = requestHeaders(request.rawHeaders, provenance, policy);
     if (framing.kind === 'length') headers.push('Content-Length', framing.length);
     for (const name in identity) headers.push(name, identity[name] as string);
+    if (upstream.publicHost) headers.push('Host', publicHost);
 
     record.asks(upstreamName);
     await deliver({

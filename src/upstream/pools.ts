@@ -20,7 +20,7 @@ export interface Upstream {
 }
 
 /** Milliseconds. */
-export interface Timeouts {
+interface Timeouts {
   /** From when a request was sent to the head of its answer. */
   readonly head: number;
   /** Between two pieces of a body. */

@@ -124,3 +124,19 @@ describe.each(LANES)('%s', (_lane, path, connection) => {
     }
   });
 });
+
+it.each([
+  ['its own', 'upstream', (url: string) => new URL(url).host],
+  ['the public one', 'public', () => 'gate.test'],
+] as const)(
+  'sends a protected upstream %s as Host where so configured, and never the client’s',
+  async (_what, host, expected) => {
+    const own = await startRecordingUpstream();
+    const gate = await startGate(own.url, { upstream: { host } });
+    await gate.raw('GET /api/x HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n');
+    expect(own.last().values('host')).toEqual([expected(own.url)]);
+    expect(own.last().values('x-forwarded-host')).toEqual(['gate.test']);
+    await gate.close();
+    await own.close();
+  },
+);
