@@ -4,8 +4,9 @@ import type { Duplex } from 'node:stream';
 import { asGatewayError, GatewayError, renderFailure, type Voice } from './errors.ts';
 import { json, writeAnswer } from './http/answer.ts';
 import { createConnections } from './http/connections.ts';
-import type { ProvenanceOf } from './http/provenance.ts';
+import type { Provenance, ProvenanceOf } from './http/provenance.ts';
 import { type RequestRecord, ROUTE_LABELS } from './http/request-record.ts';
+import type { Admission } from './limits/admission.ts';
 import { type Challenge, formatChallenge } from './oauth/challenge.ts';
 import { ANONYMOUS, type Principal } from './oauth/principal.ts';
 import type { RequestRecords } from './operations/request-records.ts';
@@ -21,6 +22,7 @@ export interface DispatchOptions {
   readonly provenanceOf: ProvenanceOf;
   readonly records: RequestRecords;
   readonly gate: Gate;
+  readonly admission: Admission;
   /** The legacy site, for what no route claims; undefined: there is nothing else. */
   readonly site: Site | undefined;
   /** Characters of a request target, which are bytes: others than ASCII are refused. */
@@ -35,12 +37,13 @@ export interface Dispatch {
 
 const CORS_HEADERS = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'WWW-Authenticate, X-Request-Id, DPoP-Nonce',
+  'access-control-expose-headers':
+    'WWW-Authenticate, X-Request-Id, DPoP-Nonce, Retry-After, RateLimit, RateLimit-Policy',
 } as const;
 
 /** One request, top to bottom: its target, its route, the gate, the handler; and the one place where failures are told. */
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { routing, provenanceOf, records, gate, site } = options;
+  const { routing, provenanceOf, records, gate, admission, site } = options;
   const connections = createConnections();
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -51,6 +54,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     let target: Target | undefined;
     try {
       connections.admit(request, response);
+      admission.open(provenance.clientAddress, response);
       if ((request.url ?? '').length > options.longestUrl) throw new GatewayError('uri_too_long');
       target = parseTarget(request.url ?? '', options.origin);
       if (target === undefined)
@@ -97,6 +101,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     record: RequestRecord,
   ): Promise<void> => {
     if (route.cors) setHeaders(response, CORS_HEADERS);
+    const { clientAddress } = record.provenance;
     let principal: Principal = ANONYMOUS;
     if (route.protection !== 'public') {
       const presented = {
@@ -109,12 +114,17 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (verdict.kind === 'refused') {
         record.outcome = 'refused';
         record.reason = presented.authorization.length === 0 ? 'no_token' : verdict.challenge.error;
+        admission.refuse(clientAddress, route.limits);
         return challenge(response, verdict.challenge);
       }
       principal = verdict.principal;
       record.principal = principal;
       record.outcome = principal.kind === 'member' ? 'admitted' : 'anonymous';
     }
+    const left = admission.admit(principal, clientAddress, response, route.limits);
+    // An answer of our own may be kept in caches, where this would soon be wrong.
+    if (left !== undefined && route.protection !== 'public') setHeaders(response, left);
+    if (route.attempts === true) admission.attempt(clientAddress, response);
     await route.handler({ request, response, target, principal, provenance: record.provenance, record });
   };
 
@@ -170,10 +180,20 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (site !== undefined && routing('GET', target.path).kind === 'none') {
         const { record, told } = records.beginTunnel(request, socket as Socket, provenanceOf(request));
         record.path = target.path;
-        site.upgrade(request, socket, head, target, record, told);
+        if (isOneTooMany(record.provenance, socket)) refuseOn(socket, '429 Too Many Requests', 'Retry-After: 1\r\n');
+        else site.upgrade(request, socket, head, target, record, told);
       } else refuseOn(socket, '404 Not Found');
     },
   };
+
+  function isOneTooMany({ clientAddress }: Provenance, socket: Duplex): boolean {
+    try {
+      admission.open(clientAddress, socket);
+      return false;
+    } catch {
+      return true;
+    }
+  }
 
   function upgradeTarget(request: IncomingMessage, socket: Duplex): Target | undefined {
     try {
@@ -192,8 +212,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 }
 
 /** Answers an upgrade, and closes: a client that does not close its side would keep the socket for good. */
-function refuseOn(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+function refuseOn(socket: Duplex, status: string, fields = ''): void {
+  socket.end(`HTTP/1.1 ${status}\r\n${fields}Connection: close\r\nContent-Length: 0\r\n\r\n`);
   (socket as Socket).destroySoon();
 }
 

@@ -14,6 +14,7 @@ import { GatewayError } from './errors.ts';
 import { json, writeAnswer } from './http/answer.ts';
 import type { Handler } from './http/exchange.ts';
 import { createProvenance } from './http/provenance.ts';
+import { createAdmission } from './limits/admission.ts';
 import { openListeners } from './listeners.ts';
 import { sessionConnector } from './login/session.ts';
 import { protectedResource } from './oauth/protected-resource.ts';
@@ -77,7 +78,7 @@ export async function startGateway({
 }: GatewayOptions): Promise<Gateway> {
   const { config } = loaded;
   const { origin } = config;
-  const { store: innerStore, secret, bus, check } = openStore(config.store, loaded, clock);
+  const { store: innerStore, secret, bus, counters, check } = openStore(config.store, loaded, clock);
   const accessLines =
     config.log.access && accessDescriptor !== undefined
       ? createLineWriter(accessDescriptor, (error) => log.error({ err: error }, 'the access log cannot be written'))
@@ -137,7 +138,7 @@ export async function startGateway({
         ? {
             initialAccessToken: loaded.initialAccessToken,
             redirects,
-            limits: registrationLimits({ ...registration, clock }),
+            limits: registrationLimits({ ...registration, counters, clock }),
           }
         : undefined,
       unusedLifetime: registration.unusedLifetime,
@@ -184,6 +185,7 @@ export async function startGateway({
             onError: (error) => log.error({ err: error }, 'the Account API failed'),
           });
 
+    const admission = createAdmission(config.limits, counters, clock);
     const routes = routesTable({
       doors: {
         provider: server.mount,
@@ -204,6 +206,7 @@ export async function startGateway({
                 path: config.account.path,
                 handler: ({ request, response, principal }) => account(request, response, asMember(principal)),
               },
+        limitsOf: admission.limitsOf,
         forward: (entry) => {
           const limits = {
             request: entry.bodyLimit ?? config.limits.requestBody,
@@ -222,6 +225,7 @@ export async function startGateway({
       routing: createRouting(routes),
       provenanceOf: createProvenance(config.listen),
       gate,
+      admission,
       site,
       longestUrl: config.limits.url,
       records: createRequestRecords({
@@ -275,12 +279,14 @@ export async function startGateway({
         await listeners.drain(seconds ?? listen.drain.grace);
         if (site !== undefined) site.close();
         await pools.close();
+        counters.close();
         await bus.close();
         await store.close();
         await accessLines?.close();
       },
     };
   } catch (thrown) {
+    counters.close();
     await bus.close();
     await store.close();
     throw thrown;

@@ -4,6 +4,7 @@ import type { Mount } from './authorization-server/mount.ts';
 import { parseMatch, type RouteConfig } from './config/schema.ts';
 import { GatewayError, type Voice } from './errors.ts';
 import type { Handler } from './http/exchange.ts';
+import type { RouteLimits } from './limits/admission.ts';
 import { metadataPath, type ProtectedResource, resourceOf } from './oauth/protected-resource.ts';
 import type { Protection } from './resource-server/gate.ts';
 import type { Routed } from './upstream/routing.ts';
@@ -15,6 +16,10 @@ export interface Route {
   readonly voice: Voice;
   /** Whether pages of other origins may call it: never where a cookie decides anything. */
   readonly cors: boolean;
+  /** Left out: the limits of all routes. */
+  readonly limits?: RouteLimits | undefined;
+  /** Whether codes, tokens or secrets could be guessed here: what fails is then counted. */
+  readonly attempts?: true;
   readonly handler: Handler;
 }
 
@@ -29,6 +34,7 @@ interface Doors {
   readonly account: { readonly path: string; readonly handler: Handler } | undefined;
   /** Behind one of the operator's routes. */
   readonly forward: (entry: RouteConfig) => Handler;
+  readonly limitsOf: (entry: RouteConfig) => RouteLimits | undefined;
 }
 
 export interface RoutesOptions {
@@ -46,6 +52,7 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
   const { provider, interactions } = doors;
   const metadata = { protection: 'public', voice: 'oauth', cors: true } as const;
   const endpoint = { protection: 'public', voice: 'oauth', cors: true } as const;
+  const guessable = { ...endpoint, attempts: true } as const;
   const page = { protection: 'public', voice: 'page', cors: false } as const;
   const member = (scope: string): Protection => ({ resource, scopes: new Set([scope]), anonymous: 'refuse' });
   const interaction = `${ENDPOINTS.interaction}/*`;
@@ -67,11 +74,11 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
     route('GET', ENDPOINTS.stylesheet, { ...page, handler: doors.stylesheet }),
     ...(doors.logo === undefined ? [] : [route('GET', ENDPOINTS.logo, { ...page, handler: doors.logo })]),
 
-    ...registrationRoutes(provider.registration, endpoint),
-    route('POST', ENDPOINTS.pushedAuthorization, { ...endpoint, handler: provider.form }),
-    route('POST', ENDPOINTS.token, { ...endpoint, handler: provider.form }),
-    route('POST', ENDPOINTS.revocation, { ...endpoint, handler: provider.form }),
-    route('POST', ENDPOINTS.introspection, { ...endpoint, handler: provider.form }),
+    ...registrationRoutes(provider.registration, guessable),
+    route('POST', ENDPOINTS.pushedAuthorization, { ...guessable, handler: provider.form }),
+    route('POST', ENDPOINTS.token, { ...guessable, handler: provider.form }),
+    route('POST', ENDPOINTS.revocation, { ...guessable, handler: provider.form }),
+    route('POST', ENDPOINTS.introspection, { ...guessable, handler: provider.form }),
     route('GET|POST', ENDPOINTS.userinfo, { ...endpoint, protection: member('openid'), handler: doors.userinfo }),
 
     ...(doors.account === undefined
@@ -95,7 +102,13 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
       return {
         methods,
         pattern,
-        value: { protection, voice: 'problem', cors: true, handler: doors.forward(entry) },
+        value: {
+          protection,
+          voice: 'problem',
+          cors: true,
+          limits: doors.limitsOf(entry),
+          handler: doors.forward(entry),
+        },
       };
     }),
   ];

@@ -17,6 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   account: ['oauth', 'config', 'upstream'],
   operations: ['oauth', 'config', 'storage'],
   http: ['oauth'],
+  limits: ['oauth', 'config', 'storage'],
   connect: [],
   demo: ['config', 'connect', 'storage', 'operations', 'gateway.ts'],
 };
@@ -47,8 +48,9 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'upstream',
     'account',
     'authorization-server/client-documents/client-documents.ts',
-    'authorization-server/registration/limits.ts',
+    'storage/memory-counters.ts',
   ],
+  'rate-limiter-flexible': ['storage/redis-counters.ts'],
   commander: ['main.ts'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
   oauth4webapi: ['connect', 'demo/client', 'demo/client.ts'],

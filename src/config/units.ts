@@ -20,6 +20,22 @@ export const size = z
   .transform((text) => Number.parseInt(text, 10) * BYTES[text.replace(/^\d+/, '') as keyof typeof BYTES])
   .meta({ examples: ['1MiB'] });
 
+const RATE = 'must be such as { requests: 600, per: 1m }, or unlimited';
+
+/** How often something may happen. Out: requests, and seconds from 1 on; undefined when there is no limit. */
+export const rate = z
+  .union(
+    [
+      z.strictObject({
+        requests: z.int().min(1),
+        per: duration.pipe(z.number().min(1).max(SECONDS.d)),
+      }),
+      z.literal('unlimited'),
+    ],
+    RATE,
+  )
+  .transform((given) => (given === 'unlimited' ? undefined : given));
+
 const SIZE_OR_UNLIMITED = `${SIZE}, or unlimited`;
 
 /** In: a size, or 'unlimited'. Out: bytes, or Infinity. */

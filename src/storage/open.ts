@@ -3,9 +3,12 @@ import type { RedisSecrets } from '../config/redis-secrets.ts';
 import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import { NO_REPLICAS, type RevocationBus } from './bus.ts';
+import type { Counters } from './counters.ts';
 import { memoryStore } from './memory.ts';
+import { memoryCounters } from './memory-counters.ts';
 import { redisStore } from './redis.ts';
 import { redisBus } from './redis-bus.ts';
+import { redisCounters } from './redis-counters.ts';
 import { checkRedisAtStart } from './redis-start.ts';
 import { sealedStore } from './seal.ts';
 import { secretBeside } from './secret.ts';
@@ -19,6 +22,8 @@ export interface OpenedStore {
   readonly bus: RevocationBus;
   /** Sees that the store can be used. Out: what the operator should know. Throws GatewayError with a message for them. */
   readonly check: () => Promise<readonly string[]>;
+  /** What limits are counted with: for all replicas that share the store. */
+  readonly counters: Counters;
 }
 
 /** What the configuration names and does not hold itself. */
@@ -34,7 +39,13 @@ export function openStore(config: Config['store'], named: StoreSecrets, clock: C
   switch (config.kind) {
     case 'memory': {
       const secret = named.secret ?? randomBytes(32).toString('base64url');
-      return { store: sealedStore(memoryStore(clock), secret), secret, bus: NO_REPLICAS, check: nothingToTell };
+      return {
+        store: sealedStore(memoryStore(clock), secret),
+        secret,
+        bus: NO_REPLICAS,
+        counters: memoryCounters(clock),
+        check: nothingToTell,
+      };
     }
     case 'redis': {
       const { secret, redis } = named;
@@ -47,13 +58,20 @@ export function openStore(config: Config['store'], named: StoreSecrets, clock: C
         store: sealedStore(inner, secret),
         secret,
         bus: redisBus(options),
+        counters: redisCounters({ ...options, secret }, clock),
         check: () => checkRedisAtStart(options, inner),
       };
     }
     case 'sqlite': {
       const inner = sqliteStore(config.path, clock);
       const secret = named.secret ?? secretBeside(config.path);
-      return { store: sealedStore(inner, secret), secret, bus: NO_REPLICAS, check: nothingToTell };
+      return {
+        store: sealedStore(inner, secret),
+        secret,
+        bus: NO_REPLICAS,
+        counters: memoryCounters(clock),
+        check: nothingToTell,
+      };
     }
   }
 }

@@ -1,0 +1,31 @@
+import type { EventEmitter } from 'node:events';
+import { GatewayError } from '../errors.ts';
+
+/** Counts what one caller has open at the same time. */
+export type OpenRequests = (whose: string, opened: EventEmitter) => void;
+
+/** Seconds: nobody knows when a stream ends. */
+const RETRY_AFTER = '1';
+
+/**
+ * In: how much one caller may have open. Out: counts something opened by `whose` until it closes (a response or a socket
+ * does, however it ends); throws GatewayError `too_many_requests` when that is too much, and counts nothing.
+ */
+export function openRequests(most: number): OpenRequests {
+  const open = new Map<string, number>();
+  return (whose, opened) => {
+    const count = open.get(whose) ?? 0;
+    if (count >= most) {
+      throw new GatewayError('too_many_requests', {
+        message: 'Too many requests are open at the same time. End some of them first.',
+        headers: { 'retry-after': RETRY_AFTER },
+      });
+    }
+    open.set(whose, count + 1);
+    opened.once('close', () => {
+      const left = (open.get(whose) ?? 0) - 1;
+      if (left > 0) open.set(whose, left);
+      else open.delete(whose);
+    });
+  };
+}

@@ -1,0 +1,56 @@
+import { GatewayError } from '../errors.ts';
+import type { Counters, Rate, Tally } from '../storage/counters.ts';
+import type { Clock } from '../storage/store.ts';
+import { type LimitName, leftField, policyField } from './limit-fields.ts';
+
+/** The fields that tell a caller how much is left. */
+export type LimitFields = Readonly<Record<'ratelimit-policy' | 'ratelimit', string>>;
+
+export interface RateLimit {
+  /** Counts one request of `whose`. Out: what is left, told. Throws GatewayError `too_many_requests`. */
+  count(whose: string): LimitFields;
+  /** Throws GatewayError `too_many_requests` when nothing is left; counts nothing. */
+  check(whose: string): void;
+  /** Counts one request of `whose`, whatever is left. */
+  add(whose: string): void;
+}
+
+/**
+ * One limit. In: its name; where it is counted by itself ('' for everywhere); how much may be asked for, undefined when
+ * that is unlimited. Out: undefined then.
+ */
+export function rateLimit(
+  name: LimitName,
+  place: string,
+  rate: Rate | undefined,
+  counters: Counters,
+  clock: Clock,
+): RateLimit | undefined {
+  if (rate === undefined) return undefined;
+  const { requests } = rate;
+  const policy = policyField(name, rate);
+  const prefix = `${name} ${place} `;
+
+  const refusal = ({ resetsAt }: Tally): GatewayError => {
+    const wait = Math.max(1, Math.ceil((resetsAt - clock()) / 1000));
+    return new GatewayError('too_many_requests', {
+      headers: { 'retry-after': String(wait), 'ratelimit-policy': policy, ratelimit: leftField(name, 0, wait * 1000) },
+    });
+  };
+
+  return {
+    count(whose) {
+      const tally = counters.add(prefix + whose, rate);
+      if (tally.count > requests) throw refusal(tally);
+      return {
+        'ratelimit-policy': policy,
+        ratelimit: leftField(name, requests - tally.count, tally.resetsAt - clock()),
+      };
+    },
+    check(whose) {
+      const tally = counters.peek(prefix + whose, rate);
+      if (tally.count >= requests) throw refusal(tally);
+    },
+    add: (whose) => void counters.add(prefix + whose, rate),
+  };
+}

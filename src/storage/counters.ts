@@ -1,0 +1,24 @@
+/** How often something may happen. */
+export interface Rate {
+  readonly requests: number;
+  /** Seconds. */
+  readonly per: number;
+}
+
+/** How often something has happened since its window began. */
+export interface Tally {
+  readonly count: number;
+  /** Milliseconds since the epoch. */
+  readonly resetsAt: number;
+}
+
+/**
+ * Counts how often things happen, each in windows of its own: a window begins with the first event after the last one
+ * ended. Neither method waits for anything. Keys are as many as callers like: what was not counted for longest is forgotten.
+ */
+export interface Counters {
+  /** Counts one event. */
+  add(key: string, rate: Rate): Tally;
+  peek(key: string, rate: Rate): Tally;
+  close(): void;
+}

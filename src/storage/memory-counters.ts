@@ -1,0 +1,51 @@
+import { LRUCache } from 'lru-cache';
+import type { Counters, Rate, Tally } from './counters.ts';
+import type { Clock } from './store.ts';
+
+/** A window that is being counted. */
+export interface Window extends Tally {
+  count: number;
+  resetsAt: number;
+  /** How much of the count has not been told to the other replicas. */
+  untold: number;
+  /** Whether they are being told right now. */
+  telling: boolean;
+}
+
+interface MemoryCounters extends Counters {
+  add(key: string, rate: Rate): Window;
+}
+
+/** About 25 MB when full. A caller who has so many addresses to count from needs no forgetting to get past a limit. */
+const KEYS = 100_000;
+
+/** Counts in this process. */
+export function memoryCounters(clock: Clock): MemoryCounters {
+  const windows = new LRUCache<string, Window>({ max: KEYS });
+  const openAt = (key: string, now: number, length: number): Window | undefined => {
+    const window = windows.get(key);
+    if (window === undefined || now >= window.resetsAt) return undefined;
+    // A clock that was set back must not leave a window open for longer than it is long.
+    window.resetsAt = Math.min(window.resetsAt, now + length);
+    return window;
+  };
+
+  return {
+    add(key, { per }) {
+      const now = clock();
+      const window = openAt(key, now, per * 1000);
+      if (window !== undefined) {
+        window.count += 1;
+        return window;
+      }
+      const next = { count: 1, resetsAt: now + per * 1000, untold: 0, telling: false };
+      windows.set(key, next);
+      return next;
+    },
+    peek(key, { per }) {
+      const now = clock();
+      return openAt(key, now, per * 1000) ?? { count: 0, resetsAt: now };
+    },
+    close: () => windows.clear(),
+  };
+}

@@ -1,0 +1,141 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Counters } from '../../src/storage/counters.ts';
+import { memoryCounters } from '../../src/storage/memory-counters.ts';
+import { connectRedis } from '../../src/storage/redis-connection.ts';
+import { redisCounters } from '../../src/storage/redis-counters.ts';
+import { createRedisClient } from '../../src/storage/redis-target.ts';
+import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
+
+const RATE = { requests: 10, per: 60 };
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function heapInUse(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+function add(counters: Counters, key: string, times: number, rate = RATE): number {
+  let count = 0;
+  for (let at = 0; at < times; at += 1) count = counters.add(key, rate).count;
+  return count;
+}
+
+describe('counters in memory', () => {
+  it('count each key by itself, in windows that begin with its first event', () => {
+    const time = { now: 1_000_000 };
+    const counters = memoryCounters(() => time.now);
+    expect(add(counters, 'a', 3)).toBe(3);
+    expect(counters.peek('a', RATE)).toMatchObject({ count: 3, resetsAt: 1_060_000 });
+    expect(counters.peek('b', RATE).count).toBe(0);
+    time.now += 59_999;
+    expect(add(counters, 'a', 1)).toBe(4);
+    time.now += 1;
+    expect(counters.peek('a', RATE).count).toBe(0);
+    expect(counters.add('a', RATE)).toMatchObject({ count: 1, resetsAt: 1_120_000 });
+  });
+
+  it('neither freeze nor forget when the clock is set back', () => {
+    const time = { now: 1_000_000_000 };
+    const counters = memoryCounters(() => time.now);
+    add(counters, 'a', 5);
+    time.now -= 3_600_000;
+    expect(counters.peek('a', RATE)).toMatchObject({ count: 5, resetsAt: time.now + 60_000 });
+    time.now += 60_000;
+    expect(counters.add('a', RATE).count).toBe(1);
+  });
+
+  it('stay small, whatever a million callers do', { timeout: 60_000 }, () => {
+    const network = (at: number) => `address  2001:db8:${(at >> 16).toString(16)}:${(at & 0xffff).toString(16)}::/64`;
+    const before = heapInUse();
+    const counters = memoryCounters(Date.now);
+    for (let at = 0; at < 1_000_000; at += 1) counters.add(network(at), RATE);
+    expect((heapInUse() - before) / 1024 ** 2).toBeLessThan(50);
+    expect(counters.peek(network(0), RATE).count).toBe(0);
+    expect(counters.peek(network(950_000), RATE).count).toBe(1);
+    expect(counters.peek(network(999_999), RATE).count).toBe(1);
+  });
+});
+
+describe.skipIf(!redisPresent())('counters in Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.close());
+
+  const replica = (clock = Date.now) =>
+    redisCounters({ url: redis.url, keyPrefix: 'gate', secret: 's'.repeat(32) }, clock);
+
+  it('are counted for all replicas together, and no caller waits for it', async () => {
+    const [one, two] = [replica(), replica()];
+    try {
+      expect(add(one, 'm-1', 7)).toBe(7);
+      await vi.waitFor(() => expect(add(two, 'm-1', 1)).toBeGreaterThanOrEqual(8));
+      await vi.waitFor(() => {
+        add(one, 'm-1', 1);
+        expect(one.peek('m-1', RATE).count).toBeGreaterThan(RATE.requests);
+      });
+      await vi.waitFor(() => expect(add(two, 'm-1', 1)).toBeGreaterThan(RATE.requests));
+    } finally {
+      one.close();
+      two.close();
+    }
+  });
+
+  it('end their windows together', async () => {
+    const ahead = { now: Date.now() };
+    const [one, two] = [replica(), replica(() => ahead.now)];
+    try {
+      add(one, 'm-2', 5, { requests: 10, per: 20 });
+      await vi.waitFor(() => expect(add(two, 'm-2', 1, { requests: 10, per: 20 })).toBeGreaterThan(5));
+      ahead.now += 20_001;
+      expect(two.peek('m-2', { requests: 10, per: 20 }).count).toBe(0);
+    } finally {
+      one.close();
+      two.close();
+    }
+  });
+
+  it('tell nothing of a caller who is far below the limit, and name nobody', async () => {
+    const counters = replica();
+    const watcher = connectRedis(createRedisClient({ url: redis.url }));
+    try {
+      const keys = () => watcher.call((client) => client.keys('*limit*'));
+      const before = (await keys()).length;
+      add(counters, 'quiet@example.com', 99, { requests: 1000, per: 60 });
+      add(counters, 'student@example.com', 1);
+      await vi.waitFor(async () => expect(await keys()).toHaveLength(before + 1));
+      expect((await keys()).join()).not.toContain('example.com');
+      const [key = ''] = (await keys()).filter((name) => name.startsWith('{gate}:limit:'));
+      expect(await watcher.call((client) => client.pttl(key))).toBeGreaterThan(0);
+    } finally {
+      counters.close();
+      watcher.close();
+    }
+  });
+
+  it('go on alone while Redis is gone or hangs, and together once it is back', async () => {
+    const [one, two] = [replica(), replica()];
+    try {
+      redis.hang();
+      expect(add(one, 'm-3', 25)).toBe(25);
+      redis.resume();
+      await redis.kill();
+      expect(add(one, 'm-4', 6)).toBe(6);
+      expect(add(two, 'm-4', 1)).toBe(1);
+      await redis.start();
+      await vi.waitFor(() => expect(Math.max(add(one, 'm-5', 1), add(two, 'm-5', 1))).toBeGreaterThan(12), {
+        timeout: 10_000,
+        interval: 300,
+      });
+      expect(add(two, 'm-5', 1)).toBeGreaterThan(RATE.requests);
+    } finally {
+      one.close();
+      two.close();
+    }
+  });
+});
