@@ -171,6 +171,7 @@ export async function startGateway({
             schemaText: loaded.accountFiles.schema.text,
             mappings: loaded.accountFiles.mappings,
             upstreams: Object.keys(config.upstreams),
+            config: loaded.accountConfig,
             scopes,
             metadataUrl: resources[0].metadataUrl,
             limits: config.account.limits,

@@ -23,6 +23,11 @@ export interface AccountOptions {
   readonly mappings: readonly MappingFile[];
   /** The names of the configured upstreams. */
   readonly upstreams: readonly string[];
+  /** What mappings know as $config. The secret part never reaches a client. */
+  readonly config: {
+    readonly open: Readonly<Record<string, string | number | boolean>>;
+    readonly secret: Readonly<Record<string, string>>;
+  };
   /** The scopes of the configuration, which @requiresScopes may name. */
   readonly scopes: readonly string[];
   /** Where a challenge sends the client for metadata (RFC 9728 §5.1). */
@@ -56,7 +61,12 @@ const NO_STORE = { 'cache-control': 'no-store' };
 export function createAccountEndpoint(options: AccountOptions): AccountEndpoint {
   const { call, deadline, onError = () => {} } = options;
   const { limits, introspection, metadataUrl } = options;
-  const account = buildAccountSchema(options.schemaText, options.mappings, options);
+  const config = { ...options.config.open, ...options.config.secret };
+  const account = buildAccountSchema(options.schemaText, options.mappings, {
+    upstreams: options.upstreams,
+    scopes: options.scopes,
+    config: { open: Object.keys(options.config.open), secret: Object.keys(options.config.secret) },
+  });
   const { schema, mapping, guards } = account;
   const check = documentChecker(schema, { limits, introspection });
   const trusted = readTrusted(options.documents, check);
@@ -85,7 +95,7 @@ export function createAccountEndpoint(options: AccountOptions): AccountEndpoint 
     const timer = setTimeout(() => late.abort(new Error('The deadline of the operation has passed.')), deadline * 1000);
     try {
       const signal = AbortSignal.any([late.signal, left]);
-      const operation = new Operation({ principal, call, mapping, limits, signal });
+      const operation = new Operation({ principal, call, mapping, config, limits, signal });
       const result = await executeOperation({ schema, document: checked.document, request, operation, signal });
       return answer(type, result.data !== undefined, maskResult(result, signal.aborted, onError));
     } finally {

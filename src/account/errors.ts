@@ -3,6 +3,7 @@ import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from '
 const MESSAGES = {
   UNAUTHORIZED_FIELD_OR_TYPE: 'Unauthorized field or type',
   REQUEST_LIMIT_EXCEEDED: 'The operation makes too many calls. Ask for less at once.',
+  NOT_FOUND: 'There is nothing of this id.',
   BAD_USER_INPUT: 'An argument has a value that cannot be used.',
   UPSTREAM_TIMEOUT: 'The service behind this field took too long to answer.',
   UPSTREAM_UNAVAILABLE: 'The service behind this field cannot be reached.',

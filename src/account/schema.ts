@@ -1,5 +1,5 @@
 import { checkMapping } from './connect/check.ts';
-import { type Mapping, type MappingFile, readMapping } from './connect/mapping.ts';
+import { type Mapping, type MappingFile, type MappingNames, readMapping } from './connect/mapping.ts';
 import { Mistakes } from './connect/mistakes.ts';
 import { attachResolvers } from './connect/resolvers.ts';
 import { type Contract, readContract } from './contract.ts';
@@ -12,8 +12,7 @@ export interface AccountSchema extends Contract {
 }
 
 /** What the contract and its mapping may refer to, by name. */
-export interface Known {
-  readonly upstreams: readonly string[];
+export interface Known extends MappingNames {
   readonly scopes: readonly string[];
 }
 
@@ -31,7 +30,7 @@ export function buildAccountSchema(text: string, files: readonly MappingFile[], 
   }
   const { schema } = contract;
   const guards = readGuards(contract, new Set(known.scopes), mistakes);
-  const mapping = readMapping(files, schema, known.upstreams, mistakes);
+  const mapping = readMapping(files, schema, known, mistakes);
   checkMapping(schema, mapping, SCALAR_NAMES, mistakes);
   mistakes.throwIfAny();
   attachScalars(schema);

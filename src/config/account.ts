@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { secretReference } from './secret-reference.ts';
 import { duration, size } from './units.ts';
 
 const count = (least: number, value: number, description: string) =>
@@ -23,6 +24,13 @@ export const account = z.strictObject({
   path: z.literal('/account/graphql').default('/account/graphql'),
   schema: z.string().min(1).meta({ description: 'The contract as clients see it: a file of GraphQL SDL.' }),
   mappings: z.string().min(1).meta({ description: 'Where the fields come from: a file, or a pattern with *.' }),
+  config: z
+    .record(
+      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and _'),
+      z.union([z.string(), z.number(), z.boolean(), secretReference]),
+    )
+    .default({})
+    .meta({ description: 'What mappings know as $config.name. One that is { env } or { file } goes into calls only.' }),
   bodyLimit: size.prefault('64KiB').meta({ description: 'The largest request body.' }),
   deadline: duration
     .prefault('10s')

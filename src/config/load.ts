@@ -14,7 +14,13 @@ import { checkRedis } from './redis-settings.ts';
 import { checkReferences } from './reference-checks.ts';
 import { checkRoutes } from './route-checks.ts';
 import { type Config, configSchema } from './schema.ts';
-import { readInitialAccessToken, readResourceServerSecrets, readSealingSecret } from './secrets.ts';
+import {
+  type AccountConfig,
+  readAccountConfig,
+  readInitialAccessToken,
+  readResourceServerSecrets,
+  readSealingSecret,
+} from './secrets.ts';
 import type { Environment } from './setting.ts';
 import { formatPath, isTree, merge, type Tree } from './tree.ts';
 
@@ -45,6 +51,7 @@ export interface LoadedConfig {
   readonly resourceServers: ReadonlyMap<string, string>;
   /** The files of the Account API; undefined when it is not served. */
   readonly accountFiles: AccountFiles | undefined;
+  readonly accountConfig: AccountConfig;
   /** Resolves a path written in the file against the file's folder. */
   readonly resolve: (path: string) => string;
 }
@@ -67,6 +74,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
   const resolve = (path: string) => resolvePath(dirname(absolute), path);
   const parsed = configSchema.safeParse(tree);
   const account = await readAccountFiles(isServed(tree.account) ? tree.account : undefined, resolve);
+  const accountConfig = await readAccountConfig(tree, environment, resolve);
   const secret = await readSealingSecret(tree.secret, environment, resolve);
   const redis = await readRedisSecrets(tree, environment, resolve);
   const initialAccessToken = await readInitialAccessToken(tree, environment, resolve);
@@ -79,6 +87,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     ...checkRedis(tree),
     ...checkRoutes(tree),
     ...account.findings,
+    ...accountConfig.findings,
     ...secret.findings,
     ...redis.findings,
     ...initialAccessToken.findings,
@@ -105,6 +114,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     logo: logo.value,
     resourceServers: resourceServers.values,
     accountFiles: account.files,
+    accountConfig: accountConfig.value,
     resolve,
   };
 }

@@ -287,7 +287,6 @@ export const configSchema = z.strictObject({
 export type Config = z.output<typeof configSchema>;
 export type UpstreamConfig = Config['upstreams'][string];
 export type RouteConfig = Config['routes'][number];
-export type SecretReference = z.output<typeof secretReference>;
 export type ScopeConfig = Config['scopes'][string];
 export type SessionLoginConfig = Extract<Config['login'], { kind: 'session' }>;
 

@@ -7,3 +7,5 @@ export const secretReference = z
     'must be { env: NAME } or { file: PATH }: a secret is never written here itself',
   )
   .meta({ description: 'Where a secret is read: { env: NAME } or { file: PATH }.' });
+
+export type SecretReference = z.output<typeof secretReference>;

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Finding } from './problems.ts';
-import type { SecretReference } from './schema.ts';
-import { secretReference } from './secret-reference.ts';
+import { type SecretReference, secretReference } from './secret-reference.ts';
 import type { Environment } from './setting.ts';
 import { isTree, type Tree, valueAt } from './tree.ts';
 
@@ -91,6 +90,33 @@ export async function readResourceServerSecrets(
     values: new Map(named.flatMap(([name, { value }]) => (value === undefined ? [] : [[name, value] as const]))),
     findings: named.flatMap(([, { findings }]) => findings),
   };
+}
+
+/** What mappings of the Account API know as $config: what is written in the file, and what is read as a secret. */
+export interface AccountConfig {
+  readonly open: Readonly<Record<string, string | number | boolean>>;
+  readonly secret: Readonly<Record<string, string>>;
+}
+
+/** Reads `account.config`. In: the settings, not yet known to fit the schema; values of a wrong type are passed over. */
+export async function readAccountConfig(
+  tree: Tree,
+  environment: Environment,
+  resolve: (path: string) => string,
+): Promise<{ readonly value: AccountConfig; readonly findings: readonly Finding[] }> {
+  const given = valueAt(tree, ['account', 'config']);
+  const open: Record<string, string | number | boolean> = {};
+  const secret: Record<string, string> = {};
+  const findings: Finding[] = [];
+  for (const [name, value] of Object.entries(isTree(given) ? given : {})) {
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') open[name] = value;
+    else {
+      const read = await readNamed(value, ['account', 'config', name], environment, resolve, () => undefined);
+      if (read.value !== undefined) secret[name] = read.value;
+      findings.push(...read.findings);
+    }
+  }
+  return { value: { open, secret }, findings };
 }
 
 /** Reads the secret that `reference` names, if it names one. In: what is wrong with a value, never showing it. */

@@ -76,7 +76,7 @@ test('introspection says what a field needs, and does not show the directive', a
 
 const mistakes = (contract: string, scopes = SCOPES) => {
   try {
-    buildAccountSchema(contract, [SCOPED_MAPPING], { upstreams: ['school'], scopes });
+    buildAccountSchema(contract, [SCOPED_MAPPING], { upstreams: ['school'], scopes, config: { open: [], secret: [] } });
   } catch (thrown) {
     if (thrown instanceof MappingError) {
       return thrown.mistakes.map(({ line, coordinate, message }) => `${line} ${coordinate}: ${message}`);

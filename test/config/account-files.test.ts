@@ -23,6 +23,7 @@ describe('the account block', () => {
       mappings: join(resolve('.'), '*.map.graphql'),
       bodyLimit: 65_536,
       deadline: 10,
+      config: {},
       introspection: true,
       limits: {
         tokens: 1000,

@@ -10,7 +10,7 @@ type Waiting = ReturnType<typeof Promise.withResolvers<Fields | undefined>>;
 /** What a batch needs of the operation it belongs to. */
 interface Asking {
   scope(variables: Scope): Scope;
-  get(connector: Connector, scope: Scope): Promise<unknown>;
+  ask(connector: Connector, scope: Scope): Promise<unknown>;
 }
 
 /**
@@ -61,7 +61,7 @@ export class Batch {
   async #load(keys: readonly unknown[]): Promise<ReadonlyMap<string, Fields>> {
     const { connector, key } = this.#mapping;
     const scope = this.#operation.scope({ batch: keys.map((value) => ({ [key]: value })) });
-    const answer = await this.#operation.get(connector, scope);
+    const answer = await this.#operation.ask(connector, scope);
     const found = new Map<string, Fields>();
     if (answer === undefined) return found;
     const rows = evaluated(() => connector.select(answer, scope));

@@ -54,10 +54,9 @@ class Check {
       this.#wrong(query?.astNode, 'Query.viewer', 'the contract needs Query.viewer of an object type with id: ID!');
       return;
     }
-    for (const root of [this.#contract.getMutationType(), this.#contract.getSubscriptionType()]) {
-      if (root) this.#wrong(root.astNode, root.name, 'only queries can be mapped');
-    }
-    for (const type of [query, viewerType]) {
+    const [mutation, subscription] = [this.#contract.getMutationType(), this.#contract.getSubscriptionType()];
+    if (subscription) this.#wrong(subscription.astNode, subscription.name, 'subscriptions cannot be mapped');
+    for (const type of [query, viewerType, ...(mutation ? [mutation] : [])]) {
       for (const field of Object.values(type.getFields())) {
         const own = (type === query && field === viewer) || (type === viewerType && field.name === 'id');
         if (!own) this.#provided(type, field, undefined);
@@ -87,7 +86,7 @@ class Check {
     }
   }
 
-  #field({ coordinate, connector, pages, node, usedArguments }: FieldMapping): void {
+  #field({ coordinate, connector, pages, node, usedArguments, usedSiblings }: FieldMapping): void {
     const [typeName = '', fieldName = ''] = coordinate.split('.');
     const type = this.#contract.getType(typeName);
     const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
@@ -99,6 +98,15 @@ class Check {
       if (!usedArguments.has(argument.name)) {
         this.#wrong(argument.astNode, coordinate, `nothing uses the argument ${argument.name}`);
       }
+    }
+    for (const name of usedSiblings) {
+      const giver = this.#givenOtherwise(typeName, name);
+      if (giver === undefined) continue;
+      this.#mistakes.add(
+        placeOf(node),
+        coordinate,
+        `$this.${name} comes from ${giver}, which may not have answered yet`,
+      );
     }
     const target = getNamedType(field.type);
     if (pages === undefined) {

@@ -1,22 +1,34 @@
-import type { ConstDirectiveNode, StringValueNode } from 'graphql';
-import { type DirectiveArguments, type HeaderArgument, literalAt } from './directives.ts';
+import type { ConstDirectiveNode } from 'graphql';
+import { type DirectiveArguments, type HeaderArgument, literalAt, METHODS, type Method } from './directives.ts';
 import { compileSelection, type Evaluate } from './evaluate.ts';
 import { type Mistakes, type Place, placeInString, placeOf } from './mistakes.ts';
-import { parseSelection } from './parser.ts';
-import { type Allowed, CONTEXT_KEYS, checkReferences } from './references.ts';
-import { MappingSyntaxError, type Selection, type Variable } from './syntax.ts';
+import { compileOutcome, type Outcome } from './outcome.ts';
+import type { Allowed } from './references.ts';
+import type { Selection } from './syntax.ts';
 import { parsePath, parseTemplate, type Template } from './template.ts';
+import type { TextReader } from './text-reader.ts';
 
 export type HeaderTemplate = readonly [name: string, value: Template];
+
+/** What becomes the body of a call. */
+interface BodyTemplate {
+  readonly kind: 'json' | 'form';
+  readonly evaluate: Evaluate;
+}
 
 /** A call of an upstream and what is made of its answer. */
 export interface Connector {
   readonly source: string;
+  readonly method: Method;
   readonly path: Template;
   readonly query: Evaluate | undefined;
+  readonly body: BodyTemplate | undefined;
   readonly headers: readonly HeaderTemplate[];
-  /** Whether a client's argument goes into the call. */
-  readonly takesArguments: boolean;
+  /** Whose values go into the call: a client's arguments, or what another upstream gave; else the token's alone. */
+  readonly takes: 'arguments' | 'data' | 'nothing';
+  /** Whether it changes something, so that it is never made twice. */
+  readonly writes: boolean;
+  readonly outcome: Outcome;
   readonly select: Evaluate;
   /** For the check against the contract. */
   readonly selection: Selection;
@@ -29,61 +41,7 @@ const RESERVED_HEADERS = new RegExp(
     'forwarded|(proxy|x-forwarded|x-member|x-client|x-coursegate)-.*)$',
 );
 const HEADER_NAME = /^[!#$%&'*+\-.^`|~0-9a-z]+$/;
-
-/** Collects what the texts of one directive name, and reports what is wrong with them at the right character. */
-export class TextReader {
-  readonly named = new Map<Variable, Set<string>>();
-  readonly #coordinate: string;
-  readonly #mistakes: Mistakes;
-
-  constructor(coordinate: string, mistakes: Mistakes) {
-    this.#coordinate = coordinate;
-    this.#mistakes = mistakes;
-  }
-
-  /** Out: what `parse` makes of the literal's text; undefined when it cannot. What `check` finds is only reported. */
-  read<T>(
-    node: StringValueNode,
-    parse: (text: string) => T,
-    check: (parsed: T, report: Report) => void,
-  ): T | undefined {
-    const report = (at: number, message: string): void => {
-      this.#mistakes.add(placeInString(node, at), this.#coordinate, message);
-    };
-    try {
-      const parsed = parse(node.value);
-      check(parsed, report);
-      return parsed;
-    } catch (thrown) {
-      if (!(thrown instanceof MappingSyntaxError)) throw thrown;
-      report(thrown.at, thrown.message);
-      return undefined;
-    }
-  }
-
-  selection(node: StringValueNode, allowed: Allowed, data = true): Selection | undefined {
-    return this.read(node, parseSelection, (selection, report) => this.#note(selection, allowed, data, report));
-  }
-
-  template(node: StringValueNode, parse: (text: string) => Template, allowed: Allowed): Template | undefined {
-    return this.read(node, parse, (template, report) => {
-      for (const part of template) {
-        if (typeof part === 'string') continue;
-        this.#note(part.expression, allowed, false, (at, message) => report(part.at + at, message));
-      }
-    });
-  }
-
-  #note(selection: Selection, allowed: Allowed, data: boolean, report: Report): void {
-    for (const [variable, keys] of checkReferences(selection, allowed, data, report)) {
-      const known = this.named.get(variable) ?? new Set();
-      for (const key of keys) known.add(key);
-      this.named.set(variable, known);
-    }
-  }
-}
-
-type Report = (at: number, message: string) => void;
+const FORM = 'application/x-www-form-urlencoded';
 
 /** Where a connector stands, and what its texts may name. */
 export interface ConnectorSite {
@@ -91,46 +49,86 @@ export interface ConnectorSite {
   readonly coordinate: string;
   readonly mistakes: Mistakes;
   readonly reader: TextReader;
+  /** The methods that may be used here. */
+  readonly methods: readonly Method[];
+  readonly writes: boolean;
   readonly inRequest: Allowed;
   readonly inSelection: Allowed;
 }
 
 /** Compiles one @connect. Out: undefined when it has mistakes, which are then in the site's list. */
 export function compileConnector(values: DirectiveArguments['connect'], site: ConnectorSite): Connector | undefined {
-  const { node, reader, inRequest, inSelection } = site;
-  const path = reader.template(literalAt(node, 'http', 'GET'), parsePath, inRequest);
-  const hasQuery = typeof values.http.queryParams === 'string';
-  const query = hasQuery ? reader.selection(literalAt(node, 'http', 'queryParams'), inRequest, false) : undefined;
-  if (query !== undefined && query.kind !== 'members') {
-    site.mistakes.add(
-      placeOf(literalAt(node, 'http', 'queryParams')),
-      site.coordinate,
-      'queryParams are "name: value"',
-    );
-  }
+  const { node, reader, inRequest, inSelection, writes } = site;
+  const wrong = (place: Place, message: string): void => site.mistakes.add(place, site.coordinate, message);
+  const method = methodOf(values.http, site, wrong);
+  const path = method && reader.template(literalAt(node, 'http', method), parsePath, inRequest);
   const headers = compileHeaders(values.http.headers ?? [], { ...site, allowed: inRequest });
-  const takesArguments = reader.named.has('args');
+
+  let sound = path !== undefined && headers !== undefined;
+  const readPart = (name: 'queryParams' | 'body', form: boolean): Evaluate | undefined => {
+    if (typeof values.http[name] !== 'string') return undefined;
+    const literal = literalAt(node, 'http', name);
+    const selection = reader.selection(literal, inRequest, false);
+    if (selection === undefined) sound = false;
+    else if (form && selection.kind !== 'members') wrong(placeOf(literal), `${name} are "name: value"`);
+    return selection && compileSelection(selection);
+  };
+  const query = readPart('queryParams', true);
+  const kind = headers?.some(([name, [text]]) => name === 'content-type' && text === FORM) ? 'form' : 'json';
+  const body = readPart('body', kind === 'form');
+  if (body !== undefined && method === 'GET') {
+    wrong(placeOf(literalAt(node, 'http', 'body')), 'a GET has no body');
+  }
+  const takes = reader.named.has('args')
+    ? 'arguments'
+    : reader.named.has('this') || reader.named.has('batch')
+      ? 'data'
+      : 'nothing';
+  const outcome = compileOutcome(values, site, inSelection);
   const literal = literalAt(node, 'selection');
   const selection = reader.selection(literal, inSelection);
-  if (path === undefined || (hasQuery && query === undefined) || headers === undefined || selection === undefined) {
+  if (!sound || method === undefined || path === undefined || headers === undefined || selection === undefined) {
     return undefined;
   }
   return {
     source: values.source,
+    method,
     path,
-    query: query === undefined ? undefined : compileSelection(query),
+    query,
+    body: body && { kind, evaluate: body },
     headers,
-    takesArguments,
+    takes,
+    writes,
+    outcome,
     select: compileSelection(selection),
     selection,
     placeOf: (at) => placeInString(literal, at),
   };
 }
 
+function methodOf(
+  http: DirectiveArguments['connect']['http'],
+  { node, methods }: ConnectorSite,
+  wrong: (place: Place, message: string) => void,
+): Method | undefined {
+  const [method, ...others] = METHODS.filter((name) => typeof http[name] === 'string');
+  if (method === undefined || others.length > 0) {
+    wrong(placeOf(node), `http needs exactly one of ${methods.join(', ')}`);
+    return undefined;
+  }
+  if (!methods.includes(method)) {
+    wrong(
+      placeOf(literalAt(node, 'http', method)),
+      `only ${methods.join(' or ')} can read; ${method} is for a mutation`,
+    );
+  }
+  return method;
+}
+
 /** Compiles the `http.headers` of @source or @connect. Out: undefined when one of them cannot be used. */
 export function compileHeaders(
   headers: readonly HeaderArgument[],
-  site: Pick<ConnectorSite, 'node' | 'coordinate' | 'mistakes' | 'reader'> & { readonly allowed?: Allowed },
+  site: Pick<ConnectorSite, 'node' | 'coordinate' | 'mistakes' | 'reader'> & { readonly allowed: Allowed },
 ): readonly HeaderTemplate[] | undefined {
   const compiled: HeaderTemplate[] = [];
   let sound = true;
@@ -142,7 +140,7 @@ export function compileHeaders(
       site.mistakes.add(place, site.coordinate, `a mapping cannot set the header ${JSON.stringify(header.name)}`);
     }
     const node = literalAt(site.node, 'http', 'headers', index, 'value');
-    const value = site.reader.template(node, parseTemplate, site.allowed ?? { context: CONTEXT_KEYS });
+    const value = site.reader.template(node, parseTemplate, site.allowed);
     if (value === undefined) sound = false;
     else compiled.push([name, value]);
   }

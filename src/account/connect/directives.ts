@@ -16,7 +16,7 @@ const DIRECTIVES = buildSchema(`
   directive @link(url: String!, as: String, import: [String!]) repeatable on SCHEMA
 
   "An upstream of the configuration, by its name there. Address, time limit and identity are set there, not here."
-  directive @source(name: String!, http: SourceHTTP) repeatable on SCHEMA
+  directive @source(name: String!, http: SourceHTTP, isSuccess: String, errors: ConnectErrors) repeatable on SCHEMA
 
   """
   On a field: where its value comes from. On a type, with batch: one call that adds fields to many objects at once,
@@ -28,16 +28,20 @@ const DIRECTIVES = buildSchema(`
     "See syntax.ts. With @connection: of one node."
     selection: String!
     batch: ConnectBatch
+    "An expression over the answer and $status that is true for an answer to be used. Without it: any status 2xx."
+    isSuccess: String
+    "What a client reads about an answer that is no success. Without it: the gateway's own words."
+    errors: ConnectErrors
   ) on FIELD_DEFINITION | OBJECT
 
   "The field is a connection (nodes, edges, pageInfo, totalCount) over the pages of the upstream."
   directive @connection(
     style: ConnectionStyle!
-    "How many items a page of the upstream has; asked for as $page.size, whatever the client's first is."
-    pageSize: Int!
+    "How many items a page of the upstream has; asked for as $page.size, whatever the client's first is. Not for ALL."
+    pageSize: Int
     "The list in a page."
     nodes: String!
-    "What is null, false, 0 or empty on the last page. Without next and total, the page after is asked to know."
+    "PAGE, OFFSET: what is null, false, 0 or empty on the last page. CURSOR, and then needed: the cursor of the next page."
     next: String
     "The number of all items."
     total: String
@@ -47,11 +51,17 @@ const DIRECTIVES = buildSchema(`
     headers: [HTTPHeader!]
   }
 
+  "One method with its path, which is a text with expressions in braces. A query reads with GET or POST."
   input ConnectHTTP {
-    "A path with expressions in braces."
-    GET: String!
+    GET: String
+    POST: String
+    PUT: String
+    PATCH: String
+    DELETE: String
     "Members that become the query: null is left out, a list repeats its name."
     queryParams: String
+    "What becomes the JSON body; with a content-type of application/x-www-form-urlencoded, members that become a form."
+    body: String
     headers: [HTTPHeader!]
   }
 
@@ -65,9 +75,23 @@ const DIRECTIVES = buildSchema(`
     maxSize: Int! = 100
   }
 
+  "Expressions over the answer and $status."
+  input ConnectErrors {
+    "The message. Shortened, and cleaned of control characters."
+    message: String
+    "Members that join code in extensions; code itself may be given, in capitals."
+    extensions: String
+  }
+
   enum ConnectionStyle {
     "The upstream is asked for page $page.number, from 1, of $page.size items."
     PAGE
+    "The upstream is asked for $page.size items from $page.offset, from 0."
+    OFFSET
+    "The upstream is asked for the page at $page.cursor, null for the first."
+    CURSOR
+    "The upstream gives the whole list at once."
+    ALL
   }
 
   type Query {
@@ -83,24 +107,38 @@ export interface HeaderArgument {
 /** The arguments of each directive, as the SDL above lets them through. */
 export interface DirectiveArguments {
   link: { readonly url: string };
-  source: { readonly name: string; readonly http?: { readonly headers?: readonly HeaderArgument[] } };
+  source: {
+    readonly name: string;
+    readonly http?: { readonly headers?: readonly HeaderArgument[] };
+    readonly isSuccess?: string;
+    readonly errors?: ErrorArguments;
+  };
   connect: {
     readonly source: string;
-    readonly http: {
-      readonly GET: string;
-      readonly queryParams?: string;
+    readonly http: { readonly [key in Method | 'queryParams' | 'body']?: string | null } & {
       readonly headers?: readonly HeaderArgument[];
     };
     readonly selection: string;
     readonly batch?: { readonly maxSize: number };
+    readonly isSuccess?: string;
+    readonly errors?: ErrorArguments;
   };
   connection: {
-    readonly style: 'PAGE';
-    readonly pageSize: number;
+    readonly style: ConnectionStyle;
+    readonly pageSize?: number | null;
     readonly nodes: string;
     readonly next?: string;
     readonly total?: string;
   };
+}
+
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type Method = (typeof METHODS)[number];
+export type ConnectionStyle = 'PAGE' | 'OFFSET' | 'CURSOR' | 'ALL';
+
+interface ErrorArguments {
+  readonly message?: string | null;
+  readonly extensions?: string | null;
 }
 
 /** Reads a directive's arguments. Out: undefined when something is wrong with them, which is then in `mistakes`. */

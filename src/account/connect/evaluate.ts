@@ -1,5 +1,5 @@
-import { findMethod, MappingValueError } from './methods.ts';
-import type { Chain, Coalesce, Member, Selection, Step, Variable } from './syntax.ts';
+import { findMethod, MappingValueError, type MethodArgument } from './methods.ts';
+import type { Argument, Chain, Coalesce, Member, Selection, Step, Variable } from './syntax.ts';
 
 /** What the variables of a mapping stand for. A connector is given those its place allows (see references.ts). */
 export type Scope = Readonly<Partial<Record<Variable, unknown>>>;
@@ -56,21 +56,31 @@ function compileChain({ head, steps, members }: Chain): Evaluate {
     else if (head.kind === 'literal') found = head.value;
     else found = readKey(value, head.name);
     for (const part of parts) {
-      if (found === null) return null;
-      found = part(found);
+      found = part(found, scope);
     }
     return inner === undefined || found === null ? found : inner(found, scope);
   };
 }
 
-function compileStep(step: Step): (value: unknown) => unknown {
-  if (step.kind === 'key') return (value) => readKey(value, step.name);
-  const apply = findMethod(step.name)?.apply;
-  return (value) => {
+function compileStep(step: Step): Evaluate {
+  if (step.kind === 'key') return (value) => (value === null ? null : readKey(value, step.name));
+  const method = findMethod(step.name);
+  const args = step.args.map(compileArgument);
+  const onlyLiterals = step.args.every(({ kind }) => kind === 'literal');
+  const literals = onlyLiterals ? args.map((of) => of({})) : undefined;
+  return (value, scope) => {
     // Compiled even with a mistake in it, so that the rest is checked too; it never gets to run.
-    if (apply === undefined) throw new Error(`no method ${step.name}`);
-    return apply(value, ...step.args);
+    if (method === undefined) throw new Error(`no method ${step.name}`);
+    if (value === null && method.ofNull !== true) return null;
+    return method.apply(value, ...(literals ?? args.map((of) => of(scope))));
   };
+}
+
+/** A literal is itself; an expression is a function of the item that a method hands it. */
+function compileArgument(argument: Argument): (scope: Scope) => MethodArgument {
+  if (argument.kind === 'literal') return () => argument.value;
+  const evaluate = compileCoalesce(argument.value);
+  return (scope) => (item: unknown) => evaluate(item, scope);
 }
 
 /** Own keys only: what an object inherits is not data. A list gives the key of each of its items, one level deep. */

@@ -2,6 +2,8 @@ import {
   type ConstDirectiveNode,
   type FieldDefinitionNode,
   GraphQLError,
+  type GraphQLField,
+  type GraphQLObjectType,
   type GraphQLSchema,
   isObjectType,
   Kind,
@@ -11,12 +13,15 @@ import {
   type SchemaExtensionNode,
   Source,
 } from 'graphql';
-import { type Connector, compileConnector, compileHeaders, type HeaderTemplate, TextReader } from './connector.ts';
-import { type DirectiveArguments, literalAt, readDirective } from './directives.ts';
+import { type Connector, compileConnector, compileHeaders, type HeaderTemplate } from './connector.ts';
+import { type ConnectionStyle, type DirectiveArguments, literalAt, METHODS, readDirective } from './directives.ts';
 import { compileSelection, type Evaluate } from './evaluate.ts';
+import { inputKeys } from './input-keys.ts';
 import { type Mistakes, placeOf } from './mistakes.ts';
+import { compileOutcome, type Outcome } from './outcome.ts';
 import { ownFields } from './own-fields.ts';
-import { type Allowed, CONTEXT_KEYS, PAGE_KEYS } from './references.ts';
+import { type Allowed, CONTEXT_KEYS, keys } from './references.ts';
+import { TextReader } from './text-reader.ts';
 
 export interface MappingFile {
   readonly file: string;
@@ -31,9 +36,13 @@ export interface FieldMapping {
   readonly pages: PageMapping | undefined;
   /** The contract's arguments that the mapping uses. */
   readonly usedArguments: ReadonlySet<string>;
+  /** The fields of the object it stands in that the mapping uses. */
+  readonly usedSiblings: ReadonlySet<string>;
 }
 
 export interface PageMapping {
+  readonly style: ConnectionStyle;
+  /** Items of a page; of the whole list when it comes at once. */
   readonly pageSize: number;
   readonly nodes: Evaluate;
   readonly next: Evaluate | undefined;
@@ -48,8 +57,21 @@ export interface TypeMapping {
   readonly maxSize: number;
 }
 
+/** An upstream, and what holds for all calls of it. */
+export interface SourceMapping {
+  readonly headers: readonly HeaderTemplate[];
+  readonly outcome: Outcome;
+}
+
+/** What mappings may name besides the contract. */
+export interface MappingNames {
+  readonly upstreams: readonly string[];
+  /** The keys of $config. A secret one goes into calls and never into what a client reads. */
+  readonly config: { readonly open: readonly string[]; readonly secret: readonly string[] };
+}
+
 export interface Mapping {
-  readonly sources: ReadonlyMap<string, readonly HeaderTemplate[]>;
+  readonly sources: ReadonlyMap<string, SourceMapping>;
   /** By coordinate, `Viewer.email`. */
   readonly fields: ReadonlyMap<string, FieldMapping>;
   /** By type name. */
@@ -61,6 +83,14 @@ export interface Mapping {
 }
 
 const PAGE_SIZES = { least: 10, most: 1000 };
+/** A list that comes at once is as long as an answer may be large. */
+const WHOLE_LIST = 1_000_000;
+const PAGE_KEYS: Readonly<Record<ConnectionStyle, readonly string[]>> = {
+  PAGE: ['number', 'size'],
+  OFFSET: ['offset', 'size'],
+  CURSOR: ['cursor', 'size'],
+  ALL: [],
+};
 const BATCH_SIZES = { least: 1, most: 1000 };
 
 /**
@@ -70,10 +100,10 @@ const BATCH_SIZES = { least: 1, most: 1000 };
 export function readMapping(
   files: readonly MappingFile[],
   contract: GraphQLSchema,
-  upstreams: readonly string[],
+  names: MappingNames,
   mistakes: Mistakes,
 ): Mapping {
-  const reader = new MappingReader(contract, upstreams, mistakes);
+  const reader = new MappingReader(contract, names, mistakes);
   const extensions: ObjectTypeExtensionNode[] = [];
   for (const { file, text } of files) {
     try {
@@ -95,7 +125,7 @@ export function readMapping(
 }
 
 class MappingReader implements Mapping {
-  readonly sources = new Map<string, readonly HeaderTemplate[]>();
+  readonly sources = new Map<string, SourceMapping>();
   readonly fields = new Map<string, FieldMapping>();
   readonly types = new Map<string, TypeMapping>();
   readonly unread = new Set<string>();
@@ -103,11 +133,16 @@ class MappingReader implements Mapping {
   readonly #contract: GraphQLSchema;
   readonly #upstreams: readonly string[];
   readonly #mistakes: Mistakes;
+  /** What every text may name: in a call, and in what is made of its answer. */
+  readonly #inRequest: Allowed;
+  readonly #inSelection: Allowed;
 
-  constructor(contract: GraphQLSchema, upstreams: readonly string[], mistakes: Mistakes) {
+  constructor(contract: GraphQLSchema, { upstreams, config }: MappingNames, mistakes: Mistakes) {
     this.#contract = contract;
     this.#upstreams = upstreams;
     this.#mistakes = mistakes;
+    this.#inRequest = { context: CONTEXT_KEYS, config: keys([...config.open, ...config.secret]) };
+    this.#inSelection = { context: CONTEXT_KEYS, config: keys(config.open) };
   }
 
   schema(extension: SchemaExtensionNode): void {
@@ -129,8 +164,9 @@ class MappingReader implements Mapping {
       this.#wrong(place, 'schema', `the configuration has no upstream "${name}", only ${this.#upstreams.join(', ')}`);
     }
     const reader = new TextReader('schema', this.#mistakes);
-    const site = { node, coordinate: 'schema', mistakes: this.#mistakes, reader };
-    this.sources.set(name, compileHeaders(values.http?.headers ?? [], site) ?? []);
+    const site = { node, coordinate: 'schema', mistakes: this.#mistakes, reader, allowed: this.#inRequest };
+    const headers = compileHeaders(values.http?.headers ?? [], site) ?? [];
+    this.sources.set(name, { headers, outcome: compileOutcome(values, site, this.#inSelection) });
   }
 
   type(extension: ObjectTypeExtensionNode): void {
@@ -141,13 +177,13 @@ class MappingReader implements Mapping {
       return;
     }
     for (const node of extension.directives ?? []) {
-      if (node.name.value === 'connect') this.#typeConnector(node, name, new Set(Object.keys(type.getFields())));
+      if (node.name.value === 'connect') this.#typeConnector(node, name, Object.keys(type.getFields()));
       else this.#wrong(node, name, `@${node.name.value} has no meaning here`);
     }
     for (const field of extension.fields ?? []) this.#field(name, field);
   }
 
-  #typeConnector(node: ConstDirectiveNode, type: string, keys: ReadonlySet<string>): void {
+  #typeConnector(node: ConstDirectiveNode, type: string, fields: Iterable<string>): void {
     this.unread.add(type);
     const values = readDirective('connect', node, type, this.#mistakes);
     if (values === undefined || !this.#knownSource(values, node, type)) return;
@@ -162,14 +198,15 @@ class MappingReader implements Mapping {
     }
     this.#within(maxSize, BATCH_SIZES, 'batch.maxSize', node, type);
     const reader = new TextReader(type, this.#mistakes);
-    const inRequest = { context: CONTEXT_KEYS, batch: keys };
-    const inSelection = { context: CONTEXT_KEYS };
-    const site = { node, coordinate: type, mistakes: this.#mistakes, reader, inRequest, inSelection };
-    const connector = compileConnector(values, site);
+    const connector = compileConnector(values, {
+      ...this.#reads(node, type, reader),
+      inRequest: { ...this.#inRequest, batch: keys(fields) },
+      inSelection: this.#inSelection,
+    });
     if (connector === undefined) return;
     const [key, ...more] = reader.named.get('batch') ?? [];
     if (key === undefined || more.length > 0) {
-      this.#wrong(literalAt(node, 'http', 'GET'), type, 'http names exactly one key of the objects as $batch.key');
+      this.#wrong(node, type, 'http names exactly one key of the objects as $batch.key');
       return;
     }
     this.unread.delete(type);
@@ -209,36 +246,54 @@ class MappingReader implements Mapping {
       this.#wrong(field, coordinate, 'is mapped twice');
       return;
     }
-    this.#fieldConnector(connect, connection, coordinate, new Set(known.args.map((each) => each.name)));
+    this.#fieldConnector(connect, connection, coordinate, contract as GraphQLObjectType, known);
   }
 
   #fieldConnector(
     node: ConstDirectiveNode,
     connection: ConstDirectiveNode | undefined,
     coordinate: string,
-    args: ReadonlySet<string>,
+    type: GraphQLObjectType,
+    field: GraphQLField<unknown, unknown>,
   ): void {
     const values = readDirective('connect', node, coordinate, this.#mistakes);
     const paging =
       connection === undefined ? undefined : readDirective('connection', connection, coordinate, this.#mistakes);
     if (values === undefined || !this.#knownSource(values, node, coordinate)) return;
     if (values.batch !== undefined) this.#wrong(node, coordinate, 'batch belongs to a @connect on a type');
+    const writes = type === this.#contract.getMutationType();
+    if (writes && connection !== undefined) {
+      this.#wrong(connection, coordinate, '@connection: a mutation gives no pages');
+    }
     const reader = new TextReader(coordinate, this.#mistakes);
-    // A connection's own arguments choose the window and are not the mapping's.
-    const own = new Set([...args].filter((name) => connection === undefined || (name !== 'first' && name !== 'after')));
-    const inSelection: Allowed = { context: CONTEXT_KEYS, args: own };
-    const inRequest: Allowed = connection === undefined ? inSelection : { ...inSelection, page: PAGE_KEYS };
-    const site = { node, coordinate, mistakes: this.#mistakes, reader, inRequest, inSelection };
-    const connector = compileConnector(values, site);
+    const args = inputKeys(field.args, paging === undefined ? [] : ['first', 'after']);
+    const isRoot = writes || type === this.#contract.getQueryType();
+    const siblings = isRoot ? {} : { this: keys(Object.keys(type.getFields())) };
+    const page = paging === undefined ? {} : { page: keys(PAGE_KEYS[paging.style]) };
+    const connector = compileConnector(values, {
+      ...this.#reads(node, coordinate, reader),
+      ...(writes ? { writes, methods: METHODS } : {}),
+      inRequest: { ...this.#inRequest, args, ...siblings, ...page },
+      inSelection: { ...this.#inSelection, args, ...siblings },
+    });
     const pages = connection && paging && this.#pages(paging, connection, coordinate, reader);
     if (connector === undefined || (connection !== undefined && pages === undefined)) return;
-    if (connection !== undefined && !reader.named.get('page')?.has('number')) {
-      this.#wrong(connection, coordinate, '@connection: http does not ask for $page.number');
+    const [place] = pages === undefined ? [] : PAGE_KEYS[pages.style];
+    if (connection !== undefined && place !== undefined && !reader.named.get('page')?.has(place)) {
+      this.#wrong(connection, coordinate, `@connection: http does not ask for $page.${place}`);
     }
     const used = new Set(reader.named.get('args'));
+    // A connection's own arguments choose the window and are not the mapping's.
     if (connection !== undefined) for (const name of ['first', 'after']) used.add(name);
     this.unread.delete(coordinate);
-    this.fields.set(coordinate, { coordinate, node, connector, pages, usedArguments: used });
+    const usedSiblings = new Set(reader.named.get('this'));
+    this.fields.set(coordinate, { coordinate, node, connector, pages, usedArguments: used, usedSiblings });
+  }
+
+  /** What holds for every connector that only reads. */
+  #reads(node: ConstDirectiveNode, coordinate: string, reader: TextReader) {
+    const methods = ['GET', 'POST'] as const;
+    return { node, coordinate, mistakes: this.#mistakes, reader, methods, writes: false };
   }
 
   #pages(
@@ -247,7 +302,14 @@ class MappingReader implements Mapping {
     coordinate: string,
     reader: TextReader,
   ): PageMapping | undefined {
-    this.#within(values.pageSize, PAGE_SIZES, 'pageSize', node, coordinate);
+    const { style } = values;
+    const wrong = (message: string) => this.#wrong(node, coordinate, `@connection: ${message}`);
+    const pageSize = values.pageSize ?? undefined;
+    if (style === 'ALL' && pageSize !== undefined) wrong('a list that comes at once has no pageSize');
+    if (style === 'ALL' && values.next != null) wrong('a list that comes at once has no next');
+    if (style !== 'ALL' && pageSize === undefined) wrong('the argument pageSize is missing');
+    if (style === 'CURSOR' && values.next == null) wrong('the argument next is missing');
+    if (pageSize !== undefined) this.#within(pageSize, PAGE_SIZES, 'pageSize', node, coordinate);
     const compile = (name: 'nodes' | 'next' | 'total'): Evaluate | undefined => {
       if (typeof values[name] !== 'string') return undefined;
       const selection = reader.selection(literalAt(node, name), {});
@@ -255,7 +317,7 @@ class MappingReader implements Mapping {
     };
     const nodes = compile('nodes');
     const [next, total] = [compile('next'), compile('total')];
-    return nodes && { pageSize: values.pageSize, nodes, next, total };
+    return nodes && { style, pageSize: pageSize ?? WHOLE_LIST, nodes, next, total };
   }
 
   #knownSource({ source }: DirectiveArguments['connect'], node: ConstDirectiveNode, coordinate: string): boolean {

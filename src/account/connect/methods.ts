@@ -1,5 +1,7 @@
 import { DATE_FORMATS, type DateFormat, toDateTime } from './date-time.ts';
-import type { Literal } from './syntax.ts';
+import { parseJson } from './json.ts';
+import { fromMinorUnits, toDecimal } from './money.ts';
+import { type Argument, ITEM, type Literal } from './syntax.ts';
 
 /** Thrown when an upstream's value is not of the kind a mapping says; becomes UPSTREAM_BAD_RESPONSE. */
 export class MappingValueError extends Error {
@@ -9,29 +11,46 @@ export class MappingValueError extends Error {
   }
 }
 
-type Kind = 'any' | 'number' | 'string' | 'format';
+type Kind = 'any' | 'number' | 'count' | 'string' | 'list' | 'pair' | 'format' | 'expression';
+
+/** What a method is handed for an argument: a literal, or an expression as a function of the item it looks at. */
+export type MethodArgument = Literal | ((item: unknown) => unknown);
 
 interface Method {
-  /** The literals it takes, all of them required. */
+  /** What it takes, in words for the reference. */
+  readonly about: string;
   readonly takes: readonly Kind[];
-  /** Never called with null: every method of null is null. Throws MappingValueError. */
-  readonly apply: (value: unknown, ...args: Literal[]) => unknown;
+  /** Whether the last may be left out, or be given more than once. */
+  readonly last?: 'optional' | 'many';
+  /** Whether it is asked about null too; else every method of null is null. */
+  readonly ofNull?: true;
+  /** Throws MappingValueError. */
+  readonly apply: (value: unknown, ...args: MethodArgument[]) => unknown;
 }
+
+type Each = (item: unknown) => unknown;
 
 function fail(method: string, wanted: string): never {
   throw new MappingValueError(`->${method} needs ${wanted}`);
 }
 
-function arithmetic(name: string, compute: (left: number, right: number) => number): Method {
-  return { takes: ['number'], apply: (value, by) => compute(number(name, value), by as number) };
+function arithmetic(name: string, about: string, compute: (left: number, right: number) => number): Method {
+  return { about, takes: ['number'], apply: (value, by) => compute(number(name, value), by as number) };
 }
 
-function comparison(name: string, compare: (left: number | string, right: number | string) => boolean): Method {
+function rounding(name: string, about: string, round: (value: number) => number): Method {
+  return { about, takes: [], apply: (value) => round(number(name, value)) };
+}
+
+type Ordered = number | string;
+
+function comparison(name: string, about: string, compare: (left: Ordered, right: Ordered) => boolean): Method {
   return {
+    about,
     takes: ['any'],
     apply(value, to) {
       const comparable = (typeof value === 'number' || typeof value === 'string') && typeof value === typeof to;
-      return comparable ? compare(value, to as number | string) : fail(name, 'two numbers or two strings');
+      return comparable ? compare(value, to as Ordered) : fail(name, 'two numbers or two strings');
     },
   };
 }
@@ -48,46 +67,140 @@ function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /**
- * The methods of the subset. All but `floor` and `toDateTime` are named and behave as in Apollo Connectors; `div` is
- * not rounded, so an Int wants `->floor` behind it.
+ * The methods of the subset. They are named and behave as in Apollo Connectors, but for ours: floor, ceil, round, isNull,
+ * decimal, minorUnits and toDateTime. `div` is not rounded, so an Int wants `->floor` behind it.
  */
 const METHODS: Readonly<Record<string, Method>> = {
-  eq: { takes: ['any'], apply: (value, to) => value === to },
-  ne: { takes: ['any'], apply: (value, to) => value !== to },
-  gt: comparison('gt', (left, right) => left > right),
-  gte: comparison('gte', (left, right) => left >= right),
-  lt: comparison('lt', (left, right) => left < right),
-  lte: comparison('lte', (left, right) => left <= right),
-  not: { takes: [], apply: (value) => (typeof value === 'boolean' ? !value : fail('not', 'a boolean')) },
-  add: arithmetic('add', (left, right) => left + right),
-  sub: arithmetic('sub', (left, right) => left - right),
-  mul: arithmetic('mul', (left, right) => left * right),
-  div: arithmetic('div', (left, right) => left / right),
-  floor: { takes: [], apply: (value) => Math.floor(number('floor', value)) },
-  toString: { takes: [], apply: (value: unknown) => (isScalar(value) ? String(value) : fail('toString', 'a scalar')) },
+  eq: { about: 'whether it is this value', takes: ['any'], apply: (value, to) => value === to },
+  ne: { about: 'whether it is another value', takes: ['any'], apply: (value, to) => value !== to },
+  in: {
+    about: 'whether it is one of these values',
+    takes: ['list'],
+    apply: (value, values) => (values as readonly Literal[]).includes(value as Literal),
+  },
+  contains: {
+    about: 'whether a list has this item',
+    takes: ['any'],
+    apply: (value, item) => list('contains', value).includes(item),
+  },
+  gt: comparison('gt', 'whether it is greater', (left, right) => left > right),
+  gte: comparison('gte', 'whether it is greater or the same', (left, right) => left >= right),
+  lt: comparison('lt', 'whether it is less', (left, right) => left < right),
+  lte: comparison('lte', 'whether it is less or the same', (left, right) => left <= right),
+  not: {
+    about: 'the other boolean',
+    takes: [],
+    apply: (value) => (typeof value === 'boolean' ? !value : fail('not', 'a boolean')),
+  },
+  isNull: { about: 'whether there is nothing', takes: [], ofNull: true, apply: (value) => value === null },
+  match: {
+    about: 'the second of the first pair whose first is the value, or @',
+    takes: ['pair'],
+    last: 'many',
+    apply(value, ...pairs) {
+      const found = (pairs as readonly (readonly Literal[])[]).find(([from]) => from === ITEM || from === value);
+      return found === undefined ? null : found[1] === ITEM ? value : (found[1] ?? null);
+    },
+  },
+  add: arithmetic('add', 'the sum', (left, right) => left + right),
+  sub: arithmetic('sub', 'the difference', (left, right) => left - right),
+  mul: arithmetic('mul', 'the product', (left, right) => left * right),
+  div: arithmetic('div', 'the quotient, not rounded', (left, right) => left / right),
+  mod: arithmetic('mod', 'the remainder', (left, right) => left % right),
+  floor: rounding('floor', 'the whole number below', Math.floor),
+  ceil: rounding('ceil', 'the whole number above', Math.ceil),
+  round: rounding('round', 'the nearest whole number', Math.round),
+  decimal: {
+    about: 'as a decimal text with so many digits behind the point',
+    takes: ['count'],
+    apply: (value, digits) => toDecimal(value, digits as number) ?? fail('decimal', 'a number, or its decimal text'),
+  },
+  minorUnits: {
+    about: 'cents as a decimal text; the argument is how many digits the currency has behind the point',
+    takes: ['count'],
+    apply: (value, digits) => fromMinorUnits(value, digits as number) ?? fail('minorUnits', 'a whole number'),
+  },
+  toString: {
+    about: 'as text',
+    takes: [],
+    apply: (value: unknown) => (isScalar(value) ? String(value) : fail('toString', 'a scalar')),
+  },
   parseInt: {
+    about: 'digits as a whole number',
     takes: [],
     apply(value) {
       const parsed = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
       return Number.isSafeInteger(parsed) ? parsed : fail('parseInt', 'digits');
     },
   },
-  first: { takes: [], apply: (value) => list('first', value)[0] ?? null },
-  last: { takes: [], apply: (value) => list('last', value).at(-1) ?? null },
-  size: { takes: [], apply: (value) => list('size', value).length },
+  first: { about: 'the first item', takes: [], apply: (value) => list('first', value)[0] ?? null },
+  last: { about: 'the last item', takes: [], apply: (value) => list('last', value).at(-1) ?? null },
+  get: {
+    about: 'the item at a place, from 0; from the end when negative',
+    takes: ['number'],
+    apply: (value, index) => list('get', value).at(index as number) ?? null,
+  },
+  size: { about: 'how many items', takes: [], apply: (value) => list('size', value).length },
+  slice: {
+    about: 'the items from one place up to another',
+    takes: ['number', 'number'],
+    last: 'optional',
+    apply: (value, from, to) => list('slice', value).slice(from as number, to as number | undefined),
+  },
+  map: {
+    about: 'the list of what the expression makes of each item',
+    takes: ['expression'],
+    apply: (value, each) => list('map', value).map(each as Each),
+  },
+  filter: {
+    about: 'the items for which the expression is true',
+    takes: ['expression'],
+    apply: (value, each) => list('filter', value).filter((item) => (each as Each)(item) === true),
+  },
+  find: {
+    about: 'the first item for which the expression is true',
+    takes: ['expression'],
+    apply: (value, each) => list('find', value).find((item) => (each as Each)(item) === true) ?? null,
+  },
+  entries: {
+    about: "an object's members as a list of { key, value }",
+    takes: [],
+    apply: (value) =>
+      isObject(value)
+        ? Object.entries(value).map(([key, member]) => ({ key, value: member }))
+        : fail('entries', 'an object'),
+  },
   joinNotNull: {
+    about: 'the items that are not null as one text',
     takes: ['string'],
     apply(value, separator) {
       const items = list('joinNotNull', value).filter((item) => item !== null);
       return items.every(isScalar) ? items.join(separator as string) : fail('joinNotNull', 'a list of scalars');
     },
   },
+  jsonParse: {
+    about: 'JSON text as what it says',
+    takes: [],
+    apply(value) {
+      try {
+        return typeof value === 'string' ? parseJson(value) : fail('jsonParse', 'JSON text');
+      } catch {
+        return fail('jsonParse', 'JSON text');
+      }
+    },
+  },
+  jsonStringify: { about: 'as JSON text', takes: [], apply: (value) => JSON.stringify(value) },
   toDateTime: {
+    about: `a moment in the form of DateTime; the argument is how it is written: ${DATE_FORMATS.join(', ')}`,
     takes: ['format'],
     apply: (value, format) => {
       const moment = toDateTime(value, format as DateFormat);
-      return moment === undefined ? fail('toDateTime', `a moment written as ${format}`) : moment;
+      return moment === undefined ? fail('toDateTime', `a moment written as ${format as DateFormat}`) : moment;
     },
   },
 };
@@ -97,18 +210,49 @@ export function findMethod(name: string): Method | undefined {
   return Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
 }
 
+/** Every method with what it takes and gives, for the reference. */
+export function describeMethods(): readonly { readonly call: string; readonly about: string }[] {
+  return Object.entries(METHODS).map(([name, { takes, last, about }]) => {
+    const words = takes.map((kind, index) => (last === 'optional' && index === takes.length - 1 ? `[${kind}]` : kind));
+    const args = last === 'many' ? [...words, '…'] : words;
+    return { call: `->${name}${args.length === 0 ? '' : `(${args.join(', ')})`}`, about };
+  });
+}
+
+const MOST_DIGITS = 20;
+
 /** What is wrong with a call of a method, in words, or undefined. */
-export function checkCall(name: string, args: readonly Literal[]): string | undefined {
+export function checkCall(name: string, args: readonly Argument[]): string | undefined {
   const method = findMethod(name);
   if (method === undefined) return `there is no method ->${name}; there are ${Object.keys(METHODS).join(', ')}`;
-  if (method.takes.length !== args.length) return `->${name} takes ${method.takes.length} argument(s)`;
-  for (const [index, kind] of method.takes.entries()) {
-    const arg = args[index];
-    if (kind === 'format' && !(DATE_FORMATS as readonly unknown[]).includes(arg)) {
-      return `->${name} takes one of ${DATE_FORMATS.join(', ')}`;
-    }
-    if ((kind === 'number' || kind === 'string') && typeof arg !== kind) return `->${name} takes a ${kind}`;
-    if (name === 'div' && arg === 0) return '->div cannot divide by 0';
+  const { takes, last } = method;
+  const least = last === 'optional' ? takes.length - 1 : takes.length;
+  if (args.length < least || (args.length > takes.length && last !== 'many')) {
+    return `->${name} takes ${last === undefined ? '' : 'at least '}${least} argument(s)`;
   }
+  for (const [index, argument] of args.entries()) {
+    const kind = takes[Math.min(index, takes.length - 1)];
+    const wrong = kind === undefined ? undefined : checkArgument(name, kind, argument);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+function checkArgument(name: string, kind: Kind, argument: Argument): string | undefined {
+  if (kind === 'expression') {
+    return argument.kind === 'expression' ? undefined : `->${name} takes an expression that begins with @`;
+  }
+  if (argument.kind === 'expression') return `->${name} takes no expression`;
+  const { value } = argument;
+  if (kind === 'format' && !(DATE_FORMATS as readonly unknown[]).includes(value)) {
+    return `->${name} takes one of ${DATE_FORMATS.join(', ')}`;
+  }
+  if (kind === 'list' && !Array.isArray(value)) return `->${name} takes a list in [ ]`;
+  if (kind === 'pair' && !(Array.isArray(value) && value.length === 2))
+    return `->${name} takes pairs such as ["a", "b"]`;
+  const isCount = Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MOST_DIGITS;
+  if (kind === 'count' && !isCount) return `->${name} takes a whole number from 0 to ${MOST_DIGITS}`;
+  if ((kind === 'number' || kind === 'string') && typeof value !== kind) return `->${name} takes a ${kind}`;
+  if ((name === 'div' || name === 'mod') && value === 0) return `->${name} cannot divide by 0`;
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts';
 import type { MemberPrincipal } from '../../oauth/principal.ts';
-import type { CallUpstream, UpstreamResponse } from '../../upstream/request.ts';
+import type { CallUpstream, UpstreamRequest, UpstreamResponse } from '../../upstream/request.ts';
 import { AccountError, type AccountErrorCode } from '../errors.ts';
 import type { Limits } from '../limits.ts';
 import { Batch } from './batch.ts';
@@ -9,7 +9,8 @@ import type { Scope } from './evaluate.ts';
 import { parseJson } from './json.ts';
 import type { Mapping, TypeMapping } from './mapping.ts';
 import { MappingValueError } from './methods.ts';
-import { fillHeader, fillPath, fillQuery } from './template.ts';
+import { isSuccess, refusalOf, type UpstreamAnswer } from './outcome.ts';
+import { fillForm, fillHeader, fillPath, fillQuery } from './template.ts';
 
 const FAILURES: Readonly<Partial<Record<GatewayError['code'], AccountErrorCode>>> = {
   upstream_unreachable: 'UPSTREAM_UNAVAILABLE',
@@ -23,6 +24,8 @@ export interface OperationOptions {
   readonly principal: MemberPrincipal;
   readonly call: CallUpstream;
   readonly mapping: Mapping;
+  /** What $config stands for. */
+  readonly config: Readonly<Record<string, unknown>>;
   readonly limits: Pick<Limits, 'pageSize' | 'upstreamCalls'>;
   readonly signal: AbortSignal;
 }
@@ -37,7 +40,7 @@ export class Operation {
    * call that does not listen to the signal must not be waited for.
    */
   readonly #ended: Promise<never>;
-  readonly #answers = new Map<string, Promise<unknown>>();
+  readonly #answers = new Map<string, Promise<UpstreamAnswer>>();
   readonly #batches = new Map<TypeMapping, Batch>();
   #calls = 0;
 
@@ -60,23 +63,28 @@ export class Operation {
     return this.#options.limits.pageSize;
   }
 
-  /** The scope of a mapping's texts: the given variables, and $context, which nothing can overrule. */
+  /** The scope of a mapping's texts: the given variables, and $context and $config, which nothing can overrule. */
   scope(variables: Scope = {}): Scope {
-    return { ...variables, context: this.#context };
+    return { ...variables, context: this.#context, config: this.#options.config };
   }
 
   /**
-   * Asks a connector's upstream. Out: the answer's JSON, undefined for 404. The same GET is made once in an operation.
-   * Throws AccountError.
+   * Asks a connector's upstream. Out: the answer's data; undefined when there is nothing (a 404, to one who reads). The
+   * same reading call is made once in an operation. Throws AccountError.
    */
-  async get(connector: Connector, scope: Scope): Promise<unknown> {
-    const { path, headers } = this.#request(connector, scope);
-    const key = JSON.stringify([connector.source, path, headers]);
-    const known = this.#answers.get(key);
-    if (known !== undefined) return known;
-    const answer = this.#call(connector.source, path, headers);
-    this.#answers.set(key, answer);
-    return answer;
+  async ask(connector: Connector, scope: Scope): Promise<unknown> {
+    const call = this.#request(connector, scope);
+    const key = connector.writes ? undefined : JSON.stringify(call);
+    const answer = await ((key === undefined ? undefined : this.#answers.get(key)) ?? this.#exchange(call, key));
+    const source = this.#options.mapping.sources.get(connector.source);
+    const outcomes = source === undefined ? [connector.outcome] : [connector.outcome, source.outcome];
+    if (isSuccess(outcomes, answer, scope)) {
+      if (answer.data === undefined) throw badResponse(new Error(`${connector.source}: no JSON`));
+      return answer.data;
+    }
+    const judged = outcomes.some((outcome) => outcome.isSuccess !== undefined);
+    if (answer.status === 404 && !judged && !connector.writes) return undefined;
+    throw refusalOf(outcomes, { ...answer, data: answer.data ?? null }, scope, connector.writes);
   }
 
   /** The fields a type's batch gives to the object with this key; undefined when the upstream has none for it. */
@@ -89,43 +97,77 @@ export class Operation {
     return batch.fieldsOf(key);
   }
 
-  #request({ source, path, query, headers, takesArguments }: Connector, scope: Scope) {
+  #request({ source, method, path, query, body, headers, takes }: Connector, scope: Scope): UpstreamRequest {
     try {
       const search = query === undefined ? '' : fillQuery(query(null, scope) as Record<string, unknown>);
-      const all = [...(this.#options.mapping.sources.get(source) ?? []), ...headers];
+      const all = [...(this.#options.mapping.sources.get(source)?.headers ?? []), ...headers];
+      const type = body === undefined ? [] : [['content-type', 'application/json'] as const];
       return {
+        upstream: source,
+        method,
         path: fillPath(path, scope) + search,
         headers: Object.fromEntries([
           ['accept', 'application/json'],
+          ...type,
           ...all.map(([name, template]) => [name, fillHeader(template, scope)] as const),
         ]) as Readonly<Record<string, string>>,
+        ...(body === undefined ? {} : { body: fillBody(body, scope) }),
       };
     } catch (thrown) {
       if (!(thrown instanceof MappingValueError)) throw thrown;
       // A client's argument is the client's to mend; a member's own id never comes from one.
-      throw new AccountError(takesArguments ? 'BAD_USER_INPUT' : 'INTERNAL_SERVER_ERROR', { cause: thrown });
+      throw new AccountError(REFUSED_VALUE[takes], { cause: thrown });
     }
   }
 
-  async #call(upstream: string, path: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
+  #exchange(request: UpstreamRequest, key: string | undefined): Promise<UpstreamAnswer> {
+    const answer = this.#call(request);
+    if (key !== undefined) this.#answers.set(key, answer);
+    return answer;
+  }
+
+  async #call(request: UpstreamRequest): Promise<UpstreamAnswer> {
     const { call, principal, signal, limits } = this.#options;
     this.#calls += 1;
     if (this.#calls > limits.upstreamCalls) throw new AccountError('REQUEST_LIMIT_EXCEEDED');
     let response: UpstreamResponse;
     try {
-      response = await Promise.race([call({ upstream, method: 'GET', path, headers, principal, signal }), this.#ended]);
+      response = await Promise.race([call({ ...request, principal, signal }), this.#ended]);
     } catch (thrown) {
       if (signal.aborted) throw new AccountError('UPSTREAM_TIMEOUT', { cause: thrown });
       const code = thrown instanceof GatewayError ? FAILURES[thrown.code] : undefined;
       throw new AccountError(code ?? 'INTERNAL_SERVER_ERROR', { cause: thrown });
     }
-    if (response.status === 404) return undefined;
-    // A redirect is how a legacy site says "sign in first"; it is never followed.
-    if (response.status < 200 || response.status > 299) throw new AccountError('UPSTREAM_ERROR');
-    try {
-      return parseJson(response.body);
-    } catch (cause) {
-      throw new AccountError('UPSTREAM_BAD_RESPONSE', { cause });
-    }
+    return { status: response.status, data: dataOf(response) };
   }
+}
+
+/** Whose value it was that could not go into a call. */
+const REFUSED_VALUE: Readonly<Record<Connector['takes'], AccountErrorCode>> = {
+  arguments: 'BAD_USER_INPUT',
+  data: 'UPSTREAM_BAD_RESPONSE',
+  nothing: 'INTERNAL_SERVER_ERROR',
+};
+
+function fillBody({ kind, evaluate }: NonNullable<Connector['body']>, scope: Scope): string {
+  const value = evaluate(null, scope);
+  if (kind === 'form') return fillForm(value as Record<string, unknown>);
+  return JSON.stringify(value, (_key, part: unknown) => {
+    if (part instanceof MappingValueError) throw part;
+    return part;
+  });
+}
+
+/** Out: null for an answer that has no body and needs none, undefined for one that is not JSON. */
+function dataOf({ status, body }: UpstreamResponse): unknown {
+  if (body === '') return status === 204 || status === 205 ? null : undefined;
+  try {
+    return parseJson(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function badResponse(cause: Error): AccountError {
+  return new AccountError('UPSTREAM_BAD_RESPONSE', { cause });
 }

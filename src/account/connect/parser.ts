@@ -1,8 +1,10 @@
 import { type Token, tokenize } from './lexer.ts';
 import {
+  type Argument,
   type Chain,
   type Coalesce,
   type Head,
+  ITEM,
   type Literal,
   MappingSyntaxError,
   type Member,
@@ -49,7 +51,7 @@ class Parser {
   }
 
   startsExpression(): boolean {
-    return this.#token.kind === 'variable' || this.#isMark('$');
+    return this.#token.kind === 'variable' || this.#isMark('$') || this.#isMark('@');
   }
 
   end(): void {
@@ -80,8 +82,10 @@ class Parser {
 
   #member(): Member {
     const { at } = this.#token;
-    if (this.#token.kind !== 'name') this.#fail(`a name was expected, not ${this.#name()}`);
+    const { kind } = this.#token;
+    if (kind !== 'name' && kind !== 'string') this.#fail(`a name was expected, not ${this.#name()}`);
     const name = this.#key();
+    if (kind === 'string' && !this.#isMark(':')) this.#fail(`":" was expected, not ${this.#name()}`);
     if (this.#skip(':')) return { name, at, value: this.#skip('{') ? this.membersUntil('}') : this.coalesce() };
     if (this.#isMark('.') || this.#isMark('->')) this.#fail(`give it a name of its own: "name: ${name}..."`);
     const chain: Chain = { head: { kind: 'key', name }, steps: [], members: this.#innerMembers(), at };
@@ -113,6 +117,7 @@ class Parser {
       this.#next += 1;
       return { kind: 'variable', name: token.text as Variable };
     }
+    if (this.#skip('@')) return { kind: 'here' };
     if (!this.#skip('$')) return { kind: 'key', name: this.#key() };
     if (!this.#skip('(')) return { kind: 'here' };
     const value = this.#literal();
@@ -124,22 +129,31 @@ class Parser {
     if (this.#token.kind !== 'name') this.#fail(`the name of a method was expected, not ${this.#name()}`);
     const name = this.#token.text;
     this.#next += 1;
-    const args: Literal[] = [];
-    if (this.#skip('(')) {
-      if (!this.#isMark(')')) {
-        do args.push(this.#literal());
-        while (this.#skip(','));
-      }
-      this.#take(')');
-    }
+    const args = this.#skip('(') ? this.#listUntil(')', () => this.#argument()) : [];
     return { kind: 'method', name, args, at };
   }
 
+  #argument(): Argument {
+    if (this.#isMark('@')) return { kind: 'expression', value: this.coalesce() };
+    return { kind: 'literal', value: this.#literal() };
+  }
+
+  #listUntil<T>(close: ')' | ']', read: () => T): readonly T[] {
+    const items: T[] = [];
+    if (!this.#isMark(close)) {
+      do items.push(read());
+      while (this.#skip(','));
+    }
+    this.#take(close);
+    return items;
+  }
+
   #literal(): Literal {
+    if (this.#skip('[')) return this.#listUntil(']', () => (this.#skip('@') ? ITEM : this.#literal()));
     const { kind, text } = this.#token;
     const keyword = kind === 'name' ? KEYWORDS.get(text) : undefined;
     if (kind !== 'string' && kind !== 'number' && keyword === undefined) {
-      this.#fail(`a string, a number, true, false or null was expected, not ${this.#name()}`);
+      this.#fail(`a string, a number, true, false, null or a list was expected, not ${this.#name()}`);
     }
     this.#next += 1;
     return kind === 'string' ? text : kind === 'number' ? Number(text) : (keyword ?? null);

@@ -1,12 +1,19 @@
 import { checkCall } from './methods.ts';
-import { chainsOf, type Selection, type Variable } from './syntax.ts';
+import { chainsOf, type Selection, type Step, type Variable } from './syntax.ts';
 
-/** The variables that may be named somewhere, each with the keys it has there. */
-export type Allowed = Readonly<Partial<Record<Variable, ReadonlySet<string>>>>;
+/** The keys of a value by name, each with those of what it holds, where that is known. */
+export type Keys = ReadonlyMap<string, Keys | undefined>;
+
+/** The variables that may be named somewhere, each with the keys it has there, or that it is one value. */
+export type Allowed = Readonly<Partial<Record<Variable, Keys | 'value'>>>;
+
+/** Keys of which nothing more is known. */
+export function keys(names: Iterable<string>): Keys {
+  return new Map([...names].map((name) => [name, undefined]));
+}
 
 /** The member of the verified token: the only place a member's id comes from. */
-export const CONTEXT_KEYS: ReadonlySet<string> = new Set(['sub', 'email', 'name']);
-export const PAGE_KEYS: ReadonlySet<string> = new Set(['number', 'size']);
+export const CONTEXT_KEYS = keys(['sub', 'email', 'name']);
 
 /**
  * Checks what a text names: methods and their arguments, variables and their keys. In: the parsed text, what its place
@@ -19,30 +26,53 @@ export function checkReferences(
   report: (at: number, message: string) => void,
 ): ReadonlyMap<Variable, ReadonlySet<string>> {
   const named = new Map<Variable, Set<string>>();
-  for (const { head, steps, at } of chainsOf(selection)) {
+  for (const { head, steps, at, ofItem } of chainsOf(selection)) {
     for (const step of steps) {
       const wrong = step.kind === 'method' ? checkCall(step.name, step.args) : undefined;
       if (wrong !== undefined) report(step.at, wrong);
     }
     if (head.kind === 'variable') {
-      const keys = allowed[head.name];
-      const key = steps[0]?.kind === 'key' ? steps[0].name : undefined;
-      if (keys === undefined) report(at, `$${head.name} has no meaning here`);
-      else if (key === undefined) report(at, `name what of $${head.name}: ${list(keys)}`);
-      else if (!keys.has(key)) report(at, `$${head.name} has no ${key}, only ${list(keys)}`);
-      else named.set(head.name, (named.get(head.name) ?? new Set()).add(key));
-    } else if (!data && head.kind !== 'literal') {
-      report(
-        at,
-        `there is no data here: begin with ${Object.keys(allowed)
-          .map((name) => `$${name}`)
-          .join(' or ')}`,
-      );
+      const known = allowed[head.name];
+      const used = named.get(head.name) ?? new Set();
+      if (known === undefined) report(at, `$${head.name} has no meaning here`);
+      else if (known === 'value') named.set(head.name, used);
+      else {
+        const key = checkKeys(`$${head.name}`, known, steps, at, report);
+        if (key !== undefined) named.set(head.name, used.add(key));
+      }
+    } else if (!data && !ofItem && head.kind !== 'literal') {
+      const names = Object.keys(allowed).map((name) => `$${name}`);
+      report(at, `there is no data here: begin with ${names.join(' or ')}`);
     }
   }
   return named;
 }
 
-function list(keys: ReadonlySet<string>): string {
-  return keys.size === 0 ? 'nothing' : [...keys].join(', ');
+/** Out: the first key, when there is one and it is known. */
+function checkKeys(
+  variable: string,
+  known: Keys,
+  steps: readonly Step[],
+  at: number,
+  report: (at: number, message: string) => void,
+): string | undefined {
+  let path = variable;
+  let inside: Keys | undefined = known;
+  let first: string | undefined;
+  for (const step of steps) {
+    if (inside === undefined || step.kind !== 'key') break;
+    if (!inside.has(step.name)) {
+      report(at, `${path} has no ${step.name}, only ${list(inside)}`);
+      return first;
+    }
+    first ??= step.name;
+    path += `.${step.name}`;
+    inside = inside.get(step.name);
+  }
+  if (first === undefined) report(at, `name what of ${variable}: ${list(known)}`);
+  return first;
+}
+
+function list(names: Keys): string {
+  return names.size === 0 ? 'nothing' : [...names.keys()].join(', ');
 }

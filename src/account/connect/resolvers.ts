@@ -26,10 +26,14 @@ export function attachResolvers(contract: GraphQLSchema, mapping: Mapping): void
 
 function fieldResolver(field: FieldMapping): Resolver {
   const { connector, pages } = field;
-  if (pages !== undefined) return (_source, args, operation) => resolveConnection(field, pages, args, operation);
-  return async (_source, args, operation) => {
-    const scope = operation.scope({ args });
-    const answer = await operation.get(connector, scope);
+  if (pages !== undefined) {
+    return (source, args, operation) => {
+      return resolveConnection(field, pages, { args, this: source }, operation);
+    };
+  }
+  return async (source, args, operation) => {
+    const scope = operation.scope({ args, this: source });
+    const answer = await operation.ask(connector, scope);
     return answer === undefined ? null : evaluated(() => connector.select(answer, scope));
   };
 }

@@ -3,17 +3,19 @@
  *
  *   selection  = expression that begins with $ | member*
  *   member     = name [ '{' member* '}' ]              the key of that name
- *              | name ':' expression                   under another name
- *              | name ':' '{' member* '}'              an object of members of the same value
+ *              | key ':' expression                    under another name
+ *              | key ':' '{' member* '}'               an object of members of the same value
  *   expression = chain ( '??' chain )*                 the first that is not null
  *   chain      = head step* [ '{' member* '}' ]        of a list: of each of its items
- *   head       = '$' | $args | $context | $batch | $page | '$(' literal ')' | key
- *   step       = '.' key | '->' method [ '(' literal, ... ')' ]
+ *   head       = '$' | '@' | $variable | '$(' literal ')' | key
+ *   step       = '.' key | '->' method [ '(' argument, ... ')' ]
+ *   argument   = literal | expression that begins with '@'
  *   key        = name | "quoted name"
- *   literal    = "string" | 'string' | number | true | false | null
+ *   literal    = "string" | 'string' | number | true | false | null | '[' literal, ... ']' | '@' inside a list
  *
- * A '#' begins a comment. A missing key is null, and every method of null is null. A key of a list is the list of that
- * key of its items.
+ * '$' is the value at hand. '@' is the same, or inside a method's argument the item or value the method is applied to.
+ * A '#' begins a comment. A missing key is null, and every method of null is null but isNull. A key of a list is the
+ * list of that key of its items.
  */
 export type Selection = Members | Coalesce;
 
@@ -43,10 +45,21 @@ export interface Chain {
   readonly at: number;
 }
 
-export const VARIABLES = ['args', 'context', 'batch', 'page'] as const;
+/** A chain, and whether it looks at the item of a method rather than at an upstream's answer. */
+export type PlacedChain = Chain & { readonly ofItem: boolean };
+
+export const VARIABLES = ['args', 'this', 'batch', 'context', 'config', 'page', 'status'] as const;
 export type Variable = (typeof VARIABLES)[number];
 
-export type Literal = string | number | boolean | null;
+export type Literal = string | number | boolean | null | typeof ITEM | readonly Literal[];
+
+/** '@' inside a list of literals: whatever the method is applied to. */
+export const ITEM: unique symbol = Symbol('@');
+
+/** An argument of a method. */
+export type Argument =
+  | { readonly kind: 'literal'; readonly value: Literal }
+  | { readonly kind: 'expression'; readonly value: Coalesce };
 
 export type Head =
   | { readonly kind: 'here' }
@@ -56,7 +69,7 @@ export type Head =
 
 export type Step =
   | { readonly kind: 'key'; readonly name: string; readonly at: number }
-  | { readonly kind: 'method'; readonly name: string; readonly args: readonly Literal[]; readonly at: number };
+  | { readonly kind: 'method'; readonly name: string; readonly args: readonly Argument[]; readonly at: number };
 
 /** Thrown for a text that is not of the language; `at` is the offset of the trouble. */
 export class MappingSyntaxError extends Error {
@@ -70,13 +83,19 @@ export class MappingSyntaxError extends Error {
 }
 
 /** Every chain of a selection, inner ones too, in the order of the text. */
-export function* chainsOf(selection: Selection): Generator<Chain> {
+export function* chainsOf(selection: Selection, ofItem = false): Generator<PlacedChain> {
   if (selection.kind === 'members') {
-    for (const member of selection.members) yield* chainsOf(member.value);
+    for (const member of selection.members) yield* chainsOf(member.value, ofItem);
     return;
   }
   for (const chain of selection.chains) {
-    yield chain;
-    for (const member of chain.members ?? []) yield* chainsOf(member.value);
+    yield { ...chain, ofItem };
+    for (const step of chain.steps) {
+      if (step.kind !== 'method') continue;
+      for (const argument of step.args) if (argument.kind === 'expression') yield* chainsOf(argument.value, true);
+    }
+    // Below a variable there is data, even where an answer is not.
+    const below = ofItem || chain.head.kind === 'variable';
+    for (const member of chain.members ?? []) yield* chainsOf(member.value, below);
   }
 }

@@ -96,16 +96,22 @@ function encodeSegment(value: unknown): string {
 
 /** Fills a query from what queryParams gives: null is left out, a list repeats its name. Throws MappingValueError. */
 export function fillQuery(params: Readonly<Record<string, unknown>>): string {
+  const pairs = fillForm(params);
+  return pairs === '' ? '' : `?${pairs}`;
+}
+
+/** Fills a form in the same way (application/x-www-form-urlencoded). Throws MappingValueError. */
+export function fillForm(params: Readonly<Record<string, unknown>>): string {
   const pairs: string[] = [];
   for (const [name, value] of Object.entries(params)) {
     for (const item of Array.isArray(value) ? value : [value]) {
       if (item === null) continue;
       const text = scalarText(item);
-      if (text === undefined) throw new MappingValueError(`${name} cannot stand in a query`);
+      if (text === undefined) throw new MappingValueError(`${name} cannot stand in a query or a form`);
       pairs.push(`${encodeStrictly(name)}=${encodeStrictly(text)}`);
     }
   }
-  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+  return pairs.join('&');
 }
 
 /** Fills a header value. Throws MappingValueError for anything that could end the line or is no visible ASCII. */

@@ -46,11 +46,12 @@ function readText(file: string): string {
 
 /** The seam as the gateway implements it, on fetch: identity from the principal, failures from the one table. */
 export function callOver(origin: string, timeout = 5000): CallUpstream {
-  return async ({ method, path, headers, principal, signal }) => {
+  return async ({ method, path, headers, body, principal, signal }) => {
     const limit = AbortSignal.timeout(timeout);
     try {
       const response = await fetch(origin + path, {
         method,
+        body: body ?? null,
         redirect: 'manual',
         headers: { ...headers, 'x-member-id': principal?.sub ?? '' },
         signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
@@ -90,6 +91,7 @@ export async function startAccount(
     schemaText: CONTRACT_FILE,
     mappings: [MAPPING_FILE],
     upstreams: ['school', 'progress'],
+    config: { open: {}, secret: {} },
     scopes: ['account:read', 'account:write', 'orders:read'],
     metadataUrl: 'https://school.example/.well-known/oauth-protected-resource',
     limits: LIMITS,

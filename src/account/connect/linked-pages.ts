@@ -1,0 +1,44 @@
+import { type ReadPage, type Rows, unusable, type Window } from './window.ts';
+
+/** Pages may be empty and still have a successor; this many in a row are an upstream that turns in circles. */
+const MOST_PAGES = 20;
+
+/**
+ * Reads a window from pages of which each names the cursor of the next. A place is the cursor of its page and the index in
+ * it, so `first` may change on the way. Throws AccountError.
+ */
+export async function readLinkedPages(
+  { first, after }: Window,
+  size: number,
+  read: ReadPage,
+  source: string,
+): Promise<Rows> {
+  const rows: { readonly row: unknown; readonly at: { readonly index: number; readonly page: string | undefined } }[] =
+    [];
+  let cursor = after?.page;
+  let index = after === undefined ? 0 : after.index + 1;
+  let total: number | null = null;
+  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    const page = await read({ cursor: cursor ?? null, size });
+    total = page.total ?? total;
+    while (index < page.items.length) {
+      if (rows.length === first) return { rows, hasNextPage: true, hasPreviousPage: after !== undefined, total };
+      rows.push({ row: page.items[index], at: { index, page: cursor } });
+      index += 1;
+    }
+    const next = nextOf(page.next);
+    // Past the window only whether anything follows is asked, and a page that says it has a successor has answered that.
+    if (next === undefined || rows.length === first) {
+      return { rows, hasNextPage: next !== undefined, hasPreviousPage: after !== undefined, total };
+    }
+    cursor = next;
+    index = 0;
+  }
+  throw unusable(source, `${MOST_PAGES} pages do not fill one window`);
+}
+
+/** A cursor may be a number; null, false, 0 and '' all mean that nothing follows. */
+function nextOf(next: unknown): string | undefined {
+  if (typeof next === 'string' && next !== '') return next;
+  return typeof next === 'number' && next !== 0 ? String(next) : undefined;
+}

@@ -1,0 +1,45 @@
+import type { PageMapping } from './mapping.ts';
+import { type Page, type ReadPage, type Rows, unusable, type Window } from './window.ts';
+
+/**
+ * Reads a window from pages that have a number or an offset, or from the one page that is the whole list. The upstream's
+ * page size is fixed and a cursor holds the absolute place, so only the pages that cover the window are asked for.
+ * Throws AccountError.
+ */
+export async function readNumberedPages(
+  { first, after }: Window,
+  { style, pageSize }: PageMapping,
+  read: ReadPage,
+  source: string,
+): Promise<Rows> {
+  const offset = after === undefined ? 0 : after.index + 1;
+  const rows: { readonly row: unknown; readonly at: { readonly index: number; readonly page: undefined } }[] = [];
+  let total: number | null = null;
+  let hasNextPage: boolean | undefined;
+  const firstPage = style === 'ALL' ? 0 : Math.floor(offset / pageSize);
+  for (let number = firstPage; hasNextPage === undefined; number += 1) {
+    const start = number * pageSize;
+    const page = await read(style === 'ALL' ? {} : { number: number + 1, offset: start, size: pageSize });
+    const more = style === 'ALL' ? false : follows(page, start, pageSize, source);
+    const skipped = Math.max(0, offset + rows.length - start);
+    for (const row of page.items.slice(skipped, skipped + first - rows.length)) {
+      rows.push({ row, at: { index: offset + rows.length, page: undefined } });
+    }
+    total = page.total ?? (style === 'ALL' ? page.items.length : total);
+    if (offset + first < start + page.items.length) hasNextPage = true;
+    else if (more === false) hasNextPage = false;
+    else if (more && rows.length === first) hasNextPage = true;
+  }
+  return { rows, hasNextPage, hasPreviousPage: offset > 0, total };
+}
+
+/** Whether there is a page after this one; undefined when only asking for it can tell. */
+function follows({ items, total, next }: Page, start: number, pageSize: number, source: string): boolean | undefined {
+  const said = next === undefined ? undefined : Boolean(next);
+  const more = said ?? (total !== null ? start + items.length < total : items.length < pageSize ? false : undefined);
+  // A page with holes would move every place after it, and a client would miss items without a word.
+  if (more === true && items.length < pageSize) {
+    throw unusable(source, `a page has ${items.length} items, not ${pageSize}, and is not the last`);
+  }
+  return more;
+}

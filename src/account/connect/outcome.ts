@@ -1,0 +1,123 @@
+import type { ConstDirectiveNode } from 'graphql';
+import { AccountError } from '../errors.ts';
+import { type DirectiveArguments, literalAt } from './directives.ts';
+import { compileSelection, type Evaluate, type Scope } from './evaluate.ts';
+import { MappingValueError } from './methods.ts';
+import { type Mistakes, placeOf } from './mistakes.ts';
+import type { Allowed } from './references.ts';
+import type { TextReader } from './text-reader.ts';
+
+/** What a source or a connector says about answers: which can be used, and what a client reads about the others. */
+export interface Outcome {
+  readonly isSuccess: Evaluate | undefined;
+  readonly message: Evaluate | undefined;
+  readonly extensions: Evaluate | undefined;
+}
+
+/** An upstream's answer. `data` is null when it has no JSON body. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  readonly data: unknown;
+}
+
+interface Site {
+  readonly node: ConstDirectiveNode;
+  readonly coordinate: string;
+  readonly mistakes: Mistakes;
+  readonly reader: TextReader;
+}
+
+/** Compiles isSuccess and errors of @source or @connect. Mistakes go to the site's list. */
+export function compileOutcome(
+  values: Pick<DirectiveArguments['source'], 'isSuccess' | 'errors'>,
+  { node, coordinate, mistakes, reader }: Site,
+  allowed: Allowed,
+): Outcome {
+  const names: Allowed = { ...allowed, status: 'value' };
+  const read = (given: unknown, ...path: readonly string[]): Evaluate | undefined => {
+    if (typeof given !== 'string') return undefined;
+    const literal = literalAt(node, ...path);
+    const selection = reader.selection(literal, names);
+    const members = selection?.kind === 'members';
+    const wanted = path.at(-1) === 'extensions';
+    if (selection !== undefined && members !== wanted) {
+      const words = wanted ? 'are "name: value"' : 'is an expression';
+      mistakes.add(placeOf(literal), coordinate, `${path.join('.')} ${words}`);
+    }
+    return selection && compileSelection(selection);
+  };
+  return {
+    isSuccess: read(values.isSuccess, 'isSuccess'),
+    message: read(values.errors?.message, 'errors', 'message'),
+    extensions: read(values.errors?.extensions, 'errors', 'extensions'),
+  };
+}
+
+/** Whether the answer can be used, by the connector's word, else its source's. Throws AccountError for a bad answer. */
+export function isSuccess(outcomes: readonly Outcome[], answer: UpstreamAnswer, scope: Scope): boolean {
+  const judge = outcomes.find((outcome) => outcome.isSuccess !== undefined)?.isSuccess;
+  if (judge === undefined) return answer.status >= 200 && answer.status <= 299;
+  try {
+    return judge(answer.data, { ...scope, status: answer.status }) === true;
+  } catch (thrown) {
+    if (thrown instanceof MappingValueError) throw new AccountError('UPSTREAM_BAD_RESPONSE', { cause: thrown });
+    throw thrown;
+  }
+}
+
+const LONGEST_MESSAGE = 200;
+const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
+
+/** What a write is told about its own values, where the mapping does not say it. */
+const WRITE_CODES: Readonly<Record<number, 'NOT_FOUND' | 'BAD_USER_INPUT'>> = {
+  400: 'BAD_USER_INPUT',
+  404: 'NOT_FOUND',
+  409: 'BAD_USER_INPUT',
+  422: 'BAD_USER_INPUT',
+};
+
+/**
+ * The error for an answer that cannot be used. Nothing of the upstream's own is in it but what the mapping names, and of
+ * that only scalars: the message shortened and without control characters.
+ */
+export function refusalOf(
+  outcomes: readonly Outcome[],
+  answer: UpstreamAnswer,
+  scope: Scope,
+  writes: boolean,
+): AccountError {
+  const all = { ...scope, status: answer.status };
+  const said = (of: 'message' | 'extensions') => {
+    const evaluate = outcomes.find((outcome) => outcome[of] !== undefined)?.[of];
+    try {
+      return evaluate?.(answer.data, all);
+    } catch (thrown) {
+      if (thrown instanceof MappingValueError) return undefined;
+      throw thrown;
+    }
+  };
+  const { code: own, ...rest } = scalarsOf(said('extensions'));
+  const code = (writes ? WRITE_CODES[answer.status] : undefined) ?? 'UPSTREAM_ERROR';
+  const text = said('message');
+  const message = typeof text === 'string' ? shortened(text) : '';
+  return new AccountError(code, {
+    ...(message === '' ? {} : { message }),
+    details: { ...rest, ...(typeof own === 'string' && CODE.test(own) ? { code: own } : {}) },
+  });
+}
+
+function scalarsOf(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return {};
+  const entries = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
+    if (typeof member === 'string') return [[name, shortened(member)]];
+    return typeof member === 'number' || typeof member === 'boolean' ? [[name, member]] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function shortened(text: string): string {
+  return text
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim()
+    .slice(0, LONGEST_MESSAGE);
+}

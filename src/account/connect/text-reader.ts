@@ -1,0 +1,61 @@
+import type { StringValueNode } from 'graphql';
+import { type Mistakes, placeInString } from './mistakes.ts';
+import { parseSelection } from './parser.ts';
+import { type Allowed, checkReferences } from './references.ts';
+import { MappingSyntaxError, type Selection, type Variable } from './syntax.ts';
+import type { Template } from './template.ts';
+
+type Report = (at: number, message: string) => void;
+
+/** Collects what the texts of one directive name, and reports what is wrong with them at the right character. */
+export class TextReader {
+  readonly named = new Map<Variable, Set<string>>();
+  readonly #coordinate: string;
+  readonly #mistakes: Mistakes;
+
+  constructor(coordinate: string, mistakes: Mistakes) {
+    this.#coordinate = coordinate;
+    this.#mistakes = mistakes;
+  }
+
+  /** Out: what `parse` makes of the literal's text; undefined when it cannot. What `check` finds is only reported. */
+  read<T>(
+    node: StringValueNode,
+    parse: (text: string) => T,
+    check: (parsed: T, report: Report) => void,
+  ): T | undefined {
+    const report = (at: number, message: string): void => {
+      this.#mistakes.add(placeInString(node, at), this.#coordinate, message);
+    };
+    try {
+      const parsed = parse(node.value);
+      check(parsed, report);
+      return parsed;
+    } catch (thrown) {
+      if (!(thrown instanceof MappingSyntaxError)) throw thrown;
+      report(thrown.at, thrown.message);
+      return undefined;
+    }
+  }
+
+  selection(node: StringValueNode, allowed: Allowed, data = true): Selection | undefined {
+    return this.read(node, parseSelection, (selection, report) => this.#note(selection, allowed, data, report));
+  }
+
+  template(node: StringValueNode, parse: (text: string) => Template, allowed: Allowed): Template | undefined {
+    return this.read(node, parse, (template, report) => {
+      for (const part of template) {
+        if (typeof part === 'string') continue;
+        this.#note(part.expression, allowed, false, (at, message) => report(part.at + at, message));
+      }
+    });
+  }
+
+  #note(selection: Selection, allowed: Allowed, data: boolean, report: Report): void {
+    for (const [variable, keys] of checkReferences(selection, allowed, data, report)) {
+      const known = this.named.get(variable) ?? new Set();
+      for (const key of keys) known.add(key);
+      this.named.set(variable, known);
+    }
+  }
+}

@@ -1,0 +1,356 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { MappingError } from '../../src/account/connect/mistakes.ts';
+import { MEMBER } from './support/account.ts';
+import { type MappedService, mapService } from './support/service.ts';
+
+let service: MappedService | undefined;
+afterEach(() => service?.close());
+
+const start: typeof mapService = async (...args) => {
+  service = await mapService(...args);
+  return service;
+};
+
+const mistakes = async (...args: Parameters<typeof mapService>): Promise<string[]> => {
+  try {
+    await start(...args);
+  } catch (thrown) {
+    if (!(thrown instanceof MappingError)) throw thrown;
+    return thrown.mistakes.map(({ coordinate, message }) => `${coordinate}: ${message}`);
+  }
+  return [];
+};
+
+const quietly = () => ({ json: {} });
+
+describe('what a call is made of', () => {
+  const types = 'type Viewer { id: ID!  notes(about: String, tags: [String!]): [String!] }';
+  const connect = (http: string) =>
+    `extend type Viewer { notes: [String!] @connect(source: "school", http: ${http}, selection: "$.notes") }`;
+
+  test('a reading POST with a JSON body of arguments, the member and literals', async () => {
+    const { ask, seen } = await start(
+      types,
+      connect(`{ POST: "/search", body: """
+        query: { about: $args.about  tags: $args.tags }
+        "for": $context.sub
+        limit: $(20)
+        kinds: $(["note", "todo"])
+      """ }`),
+      () => ({ json: { notes: ['a'] } }),
+    );
+    const { body } = await ask('{ viewer { notes(about: "x\\"y", tags: ["p"]) } }');
+    expect(body).toEqual({ data: { viewer: { notes: ['a'] } } });
+    expect(seen.map(({ method, type }) => [method, type])).toEqual([['POST', 'application/json']]);
+    expect(JSON.parse(seen[0]?.body ?? '')).toEqual({
+      query: { about: 'x"y', tags: ['p'] },
+      for: 'm-1001',
+      limit: 20,
+      kinds: ['note', 'todo'],
+    });
+  });
+
+  test('a form, when the mapping says so', async () => {
+    const { ask, seen } = await start(
+      types,
+      connect(`{ POST: "/server.php", body: """ "wsfunction": $("core")  "options[ids][0]": $args.about  tags: $args.tags """,
+        headers: [{ name: "Content-Type", value: "application/x-www-form-urlencoded" }] }`),
+      () => ({ json: { notes: [] } }),
+    );
+    await ask('{ viewer { notes(about: "a&b=c", tags: ["1", "2"]) } }');
+    expect(seen[0]).toMatchObject({
+      type: 'application/x-www-form-urlencoded',
+      body: 'wsfunction=core&options%5Bids%5D%5B0%5D=a%26b%3Dc&tags=1&tags=2',
+    });
+  });
+
+  test('the same reading POST is made once, another body is another call', async () => {
+    const { ask, seen } = await start(
+      types,
+      connect('{ POST: "/s", body: "about: $args.about tags: $args.tags" }'),
+      () => ({
+        json: { notes: [] },
+      }),
+    );
+    await ask(
+      '{ viewer { a: notes(about: "1", tags: []) b: notes(about: "1", tags: []) c: notes(about: "2", tags: []) } }',
+    );
+    expect(seen.map(({ body }) => body)).toEqual(['{"about":"1","tags":[]}', '{"about":"2","tags":[]}']);
+  });
+
+  test('$config: values of the configuration; a secret goes into calls', async () => {
+    const { ask, seen } = await start(
+      types,
+      connect(
+        '{ GET: "/notes/{$args.about}", queryParams: "tag: $args.tags  site: $config.site  key: $config.key", headers: [{ name: "x-key", value: "k {$config.key}" }] }',
+      ),
+      () => ({ json: { notes: [] } }),
+      { config: { open: { site: 7 }, secret: { key: 's3cret' } } },
+    );
+    const { text } = await ask('{ viewer { notes(about: "a", tags: []) } }');
+    expect(seen[0]?.url.search).toBe('?site=7&key=s3cret');
+    expect(seen[0]?.headers['x-key']).toBe('k s3cret');
+    expect(text).not.toContain('s3cret');
+  });
+
+  test.each<[string, string, string]>([
+    ['two methods', '{ GET: "/a", POST: "/b" }', 'http needs exactly one of GET, POST'],
+    ['no method', '{ queryParams: "a: $args.about" }', 'http needs exactly one of GET, POST'],
+    ['a method that writes', '{ DELETE: "/a/{$args.about}" }', 'only GET or POST can read; DELETE is for a mutation'],
+    ['a body of a GET', '{ GET: "/a", body: "a: $args.about" }', 'a GET has no body'],
+    ['data in a body', '{ POST: "/a", body: "a: b" }', 'there is no data here'],
+    [
+      'a form that is no members',
+      '{ POST: "/a", body: "$args.about", headers: [{ name: "content-type", value: "application/x-www-form-urlencoded" }] }',
+      'body are "name: value"',
+    ],
+    ['an unknown $config', '{ GET: "/{$config.nope}" }', '$config has no nope, only nothing'],
+    ['$this of the root', '{ GET: "/{$this.nope}" }', '$this has no nope, only id, notes'],
+    ['$status in a call', '{ GET: "/{$status}" }', '$status has no meaning here'],
+  ])('%s is a mistake', async (_name, http, said) => {
+    expect((await mistakes(types, connect(http), quietly)).join('\n')).toContain(said);
+  });
+
+  test('a secret in what a client reads is a mistake', async () => {
+    const mapping = `extend type Viewer { notes: [String!] @connect(source: "school", http: { GET: "/n/{$args.about}", queryParams: "t: $args.tags" }, selection: "$config.key") }`;
+    const options = { config: { open: { site: 1 }, secret: { key: 's' } } };
+    expect(await mistakes(types, mapping, quietly, options)).toEqual(['Viewer.notes: $config has no key, only site']);
+  });
+
+  test('the members of an input are known', async () => {
+    const input = 'input Where { about: String  not: Where }\ntype Viewer { id: ID!  notes(where: Where): [String!] }';
+    const { ask, seen } = await start(input, connect('{ GET: "/n", queryParams: "a: $args.where.not.about" }'), () => ({
+      json: { notes: [] },
+    }));
+    await ask('{ viewer { notes(where: { not: { about: "x" } }) } }');
+    expect(seen[0]?.url.search).toBe('?a=x');
+    expect(await mistakes(input, connect('{ GET: "/n", queryParams: "a: $args.where.not.abut" }'), quietly)).toEqual([
+      'Viewer.notes: $args.where.not has no abut, only about, not',
+    ]);
+  });
+});
+
+describe('$this: a call for an object, with what it has', () => {
+  const types = `type Viewer { id: ID!  courses: [Course!] }
+    type Course { slug: String!  title: String  teacher: Teacher  reviews: [String!] }
+    type Teacher { name: String }`;
+  const mapping = (field = '') => `extend type Viewer {
+      courses: [Course!] @connect(source: "school", http: { GET: "/courses" }, selection: "$.courses { slug title }") }
+    extend type Course {
+      teacher: Teacher @connect(source: "school", http: { GET: "/courses/{$this.slug}/teacher" }, selection: "name: $.name")
+      reviews: [String!] @connect(source: "school", http: { GET: "/reviews/{${field || '$this.title'}}" }, selection: "$.texts") }`;
+
+  test('also of fields the client did not ask for; and the same call is made once', async () => {
+    const { ask, seen } = await start(types, mapping(), ({ url }) => {
+      if (url.pathname === '/courses')
+        return {
+          json: {
+            courses: [
+              { slug: 'a', title: 'T' },
+              { slug: 'b', title: 'T' },
+            ],
+          },
+        };
+      return { json: url.pathname.startsWith('/reviews') ? { texts: ['good'] } : { name: url.pathname } };
+    });
+    const { body } = await ask('{ viewer { courses { teacher { name } reviews } } }');
+    expect(body.data.viewer.courses).toEqual([
+      { teacher: { name: '/courses/a/teacher' }, reviews: ['good'] },
+      { teacher: { name: '/courses/b/teacher' }, reviews: ['good'] },
+    ]);
+    expect(seen.map(({ url }) => url.pathname).sort()).toEqual([
+      '/courses',
+      '/courses/a/teacher',
+      '/courses/b/teacher',
+      '/reviews/T',
+    ]);
+  });
+
+  test("an upstream's value that cannot stand in a path is the upstream's fault, and only that field's", async () => {
+    const { ask, seen } = await start(types, mapping(), ({ url }) =>
+      url.pathname === '/courses' ? { json: { courses: [{ slug: '..', title: 'a/b' }] } } : { json: {} },
+    );
+    const { body } = await ask('{ viewer { courses { slug teacher { name } reviews } } }');
+    expect(body.data.viewer.courses).toEqual([{ slug: '..', teacher: null, reviews: null }]);
+    expect(body.errors.map((error: { extensions: object }) => error.extensions)).toEqual([
+      { code: 'UPSTREAM_BAD_RESPONSE' },
+      { code: 'UPSTREAM_BAD_RESPONSE' },
+    ]);
+    expect(seen.length).toBe(1);
+  });
+
+  test('a field that another call gives cannot be named', async () => {
+    expect(await mistakes(types, mapping('$this.teacher'), quietly)).toContain(
+      'Course.reviews: $this.teacher comes from its own @connect, which may not have answered yet',
+    );
+  });
+});
+
+describe('isSuccess and errors', () => {
+  const types = 'type Viewer { id: ID!  name: String }';
+  const of = (more: string, source = '') => `extend schema @source(name: "school" ${source})
+    extend type Viewer { name: String @connect(source: "school", http: { GET: "/me" }, selection: "$.name" ${more}) }`;
+  const moodle = 'isSuccess: "$.exception->isNull"';
+  const failed = { json: { exception: 'invalid_token', message: 'Bad\ntoken\u0000', debug: 'at db-7' } };
+
+  test('a 200 that says it failed is a failure', async () => {
+    const { ask } = await start(types, of(moodle), () => failed);
+    const { body, text } = await ask('{ viewer { id name } }');
+    expect(body).toMatchObject({
+      data: { viewer: { id: 'm-1001', name: null } },
+      errors: [
+        { message: 'The service behind this field answered with an error.', extensions: { code: 'UPSTREAM_ERROR' } },
+      ],
+    });
+    expect(text).not.toMatch(/invalid_token|db-7/);
+  });
+
+  test('the mapping may say what a client reads: cleaned, scalars only, a code in capitals', async () => {
+    const errors =
+      'errors: { message: "$.message", extensions: "code: $(\\"BAD_TOKEN\\") reason: $.exception status: $status all: $" }';
+    const { ask } = await start(types, of(`${moodle} ${errors}`), () => failed);
+    const [error] = (await ask('{ viewer { name } }')).body.errors;
+    expect(error.message).toBe('Bad token');
+    expect(error.extensions).toEqual({ code: 'BAD_TOKEN', reason: 'invalid_token', status: 200 });
+  });
+
+  test('a code that is none of ours in form is left out', async () => {
+    const { ask } = await start(types, of(`${moodle} errors: { extensions: "code: $.exception" }`), () => failed);
+    expect((await ask('{ viewer { name } }')).body.errors[0].extensions).toEqual({ code: 'UPSTREAM_ERROR' });
+  });
+
+  test('a status that is no 2xx may be a success', async () => {
+    const { ask } = await start(types, of('isSuccess: "$status->in([200, 404])"'), () => ({
+      status: 404,
+      json: { name: 'A' },
+    }));
+    expect((await ask('{ viewer { name } }')).body).toEqual({ data: { viewer: { name: 'A' } } });
+  });
+
+  test('the source says it for all, a field for itself', async () => {
+    const { ask } = await start(types, of('', moodle), () => failed);
+    expect((await ask('{ viewer { name } }')).body.errors[0].extensions.code).toBe('UPSTREAM_ERROR');
+    await service?.close();
+    const own = await start(types, of('isSuccess: "$status->eq(200)"', moodle), () => failed);
+    expect((await own.ask('{ viewer { name } }')).body).toEqual({ data: { viewer: { name: null } } });
+  });
+
+  test('two fields that read the same answer judge it each for itself', async () => {
+    const both = `extend schema @source(name: "school")
+      extend type Viewer {
+        name: String @connect(source: "school", http: { GET: "/me" }, selection: "$.exception", isSuccess: "$status->eq(200)")
+        nick: String @connect(source: "school", http: { GET: "/me" }, selection: "$.message", ${moodle}) }`;
+    const { ask, seen } = await start('type Viewer { id: ID!  name: String  nick: String }', both, () => failed);
+    const { body } = await ask('{ viewer { name nick } }');
+    expect(body.data.viewer).toEqual({ name: 'invalid_token', nick: null });
+    expect(seen.length).toBe(1);
+  });
+
+  test('anything but true is no success, and neither is an answer that is not JSON', async () => {
+    const { ask } = await start(types, of('isSuccess: "$.name"'), () => ({ json: { name: 'A' } }));
+    expect((await ask('{ viewer { name } }')).body.errors[0].extensions.code).toBe('UPSTREAM_ERROR');
+    await service?.close();
+    const html = await start(types, of('isSuccess: "$status->eq(200)"'), () => ({ status: 200, text: '<html>' }));
+    expect((await html.ask('{ viewer { name } }')).body.errors[0].extensions.code).toBe('UPSTREAM_BAD_RESPONSE');
+  });
+
+  test.each<[string, string]>([
+    ['isSuccess: "a b"', 'isSuccess is an expression'],
+    ['errors: { extensions: "$.x" }', 'errors.extensions are "name: value"'],
+    ['errors: { message: "m: $.x" }', 'errors.message is an expression'],
+    ['isSuccess: "$status.code->eq(1)"', ''],
+    ['isSuccess: "$nope->eq(1)"', 'there is no variable $nope'],
+  ])('%s', async (more, said) => {
+    expect((await mistakes(types, of(more), quietly)).join('\n')).toContain(said);
+  });
+});
+
+describe('mutations', () => {
+  const types = `
+    type Mutation {
+      save(input: SaveInput!): Saved @requiresScopes(scopes: [["account:write"]])
+      drop(id: ID!): Saved @requiresScopes(scopes: [["account:write"]])
+    }
+    input SaveInput { slug: String!  seconds: Int! }
+    type Saved { slug: String  seconds: Int }
+    type Viewer { id: ID! }`;
+  const mapping = `extend type Mutation {
+    save: Saved @connect(source: "school", http: { PUT: "/positions/{$args.input.slug}", body: "ms: $args.input.seconds->mul(1000)" },
+      selection: "slug: $args.input.slug  seconds: ms->div(1000)->floor")
+    drop: Saved @connect(source: "school", http: { DELETE: "/positions/{$args.id}" }, selection: "slug: $args.id  seconds: $(0)") }`;
+  const writer = { ...MEMBER, scope: new Set(['account:read', 'account:write']) };
+  const SAVE = 'mutation ($input: SaveInput!) { save(input: $input) { slug seconds } }';
+  const input = { slug: 'a b', seconds: 12 };
+  const echo = ({ body }: { body: string }) => ({ status: body === '' ? 204 : 200, text: body });
+
+  test('write what the member may write, and answer with what there is now', async () => {
+    const { ask, seen } = await start(types, mapping, echo, { principal: writer });
+    expect((await ask(SAVE, { input })).body).toEqual({ data: { save: { slug: 'a b', seconds: 12 } } });
+    expect((await ask('mutation { drop(id: "x") { slug } }')).body).toEqual({ data: { drop: { slug: 'x' } } });
+    expect(seen.map(({ method, url, body }) => [method, url.pathname, body])).toEqual([
+      ['PUT', '/positions/a%20b', '{"ms":12000}'],
+      ['DELETE', '/positions/x', ''],
+    ]);
+  });
+
+  test('one after the other, each as often as it is written', async () => {
+    const { ask, seen } = await start(types, mapping, echo, { principal: writer });
+    await ask('mutation { a: drop(id: "x") { slug } b: drop(id: "x") { slug } c: drop(id: "y") { slug } }');
+    expect(seen.map(({ url }) => url.pathname)).toEqual(['/positions/x', '/positions/x', '/positions/y']);
+  });
+
+  test('without the scope nothing runs: 403 with what to ask for', async () => {
+    const { ask, seen } = await start(types, mapping, echo);
+    const reply = await ask(SAVE, { input });
+    expect(reply.status).toBe(403);
+    expect(reply.headers.get('www-authenticate')).toBe(
+      'Bearer error="insufficient_scope", error_description="the access token lacks a scope that is needed here", resource_metadata="https://school.example/.well-known/oauth-protected-resource", scope="account:read account:write"',
+    );
+    expect(reply.body.errors[0].extensions.code).toBe('UNAUTHORIZED_FIELD_OR_TYPE');
+    expect(reply.headers.get('cache-control')).toBe('no-store');
+    for (const query of [
+      'mutation { x: drop(id: "1") { slug } }',
+      'mutation { ...F } fragment F on Mutation { ... { drop(id: "1") { slug } } }',
+    ]) {
+      expect((await ask(query)).status).toBe(403);
+    }
+    expect(seen).toEqual([]);
+  });
+
+  test.each([
+    [400, 'BAD_USER_INPUT'],
+    [404, 'NOT_FOUND'],
+    [409, 'BAD_USER_INPUT'],
+    [422, 'BAD_USER_INPUT'],
+    [401, 'UPSTREAM_ERROR'],
+    [500, 'UPSTREAM_ERROR'],
+  ])('a service that answers %i: %s', async (status, code) => {
+    const { ask } = await start(types, mapping, () => ({ status, json: { error: 'no' } }), { principal: writer });
+    const { body } = await ask(SAVE, { input });
+    expect(body.data).toEqual({ save: null });
+    expect(body.errors[0].extensions).toEqual({ code });
+  });
+
+  test('a write that failed is not made again', async () => {
+    const { ask, seen } = await start(types, mapping, () => ({ status: 503, text: '' }), { principal: writer });
+    await ask(SAVE, { input });
+    expect(seen.length).toBe(1);
+  });
+
+  test('an argument that would leave its place in the path is refused before any call', async () => {
+    const { ask, seen } = await start(types, mapping, echo, { principal: writer });
+    for (const slug of ['..', '.', '', 'a/b', 'a\\b', 'a\u0000']) {
+      const { body } = await ask(SAVE, { input: { slug, seconds: 1 } });
+      expect(body.errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
+    }
+    expect(seen).toEqual([]);
+  });
+
+  test('are mapped like everything else: each field by a @connect, none by pages, none by $this', async () => {
+    expect(await mistakes(types, mapping.replace(/drop: [^}]*}[^}]*}/, '}'), quietly)).not.toEqual([]);
+    const paged = mapping.replace('seconds: $(0)")', 'seconds: $(0)") @connection(style: ALL, nodes: "$")');
+    expect((await mistakes(types, paged, quietly)).join()).toContain('a mutation gives no pages');
+    const sibling = mapping.replace('/positions/{$args.id}', '/positions/{$this.save}');
+    expect((await mistakes(types, sibling, quietly)).join()).toContain('$this has no meaning here');
+  });
+});
