@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compileSelection, type Scope } from '../../src/account/connect/evaluate.ts';
 import { parseJson } from '../../src/account/connect/json.ts';
+import { describeMethods } from '../../src/account/connect/methods.ts';
 import { parseSelection } from '../../src/account/connect/parser.ts';
 import { fillHeader, fillPath, fillQuery, parsePath, parseTemplate } from '../../src/account/connect/template.ts';
 
@@ -235,6 +236,15 @@ describe('methods', () => {
   ])('->%s refuses %j', (method, value) => {
     expect(() => select(`$->${method}`, value)).toThrow(expect.objectContaining({ name: 'MappingValueError' }));
   });
+});
+
+test('every method says what it gives', () => {
+  const described = describeMethods();
+  expect(described).toContainEqual({
+    call: '->slice(number, [number])',
+    about: 'the items from one place up to another',
+  });
+  expect(described.filter(({ about }) => about.length < 6)).toEqual([]);
 });
 
 describe('values in a request', () => {

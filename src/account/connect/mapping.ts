@@ -58,7 +58,7 @@ export interface TypeMapping {
 }
 
 /** An upstream, and what holds for all calls of it. */
-export interface SourceMapping {
+interface SourceMapping {
   readonly headers: readonly HeaderTemplate[];
   readonly outcome: Outcome;
 }
