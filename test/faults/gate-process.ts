@@ -23,6 +23,8 @@ export interface GateProcess {
   readonly exited: () => Promise<number | NodeJS.Signals>;
   /** What the gate that runs now has written to its log. */
   readonly log: () => string;
+  /** All that the gate that runs now has written, on both of its streams. */
+  readonly output: () => string;
   close(): Promise<void>;
 }
 
@@ -57,6 +59,7 @@ export async function gateProcess(options: GateProcessOptions = {}): Promise<Gat
     signal: (signal) => command?.signal(signal),
     exited: async () => (await command?.exited) ?? 0,
     log: () => command?.stderr() ?? '',
+    output: () => `${command?.stdout() ?? ''}${command?.stderr() ?? ''}`,
     async start() {
       command = runCommand(['serve', '--config', CONFIG], {
         PORT: String(port),

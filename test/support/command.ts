@@ -12,6 +12,7 @@ export interface Command {
   /** The exit code, or the signal that ended it. */
   readonly exited: Promise<number | NodeJS.Signals>;
   signal(signal: NodeJS.Signals): void;
+  readonly pid: number | undefined;
 }
 
 /** Runs `coursegate ...` as its own process, with nothing of this one's environment but where programs are. */
@@ -38,6 +39,7 @@ export function runCommand(args: readonly string[], environment: Readonly<Record
     stderr: () => stderr,
     exited,
     signal: (signal) => void child.kill(signal),
+    pid: child.pid,
     line: (pattern) =>
       new Promise((resolve, reject) => {
         const look = () => {

@@ -1,0 +1,117 @@
+/**
+ * HTTP/1.1 read by the letter (RFC 9112), from bytes as Latin-1 text: what no two servers could read differently. A
+ * test's own reading, so that it does not agree with the gate by sharing a parser with it.
+ */
+export interface StrictRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+}
+
+/** `incomplete`: what is there is the beginning of a message. `invalid`: it is none, for a strict reader. */
+type Reading<T> =
+  | { readonly kind: 'whole'; readonly message: T; readonly rest: string }
+  | { readonly kind: 'incomplete' | 'invalid' };
+
+export interface StrictAnswer {
+  readonly status: number;
+  readonly headers: StrictRequest['headers'];
+  readonly body: string;
+}
+
+const FIELD =
+  /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*((?:[\x21-\x7E\x80-\xFF](?:[\t\x20-\x7E\x80-\xFF]*[\x21-\x7E\x80-\xFF])?)?)[ \t]*$/;
+const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([\x21-\x7E]+) HTTP\/1\.1$/;
+const STATUS_LINE = /^HTTP\/1\.[01] ([1-5]\d\d) ?[\t\x20-\x7E\x80-\xFF]*$/;
+
+/** The whole requests on a connection, and what is left: the beginning of one. Throws when it is no sequence of requests. */
+export function strictRequests(bytes: string): { requests: StrictRequest[]; left: string } {
+  const requests: StrictRequest[] = [];
+  let left = bytes;
+  while (left !== '') {
+    const reading = strictRequest(left);
+    if (reading.kind === 'invalid') throw new Error(`no clear request: ${JSON.stringify(left.slice(0, 400))}`);
+    if (reading.kind !== 'whole') break;
+    requests.push(reading.message);
+    left = reading.rest;
+  }
+  return { requests, left };
+}
+
+function strictRequest(bytes: string): Reading<StrictRequest> {
+  const head = readHead(bytes, REQUEST_LINE);
+  if (head.kind !== 'whole') return head;
+  const [{ start, headers }, rest] = [head.message, head.rest];
+  const [, method = '', target = ''] = start;
+  if (valuesOf(headers, 'host').length !== 1) return { kind: 'invalid' };
+  const body = readBody(headers, rest, () => ({ kind: 'whole', message: '', rest }));
+  if (body.kind !== 'whole') return body;
+  return { kind: 'whole', message: { method, target, headers, body: body.message }, rest: body.rest };
+}
+
+/** One final answer to a request of `method`, on a connection that is `open`, or has ended by `end` or by `reset`. */
+export function strictAnswer(bytes: string, method: string, state: 'open' | 'end' | 'reset'): Reading<StrictAnswer> {
+  const head = readHead(bytes, STATUS_LINE);
+  if (head.kind !== 'whole') return head;
+  const [{ start, headers }, rest] = [head.message, head.rest];
+  const status = Number(start[1]);
+  if (status === 101) return { kind: 'invalid' };
+  if (status < 200) return strictAnswer(rest, method, state);
+  const untilEnd = (): Reading<string> =>
+    state === 'end' ? { kind: 'whole', message: rest, rest: '' } : { kind: 'incomplete' };
+  const bodyless = method === 'HEAD' || status === 204 || status === 304;
+  const body: Reading<string> = bodyless ? { kind: 'whole', message: '', rest } : readBody(headers, rest, untilEnd);
+  if (body.kind !== 'whole') return body;
+  return { kind: 'whole', message: { status, headers, body: body.message }, rest: body.rest };
+}
+
+export function valuesOf(headers: StrictRequest['headers'], name: string): string[] {
+  return headers.filter(([own]) => own.toLowerCase() === name).map(([, value]) => value);
+}
+
+function readHead(
+  bytes: string,
+  startLine: RegExp,
+): Reading<{ readonly start: RegExpExecArray; readonly headers: StrictRequest['headers'] }> {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end === -1) return { kind: 'incomplete' };
+  const [first = '', ...lines] = bytes.slice(0, end).split('\r\n');
+  const start = startLine.exec(first);
+  const fields = lines.map((line) => FIELD.exec(line));
+  if (start === null || fields.some((field) => field === null)) return { kind: 'invalid' };
+  const headers = fields.map((field) => [field?.[1] ?? '', field?.[2] ?? ''] as const);
+  return { kind: 'whole', message: { start, headers }, rest: bytes.slice(end + 4) };
+}
+
+function readBody(headers: StrictRequest['headers'], bytes: string, unframed: () => Reading<string>): Reading<string> {
+  const codings = valuesOf(headers, 'transfer-encoding');
+  const lengths = valuesOf(headers, 'content-length');
+  if (codings.length + lengths.length === 0) return unframed();
+  if (codings.length + lengths.length > 1) return { kind: 'invalid' };
+  if (codings.length === 1) return codings[0]?.toLowerCase() === 'chunked' ? readChunks(bytes) : { kind: 'invalid' };
+  if (!/^(0|[1-9]\d{0,14})$/.test(lengths[0] ?? '')) return { kind: 'invalid' };
+  const length = Number(lengths[0]);
+  if (bytes.length < length) return { kind: 'incomplete' };
+  return { kind: 'whole', message: bytes.slice(0, length), rest: bytes.slice(length) };
+}
+
+function readChunks(bytes: string): Reading<string> {
+  let body = '';
+  let at = 0;
+  for (;;) {
+    const line = bytes.indexOf('\r\n', at);
+    if (line === -1) return { kind: 'incomplete' };
+    const size = /^[0-9a-f]{1,8}$/i.exec(bytes.slice(at, line));
+    if (size === null) return { kind: 'invalid' };
+    const length = Number.parseInt(size[0], 16);
+    const begin = line + 2;
+    const after = bytes.slice(begin + length, begin + length + 2);
+    // No trailers: whoever sends some is not strict.
+    if (!'\r\n'.startsWith(after)) return { kind: 'invalid' };
+    if (after !== '\r\n') return { kind: 'incomplete' };
+    body += bytes.slice(begin, begin + length);
+    at = begin + length + 2;
+    if (length === 0) return { kind: 'whole', message: body, rest: bytes.slice(at) };
+  }
+}
