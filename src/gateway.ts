@@ -100,19 +100,12 @@ export async function startGateway({
 
     const pools = createPools(config.upstreams);
     const identity = createIdentity({ issuer: origin, signingKey: async () => keyring.signing(), clock });
-    const call = createCallUpstream({ upstreams: config.upstreams, pools, identity });
+    const call = createCallUpstream({ upstreams: config.upstreams, pools, identity, origin });
     const forward = createForward({ upstreams: config.upstreams, pools, identity, origin });
-    const siteUpstream = config.site === undefined ? undefined : config.upstreams[config.site.upstream];
     const site =
-      siteUpstream === undefined
+      config.site === undefined
         ? undefined
-        : createSite({
-            name: config.site?.upstream ?? '',
-            upstreamUrl: new URL(siteUpstream.url),
-            origin,
-            timeout: siteUpstream.timeout,
-            ownCookie: isOwnCookie,
-          });
+        : createSite({ upstreams: config.upstreams, name: config.site.upstream, origin, ownCookie: isOwnCookie });
 
     const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
 

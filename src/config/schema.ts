@@ -8,6 +8,7 @@ import { pages, translatable } from './pages.ts';
 import { redisSettings } from './redis-settings.ts';
 import { secretReference } from './secret-reference.ts';
 import { duration } from './units.ts';
+import { upstreamHeaders } from './upstream-headers.ts';
 
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'must be a name of letters, digits, - and _');
 
@@ -92,9 +93,6 @@ const sessionLogin = z.strictObject({
 
 const upstream = z.strictObject({
   url: httpUrl.meta({ description: 'Where it listens; a path in it comes before the path of every request.' }),
-  host: z.enum(['upstream', 'public']).default('upstream').meta({
-    description: 'Which Host it is sent: its own, or the public one. X-Forwarded-Host is always the public one.',
-  }),
   connectTimeout: duration.prefault('2s').meta({ description: 'For the name, the connection and TLS together.' }),
   timeout: duration.prefault('10s').meta({ description: 'From the end of a request to the head of its answer.' }),
   bodyTimeout: duration.optional().meta({
@@ -121,6 +119,7 @@ const upstream = z.strictObject({
     })
     .prefault({}),
   identity: z.array(z.enum(['headers', 'assertion'])).default(['headers', 'assertion']),
+  ...upstreamHeaders,
 });
 
 const ROUTE = /^([A-Z]+(\|[A-Z]+)*|\*) (\/\S*)$/;

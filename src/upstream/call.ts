@@ -1,9 +1,10 @@
 import type { Dispatcher } from 'undici';
 import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
+import { requestField } from '../http/header-names.ts';
 import { ANONYMOUS } from '../oauth/principal.ts';
 import { upstreamFailure, wasStaleConnection } from './failures.ts';
-import { requestField } from './header-names.ts';
+import { ownCallFields } from './headers.ts';
 import type { Identity } from './identity.ts';
 import type { Pools } from './pools.ts';
 import type { CallUpstream, UpstreamRequest } from './request.ts';
@@ -20,15 +21,22 @@ export function createCallUpstream(options: {
   upstreams: Config['upstreams'];
   pools: Pools;
   identity: Identity;
+  /** Our public origin: a backend that insists on its public name and on https must take these calls too. */
+  origin: string;
 }): CallUpstream {
+  const own = new Map(
+    Object.entries(options.upstreams).map(([name, config]) => [name, ownCallFields(config, options.origin)]),
+  );
   return async (request) => {
     const upstream = options.pools.get(request.upstream);
     const identity = await options.identity(request.principal ?? ANONYMOUS, request.upstream, upstream.identity);
     const deadline = AbortSignal.timeout(upstream.timeouts.head);
-    const dispatch: Dispatcher.RequestOptions = {
+    const { fields, servername } = own.get(request.upstream) ?? { fields: {}, servername: '' };
+    const dispatch: Dispatcher.RequestOptions & { servername: string } = {
       method: request.method,
       path: upstream.pathOf({ path: request.path, query: '' }),
-      headers: { ...ownHeaders(request), 'accept-encoding': 'identity', ...identity },
+      servername,
+      headers: { ...ownHeaders(request), ...fields, 'accept-encoding': 'identity', ...identity },
       body: request.body ?? null,
       signal: request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]),
     };

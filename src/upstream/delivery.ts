@@ -6,17 +6,19 @@ import type { Visit } from './admission.ts';
 import { cutOff, flushSoon, isEventStream } from './answer-stream.ts';
 import { answerTooLarge, byteCount } from './body-limit.ts';
 import { ClientGone, upstreamFailure, wasStaleConnection } from './failures.ts';
+import type { ResponseHead } from './headers.ts';
 import type { Upstream } from './pools.ts';
 
 /** What one delivery needs: the request for the upstream, and where and how its answer goes. */
 export interface DeliveryPlan {
   readonly upstream: Pick<Upstream, 'connections' | 'admission' | 'timeouts'>;
-  readonly request: Dispatcher.DispatchOptions & { readonly body: Readable | null };
+  /** `servername`: by which name an https upstream is called; undici takes it, its types do not know it. */
+  readonly request: Dispatcher.DispatchOptions & { readonly body: Readable | null; readonly servername: string };
   readonly response: ServerResponse;
   /** The most bytes of the body that are passed on, unless it is an event stream. */
   readonly limit: number;
-  /** Makes the client's fields of the final status and the upstream's raw fields; may throw GatewayError. */
-  readonly fields: (status: number, raw: readonly string[]) => string[];
+  /** Makes the client's status and fields of the final status and the upstream's raw fields; may throw GatewayError. */
+  readonly head: (status: number, raw: readonly string[]) => ResponseHead;
 }
 
 /**
@@ -86,13 +88,14 @@ class Delivery implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     // 100 to 199 are not the answer (RFC 9110 §15.2); what is below 100 is none at all and fails in undici's parser.
     if (status >= 100 && status < 200) return;
-    const { response, fields, upstream } = this.#plan;
+    const { response, head, upstream } = this.#plan;
     this.#visit.answered(status);
     const raw = decodeFields(controller.rawHeaders);
     const stream = isEventStream(raw);
     // A throw here aborts the request with that error: nothing has been written yet.
     if (stream) this.#visit.becomeStream();
-    response.writeHead(status, fields(status, raw));
+    const given = head(status, raw);
+    response.writeHead(given.status, given.fields);
     const { body, stream: silence } = upstream.timeouts;
     this.#idle = setTimeout(() => this.#onIdle(controller), stream ? silence : body);
     if (stream) {

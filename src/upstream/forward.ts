@@ -5,7 +5,7 @@ import { isEventStream } from './answer-stream.ts';
 import { type BodyLimits, refuseLargeAnswer, refuseLargeRequest } from './body-limit.ts';
 import { deliver } from './delivery.ts';
 import { asksForWebSocket, requestFraming } from './framing.ts';
-import { forwardedOrigin, type RequestPolicy, requestHeaders, responseHeaders } from './headers.ts';
+import { type HeaderPolicy, headerPolicy, requestHeaders, responseHead } from './headers.ts';
 import type { Identity } from './identity.ts';
 import type { Pools } from './pools.ts';
 import { uploadOf } from './upload.ts';
@@ -26,10 +26,13 @@ export function createForward(options: {
   /** Our public origin. */
   origin: string;
 }): Forward {
-  const { origin, pools } = options;
-  const policy: RequestPolicy = { lane: 'protected', origin: forwardedOrigin(origin), ownCookie: () => true };
-
-  const publicHost = new URL(origin).host;
+  const { upstreams, origin, pools } = options;
+  const policies = new Map(
+    Object.keys(upstreams).map((name) => [
+      name,
+      headerPolicy({ lane: 'protected', upstreams, name, origin, ownCookie: () => true }),
+    ]),
+  );
 
   return async ({ request, response, target, principal, provenance, record }, upstreamName, limits) => {
     if (asksForWebSocket(request)) {
@@ -38,12 +41,12 @@ export function createForward(options: {
     const framing = requestFraming(request);
     refuseLargeRequest(framing, limits.request);
     const upstream = pools.get(upstreamName);
+    const policy = policies.get(upstreamName) as HeaderPolicy;
     const identity = await options.identity(principal, upstreamName, upstream.identity);
 
-    const headers = requestHeaders(request.rawHeaders, provenance, policy);
+    const headers = requestHeaders(request.rawHeaders, provenance, policy.request);
     if (framing.kind === 'length') headers.push('Content-Length', framing.length);
     for (const name in identity) headers.push(name, identity[name] as string);
-    if (upstream.publicHost) headers.push('Host', publicHost);
 
     record.asks(upstreamName);
     await deliver({
@@ -51,21 +54,16 @@ export function createForward(options: {
       request: {
         method: request.method ?? 'GET',
         path: upstream.pathOf(target),
+        servername: policy.servername,
         headers,
         body: framing.kind === 'none' ? null : uploadOf(request, limits.request),
       },
       response,
       limit: limits.response,
-      fields: (status, raw) => {
+      head: (status, raw) => {
         record.answered(isEventStream(raw));
         refuseLargeAnswer(request.method ?? 'GET', status, raw, limits.response);
-        return responseHeaders(status, raw, {
-          lane: 'protected',
-          origin,
-          upstream: upstream.url,
-          ownCookie: policy.ownCookie,
-          member: principal.kind === 'member',
-        });
+        return responseHead(status, raw, policy.response, principal.kind === 'member');
       },
     });
   };

@@ -1,25 +1,118 @@
+import { isIP } from 'node:net';
+import type { Config, UpstreamConfig } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
+import { type RequestField, type ResponseField, requestFields, responseFields } from '../http/header-names.ts';
 import type { Provenance } from '../http/provenance.ts';
-import { cookieName, withoutCookies } from './cookies.ts';
-import { requestField, responseField } from './header-names.ts';
-import { publicLocation } from './location.ts';
+import { cookieName, publicCookie, withoutCookies } from './cookies.ts';
+import { publicLink, publicLocation, publicRefresh } from './location.ts';
 
 /**
  * The header policy, for both lanes and for upgrades. Fields are flat arrays of name and value, as `rawHeaders` gives
  * and takes them: nothing is merged, and a repeated field cannot hide behind an object key.
  *
  * On the `protected` lane the principal is the only identity: no Authorization, no Cookie, no Set-Cookie, no challenge
- * and no CORS policy of the upstream. On the `site` lane the legacy site keeps its own cookies and its own HTTP authentication.
+ * and no CORS policy of the upstream, and of a request only the fields that are known. An upstream's 401 is a 403 there:
+ * the token was good, and a 401 would send the app to fetch another one. On the `site` lane the legacy site keeps its
+ * own cookies, its own HTTP authentication, and every field that is not known to be dangerous.
  */
 type Lane = 'protected' | 'site';
 
-export interface RequestPolicy {
+interface RequestPolicy {
   readonly lane: Lane;
+  readonly judge: (name: string) => RequestField;
+  /** What Host says to the upstream. */
+  readonly host: string;
   /** Our public origin, as an upstream is told it. */
   readonly origin: ForwardedOrigin;
   /** Cookies of the gate itself: never shown to an upstream. */
   readonly ownCookie: (name: string) => boolean;
 }
+
+export interface ResponsePolicy {
+  readonly lane: Lane;
+  readonly judge: (name: string) => ResponseField;
+  readonly origin: string;
+  /** By which URLs the upstreams call themselves; the one that answers first. */
+  readonly internal: readonly [URL, ...URL[]];
+  readonly ownCookie: (name: string) => boolean;
+}
+
+/** One upstream's policy on one lane, made once. */
+export interface HeaderPolicy {
+  readonly request: RequestPolicy;
+  readonly response: ResponsePolicy;
+  /** By which name an https upstream is called (SNI) and verified, whatever Host says; '' for an address: as Host. */
+  readonly servername: string;
+}
+
+/** In: the lane, the upstream's name among all that are configured, our origin, which cookies are the gate's own. */
+export function headerPolicy(options: {
+  lane: Lane;
+  upstreams: Config['upstreams'];
+  name: string;
+  origin: string;
+  ownCookie: (name: string) => boolean;
+}): HeaderPolicy {
+  const { lane, upstreams, origin, ownCookie } = options;
+  const upstream = upstreams[options.name];
+  if (upstream === undefined) throw new Error(`There is no upstream named ${options.name}.`);
+  const url = new URL(upstream.url);
+  const others = Object.values(upstreams).filter((other) => other !== upstream);
+  const { request, response } = upstream.headers;
+  return {
+    request: {
+      lane,
+      judge: requestFields({ knownOnly: lane === 'protected', ...request }),
+      host: hostFor(upstream, origin),
+      origin: forwardedOrigin(origin),
+      ownCookie,
+    },
+    response: {
+      lane,
+      judge: responseFields(response),
+      origin,
+      internal: [url, ...namesOf(upstream).slice(1), ...others.flatMap(namesOf)],
+      ownCookie,
+    },
+    servername: serverName(url),
+  };
+}
+
+/**
+ * What Host says to an upstream. Over http it is the application beside us, which makes links and redirects of the name
+ * it is known by; over https it is somebody's server, which finds the site and its certificate by its own name.
+ */
+function hostFor(upstream: UpstreamConfig, origin: string): string {
+  const url = new URL(upstream.url);
+  const told = upstream.host ?? (url.protocol === 'https:' ? 'upstream' : 'public');
+  return told === 'public' ? new URL(origin).host : url.host;
+}
+
+function serverName(url: URL): string {
+  return isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : '';
+}
+
+/** For our own calls to an upstream: the fields that place them at our origin, and the name to verify it by. */
+export function ownCallFields(upstream: UpstreamConfig, origin: string) {
+  const { host, scheme, port } = forwardedOrigin(origin);
+  const fields = {
+    host: hostFor(upstream, origin),
+    'x-forwarded-host': host,
+    'x-forwarded-proto': scheme,
+    'x-forwarded-port': port,
+  };
+  return { fields, servername: serverName(new URL(upstream.url)) };
+}
+
+/** The URLs of one upstream: the one it is called by, then the same under its aliases. */
+function namesOf(upstream: UpstreamConfig): URL[] {
+  return [upstream.url, ...upstream.aliases.map((alias) => `http://${alias}${new URL(upstream.url).pathname}`)].map(
+    (text) => new URL(text),
+  );
+}
+
+const ILLEGAL_VALUE = /[^\t\x20-\x7E\x80-\xFF]/;
+const NONE: ReadonlySet<string> = new Set();
 
 /** The parts of our origin that forwarding fields name, taken apart once. */
 interface ForwardedOrigin {
@@ -30,7 +123,7 @@ interface ForwardedOrigin {
   readonly forwarded: string;
 }
 
-export function forwardedOrigin(origin: string): ForwardedOrigin {
+function forwardedOrigin(origin: string): ForwardedOrigin {
   const { host, protocol, port } = new URL(origin);
   const scheme = protocol.slice(0, -1);
   const quoted = /[^\w.-]/.test(host) ? `"${host}"` : host;
@@ -42,31 +135,19 @@ export function forwardedOrigin(origin: string): ForwardedOrigin {
   };
 }
 
-export interface ResponsePolicy {
-  readonly lane: Lane;
-  readonly origin: string;
-  readonly upstream: URL;
-  readonly ownCookie: (name: string) => boolean;
-  /** Whether the answer is for an identified member: it must then stay out of every shared cache. */
-  readonly member: boolean;
-}
-
-const ILLEGAL_VALUE = /[^\t\x20-\x7E\x80-\xFF]/;
-const NONE: ReadonlySet<string> = new Set();
-
 /**
- * The fields an upstream is sent, without Host, framing and identity, which the sender adds after. In: the fields as
+ * The fields an upstream is sent, without framing and identity, which the sender adds after. In: the fields as
  * received and where they came from. What Connection names is removed first (RFC 9110 §7.6.1), so that a client cannot
  * use it on what we add.
  */
 export function requestHeaders(raw: readonly string[], provenance: Provenance, policy: RequestPolicy): string[] {
   const listed = connectionOptions(raw);
   const authorizations: string[] = [];
-  const fields: string[] = [];
+  const fields: string[] = ['Host', policy.host];
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at] as string;
     const value = raw[at + 1] as string;
-    const kind = requestField(name);
+    const kind = policy.judge(name);
     if (kind === 'drop' || kind === 'connection' || (listed.size > 0 && listed.has(name.toLowerCase()))) continue;
     if (kind === 'pass') fields.push(name, value);
     else if (kind === 'trace') {
@@ -100,20 +181,35 @@ function forwarded(fields: string[], provenance: Provenance, origin: ForwardedOr
   return fields;
 }
 
+/** An answer's first lines as a client is sent them. */
+export interface ResponseHead {
+  readonly status: number;
+  readonly fields: string[];
+}
+
 /**
- * The fields a client is sent. In: the final status and the fields as the upstream gave them. Hop-by-hop fields, the
- * upstream's traces and identity names are removed and internal locations made ours.
+ * What a client is sent of an answer. In: the final status and the fields as the upstream gave them, and whether the
+ * answer is for an identified member. Hop-by-hop fields, the upstream's traces and identity names are removed, and
+ * internal addresses made ours.
  * Throws GatewayError `upstream_invalid` for a status or a value that cannot be passed on.
  */
-export function responseHeaders(status: number, raw: readonly string[], policy: ResponsePolicy): string[] {
-  if (!(status >= 200 && status <= 599)) throw invalid(`status ${status}`);
+export function responseHead(
+  status: number,
+  raw: readonly string[],
+  policy: ResponsePolicy,
+  member: boolean,
+): ResponseHead {
+  // A 407 asks a proxy to say who it is; here that is us, and no client can help.
+  if (!(status >= 200 && status <= 599) || status === 407) throw invalid(`status ${status}`);
   const listed = connectionOptions(raw);
   const fields: string[] = [];
+  const site = policy.lane === 'site';
+  const secret = !site && (member || status >= 400);
   let cacheControl = '';
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at] as string;
     const value = raw[at + 1] as string;
-    const kind = responseField(name);
+    const kind = policy.judge(name);
     if (
       kind === 'drop' ||
       kind === 'connection' ||
@@ -121,28 +217,62 @@ export function responseHeaders(status: number, raw: readonly string[], policy: 
     )
       continue;
     if (ILLEGAL_VALUE.test(value)) throw invalid(`a control character in ${name}`);
-    if (kind === 'location') fields.push(name, publicLocation(value, policy.upstream, policy.origin));
-    else if (kind === 'set-cookie') {
-      if (policy.lane === 'site' && !policy.ownCookie(cookieName(value))) fields.push(name, value);
-    } else if (kind === 'challenge' || kind === 'cors') {
-      if (policy.lane === 'site') fields.push(name, value);
-    } else if (kind === 'cache') cacheControl += cacheControl === '' ? value : `, ${value}`;
-    // RFC 9110 §8.6: a 204 has no length.
-    else if (kind !== 'length' || status !== 204) fields.push(name, value);
+    switch (kind) {
+      case 'pass':
+        fields.push(name, value);
+        break;
+      case 'length':
+        // RFC 9110 §8.6: a 204 has no length.
+        if (status !== 204) fields.push(name, value);
+        break;
+      case 'location':
+        fields.push(name, publicLocation(value, policy.internal, policy.origin));
+        break;
+      case 'link':
+        fields.push(name, publicLink(value, policy.internal, policy.origin));
+        break;
+      case 'refresh':
+        fields.push(name, publicRefresh(value, policy.internal, policy.origin));
+        break;
+      case 'set-cookie':
+        if (site && !policy.ownCookie(cookieName(value))) fields.push(name, publicCookie(value, policy.internal[0]));
+        break;
+      case 'cache':
+        cacheControl += cacheControl === '' ? value : `, ${value}`;
+        break;
+      case 'freshness':
+        if (!secret) fields.push(name, value);
+        break;
+      default:
+        // Challenges, CORS and Clear-Site-Data speak for a whole origin: on a protected path that is for us to do.
+        if (site) fields.push(name, value);
+    }
   }
-  return fields.concat(cacheFields(cacheControl, policy));
+  if (site) {
+    if (cacheControl !== '') fields.push('Cache-Control', cacheControl);
+    return { status, fields };
+  }
+  cacheFields(fields, cacheControl, status, member);
+  return { status: status === 401 ? 403 : status, fields };
 }
 
 /**
  * What is a member's never enters a shared cache: an upstream that sees no Authorization may well call its answer
- * public. What is anonymous on a protected path may be cached, but differs from what a member is answered.
+ * public. What is anonymous on a protected path may be cached, but differs from what a member is answered. What has
+ * gone wrong is asked for again.
  */
-function cacheFields(given: string, policy: ResponsePolicy): string[] {
-  if (policy.lane === 'protected' && policy.member && !/(^|[\s,])(private|no-store)([\s,=]|$)/i.test(given)) {
-    return ['Cache-Control', 'private, no-store'];
+function cacheFields(fields: string[], given: string, status: number, member: boolean): void {
+  if (status >= 400 || (member && !isPrivate(given))) {
+    fields.push('Cache-Control', 'private, no-store');
+    return;
   }
-  const vary = policy.lane === 'protected' && !policy.member ? ['Vary', 'Authorization'] : [];
-  return given === '' ? vary : ['Cache-Control', given, ...vary];
+  if (given !== '') fields.push('Cache-Control', given);
+  fields.push('Vary', 'Authorization');
+}
+
+/** Whether it is so as a whole: `private="x"` speaks of the field x only (RFC 9111 §5.2.2.7). */
+function isPrivate(cacheControl: string): boolean {
+  return !cacheControl.includes('"') && /(^|,)\s*(private|no-store)\s*(,|$)/i.test(cacheControl);
 }
 
 /** The field names that Connection lists, in lower case; the options of the connection itself are not among them. */

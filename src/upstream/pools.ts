@@ -13,8 +13,6 @@ export interface Upstream {
   readonly admission: Admission;
   readonly timeouts: Timeouts;
   readonly identity: UpstreamConfig['identity'];
-  /** The upstream is sent our own Host instead of its own. */
-  readonly publicHost: boolean;
   /** The target under the upstream's own path prefix. */
   pathOf(target: Target): string;
 }
@@ -78,7 +76,6 @@ function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
     }),
     timeouts,
     identity: config.identity,
-    publicHost: config.host === 'public',
     pathOf: (target) => prefix + target.path + target.query,
   };
 }

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../errors.ts';
 import { cutOff, flushSoon, isEventStream, resetUnframed } from './answer-stream.ts';
 import { upstreamFailure, wasStaleConnection } from './failures.ts';
-import { type ResponsePolicy, responseHeaders } from './headers.ts';
+import { type ResponsePolicy, responseHead } from './headers.ts';
 
 export interface SiteExchangeOptions {
   readonly response: ServerResponse;
@@ -65,7 +65,8 @@ export class SiteExchange {
     try {
       const status = answer.statusCode ?? 0;
       // No reason phrase: the upstream's may hold what node:http refuses to write.
-      response.writeHead(status, responseHeaders(status, answer.rawHeaders, responsePolicy));
+      const head = responseHead(status, answer.rawHeaders, responsePolicy, false);
+      response.writeHead(head.status, head.fields);
     } catch (error) {
       discard(answer);
       this.fail(error);

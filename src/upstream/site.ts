@@ -2,9 +2,10 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
+import type { Config } from '../config/schema.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import { requestFraming } from './framing.ts';
-import { forwardedOrigin, requestHeaders } from './headers.ts';
+import { headerPolicy, requestHeaders } from './headers.ts';
 import { pathPrefix } from './location.ts';
 import { SiteExchange } from './site-exchange.ts';
 import type { Target } from './target.ts';
@@ -30,13 +31,11 @@ export interface Site {
 }
 
 export interface SiteOptions {
-  /** The upstream's name in the configuration. */
+  readonly upstreams: Config['upstreams'];
+  /** Which of them the site is. */
   readonly name: string;
-  readonly upstreamUrl: URL;
   /** Our public origin. */
   readonly origin: string;
-  /** Seconds: for the answer's head, and between two pieces of its body. */
-  readonly timeout: number;
   /** Which cookies are the gate's own. */
   readonly ownCookie: (name: string) => boolean;
 }
@@ -48,21 +47,15 @@ export interface SiteOptions {
  * header policy as everywhere.
  */
 export function createSite(options: SiteOptions): Site {
-  const { upstreamUrl, ownCookie } = options;
-  const timeout = Math.max(1, Math.round(options.timeout * 1000));
+  const policy = headerPolicy({ lane: 'site', ...options });
+  const [upstreamUrl] = policy.response.internal;
+  const timeout = Math.max(1, Math.round((options.upstreams[options.name]?.timeout ?? 0) * 1000));
   const agent = new (upstreamUrl.protocol === 'https:' ? https : http).Agent({
     keepAlive: true,
     maxSockets: Number.POSITIVE_INFINITY,
     maxFreeSockets: 256,
+    ...(policy.servername === '' ? {} : { servername: policy.servername }),
   });
-  const requestPolicy = { lane: 'site', origin: forwardedOrigin(options.origin), ownCookie } as const;
-  const responsePolicy = {
-    lane: 'site',
-    origin: options.origin,
-    upstream: upstreamUrl,
-    ownCookie,
-    member: false,
-  } as const;
   const pathOf = (target: Target) => pathPrefix(upstreamUrl) + target.path + target.query;
 
   const exchanges = new WeakMap<IncomingMessage, SiteExchange>();
@@ -83,26 +76,26 @@ export function createSite(options: SiteOptions): Site {
   const tunnels = createTunnels({
     upstreamUrl,
     timeout,
-    responsePolicy,
-    headersOf: (request, provenance) => requestHeaders(request.rawHeaders, provenance, requestPolicy),
+    responsePolicy: policy.response,
+    servername: policy.servername,
+    headersOf: (request, provenance) => requestHeaders(request.rawHeaders, provenance, policy.request),
     pathOf,
   });
 
   return {
     async handle(request, response, target, record) {
       const framing = requestFraming(request);
-      const fields = requestHeaders(request.rawHeaders, record.provenance, requestPolicy);
+      const fields = requestHeaders(request.rawHeaders, record.provenance, policy.request);
       // Framing is named, never left to be derived: a body without it would be read as a request of its own.
       if (framing.kind === 'length') fields.push('content-length', framing.length);
       if (framing.kind === 'chunked') fields.push('transfer-encoding', 'chunked');
-      fields.push('host', upstreamUrl.host);
       request.headers = headersOf(fields);
       request.url = pathOf(target);
       const send = (failed: (error: unknown) => void) => void proxy(request, response, failed).catch(failed);
       const exchange = new SiteExchange({
         response,
         timeout,
-        responsePolicy,
+        responsePolicy: policy.response,
         send,
         hasBody: framing.kind !== 'none',
         answered: (streaming) => record.answered(streaming),

@@ -8,7 +8,7 @@ import type { Provenance } from '../http/provenance.ts';
 import { cutOff } from './answer-stream.ts';
 import { upstreamFailure } from './failures.ts';
 import { asksForWebSocket } from './framing.ts';
-import { type ResponsePolicy, responseHeaders } from './headers.ts';
+import { type ResponsePolicy, responseHead } from './headers.ts';
 import { answerOn } from './socket-answer.ts';
 import type { Target } from './target.ts';
 
@@ -35,6 +35,8 @@ export interface TunnelOptions {
   /** Milliseconds the upstream has to answer the handshake. */
   readonly timeout: number;
   readonly responsePolicy: ResponsePolicy;
+  /** By which name an https upstream is called; '': as Host. */
+  readonly servername: string;
   /** The request's fields under the policy. */
   readonly headersOf: (request: IncomingMessage, provenance: Provenance) => string[];
   readonly pathOf: (target: Target) => string;
@@ -90,15 +92,8 @@ export function createTunnels(options: TunnelOptions): Tunnels {
       port: upstreamUrl.port,
       path: options.pathOf(target),
       agent: false,
-      headers: [
-        ...options.headersOf(request, provenance),
-        'Host',
-        upstreamUrl.host,
-        'Connection',
-        'Upgrade',
-        'Upgrade',
-        'websocket',
-      ],
+      ...(options.servername === '' ? {} : { servername: options.servername }),
+      headers: [...options.headersOf(request, provenance), 'Connection', 'Upgrade', 'Upgrade', 'websocket'],
     });
     const late = setTimeout(() => outgoing.destroy(new GatewayError('upstream_timeout')), options.timeout);
     let answered = false;
@@ -166,8 +161,9 @@ export function createTunnels(options: TunnelOptions): Tunnels {
     answer.on('error', () => cutOff(response));
     try {
       const status = answer.statusCode ?? 0;
-      response.writeHead(status, responseHeaders(status, answer.rawHeaders, responsePolicy));
-      told(status);
+      const head = responseHead(status, answer.rawHeaders, responsePolicy, false);
+      response.writeHead(head.status, head.fields);
+      told(head.status);
       answer.pipe(response);
     } catch (thrown) {
       answer.destroy();
@@ -201,7 +197,7 @@ function refuseOddities(request: IncomingMessage, origin: string): void {
 
 /** RFC 9110 §15.2.2. The policy judges final statuses, so the fields are judged as those of a 200. */
 function switching(answer: IncomingMessage, policy: ResponsePolicy): string {
-  const fields = responseHeaders(200, answer.rawHeaders, policy);
+  const { fields } = responseHead(200, answer.rawHeaders, policy, false);
   let head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
   for (let at = 0; at + 1 < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`;
   return `${head}\r\n`;

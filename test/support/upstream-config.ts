@@ -4,7 +4,6 @@ import type { UpstreamConfig } from '../../src/config/schema.ts';
 export function upstreamConfig(url: string, settings: Partial<UpstreamConfig> = {}): UpstreamConfig {
   return {
     url,
-    host: 'upstream',
     connectTimeout: 2,
     timeout: 10,
     bodyTimeout: undefined,
@@ -13,6 +12,8 @@ export function upstreamConfig(url: string, settings: Partial<UpstreamConfig> = 
     maxStreams: 10_000,
     breaker: { failures: 5, cooldown: 5, statuses: [] },
     identity: ['headers', 'assertion'],
+    aliases: [],
+    headers: { request: { allow: [], drop: [] }, response: { drop: [] } },
     ...settings,
   };
 }

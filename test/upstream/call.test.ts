@@ -25,6 +25,7 @@ beforeAll(async () => {
   call = createCallUpstream({
     upstreams,
     pools,
+    origin: 'https://school.example',
     identity: createIdentity({ issuer: 'http://a', signingKey, clock: Date.now }),
   });
 });

@@ -59,20 +59,21 @@ export async function startGate(
     upstream?: Partial<UpstreamConfig>;
     /** Monotonic milliseconds. */
     now?: () => number;
+    origin?: string;
   } = {},
 ): Promise<TestGate> {
-  const timeout = options.timeout ?? 10;
+  const { timeout = 10, origin = ORIGIN } = options;
   const { privateKey } = await generateKeyPair('ES256');
   const upstreams = { school: upstreamConfig(upstreamUrl, { timeout, ...options.upstream }) };
   const pools = createPools(upstreams, options.now);
   const identity = createIdentity({
-    issuer: ORIGIN,
+    issuer: origin,
     signingKey: async () => ({ kid: 'k1', key: privateKey }),
     clock: Date.now,
   });
-  const forward = createForward({ upstreams, pools, identity, origin: ORIGIN });
+  const forward = createForward({ upstreams, pools, identity, origin });
   const ownCookie = (name: string) => name.startsWith('__Host-coursegate');
-  const site = createSite({ name: 'school', upstreamUrl: new URL(upstreamUrl), origin: ORIGIN, timeout, ownCookie });
+  const site = createSite({ upstreams, name: 'school', origin, ownCookie });
   const routing = createRouting<Principal>([
     { methods: undefined, pattern: '/api/**', value: MEMBER },
     { methods: undefined, pattern: '/open/**', value: ANONYMOUS },
@@ -84,7 +85,7 @@ export async function startGate(
   const server = createServer(async (request, response) => {
     try {
       assertClearMessage(request);
-      const target = parseTarget(request.url ?? '', ORIGIN);
+      const target = parseTarget(request.url ?? '', origin);
       const found = target === undefined ? undefined : routing(request.method ?? '', target.path);
       if (target === undefined || found === undefined || found.kind === 'claimed')
         response.writeHead(400).end('refused');
@@ -101,7 +102,7 @@ export async function startGate(
     }
   });
   server.on('upgrade', (request, socket, head) => {
-    const target = parseTarget(request.url ?? '', ORIGIN);
+    const target = parseTarget(request.url ?? '', origin);
     if (target === undefined || routing('GET', target.path).kind !== 'none') socket.destroy();
     else {
       const record = new RequestRecord(provenanceOf(request), 'GET', target.path);

@@ -1,0 +1,228 @@
+/**
+ * Which header fields may cross the gate, by name. Names are judged in a folded form (lower case, every other
+ * character a '-'), because upstreams fold too: to CGI and WSGI `X_Member_Id` and `X-Member-Id` are one variable.
+ */
+export type RequestField = 'pass' | 'drop' | 'trace' | 'cookie' | 'authorization' | 'connection';
+export type ResponseField =
+  | 'pass'
+  | 'drop'
+  | 'connection'
+  | 'location'
+  | 'link'
+  | 'refresh'
+  | 'set-cookie'
+  | 'clear-site-data'
+  | 'challenge'
+  | 'cors'
+  | 'cache'
+  | 'freshness'
+  | 'length';
+
+/** RFC 9110 §7.6.1, and what only ever concerned one connection. */
+const HOP_BY_HOP = ['keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings', 'proxy'];
+
+/** Identity as we and other gates spell it. What a backend might trust, no client and no upstream may say. */
+const IDENTITY = [
+  'x-member',
+  'x-client-id',
+  'x-access-token',
+  'x-id-token',
+  'x-userinfo',
+  'x-user',
+  'x-user-id',
+  'x-user-email',
+  'x-username',
+  'dpop',
+];
+const IDENTITY_PREFIXES = [
+  'x-member-',
+  'x-coursegate-',
+  'x-forwarded-',
+  'x-auth-request-',
+  'x-authenticated-',
+  'x-authentik-',
+  'x-amzn-oidc-',
+  'x-consumer-',
+  'x-credential-',
+  'x-goog-authenticated-',
+  'x-goog-iap-',
+  'x-ms-client-principal',
+  'x-ms-token-',
+  'x-pomerium-',
+  'x-remote-',
+  'x-webauth-',
+  'cf-access-',
+  'remote-',
+  'ssl-client-',
+];
+
+/** Where a request came from, and what it really asks for: told by a proxy we trust, or by nobody. */
+const FORWARDING = [
+  'forwarded',
+  'true-client-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-host',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'x-originating-ip',
+  'x-override-url',
+  'x-real-ip',
+  'x-rewrite-url',
+];
+const FORWARDING_PREFIXES = [
+  'cf-connecting-ip',
+  'fastly-client-',
+  'x-accel-',
+  'x-envoy-',
+  'x-middleware-',
+  'x-original-',
+];
+
+/** Set anew for the upstream, or handled by the server that reads the request. */
+const OURS_TO_SET = ['host', 'content-length', 'expect', 'traceparent', 'tracestate', 'x-request-id'];
+
+/** Traces in other dialects than W3C's: a trusted proxy's are passed on, a stranger would write into our traces. */
+const TRACE = new Set(['b3', 'baggage', 'uber-trace-id', 'x-amzn-trace-id', 'x-cloud-trace-context']);
+const TRACE_PREFIXES = ['x-b3-', 'x-datadog-', 'uberctx-'];
+
+/** What an answer tells of the upstream's insides, or tells a proxy in front of us to do. */
+const INTERNAL = [
+  'alt-svc',
+  'server',
+  'set-cookie2',
+  'traceparent',
+  'tracestate',
+  'via',
+  'x-aspnet-version',
+  'x-aspnetmvc-version',
+  'x-lighttpd-send-file',
+  'x-powered-by',
+  // Ours is there already; a client that quotes one must quote the one that our log knows.
+  'x-request-id',
+  'x-runtime',
+  'x-sendfile',
+];
+const INTERNAL_PREFIXES = ['x-debug-', 'x-internal-', 'x-reproxy-'];
+
+const REQUEST_DROPPED = new Set([...HOP_BY_HOP, ...IDENTITY, ...FORWARDING, ...OURS_TO_SET]);
+const RESPONSE_DROPPED = new Set([...HOP_BY_HOP, ...IDENTITY, ...INTERNAL]);
+
+function isIdentity(name: string): boolean {
+  return IDENTITY_PREFIXES.some((prefix) => name.startsWith(prefix)) || name.endsWith('-jwt-assertion');
+}
+
+/**
+ * What a request to a protected path may carry besides: what it is about, on what conditions, and who asks. All else
+ * is between a client and nobody: a backend that trusts some name of its own must not hear it from a third-party app.
+ */
+const ALLOWED = new Set([
+  ...['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'accept-version', 'api-version'],
+  ...['cache-control', 'pragma', 'range', 'if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'],
+  ...['if-range', 'content-type', 'content-encoding', 'content-language', 'content-disposition', 'content-range'],
+  ...['content-location', 'content-md5', 'content-digest', 'digest', 'repr-digest', 'want-content-digest', 'date'],
+  ...['user-agent', 'referer', 'origin', 'x-requested-with', 'x-api-version', 'prefer', 'priority', 'save-data'],
+  ...['idempotency-key', 'last-event-id', 'early-data', 'dnt', 'sec-gpc', 'want-repr-digest'],
+]);
+const ALLOWED_PREFIXES = ['sec-fetch-', 'sec-ch-'];
+
+/** Field names in the form they are judged in. */
+function foldedName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '-');
+}
+
+/** Whether a request field may be sent to an upstream at all, whatever an operator says. */
+export function mayBeSent(name: string): boolean {
+  return requestField(name) === 'pass';
+}
+
+export interface RequestFieldsOptions {
+  /** Whether only known names pass, and those of `allow`; else all that are not known to be dangerous. */
+  readonly knownOnly: boolean;
+  /** Further names that pass. */
+  readonly allow: readonly string[];
+  /** Names that do not. */
+  readonly drop: readonly string[];
+}
+
+/** Makes the judge of request fields for one upstream and lane. In: a name as received. Out: what becomes of the field. */
+export function requestFields(options: RequestFieldsOptions): (name: string) => RequestField {
+  const allow = new Set(options.allow.map(foldedName));
+  const drop = new Set(options.drop.map(foldedName));
+  const known = (name: string) =>
+    ALLOWED.has(name) || allow.has(name) || ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix));
+  return remembered((name) => {
+    const kind = requestField(name);
+    const folded = foldedName(name);
+    if (kind === 'connection') return kind;
+    if (drop.has(folded)) return 'drop';
+    return kind === 'pass' && options.knownOnly && !known(folded) ? 'drop' : kind;
+  });
+}
+
+/** What becomes of a request field by its name, as far as all upstreams agree. */
+export function requestField(name: string): RequestField {
+  const folded = foldedName(name);
+  if (folded === 'cookie' || folded === 'authorization' || folded === 'connection') return folded;
+  // nginx drops such names too: to most frameworks they are another spelling of the dashed name.
+  if (/[_.]/.test(name) || REQUEST_DROPPED.has(folded) || folded.startsWith('proxy-') || isIdentity(folded))
+    return 'drop';
+  if (TRACE.has(folded) || TRACE_PREFIXES.some((prefix) => folded.startsWith(prefix))) return 'trace';
+  return FORWARDING_PREFIXES.some((prefix) => folded.startsWith(prefix)) ? 'drop' : 'pass';
+}
+
+const RESPONSE_SPECIAL: Readonly<Record<string, ResponseField>> = {
+  connection: 'connection',
+  location: 'location',
+  'content-location': 'location',
+  sourcemap: 'location',
+  link: 'link',
+  refresh: 'refresh',
+  'set-cookie': 'set-cookie',
+  'clear-site-data': 'clear-site-data',
+  'www-authenticate': 'challenge',
+  'cache-control': 'cache',
+  expires: 'freshness',
+  pragma: 'freshness',
+  'surrogate-control': 'freshness',
+  'content-length': 'length',
+};
+
+/**
+ * Makes the judge of response fields for one upstream. What is not known to be ours to decide passes: an answer can
+ * only do to a client what the names below do, while what a request does to a backend nobody knows but the backend.
+ */
+export function responseFields(options: { drop: readonly string[] }): (name: string) => ResponseField {
+  const drop = new Set(options.drop.map(foldedName));
+  return remembered((name) => {
+    const lower = name.toLowerCase();
+    const folded = foldedName(name);
+    if (lower === 'connection') return 'connection';
+    if (drop.has(folded)) return 'drop';
+    if (Object.hasOwn(RESPONSE_SPECIAL, lower)) return RESPONSE_SPECIAL[lower] ?? 'pass';
+    if (lower.startsWith('access-control-')) return 'cors';
+    // RFC 9213: meant for one cache, and stronger there than Cache-Control.
+    if (lower.endsWith('-cache-control')) return 'freshness';
+    if (RESPONSE_DROPPED.has(folded) || folded.startsWith('proxy-') || isIdentity(folded)) return 'drop';
+    // X-Accel-Buffering is for a proxy before us; the others of its family would make that proxy serve internal files.
+    if (folded.startsWith('x-accel-')) return folded === 'x-accel-buffering' ? 'pass' : 'drop';
+    return INTERNAL_PREFIXES.some((prefix) => folded.startsWith(prefix)) ? 'drop' : 'pass';
+  });
+}
+
+const NAMES_REMEMBERED = 512;
+const LONGEST_REMEMBERED = 64;
+
+/** Clients use few names, so each is judged once; the bounds keep one that invents names from filling memory. */
+function remembered<T>(judge: (name: string) => T): (name: string) => T {
+  const known = new Map<string, T>();
+  return (name) => {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const verdict = judge(name);
+    if (known.size >= NAMES_REMEMBERED) known.clear();
+    if (name.length <= LONGEST_REMEMBERED) known.set(name, verdict);
+    return verdict;
+  };
+}
