@@ -124,7 +124,6 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
     async destroy(id) {
       if (model !== 'Client') return remove({ op: 'delete', kind: model, id }, ACCESS_MODELS.has(model));
       await clients.remove(id);
-      onRevoked();
     },
 
     async revokeByGrantId(grantId) {

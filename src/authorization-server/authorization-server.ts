@@ -7,6 +7,7 @@ import { deriveKey } from '../storage/seal.ts';
 import { answerReplay } from './answer-replay.ts';
 import { type ClientDocumentsOptions, createClientDocuments } from './client-documents/client-documents.ts';
 import { judgeClient } from './client-documents/feature.ts';
+import { type Grants, storedGrants } from './grants.ts';
 import { createInteractions, type InteractionOptions, type Interactions } from './interactions.ts';
 import { createIntrospect } from './introspect.ts';
 import type { Keyring } from './keyring.ts';
@@ -49,6 +50,8 @@ export interface AuthorizationServer {
   readonly mount: Mount;
   readonly interactions: Interactions;
   readonly introspect: Introspect;
+  /** What members have approved: to list, and to end. */
+  readonly grants: Grants;
   /** Moves on to the next signing key, at once and without a token lost. */
   rotateKeys(): Promise<void>;
   /** Takes over a rotation done elsewhere, and does the one that is due. */
@@ -137,6 +140,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       decide: of(({ interactions }) => interactions.decide),
     },
     introspect: (token) => current.introspect(token),
+    grants: storedGrants(store, options.onRevoked),
     async rotateKeys() {
       await keyring.rotate();
       current = assemble();

@@ -1,71 +1,73 @@
-import type { Clock, Entry, Mutation, ReferenceName, Store } from './store.ts';
+import { MemoryIndex } from './memory-index.ts';
+import type { Clock, Entry, Mutation, Store } from './store.ts';
 import { unixSeconds } from './store.ts';
 
 /** A store that lives as long as the process: for tests. In: the clock. */
 export function memoryStore(clock: Clock): Store {
-  const entries = new Map<string, Entry>();
-  const key = (kind: string, id: string) => `${kind}\0${id}`;
+  const entries = new MemoryIndex();
   const alive = (entry: Entry | undefined): Entry | undefined =>
     entry !== undefined && (entry.expiresAt === undefined || entry.expiresAt > unixSeconds(clock)) ? entry : undefined;
-  const select = (kind: string, name: ReferenceName, value: string) =>
-    [...entries.values()].filter((entry) => entry.kind === kind && entry.references[name] === value);
 
   const guard = (mutation: Mutation): boolean => {
-    if (mutation.op === 'create') return alive(entries.get(key(mutation.entry.kind, mutation.entry.id))) === undefined;
+    if (mutation.op === 'create') return alive(entries.get(mutation.entry.kind, mutation.entry.id)) === undefined;
     if (mutation.op !== 'consume') return true;
-    const entry = alive(entries.get(key(mutation.kind, mutation.id)));
+    const entry = alive(entries.get(mutation.kind, mutation.id));
     return entry !== undefined && entry.consumedAt === undefined;
   };
 
-  const apply = (mutation: Mutation): void => {
+  /** Writes an entry, or nothing, under kind and id. */
+  type Write = (kind: string, id: string, entry: Entry | undefined) => void;
+  const apply = (mutation: Mutation, write: Write): void => {
     switch (mutation.op) {
       case 'put': {
         const { kind, id } = mutation.entry;
-        entries.set(key(kind, id), { ...mutation.entry, consumedAt: entries.get(key(kind, id))?.consumedAt });
+        write(kind, id, { ...mutation.entry, consumedAt: entries.get(kind, id)?.consumedAt });
         return;
       }
       case 'create':
-        entries.set(key(mutation.entry.kind, mutation.entry.id), { ...mutation.entry, consumedAt: undefined });
+        write(mutation.entry.kind, mutation.entry.id, { ...mutation.entry, consumedAt: undefined });
         return;
       case 'consume': {
-        const entry = entries.get(key(mutation.kind, mutation.id));
-        if (entry !== undefined) entries.set(key(entry.kind, entry.id), { ...entry, consumedAt: unixSeconds(clock) });
+        const entry = entries.get(mutation.kind, mutation.id);
+        if (entry !== undefined) write(entry.kind, entry.id, { ...entry, consumedAt: unixSeconds(clock) });
         return;
       }
       case 'delete':
-        entries.delete(key(mutation.kind, mutation.id));
+        write(mutation.kind, mutation.id, undefined);
         return;
       case 'deleteBy':
-        for (const entry of select(mutation.kind, mutation.name, mutation.value)) {
-          entries.delete(key(entry.kind, entry.id));
-        }
+        for (const { kind, id } of entries.by(mutation.kind, mutation.name, mutation.value)) write(kind, id, undefined);
     }
   };
 
   return {
     async get(kind, id) {
-      return alive(entries.get(key(kind, id)));
+      return alive(entries.get(kind, id));
     },
     async findBy(kind, name, value, limit) {
-      return select(kind, name, value)
+      return entries
+        .by(kind, name, value)
         .filter((entry) => alive(entry) !== undefined)
         .slice(0, limit);
     },
     async commit(mutations) {
-      const before = new Map(entries);
+      const undo: (() => void)[] = [];
+      const write: Write = (kind, id, entry) => {
+        const before = entries.set(kind, id, entry);
+        undo.push(() => void entries.set(kind, id, before));
+      };
       for (const mutation of mutations) {
         if (!guard(mutation)) {
-          entries.clear();
-          for (const [id, entry] of before) entries.set(id, entry);
+          for (const step of undo.toReversed()) step();
           return false;
         }
-        apply(mutation);
+        apply(mutation, write);
       }
       return true;
     },
     async sweep(limit) {
-      const dead = [...entries].filter(([, entry]) => alive(entry) === undefined).slice(0, limit);
-      for (const [id] of dead) entries.delete(id);
+      const dead = entries.expired(unixSeconds(clock), limit);
+      for (const { kind, id } of dead) entries.set(kind, id, undefined);
       return dead.length;
     },
     async close() {

@@ -15,6 +15,8 @@ export interface GateProcess {
   readonly listens: string;
   readonly admin: string;
   readonly data: string;
+  /** Of the process that runs now. */
+  readonly pid: () => number;
   start(): Promise<void>;
   /** SIGKILL, now. Resolves once the process is gone. */
   kill(): Promise<void>;
@@ -58,6 +60,7 @@ export async function gateProcess(options: GateProcessOptions = {}): Promise<Gat
     kill,
     signal: (signal) => command?.signal(signal),
     exited: async () => (await command?.exited) ?? 0,
+    pid: () => command?.pid ?? 0,
     log: () => command?.stderr() ?? '',
     output: () => `${command?.stdout() ?? ''}${command?.stderr() ?? ''}`,
     async start() {

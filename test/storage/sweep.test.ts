@@ -1,43 +1,89 @@
 import { describe, expect, it } from 'vitest';
 import { sweepAll } from '../../src/storage/sweep.ts';
 
-/** A store with so many expired entries, that tells when it is asked. */
-function expired(count: number) {
+/** A store with so many expired entries, on a disk where a batch takes `fixed` and each entry `each` milliseconds. */
+function expired(count: number, { fixed = 0, each = 0.1 } = {}) {
   let left = count;
-  const asked: number[] = [];
+  let time = 0;
+  const batches: { size: number; took: number; rested: number }[] = [];
   return {
-    asked,
+    batches,
+    /** Changes how long an entry takes from now on. */
+    slowDown(milliseconds: number) {
+      each = milliseconds;
+    },
+    pace: {
+      now: () => time,
+      async rest(milliseconds: number) {
+        const last = batches.at(-1);
+        if (last !== undefined) last.rested = milliseconds;
+      },
+    },
     async sweep(limit: number) {
-      const batch = Math.min(limit, left);
-      left -= batch;
-      asked.push(batch);
-      return batch;
+      const size = Math.min(limit, left);
+      left -= size;
+      const took = fixed + size * each;
+      time += took;
+      batches.push({ size, took, rested: 0 });
+      return size;
     },
   };
 }
 
 describe('a sweep', () => {
-  it.each([
-    [0, [0]],
-    [99, [99]],
-    [100, [100, 0]],
-    [241, [100, 100, 41]],
-  ])('of %i goes on until a batch comes back short', async (count, batches) => {
+  it.each([0, 1, 49, 50, 51, 241, 10_000])('of %i goes on until a batch comes back short', async (count) => {
     const store = expired(count);
-    expect(await sweepAll(store, () => false)).toBe(count);
-    expect(store.asked).toEqual(batches);
+    expect(await sweepAll(store, () => false, store.pace)).toBe(count);
+    expect(store.batches.reduce((sum, { size }) => sum + size, 0)).toBe(count);
+  });
+
+  it.each([
+    ['quick', { each: 0.02 }],
+    ['of this kind', { each: 0.1 }],
+    ['slow', { each: 0.8 }],
+    ['slow to sync', { fixed: 4, each: 0.1 }],
+  ])('on a disk that is %s soon takes ten milliseconds for a batch', async (_name, disk) => {
+    const store = expired(20_000, disk);
+    await sweepAll(store, () => false, store.pace);
+    const settled = store.batches.slice(10, -1);
+    expect(settled.length).toBeGreaterThan(20);
+    for (const { took } of settled) expect(took).toBeCloseTo(10, -1);
+    expect(Math.max(...settled.map(({ took }) => took))).toBeLessThan(20);
+  });
+
+  it('takes smaller batches at once when they become slow, and never none nor all', async () => {
+    const store = expired(100_000, { each: 0.0001 });
+    await sweepAll(
+      store,
+      () => {
+        if (store.batches.length === 20) store.slowDown(1);
+        return store.batches.length === 30;
+      },
+      store.pace,
+    );
+    const sizes = store.batches.map(({ size }) => size);
+    expect(sizes[19]).toBe(1000);
+    expect(sizes[21]).toBe(10);
+    expect(Math.min(...sizes)).toBe(10);
+  });
+
+  it('rests as long as it has worked', async () => {
+    const store = expired(5000);
+    await sweepAll(store, () => false, store.pace);
+    for (const { took, rested } of store.batches.slice(0, -1)) expect(rested).toBeCloseTo(took);
   });
 
   it('lets others go first between two batches', async () => {
     const store = expired(1000);
     const seen: number[] = [];
-    setImmediate(() => seen.push(store.asked.length));
+    setImmediate(() => seen.push(store.batches.length));
     await sweepAll(store, () => false);
-    expect(seen[0]).toBeLessThan(store.asked.length);
+    expect(seen[0]).toBeLessThan(store.batches.length);
   });
 
   it('ends early when it is told to', async () => {
     const store = expired(100_000);
-    expect(await sweepAll(store, () => store.asked.length === 3)).toBe(300);
+    await sweepAll(store, () => store.batches.length === 3, store.pace);
+    expect(store.batches).toHaveLength(3);
   });
 });

@@ -17,6 +17,8 @@ export interface World {
   readonly data: string;
   /** Stops the gate and starts it again on the same data, with other settings laid over its configuration if given. */
   restart(overrides?: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Stops the gate, does the work on what it has stored, and starts it again. */
+  whileStopped<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -99,6 +101,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       overrides = changed;
       await gateway.close(1);
       gateway = await start();
+    },
+    async whileStopped(work) {
+      await gateway.close(1);
+      try {
+        return await work();
+      } finally {
+        gateway = await start();
+      }
     },
     async close() {
       await gateway.close(1);

@@ -1,8 +1,9 @@
 import type { AdapterPayload } from 'oidc-provider';
 import { type Clock, type Entry, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
+import { storedGrants } from '../grants.ts';
 
-/** What a client leaves behind that must not outlive it. */
-const BELONGINGS = ['Grant', 'AccessToken', 'RefreshToken', 'AuthorizationCode', 'RegistrationAccessToken'] as const;
+/** What a client may have besides its grants and what hangs on them. */
+const BELONGINGS = ['AccessToken', 'RefreshToken', 'AuthorizationCode'] as const;
 
 const TRIES = 3;
 
@@ -11,6 +12,8 @@ export interface ClientRecordsOptions {
   readonly clock: Clock;
   /** Seconds that a client is kept which no member has connected yet. */
   readonly unusedLifetime: number;
+  /** Called as soon as a client is gone. */
+  readonly onRevoked: () => void;
 }
 
 /**
@@ -25,11 +28,14 @@ export interface ClientRecords {
   expiryOf(id: string | undefined): Promise<number | undefined>;
   /** A code is issued: the client is one that members use. */
   used(id: string | undefined): Promise<void>;
-  /** Ends the client with all its grants, codes and tokens, at once (RFC 7592 §2.3). */
+  /**
+   * Ends the client (RFC 7592 §2.3): at once, since without it no code or token of its is worth anything. Its grants, codes
+   * and tokens are then deleted some at a time, as there may be very many.
+   */
   remove(id: string): Promise<void>;
 }
 
-export function clientRecords({ store, clock, unusedLifetime }: ClientRecordsOptions): ClientRecords {
+export function clientRecords({ store, clock, unusedLifetime, onRevoked }: ClientRecordsOptions): ClientRecords {
   const keep = async (id: string): Promise<boolean> => {
     const client = await store.get('Client', id);
     if (client === undefined || client.consumedAt !== undefined) return true;
@@ -62,10 +68,11 @@ export function clientRecords({ store, clock, unusedLifetime }: ClientRecordsOpt
     },
 
     async remove(id) {
-      await store.commit([
-        { op: 'delete', kind: 'Client', id },
-        ...BELONGINGS.map((kind): Mutation => ({ op: 'deleteBy', kind, name: 'client', value: id })),
-      ]);
+      const ofClient = (kind: string): Mutation => ({ op: 'deleteBy', kind, name: 'client', value: id });
+      await store.commit([{ op: 'delete', kind: 'Client', id }, ofClient('RegistrationAccessToken')]);
+      onRevoked();
+      await storedGrants(store, () => {}).revokeAll({ client: id });
+      await store.commit(BELONGINGS.map(ofClient));
     },
   };
 }

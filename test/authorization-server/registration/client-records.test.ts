@@ -123,7 +123,10 @@ describe('registered clients in the store', () => {
     await add('b');
     const kinds = ['Grant', 'AccessToken', 'RefreshToken', 'AuthorizationCode'];
     for (const kind of kinds) {
-      for (const id of ['a', 'b']) await models(kind).upsert(`${kind}-${id}`, { clientId: id, grantId: id }, 600);
+      for (const id of ['a', 'b']) {
+        const jti = `${kind}-${id}`;
+        await models(kind).upsert(jti, { jti, clientId: id, grantId: `Grant-${id}` }, 600);
+      }
     }
     await adapters.client.destroy('a');
     expect(revoked.count).toBe(1);

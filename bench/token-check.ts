@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { createIntrospect } from '../src/authorization-server/introspect.ts';
+import { openKeyring } from '../src/authorization-server/keyring.ts';
+import { storedMembers } from '../src/authorization-server/members.ts';
+import { createProvider } from '../src/authorization-server/provider.ts';
+import type { Introspect } from '../src/oauth/introspection.ts';
+import { resourceIndicators } from '../src/oauth/resource-indicator.ts';
+import type { Store } from '../src/storage/store.ts';
+
+/** The gate's own question about a token, in this process and on this store: no network, no cache. */
+export async function tokenCheck(store: Store, origin: string, scopes: readonly string[]): Promise<Introspect> {
+  const members = storedMembers(store);
+  const keyring = await openKeyring(store, Date.now, 90 * 86_400);
+  const provider = createProvider({
+    origin,
+    indicators: resourceIndicators(origin, { doors: [], parts: [] }),
+    resourceRequired: true,
+    scopes,
+    defaultScope: scopes,
+    scopesOf: () => scopes,
+    store,
+    members,
+    keys: keyring.privateKeys(),
+    resourceServers: new Map(),
+    languages: ['en'],
+    acrValues: [],
+    cookieKey: randomBytes(32),
+    dpopNonceKey: randomBytes(32),
+    ttl: { access: 600, refresh: 86_400, refreshAbsolute: 86_400, code: 60, replayWindow: 10 },
+    documents: undefined,
+    registration: true,
+    unusedLifetime: 86_400,
+    redirects: { schemes: [], allow: [], deny: [] },
+    clock: Date.now,
+    onRevoked() {},
+    renderErrorPage() {},
+    onServerError: (error) => {
+      throw error;
+    },
+  });
+  return createIntrospect(provider, members);
+}

@@ -1,0 +1,109 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Entry, Mutation, Store } from '../storage/store.ts';
+
+/** What hangs on a grant, and is nothing without it. */
+const BELONGINGS = ['AccessToken', 'RefreshToken', 'AuthorizationCode', 'RefreshAnswer'] as const;
+
+/** Grants ended in one commit: a grant that is refreshed day and night has some thousand used tokens. */
+const BATCH = 10;
+
+/** Whose grants: those a member gave, or those a client was given. */
+export type GrantsOf = { readonly member: string } | { readonly client: string };
+
+/** One approval that stands: an app that a member let in. */
+export interface StandingGrant {
+  readonly id: string;
+  /** The member, as `sub` in the tokens. */
+  readonly member: string;
+  readonly clientId: string;
+  /** What was granted, of the catalogue. */
+  readonly scopes: readonly string[];
+  /** RFC 8707: where it counts. */
+  readonly resources: readonly string[];
+  /** Unix seconds. */
+  readonly grantedAt: number;
+  readonly expiresAt: number | undefined;
+}
+
+/** Every approval in the store: for a member's list of connected apps, and for the operator. */
+export interface Grants {
+  /** At most `limit` of them, in no order. Costs as many reads as it finds, however many others there are. */
+  list(of: GrantsOf, limit: number): Promise<readonly StandingGrant[]>;
+  /**
+   * Ends one grant with its tokens and codes, in one commit. In: its id, and whose it must be. Out: false when there is
+   * none of that id and owner: who may not end it learns no more than who guesses.
+   */
+  revoke(id: string, of: GrantsOf): Promise<boolean>;
+  /**
+   * Ends all of them, some at a time, and lets other requests go first in between. Each is ended whole or not at all. What
+   * is granted meanwhile is ended too; what fails half way can be called again. Out: how many.
+   */
+  revokeAll(of: GrantsOf): Promise<number>;
+}
+// Every method throws GatewayError `store_unavailable`.
+
+/** In: the store, and what to call after each commit that took access away. */
+export function storedGrants(store: Store, onRevoked: () => void): Grants {
+  const find = (of: GrantsOf, limit: number) =>
+    'member' in of
+      ? store.findBy('Grant', 'member', of.member, limit)
+      : store.findBy('Grant', 'client', of.client, limit);
+  const end = async (ids: readonly string[]) => {
+    await store.commit(ids.flatMap(ending));
+    onRevoked();
+  };
+
+  return {
+    async list(of, limit) {
+      return (await find(of, limit)).map(toGrant);
+    },
+
+    async revoke(id, of) {
+      const entry = await store.get('Grant', id);
+      if (entry === undefined || !isOf(toGrant(entry), of)) return false;
+      await end([id]);
+      return true;
+    },
+
+    async revokeAll(of) {
+      for (let ended = 0; ; ) {
+        const found = (await find(of, BATCH)).map(toGrant);
+        if (found.length === 0) return ended;
+        await end(found.map(({ id }) => id));
+        ended += found.length;
+        await turn();
+      }
+    },
+  };
+}
+
+function ending(id: string): readonly Mutation[] {
+  return [
+    { op: 'delete', kind: 'Grant', id },
+    ...BELONGINGS.map((kind): Mutation => ({ op: 'deleteBy', kind, name: 'grant', value: id })),
+  ];
+}
+
+function isOf({ member, clientId }: StandingGrant, of: GrantsOf): boolean {
+  return 'member' in of ? member === of.member : clientId === of.client;
+}
+
+function toGrant({ payload, expiresAt }: Entry): StandingGrant {
+  const { jti, accountId, clientId, iat, openid, resources } = JSON.parse(payload) as {
+    jti: string;
+    accountId: string;
+    clientId: string;
+    iat: number;
+    openid?: { scope?: string };
+    resources?: Readonly<Record<string, string>>;
+  };
+  return {
+    id: jti,
+    member: accountId,
+    clientId,
+    scopes: (openid?.scope ?? '').split(' ').filter((token) => token !== ''),
+    resources: Object.keys(resources ?? {}),
+    grantedAt: iat,
+    expiresAt,
+  };
+}

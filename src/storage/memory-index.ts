@@ -1,0 +1,81 @@
+import { type Entry, REFERENCE_NAMES, type ReferenceName } from './store.ts';
+
+/** The entries of a store in memory, by key, by reference and by second of expiry: nothing is found by looking at all. */
+export class MemoryIndex {
+  readonly #entries = new Map<string, Entry>();
+  readonly #references = new Map<string, Set<string>>();
+  readonly #expiries = new Map<number, Set<string>>();
+
+  get(kind: string, id: string): Entry | undefined {
+    return this.#entries.get(keyOf(kind, id));
+  }
+
+  by(kind: string, name: ReferenceName, value: string): readonly Entry[] {
+    return this.#of(this.#references.get(referenceOf(kind, name, value)));
+  }
+
+  /** At most `limit` entries that have expired by then. */
+  expired(now: number, limit: number): readonly Entry[] {
+    const found: Entry[] = [];
+    for (const [second, keys] of this.#expiries) {
+      if (found.length >= limit) break;
+      if (second <= now) found.push(...this.#of(keys));
+    }
+    return found.slice(0, limit);
+  }
+
+  /** In: what is to stand under kind and id; undefined: nothing. Out: what stood there. */
+  set(kind: string, id: string, entry: Entry | undefined): Entry | undefined {
+    const key = keyOf(kind, id);
+    const before = this.#entries.get(key);
+    if (before !== undefined) this.#unlink(key, before);
+    if (entry === undefined) {
+      this.#entries.delete(key);
+      return before;
+    }
+    this.#entries.set(key, entry);
+    for (const reference of referencesOf(entry)) add(this.#references, reference, key);
+    if (entry.expiresAt !== undefined) add(this.#expiries, entry.expiresAt, key);
+    return before;
+  }
+
+  clear(): void {
+    for (const map of [this.#entries, this.#references, this.#expiries]) map.clear();
+  }
+
+  #of(keys: ReadonlySet<string> = new Set()): readonly Entry[] {
+    return [...keys].flatMap((key) => this.#entries.get(key) ?? []);
+  }
+
+  #unlink(key: string, entry: Entry): void {
+    for (const reference of referencesOf(entry)) remove(this.#references, reference, key);
+    if (entry.expiresAt !== undefined) remove(this.#expiries, entry.expiresAt, key);
+  }
+}
+
+function keyOf(kind: string, id: string): string {
+  return `${kind}\0${id}`;
+}
+
+function referenceOf(kind: string, name: ReferenceName, value: string): string {
+  return `${kind}\0${name}\0${value}`;
+}
+
+function referencesOf({ kind, references }: Entry): readonly string[] {
+  return REFERENCE_NAMES.flatMap((name) => {
+    const value = references[name];
+    return value === undefined ? [] : [referenceOf(kind, name, value)];
+  });
+}
+
+function add<K>(map: Map<K, Set<string>>, at: K, key: string): void {
+  const keys = map.get(at);
+  if (keys === undefined) map.set(at, new Set([key]));
+  else keys.add(key);
+}
+
+function remove<K>(map: Map<K, Set<string>>, at: K, key: string): void {
+  const keys = map.get(at);
+  keys?.delete(key);
+  if (keys?.size === 0) map.delete(at);
+}

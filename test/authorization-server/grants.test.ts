@@ -1,0 +1,220 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type GrantsOf, storedGrants } from '../../src/authorization-server/grants.ts';
+import { memoryStore } from '../../src/storage/memory.ts';
+import { openStore } from '../../src/storage/open.ts';
+import { redisStore } from '../../src/storage/redis.ts';
+import { sealedStore } from '../../src/storage/seal.ts';
+import { sqliteStore } from '../../src/storage/sqlite.ts';
+import type { Mutation, Store } from '../../src/storage/store.ts';
+import { introspect, registerApp } from '../support/app.ts';
+import { connect, refreshForm, token } from '../support/connection.ts';
+import { OLU } from '../support/member.ts';
+import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
+import { startWorld } from '../support/world.ts';
+
+const SECRET = 'x'.repeat(32);
+const NOW = Date.UTC(2026, 0, 1);
+const HANGING_ON = ['AccessToken', 'RefreshToken', 'AuthorizationCode', 'RefreshAnswer'];
+
+/** As oidc-provider writes them. */
+function granting(id: string, member: string, client: string): readonly Mutation[] {
+  const payload = JSON.stringify({
+    iat: NOW / 1000,
+    exp: NOW / 1000 + 900,
+    accountId: member,
+    clientId: client,
+    kind: 'Grant',
+    jti: id,
+    openid: { scope: 'openid courses:read' },
+    resources: { 'https://school.example': 'openid courses:read' },
+  });
+  const expiresAt = NOW / 1000 + 900;
+  return [
+    { op: 'put', entry: { kind: 'Grant', id, payload, expiresAt, references: { member, client } } },
+    ...HANGING_ON.map(
+      (kind): Mutation => ({
+        op: 'put',
+        entry: { kind, id: `${kind}-${id}`, payload: '{}', expiresAt, references: { grant: id, member, client } },
+      }),
+    ),
+  ];
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'coursegate-grants-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let made = 0;
+let redis: RedisServer | undefined;
+let admin: Redis | undefined;
+const present = redisPresent();
+beforeAll(async () => {
+  if (!present) return;
+  redis = await startRedis();
+  admin = new Redis(redis.url);
+});
+afterAll(async () => {
+  admin?.disconnect();
+  await redis?.close();
+});
+
+const clock = () => NOW;
+const STORES: [string, () => Store][] = [
+  ['memory', () => memoryStore(clock)],
+  ['sqlite', () => sqliteStore(join(folder, `${++made}`, 'coursegate.db'), clock)],
+  ...(present
+    ? [['redis', () => redisStore({ url: redis?.url ?? '', keyPrefix: `g${++made}` }, clock)] as [string, () => Store]]
+    : []),
+];
+
+describe.each(STORES)('grants in %s', (_name, open) => {
+  let store: Store;
+  beforeEach(async () => {
+    store = sealedStore(open(), SECRET);
+    for (let at = 0; at < 60; at += 1) await store.commit(granting(`g-${at}`, `m-${at % 3}`, `c-${at % 5}`));
+  });
+  afterEach(() => store.close());
+
+  const counted = () => {
+    const revoked = { times: 0 };
+    const count = () => {
+      revoked.times += 1;
+    };
+    return { revoked, grants: storedGrants(store, count) };
+  };
+
+  it('are listed by member and by client, with what was granted', async () => {
+    const { grants } = counted();
+    const ids = async (of: GrantsOf) => (await grants.list(of, 100)).map(({ id }) => id).toSorted();
+    const every = (step: number, from: number) =>
+      Array.from({ length: 60 / step }, (_, at) => `g-${at * step + from}`).toSorted();
+    expect(await ids({ member: 'm-1' })).toEqual(every(3, 1));
+    expect(await ids({ client: 'c-4' })).toEqual(every(5, 4));
+    expect(await grants.list({ member: 'nobody' }, 100)).toEqual([]);
+    expect(await grants.list({ member: 'm-1' }, 7)).toHaveLength(7);
+    expect((await grants.list({ member: 'm-2' }, 100)).find(({ id }) => id === 'g-2')).toEqual({
+      id: 'g-2',
+      member: 'm-2',
+      clientId: 'c-2',
+      scopes: ['openid', 'courses:read'],
+      resources: ['https://school.example'],
+      grantedAt: NOW / 1000,
+      expiresAt: NOW / 1000 + 900,
+    });
+  });
+
+  it('end one by one with all that hangs on them, for their owner only', async () => {
+    const { grants, revoked } = counted();
+    for (const of of [{ member: 'm-1' }, { client: 'c-1' }]) expect(await grants.revoke('g-0', of)).toBe(false);
+    expect(await grants.revoke('none', { member: 'm-0' })).toBe(false);
+    expect(revoked.times).toBe(0);
+    expect(await grants.revoke('g-0', { member: 'm-0' })).toBe(true);
+    expect(revoked.times).toBe(1);
+    expect(await grants.revoke('g-0', { member: 'm-0' })).toBe(false);
+    for (const kind of HANGING_ON) {
+      expect(await store.get(kind, `${kind}-g-0`), kind).toBeUndefined();
+      expect(await store.get(kind, `${kind}-g-3`), kind).toBeDefined();
+    }
+  });
+
+  it.each([
+    ['member', { member: 'm-1' }, 20, 'g-1', 'g-2'],
+    ['client', { client: 'c-2' }, 12, 'g-2', 'g-1'],
+  ] as const)('end all of a %s, in bounded commits, and no others', async (_what, of, count, ended, kept) => {
+    const { grants, revoked } = counted();
+    const sizes: number[] = [];
+    const { commit } = store;
+    store.commit = (mutations) => {
+      sizes.push(mutations.filter((one) => one.op === 'delete').length);
+      return commit(mutations);
+    };
+    expect(await grants.revokeAll(of)).toBe(count);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(10);
+    expect(revoked.times).toBe(sizes.length);
+    expect(await grants.list(of, 100)).toEqual([]);
+    expect(await store.get('Grant', kept)).toBeDefined();
+    for (const kind of HANGING_ON) {
+      expect(await store.get(kind, `${kind}-${ended}`), kind).toBeUndefined();
+      expect(await store.get(kind, `${kind}-${kept}`), kind).toBeDefined();
+    }
+    expect(await grants.revokeAll(of)).toBe(0);
+  });
+});
+
+describe.skipIf(!present)('grants in Redis', () => {
+  it('are listed and ended by as many commands, however many others there are', async () => {
+    const store = sealedStore(redisStore({ url: redis?.url ?? '', keyPrefix: 'counted' }, clock), SECRET);
+    const grants = storedGrants(store, () => {});
+    const commands = async (work: () => Promise<unknown>) => {
+      await admin?.config('RESETSTAT');
+      await work();
+      const told = String(await admin?.info('commandstats'));
+      return [...told.matchAll(/cmdstat_(?!info|config)[^:]+:calls=(\d+)/g)].reduce(
+        (sum, [, calls]) => sum + Number(calls),
+        0,
+      );
+    };
+    const others = async (from: number, to: number) => {
+      for (let at = from; at < to; at += 1) await store.commit(granting(`g-${at}`, `m-${at}`, `c-${at}`));
+    };
+    const spent = async () => {
+      for (const id of ['a', 'b', 'c']) await store.commit(granting(id, 'sam', 'app'));
+      return {
+        listed: await commands(() => grants.list({ member: 'sam' }, 100)),
+        byClient: await commands(() => grants.list({ client: 'app' }, 100)),
+        ended: await commands(() => grants.revokeAll({ member: 'sam' })),
+      };
+    };
+    await others(0, 20);
+    const few = await spent();
+    await others(20, 2000);
+    expect(await spent()).toEqual(few);
+    expect(few.listed).toBeLessThan(10);
+    await store.close();
+  });
+});
+
+describe('grants that a gate has made', () => {
+  it('are found by member and by client, and ended with tokens that worked', { timeout: 60_000 }, async () => {
+    const world = await startWorld({ profile: 'A' });
+    try {
+      const app = await registerApp(world.origin);
+      const [first, second] = [await connect(app), await connect(app)];
+      const other = await connect(app, { member: OLU });
+      const grants = async <T>(work: (of: ReturnType<typeof storedGrants>) => Promise<T>): Promise<T> => {
+        const config = { kind: 'sqlite', path: join(world.data, 'coursegate.db') } as const;
+        return world.whileStopped(async () => {
+          const { store } = openStore(config, { secret: undefined, storeUrl: undefined }, Date.now);
+          try {
+            return await work(storedGrants(store, () => {}));
+          } finally {
+            await store.close();
+          }
+        });
+      };
+      const ended = await grants(async (of) => {
+        const ofApp = await of.list({ client: app.client.client_id }, 10);
+        expect(ofApp).toHaveLength(3);
+        const member = ofApp.map((one) => one.member).find((one, at, all) => all.indexOf(one) !== at) ?? '';
+        const [one] = await of.list({ member }, 10);
+        expect(one).toMatchObject({
+          clientId: app.client.client_id,
+          resources: [world.origin],
+          scopes: ['openid', 'profile', 'email', 'account:read', 'courses:read'],
+        });
+        return of.revokeAll({ member });
+      });
+      expect(ended).toBe(2);
+      for (const tokens of [first, second]) {
+        expect((await introspect(app, tokens.access_token)).active).toBe(false);
+        expect((await token(app, refreshForm(app, tokens.refresh_token))).body.error).toBe('invalid_grant');
+      }
+      expect((await introspect(app, other.access_token)).active).toBe(true);
+    } finally {
+      await world.close();
+    }
+  });
+});
