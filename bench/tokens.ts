@@ -3,7 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cachedIntrospect } from '../src/resource-server/cache.ts';
-import { openStore } from '../src/storage/open.ts';
+import { memoryStore } from '../src/storage/memory.ts';
+import { redisStore } from '../src/storage/redis.ts';
+import { sealedStore } from '../src/storage/seal.ts';
+import { sqliteStore } from '../src/storage/sqlite.ts';
 import type { Mutation, Store } from '../src/storage/store.ts';
 import { type GateProcess, gateProcess } from '../test/faults/gate-process.ts';
 import { registerApp } from '../test/support/app.ts';
@@ -46,8 +49,7 @@ async function pattern(): Promise<Pattern> {
   const app = await registerApp(gate.origin);
   const tokens = await connectOnce(app);
   await gate.close();
-  const path = join(data, 'coursegate.db');
-  const { store } = openStore({ kind: 'sqlite', path }, { secret: SECRET, storeUrl: undefined }, Date.now);
+  const store = sealedStore(sqliteStore(join(data, 'coursegate.db'), Date.now), SECRET);
   const read = await readPattern(store, app, tokens);
   await store.close();
   return read;
@@ -65,6 +67,11 @@ async function subject(kind: Kind, size: number, redis: RedisServer | undefined)
     sqlite: { kind: 'sqlite', path: join(data, 'coursegate.db') },
     redis: { kind: 'redis', url: { env: 'REDIS_URL' }, keyPrefix: `bench-${size}` },
   } as const;
+  const inner = {
+    memory: () => memoryStore(Date.now),
+    sqlite: () => sqliteStore(config.sqlite.path, Date.now),
+    redis: () => redisStore({ url: redis?.url ?? '', keyPrefix: config.redis.keyPrefix }, Date.now),
+  };
   const environment = {
     ...secretInEnvironment(),
     COURSEGATE__STORE: JSON.stringify(config[kind]),
@@ -74,7 +81,7 @@ async function subject(kind: Kind, size: number, redis: RedisServer | undefined)
     size,
     batchSize: kind === 'redis' ? 10 : 2000,
     gate: await gateProcess({ data, environment }),
-    open: () => openStore(config[kind], { secret: SECRET, storeUrl: redis?.url }, Date.now).store,
+    open: () => sealedStore(inner[kind](), SECRET),
     known: [],
     costs: { uncached: [], cached: [], stored: [], issued: [], checked: [] },
     note: '',
