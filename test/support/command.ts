@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export interface Command {
-  readonly pid: number;
   /** What was printed so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
@@ -36,7 +35,6 @@ export function runCommand(args: readonly string[], environment: Readonly<Record
     child.on('close', (code, signal) => resolve(code ?? signal ?? 'SIGKILL'));
   });
   return {
-    pid: child.pid ?? 0,
     stdout: () => stdout,
     stderr: () => stderr,
     exited,
