@@ -11,7 +11,7 @@ const BATCH = 10;
 export type GrantsOf = { readonly member: string } | { readonly client: string };
 
 /** One approval that stands: an app that a member let in. */
-export interface StandingGrant {
+interface StandingGrant {
   readonly id: string;
   /** The member, as `sub` in the tokens. */
   readonly member: string;
