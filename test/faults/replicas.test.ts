@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { School } from '../../src/demo/school.ts';
 import { type App, introspect, postForm, registerApp } from '../support/app.ts';
@@ -10,7 +11,16 @@ import { type GateProcess, gateProcess, schoolOf } from './gate-process.ts';
 type Form = Record<string, string | undefined>;
 type TokenBody = Tokens & { error?: string };
 
-describe.skipIf(!redisPresent()).each([{ window: '10s' }, { window: '0s' }])(
+/** On a busy machine Redis may answer too late: asks again after a 503, as clients are told to. */
+async function patiently<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    const answer = await ask();
+    if (answer.status !== 503 || tries === 20) return answer;
+    await sleep(200);
+  }
+}
+
+describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
   'two gates in processes of their own on one Redis, with a replay window of $window',
   ({ window }) => {
     let redis: RedisServer;
@@ -50,7 +60,9 @@ describe.skipIf(!redisPresent()).each([{ window: '10s' }, { window: '0s' }])(
 
     /** A token request at gate 0 or 1 itself. */
     const at = async (number: number, form: Form, headers: Record<string, string> = {}) =>
-      read<TokenBody>(await postForm(`${gates[number]?.listens}/api/oauth/token`, form, headers));
+      patiently(async () =>
+        read<TokenBody>(await postForm(`${gates[number]?.listens}/api/oauth/token`, form, headers)),
+      );
     const both = (times: number, form: Form) =>
       Promise.all(Array.from({ length: times }, (_, number) => at(number % 2, form)));
     const whoami = async (number: number, headers: Record<string, string>) =>
@@ -60,9 +72,9 @@ describe.skipIf(!redisPresent()).each([{ window: '10s' }, { window: '0s' }])(
     const oneOf = (answers: readonly { status: number; body: TokenBody }[]): TokenBody => {
       const given = answers.filter(({ status }) => status === 200);
       const refused = answers.filter(({ status }) => status !== 200);
-      expect(given).toHaveLength(window === '0s' ? 1 : answers.length);
       expect(new Set(given.map(({ body }) => JSON.stringify(body))).size).toBe(1);
       for (const { status, body } of refused) expect([status, body.error]).toEqual([400, 'invalid_grant']);
+      expect(given).toHaveLength(window === '0s' ? 1 : answers.length);
       return given[0]?.body as TokenBody;
     };
 
@@ -149,6 +161,30 @@ describe.skipIf(!redisPresent()).each([{ window: '10s' }, { window: '0s' }])(
     );
 
     it.runIf(window !== '0s')(
+      'one that stood still rotates nothing twice, and believes nothing revoked meanwhile',
+      async () => {
+        const [first, cut] = [await connected(), await connected()];
+        const shown = { authorization: `Bearer ${cut.access_token}` };
+        expect(await whoami(0, shown)).toBe(200);
+        gates[0].signal('SIGSTOP');
+        let pending: ReturnType<typeof at>;
+        let answered: Awaited<ReturnType<typeof at>>;
+        try {
+          pending = at(0, refreshForm(app, first.refresh_token));
+          answered = await at(1, refreshForm(app, first.refresh_token));
+          const form = { client_id: app.client.client_id, token: cut.refresh_token };
+          expect((await postForm(`${gates[1].listens}/api/oauth/revoke`, form)).status).toBe(200);
+        } finally {
+          gates[0].signal('SIGCONT');
+        }
+        expect(answered.status).toBe(200);
+        expect(await pending).toMatchObject({ status: 200, body: answered.body });
+        await expect.poll(() => whoami(0, shown), { interval: 20, timeout: 2_000 }).toBe(401);
+        expect((await at(0, refreshForm(app, answered.body.refresh_token))).status).toBe(200);
+      },
+    );
+
+    it.runIf(window !== '0s')(
       'restarted one after the other under load, lose no request',
       { timeout: 120_000 },
       async () => {
@@ -162,11 +198,10 @@ describe.skipIf(!redisPresent()).each([{ window: '10s' }, { window: '0s' }])(
         const client = async () => {
           let { access_token, refresh_token } = await connected();
           while (going) {
-            const answer = await fetch(`${balancer.origin}/api/v1/courses`, {
-              headers: { authorization: `Bearer ${access_token}` },
-            });
+            const headers = { authorization: `Bearer ${access_token}` };
+            const answer = await patiently(() => fetch(`${balancer.origin}/api/v1/courses`, { headers }));
             must('read', answer.status, 200, await answer.text());
-            const renewed = await token(app, refreshForm(app, refresh_token));
+            const renewed = await patiently(() => token(app, refreshForm(app, refresh_token)));
             must('refresh', renewed.status, 200, renewed.body);
             if (renewed.status !== 200) return;
             ({ access_token, refresh_token } = renewed.body);
@@ -174,8 +209,14 @@ describe.skipIf(!redisPresent()).each([{ window: '10s' }, { window: '0s' }])(
         };
         const newcomer = async () => {
           while (going) {
-            const answered = await connected().catch((error: unknown) => String(error));
-            must('connect', typeof answered === 'string' ? 0 : 200, 200, answered);
+            const answered = await approved(app).catch((error: unknown) => String(error));
+            // Pages do not ask again by themselves.
+            if (typeof answered === 'string' && /\b503\b/.test(answered)) continue;
+            if (typeof answered === 'string') must('sign-in', 0, 200, answered);
+            else {
+              const { status, body } = await patiently(() => token(app, answered.form));
+              must('redeem', status, 200, body);
+            }
           }
         };
         const load = [client(), client(), client(), client(), newcomer()];
