@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 const TICKS_PER_SECOND = 100;
 
 /** The process and all that it started. */
-export function familyOf(pid: number): readonly number[] {
+function familyOf(pid: number): readonly number[] {
   const children = read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
   return [pid, ...children.flatMap(familyOf)];
 }

@@ -6,7 +6,7 @@ import { inTurns, type Measured } from './rounds.ts';
 import { LARGE, SMALL } from './upstream.ts';
 
 /** How much of everything one run does. */
-export interface Effort {
+interface Effort {
   readonly rounds: number;
   /** Seconds of one measurement. */
   readonly seconds: number;

@@ -6,7 +6,7 @@ import { processorTime } from '../cpu.ts';
 import type { Running } from '../peers/peer.ts';
 import { OTHER_PROCESSOR } from '../upstream.ts';
 
-export const WRK = ['/usr/bin/wrk', '/usr/local/bin/wrk'].find(existsSync);
+const WRK = ['/usr/bin/wrk', '/usr/local/bin/wrk'].find(existsSync);
 const CONNECTIONS = 48;
 
 export interface Saturation {
