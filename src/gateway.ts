@@ -40,6 +40,7 @@ import { sweepAll } from './storage/sweep.ts';
 import { createCallUpstream } from './upstream/call.ts';
 import { createForward } from './upstream/forward.ts';
 import { createIdentity } from './upstream/identity.ts';
+import { ownRecordHandler } from './upstream/own-record-handler.ts';
 import { createPools } from './upstream/pools.ts';
 import { createRouting } from './upstream/routing.ts';
 import { createSite } from './upstream/site.ts';
@@ -206,7 +207,7 @@ export async function startGateway({
             request: entry.bodyLimit ?? config.limits.requestBody,
             response: entry.responseLimit ?? config.limits.responseBody,
           };
-          return (exchange) => forward(exchange, entry.upstream, limits);
+          return ownRecordHandler(entry, (exchange) => forward(exchange, entry.upstream, limits));
         },
       },
       resources,

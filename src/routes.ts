@@ -7,6 +7,7 @@ import type { Handler } from './http/exchange.ts';
 import type { RouteLimits } from './limits/admission.ts';
 import { metadataPath, type ProtectedResource, resourceOf } from './oauth/protected-resource.ts';
 import type { Protection } from './resource-server/gate.ts';
+import { MEMBER_ID } from './upstream/own-record.ts';
 import type { Routed } from './upstream/routing.ts';
 
 /** What a route is, besides its methods and its path. A route without a stated protection does not compile. */
@@ -101,7 +102,7 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
       };
       return {
         methods,
-        pattern,
+        pattern: pattern.replaceAll(MEMBER_ID, '*'),
         value: {
           protection,
           voice: 'problem',

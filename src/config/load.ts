@@ -7,6 +7,7 @@ import { readEnvironment } from './environment.ts';
 import { readIssues } from './issues.ts';
 import { codeLayer, type Layers, mergeLayers, placeInLayers } from './layers.ts';
 import { type Logo, readLogo } from './logo.ts';
+import { checkOwnRecords } from './own-record-checks.ts';
 import { ConfigError, type Finding, type Problem, problemAt } from './problems.ts';
 import { chooseProfile, profileFile, SCOPES_FILE } from './profiles.ts';
 import { type RedisSecrets, readRedisSecrets } from './redis-secrets.ts';
@@ -86,6 +87,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     ...checkReferences(tree),
     ...checkRedis(tree),
     ...checkRoutes(tree),
+    ...checkOwnRecords(tree),
     ...account.findings,
     ...accountConfig.findings,
     ...secret.findings,

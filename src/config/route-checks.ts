@@ -31,7 +31,10 @@ export function checkRoutes(tree: Tree): readonly Finding[] {
     return typeof match === 'string' && /^\S+ \/\S*$/.test(match) ? [{ path, ...parseMatch(match) }] : [];
   });
   return matches.flatMap((match, index) => {
-    const message = badPattern(match.pattern) ?? ownPath(match.pattern) ?? repeated(match, matches.slice(0, index));
+    const message =
+      badPattern(match.pattern) ??
+      ownPath(match.pattern.replaceAll('{member.id}', '*')) ??
+      repeated(match, matches.slice(0, index));
     return message === undefined ? [] : [{ path: match.path, at: 'value', message }];
   });
 }

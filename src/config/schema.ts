@@ -125,10 +125,17 @@ const upstream = z.strictObject({
 const ROUTE = /^([A-Z]+(\|[A-Z]+)*|\*) (\/\S*)$/;
 
 const route = z.strictObject({
-  match: z.string().regex(ROUTE, 'must be METHOD[|METHOD] /path, such as "GET /api/v1/courses/**"'),
+  match: z.string().regex(ROUTE, 'must be METHOD[|METHOD] /path, such as "GET /api/v1/courses/**"').meta({
+    description:
+      'Methods and a path. `*` is one part of it, a final `**` the rest, `{member.id}` the id of the member who asks, and of nobody else.',
+  }),
   upstream: name,
   scopes: z.array(z.string()).default([]),
   anonymous: z.enum(['refuse', 'serve']).optional(),
+  query: z.record(z.string().min(1), z.string()).optional().meta({
+    description:
+      'Query parameters that are set from the member who asks: { user_id: "{member.id}" }. What a client sends under these names is removed.',
+  }),
   ...routeLimits,
 });
 

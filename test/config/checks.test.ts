@@ -110,3 +110,40 @@ describe('the login page', () => {
     expect(config.site).toBeUndefined();
   });
 });
+
+describe('routes to own records', () => {
+  const own = '/m/{member.id}/orders';
+  it.each([
+    ['GET /m/{member.idd}/x', '', 'there is no "{member.idd}" (did you mean "{member.id}"?)'],
+    ['GET /m/x{member.id}', '', 'there is no "x{member.id}" (did you mean "{member.id}"?)'],
+    ['GET /m/{id}', '', 'there is no "{id}"; there is {member.id}, as a whole part'],
+    [
+      `GET ${own}`,
+      ', anonymous: serve',
+      'names {member.id}, and nobody is a member without a token: say `anonymous: refuse`',
+    ],
+    [
+      'GET /m',
+      ', query: { user_id: "{member.id}" }, anonymous: serve',
+      'names {member.id}, and nobody is a member without a token: say `anonymous: refuse`',
+    ],
+  ])('%s%s is refused', async (match, rest, message) => {
+    expect(await mistakes(routes(route(match, rest)))).toEqual([`gate.yaml:15:14  routes[0].match: ${message}`]);
+  });
+
+  it('a query parameter is the member’s id, and nothing else', async () => {
+    expect(await mistakes(routes(route('GET /m', ', query: { user_id: "m-1" }')))).toEqual([
+      expect.stringMatching(/^gate\.yaml:15:\d+ {2}routes\[0\]\.query\.user_id: there is no "m-1"/),
+    ]);
+  });
+
+  it.each(['GET /m/**', 'GET|POST /m/*/orders', '* /m/*/orders'])(
+    '%s before them would open them all',
+    async (wide) => {
+      expect(await mistakes(routes(route(wide), route(`GET ${own}`)))).toEqual([
+        "gate.yaml:16:14  routes[1].match: is behind routes[0], which takes these paths for every member's records: put it first",
+      ]);
+      expect((await load(routes(route(`GET ${own}`), route(wide)))).config.routes).toHaveLength(2);
+    },
+  );
+});

@@ -1,0 +1,65 @@
+import type { Finding } from './problems.ts';
+import { parseMatch } from './schema.ts';
+import { didYouMean } from './suggest.ts';
+import { formatPath, isTree, type Path, type Tree, valueAt } from './tree.ts';
+
+/** What a route may name of the member who asks. */
+const PLACEHOLDERS = ['{member.id}'] as const;
+
+/**
+ * Checks the routes to a member's own records. In: the merged settings, not yet known to fit the schema. Such a route
+ * names what there is, serves nobody as anonymous, and is not behind another that serves everyone's records.
+ */
+export function checkOwnRecords(tree: Tree): readonly Finding[] {
+  const routes = Array.isArray(tree.routes) ? tree.routes : [];
+  return routes.flatMap((route: unknown, index): Finding[] => {
+    const match = valueAt(route, ['match']);
+    if (typeof match !== 'string' || !/^\S+ \/\S*$/.test(match)) return [];
+    const at: Path = ['routes', index];
+    const { pattern } = parseMatch(match);
+    const query = valueAt(route, ['query']);
+    const set = isTree(query) ? Object.entries(query) : [];
+    const own = pattern.includes('{') || set.length > 0;
+    return [
+      ...unknown([...at, 'match'], pattern.split('/')),
+      ...set.flatMap(([name, value]) => unknown([...at, 'query', name], [String(value)], true)),
+      ...(own && (valueAt(route, ['anonymous']) ?? tree.anonymous) === 'serve' ? [forAnonymous(at)] : []),
+      ...(pattern.includes('{') ? shadowed(routes.slice(0, index), match, at) : []),
+    ];
+  });
+}
+
+function unknown(path: Path, values: readonly string[], only = false): readonly Finding[] {
+  const wrong = values.find(
+    (value) => (only || /[{}]/.test(value)) && !PLACEHOLDERS.some((placeholder) => placeholder === value),
+  );
+  if (wrong === undefined) return [];
+  const hint = didYouMean(wrong, PLACEHOLDERS) || '; there is {member.id}, as a whole part';
+  return [{ path, at: 'value', message: `there is no "${wrong}"${hint}` }];
+}
+
+function forAnonymous(path: Path): Finding {
+  const message = 'names {member.id}, and nobody is a member without a token: say `anonymous: refuse`';
+  return { path: [...path, 'match'], at: 'value', message };
+}
+
+/** The first match wins: one before it that takes in all its paths would show everyone every record. */
+function shadowed(earlier: readonly unknown[], match: string, path: Path): readonly Finding[] {
+  const { methods, pattern } = parseMatch(match);
+  const index = earlier.findIndex((route) => {
+    const other = valueAt(route, ['match']);
+    if (typeof other !== 'string' || other.includes('{') || !/^\S+ \/\S*$/.test(other)) return false;
+    const first = parseMatch(other);
+    const shared = methods === undefined || methods.some((method) => first.methods?.includes(method) ?? true);
+    return shared && covers(first.pattern.split('/'), pattern.split('/'));
+  });
+  if (index === -1) return [];
+  const message = `is behind ${formatPath(['routes', index])}, which takes these paths for every member's records: put it first`;
+  return [{ path: [...path, 'match'], at: 'value', message }];
+}
+
+function covers([wide, ...wides]: readonly string[], [narrow, ...narrows]: readonly string[]): boolean {
+  if (wide === '**') return true;
+  if (wide === undefined || narrow === undefined) return wide === narrow;
+  return (wide === narrow || (wide === '*' && narrow !== '**')) && covers(wides, narrows);
+}
