@@ -34,6 +34,8 @@ export async function openListeners(
     {
       optimizeEmptyRequests: true,
       maxHeaderSize: publicAddress.longestHead,
+      // Looked for by the dispatch, which also refuses what comes behind such a request.
+      requireHostHeader: false,
       // Other upgrades (h2c) are ignored, as RFC 9110 §7.8 allows: the request is answered as if it had not asked.
       shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
     },

@@ -15,16 +15,17 @@ export interface Connections {
 }
 
 export function createConnections(): Connections {
-  const unclear = new WeakSet<Duplex>();
+  /** Connections of which nothing more is read: after an unclear message, or one that ends its connection by itself. */
+  const spent = new WeakSet<Duplex>();
   const owed = new WeakMap<Duplex, number>();
 
   const assertClear = (request: IncomingMessage): void => {
     const { socket } = request;
-    if (unclear.has(socket)) throw new GatewayError('invalid_request', { headers: { connection: 'close' } });
+    if (spent.has(socket)) throw new GatewayError('invalid_request', { headers: { connection: 'close' } });
     try {
       assertClearMessage(request);
     } catch (thrown) {
-      unclear.add(socket);
+      spent.add(socket);
       throw thrown;
     }
   };
@@ -35,8 +36,12 @@ export function createConnections(): Connections {
       owed.set(socket, (owed.get(socket) ?? 0) + 1);
       response.once('close', () => owed.set(socket, (owed.get(socket) ?? 1) - 1));
       assertClear(request);
-      // Where an HTTP/1.0 message ends has been understood in too many ways to use its connection twice.
-      if (request.httpVersionMinor < 1) response.shouldKeepAlive = false;
+      // Where an HTTP/1.0 message ends has been understood in too many ways to use its connection twice. Behind an upgrade
+      // that is not taken (h2c) Node loses the rest of the packet, and would read on in the middle of a message.
+      if (request.httpVersionMinor < 1 || request.headers.upgrade !== undefined) {
+        response.shouldKeepAlive = false;
+        spent.add(socket);
+      }
     },
     admitUpgrade(request) {
       assertClear(request);

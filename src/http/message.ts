@@ -7,7 +7,7 @@ const HOST = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:(\d{1,5}))?$/;
 /**
  * Refuses a message that two servers on the way might read as two different ones, before anything of it is used.
  * Node's parser refuses most of them; what it lets through is refused here: another version than HTTP/1.0 and HTTP/1.1
- * in HTTP/1 syntax, more than one Host or one that names no host (RFC 9112 §3.2), a transfer coding other than chunked,
+ * in HTTP/1 syntax, no Host, more than one, or one that names no host (RFC 9112 §3.2), a transfer coding other than chunked,
  * or any in HTTP/1.0 (§6.1). Throws GatewayError `invalid_request`, whose answer closes the connection.
  */
 export function assertClearMessage(request: IncomingMessage): void {
@@ -21,6 +21,7 @@ export function assertClearMessage(request: IncomingMessage): void {
     if (!isHost(rawHeaders[at + 1] as string)) throw unclear('The Host field names no host.');
   }
   if (hosts > 1) throw unclear('There is more than one Host field.');
+  if (hosts === 0 && httpVersion === '1.1') throw unclear('There is no Host field.');
   const coding = request.headers['transfer-encoding'];
   if (coding !== undefined && (httpVersion === '1.0' || coding.trim().toLowerCase() !== 'chunked')) {
     throw unclear('The request body is not delimited in a way that can be passed on.');

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts';
+import { SMUGGLED } from '../support/smuggling.ts';
+
+let upstream: ScriptedUpstream;
+let gate: ProxyWorld;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  gate = await startProxyWorld({ upstream: upstream.url });
+});
+afterAll(async () => {
+  await gate.close();
+  await upstream.close();
+});
+
+const fill = (text: string, lane: string) => text.replaceAll('HOST', gate.host).replaceAll('LANE', lane);
+
+describe.each([
+  ['protected', '/public'],
+  ['site', '/pages'],
+])('%s lane', (_lane, lane) => {
+  const next = `GET ${lane}/next HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n`;
+
+  it.each(SMUGGLED.map((one) => [one.check, one.what, one] as const))(
+    '%s: %s is refused and ends the connection, or is one request',
+    async (_check, _what, { bytes, gate: expected }) => {
+      const answer = await gate.raw(fill(bytes + next, lane));
+      const seen = upstream.take().map(({ method, target, body }) => [method, target, body]);
+      if (expected === 'refused') {
+        expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /);
+        // One answer, and none to what came behind.
+        expect(answer.match(/HTTP\/1\.1 \d\d\d /g)).toHaveLength(1);
+        expect(seen).toEqual([]);
+      } else {
+        const method = bytes.slice(0, bytes.indexOf(' '));
+        const both = [
+          [method, `${lane}/x`, expected.body],
+          ['GET', `${lane}/next`, ''],
+        ];
+        expect(seen.toSorted()).toEqual((expected.then === 'next' ? both : both.slice(0, 1)).toSorted());
+        expect(answer.match(/HTTP\/1\.1 200 OK\r\n/g)).toHaveLength(seen.length);
+      }
+    },
+  );
+});
+
+it('what is not clear is refused at the gate’s own doors too', async () => {
+  const form = 'grant_type=x';
+  for (const [path, type] of [
+    ['/api/oauth/token', 'application/x-www-form-urlencoded'],
+    ['/api/oauth/register', 'application/json'],
+  ]) {
+    for (const fields of ['Transfer-Encoding: gzip, chunked', `Content-Length: ${form.length}\r\nHost: b`]) {
+      const answer = await gate.raw(
+        `POST ${path} HTTP/1.1\r\nHost: ${gate.host}\r\nContent-Type: ${type}\r\n${fields}\r\n\r\n${form}`,
+      );
+      expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*\r\nconnection: close\r\n/i);
+    }
+  }
+});
+
+it('a thousand pipelined requests are each answered once, in order, each as who sent it', async () => {
+  upstream.script(({ headers, target }, socket) => {
+    const member = headers.find(([name]) => name.toLowerCase() === 'x-member-id')?.[1] ?? 'nobody';
+    const body = `${target} ${member};`;
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  });
+  const asMember = (n: number) => n % 3 === 0;
+  const all = Array.from({ length: 1_000 }, (_, n) => {
+    const authorization = asMember(n) ? `Authorization: Bearer ${gate.token}\r\n` : '';
+    const close = n === 999 ? 'Connection: close\r\n' : '';
+    return `GET /public/${n} HTTP/1.1\r\nHost: ${gate.host}\r\n${authorization}${close}\r\n`;
+  });
+  const answer = await gate.raw(all.join(''));
+  const bodies = [...answer.matchAll(/\/public\/\d+ [a-z0-9-]+;/g)].map(([body]) => body);
+  expect(bodies).toEqual(all.map((_, n) => `/public/${n} ${asMember(n) ? 'm-1' : 'nobody'};`));
+  upstream.take();
+});
