@@ -48,6 +48,9 @@ async function round(cases: fc.Arbitrary<[Sent, Sent | undefined]>, seed: number
         try {
           await stand.run(client, answer);
         } catch (failure) {
+          console.log(
+            `fuzz: seed ${seed} failed (${(failure as Error).message.slice(0, 400)}) on ${JSON.stringify([client, answer])}`,
+          );
           // The smaller case that is tried next gets a gate of its own.
           await stand.close();
           stand = undefined;

@@ -53,7 +53,9 @@ export async function startStand(): Promise<Stand> {
     expect(exited, 'the process is there').toBeUndefined();
     await sane();
     await judged(upstream.take(), client.bytes.includes('TOKEN'));
-    expect(gate.log(), 'no failure of our own').not.toMatch(/"failure":"internal"|nobody caught|Unhandled/);
+    expect(gate.log(), 'no failure of our own').not.toMatch(
+      /"(failure|reason|code)":"internal"|nobody caught|Unhandled/,
+    );
     expect(memory(pid) - before.memory, 'memory').toBeLessThan(GROWTH);
   }
 
@@ -92,7 +94,10 @@ export async function startStand(): Promise<Stand> {
       expect(valuesOf(headers, 'authorization').join()).not.toMatch(/bearer|dpop/i);
       expect(valuesOf(headers, 'host')).toEqual([upstream.url.slice('http://'.length)]);
       if (valuesOf(headers, 'upgrade').length > 0) continue;
-      await expect.poll(() => gate.log().includes(`"request_id":"${requestId}"`), { timeout: 5_000 }).toBe(true);
+      const message = `${target} as ${requestId} was taken for a request by the gate`;
+      await expect
+        .poll(() => gate.log().includes(`"request_id":"${requestId}"`), { timeout: 5_000, message })
+        .toBe(true);
     }
   }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ export interface ProxyWorld {
   /** Sends bytes on a connection of their own; out come the bytes that came back until the gate closed it. */
   raw(bytes: string): Promise<string>;
   socket(): Promise<RawSocket>;
-  /** What the gate has logged. */
+  /** What the gate has logged: the requests, and what else happened. */
   log(): string;
   close(): Promise<void>;
 }
@@ -68,16 +68,15 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
     login: { kind: 'session', upstream: 'school', whoami: { path: '/me' }, loginUrl: '/login', cookies: ['school'] },
     upstreams: { school: { url: school.url }, back: { url: options.upstream, timeout: options.timeout ?? '10s' } },
     routes: ROUTES,
-    log: { level: 'info' },
+    log: { level: 'info', access: true },
     ...(options.site === false ? {} : { site: { upstream: 'back' } }),
     ...options.config,
   };
   writeFileSync(file, stringify(config));
   const logFile = join(folder, 'log');
+  const descriptor = openSync(logFile, 'a');
   const gate =
-    options.process === undefined
-      ? await startHere(file, openSync(logFile, 'a'))
-      : await startThere(file, options.process);
+    options.process === undefined ? await startHere(file, descriptor) : await startThere(file, options.process);
   const token = await memberToken(origin);
   return {
     origin,
@@ -88,10 +87,11 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
     process: gate.process,
     raw: (bytes) => rawExchange(port, bytes),
     socket: () => rawSocket(port),
-    log: gate.process === undefined ? () => readFileSync(logFile, 'utf8') : gate.process.stderr,
+    log: () => readFileSync(logFile, 'utf8') + (gate.process?.stdout() ?? '') + (gate.process?.stderr() ?? ''),
     async close() {
       await gate.close();
       await school.close();
+      closeSync(descriptor);
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -105,7 +105,8 @@ interface Running {
 
 async function startHere(file: string, descriptor: number): Promise<Running> {
   const loaded = await loadConfig({ file, environment: {} });
-  const gateway = await startGateway({ loaded, log: createLog('info', descriptor), clock: Date.now });
+  const log = createLog('info', descriptor);
+  const gateway = await startGateway({ loaded, log, clock: Date.now, accessDescriptor: descriptor });
   return { admin: `http://127.0.0.1:${gateway.adminPort}`, process: undefined, close: () => gateway.close(0) };
 }
 

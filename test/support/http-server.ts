@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './world.ts';
+
+export type ServerName = 'nginx' | 'haproxy' | 'apache2';
+
+/** Debian's servers that stand in front of sites, and behind them. */
+export const SERVERS: readonly ServerName[] = ['nginx', 'haproxy', 'apache2'];
+
+/**
+ * Whether a server is on this machine. Without it, its tests are skipped by name, with what to install; in CI that is a
+ * failure, since a green run must mean that they ran.
+ */
+export function serverPresent(name: ServerName): boolean {
+  if (existsSync(`/usr/sbin/${name}`)) return true;
+  const advice = `no ${name} found: the tests beside it need one (apt-get install ${name})`;
+  if (process.env.CI) throw new Error(advice);
+  console.warn(`SKIPPED: ${advice}`);
+  return false;
+}
+
+export interface HttpServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A real reverse proxy before `next`. It gives every request that it passes on a number of its own, in X-Hop-Id. */
+export async function startServer(name: ServerName, next: number): Promise<HttpServer> {
+  const folder = mkdtempSync(join(tmpdir(), `coursegate-${name}-`));
+  mkdirSync(join(folder, 'tmp'));
+  const port = await freePort();
+  const file = join(folder, 'server.conf');
+  writeFileSync(file, CONFIGURATIONS[name](folder, port, next));
+  const child = spawn(`/usr/sbin/${name}`, ARGUMENTS[name](folder, file), { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+  }
+  for (let tries = 0; !(await answers(port)); tries += 1) {
+    if (tries === 500 || child.exitCode !== null) {
+      const log = join(folder, 'error.log');
+      throw new Error(`${name} did not start: ${said} ${existsSync(log) ? readFileSync(log, 'utf8') : ''}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return {
+    port,
+    async close() {
+      await ended(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    if (child.exitCode !== null) resolve();
+    child.kill('SIGTERM');
+  });
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(port, '127.0.0.1');
+    probe.once('error', () => resolve(false));
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(true);
+    });
+  });
+}
+
+const ARGUMENTS: Record<ServerName, (folder: string, file: string) => string[]> = {
+  nginx: (folder, file) => ['-p', folder, '-c', file, '-e', join(folder, 'error.log')],
+  haproxy: (_folder, file) => ['-db', '-f', file],
+  apache2: (_folder, file) => ['-DFOREGROUND', '-f', file],
+};
+
+/** As plain as an operator would write them; kept connections to what is behind, and bodies that stream. */
+const CONFIGURATIONS: Record<ServerName, (folder: string, port: number, next: number) => string> = {
+  nginx: (folder, port, next) => `
+${process.getuid?.() === 0 ? 'user root;' : ''}
+daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
+events { worker_connections 256; }
+http {
+  access_log off;
+  client_body_temp_path ${folder}/tmp/body; proxy_temp_path ${folder}/tmp/proxy;
+  fastcgi_temp_path ${folder}/tmp/f; uwsgi_temp_path ${folder}/tmp/u; scgi_temp_path ${folder}/tmp/s;
+  upstream next { server 127.0.0.1:${next}; keepalive 8; }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://next; proxy_http_version 1.1; proxy_request_buffering off; proxy_buffering off;
+      proxy_set_header Host $http_host; proxy_set_header Connection ""; proxy_set_header X-Hop-Id $request_id;
+    }
+  }
+}`,
+  haproxy: (_folder, port, next) => `
+global
+  maxconn 256
+defaults
+  mode http
+  timeout connect 2s
+  timeout client 10s
+  timeout server 10s
+  http-reuse always
+frontend front
+  bind 127.0.0.1:${port}
+  http-request set-header X-Hop-Id %[uuid()]
+  default_backend back
+backend back
+  server next 127.0.0.1:${next}
+`,
+  apache2: (folder, port, next) => `
+ServerRoot ${folder}
+ServerName localhost
+Listen 127.0.0.1:${port}
+PidFile ${folder}/pid
+ErrorLog ${folder}/error.log
+DefaultRuntimeDir ${folder}/tmp
+${['mpm_event', 'authz_core', 'proxy', 'proxy_http', 'headers', 'unique_id']
+  .map((module) => `LoadModule ${module}_module /usr/lib/apache2/modules/mod_${module}.so`)
+  .join('\n')}
+${process.getuid?.() === 0 ? 'User nobody\nGroup nogroup' : ''}
+StartServers 1
+ServerLimit 2
+ThreadsPerChild 16
+MaxRequestWorkers 32
+RequestHeader set X-Hop-Id %{UNIQUE_ID}e
+AllowEncodedSlashes NoDecode
+ProxyPreserveHost On
+ProxyPass / http://127.0.0.1:${next}/ nocanon
+`,
+};

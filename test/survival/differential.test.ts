@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type HttpServer, SERVERS, serverPresent, startServer } from '../support/http-server.ts';
+import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
+import { rawSocket } from '../support/raw-socket.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts';
+import { SMUGGLED } from '../support/smuggling.ts';
+import { type StrictRequest, valuesOf } from '../support/strict-http.ts';
+
+/** Answers with who asked and for what, so that an answer to somebody else shows. */
+const echo = (upstream: ScriptedUpstream) =>
+  upstream.script(({ target }, socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${target.length}\r\n\r\n${target}`);
+  });
+
+/** Sends every variant on a connection of its own, eight at a time, each followed by a request, and reads what comes. */
+async function sendAll(port: number, host: string): Promise<void> {
+  const waiting = SMUGGLED.map(({ bytes }, number) =>
+    `${bytes}GET LANE/next HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n`
+      .replaceAll('HOST', host)
+      .replaceAll('LANE', `/public/${number}`),
+  );
+  const sender = async () => {
+    for (let bytes = waiting.pop(); bytes !== undefined; bytes = waiting.pop()) {
+      const connection = await rawSocket(port);
+      connection.write(bytes);
+      // Some wait for the rest of what they take for a body.
+      const timer = setTimeout(() => connection.socket.destroy(), 400);
+      await connection.closed;
+      clearTimeout(timer);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, sender));
+}
+
+/** Every request at the end of the line is one that each hop took for one of its own, and no hop took for two. */
+async function agree(seen: readonly StrictRequest[], gate: ProxyWorld): Promise<void> {
+  for (const name of ['x-hop-id', 'x-request-id']) {
+    const ids = seen.map(({ headers }) => valuesOf(headers, name));
+    expect(
+      ids.filter((own) => own.length !== 1),
+      name,
+    ).toEqual([]);
+    expect(new Set(ids.flat()).size, name).toBe(seen.length);
+  }
+  for (const { headers, target } of seen) {
+    const [id] = valuesOf(headers, 'x-request-id');
+    await expect.poll(() => gate.log().includes(`"request_id":"${id}"`), { message: target }).toBe(true);
+    expect(target).toMatch(/^\/public\/(\d+\/(x|next)|sane-\d+)$/);
+  }
+  // Each variant is at most itself and the one behind it.
+  expect(new Set(seen.map(({ target }) => target)).size).toBe(seen.length);
+}
+
+async function sane(port: number, host: string): Promise<void> {
+  for (let n = 0; n < 20; n += 1) {
+    const response = await fetch(`http://127.0.0.1:${port}/public/sane-${n}`, { headers: { host } });
+    expect(await response.text()).toBe(`/public/sane-${n}`);
+  }
+}
+
+describe.each(SERVERS.filter(serverPresent))('%s', (name) => {
+  describe('in front of the gate', () => {
+    let upstream: ScriptedUpstream;
+    let gate: ProxyWorld;
+    let front: HttpServer;
+    beforeAll(async () => {
+      upstream = await startScriptedUpstream();
+      echo(upstream);
+      gate = await startProxyWorld({ upstream: upstream.url });
+      front = await startServer(name, gate.port);
+    });
+    afterAll(async () => {
+      await front.close();
+      await gate.close();
+      await upstream.close();
+    });
+
+    it('B096: front, gate and upstream see the same requests, of every variant', async () => {
+      await sendAll(front.port, gate.host);
+      await sane(front.port, gate.host);
+      const seen = upstream.take();
+      await agree(seen, gate);
+      // It is no agreement that nothing came through.
+      expect(seen.length).toBeGreaterThan(30);
+    });
+  });
+
+  describe('behind the gate', () => {
+    let upstream: ScriptedUpstream;
+    let gate: ProxyWorld;
+    let back: HttpServer;
+    beforeAll(async () => {
+      upstream = await startScriptedUpstream();
+      echo(upstream);
+      back = await startServer(name, upstream.port);
+      gate = await startProxyWorld({ upstream: `http://127.0.0.1:${back.port}` });
+    });
+    afterAll(async () => {
+      await gate.close();
+      await back.close();
+      await upstream.close();
+    });
+
+    it('B096: gate, back and what is behind it see the same requests, of every variant', async () => {
+      await sendAll(gate.port, gate.host);
+      await sane(gate.port, gate.host);
+      const seen = upstream.take();
+      await agree(seen, gate);
+      const expected = SMUGGLED.flatMap(({ gate: judged }, number) =>
+        judged === 'refused'
+          ? []
+          : [`/public/${number}/x`, ...(judged.then === 'next' ? [`/public/${number}/next`] : [])],
+      );
+      const variants = seen.map(({ target }) => target).filter((target) => !target.includes('sane'));
+      expect(variants.toSorted()).toEqual(expected.toSorted());
+    });
+  });
+});
