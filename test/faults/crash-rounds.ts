@@ -169,7 +169,12 @@ export function crashRounds(open: () => Promise<Victim>): void {
     timeout: ROUNDS * ROUND_LIMIT,
   }, async () => {
     const moments = [...Object.keys(victim.ills), ...MOMENTS];
-    for (let at = 0; at < ROUNDS; at += 1) await round(moments[at % moments.length] ?? 'at random');
+    for (let at = 0; at < ROUNDS; at += 1) {
+      const moment = moments[at % moments.length] ?? 'at random';
+      await round(moment).catch((thrown: unknown) => {
+        throw new Error(`round ${at}, killed ${moment}; the gate's log: ${gate.log().slice(-4000)}`, { cause: thrown });
+      });
+    }
     // Kills that hit nothing, or everything, would prove nothing.
     expect(counts.lost).toBeGreaterThan(ROUNDS);
     expect(counts.acknowledged).toBeGreaterThan(ROUNDS / 5);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const CANDIDATES = [process.env.REDIS_SERVER, '/usr/bin/redis-server', '/usr/local/bin/redis-server'];
 
 /** The Redis on this machine, or undefined. */
-const REDIS = CANDIDATES.find((path) => path !== undefined && existsSync(path));
+export const REDIS = CANDIDATES.find((path) => path !== undefined && existsSync(path));
 
 /**
  * Whether tests on a real Redis run. Without one they are skipped by name, with what to install; in CI that is a failure,

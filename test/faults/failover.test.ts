@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { introspect, registerApp, revoke } from '../support/app.ts';
+import { approved, connect, refreshForm, type Tokens, token } from '../support/connection.ts';
+import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
+import { DOWN_AFTER, type Sentinels, startSentinels } from '../support/redis-topology.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { refreshWhile } from './refresh-load.ts';
+
+const shared = (store: object) => ({
+  profile: 'A',
+  environment: { COURSEGATE_SECRET: 'k'.repeat(32) },
+  overrides: {
+    store: { kind: 'redis', ...store },
+    secret: { env: 'COURSEGATE_SECRET' },
+    tokens: { replayWindow: '60s' },
+  },
+});
+
+const CLIENTS = 6;
+
+/** Members who are connected, one whose connection was cut, and a code that was redeemed: what must stay so. */
+async function ledger(world: World) {
+  const app = await registerApp(world.origin);
+  const held: Tokens[] = [];
+  for (let at = 0; at < CLIENTS; at += 1) held.push((await connect(app)) as unknown as Tokens);
+  const cut = (await connect(app)) as unknown as Tokens;
+  const { form } = await approved(app);
+  return { app, held, cut, form };
+}
+type Ledger = Awaited<ReturnType<typeof ledger>>;
+
+/** Asks whether everything that was acknowledged is as it was. */
+async function holds({ app, held, cut, form }: Ledger, redeemed: Tokens): Promise<void> {
+  for (const { access_token, refresh_token } of held) {
+    expect((await introspect(app, access_token)).active).toBe(true);
+    expect(await token(app, refreshForm(app, refresh_token))).toMatchObject({ status: 200 });
+  }
+  expect((await introspect(app, cut.access_token)).active).toBe(false);
+  expect((await token(app, refreshForm(app, cut.refresh_token))).body.error).toBe('invalid_grant');
+  // The code's second use gets the first answer, or nothing: never a second set.
+  const again = await token(app, form);
+  if (again.status === 200) expect(again.body).toEqual(redeemed);
+  else expect(again.body.error).toBe('invalid_grant');
+}
+
+describe.skipIf(!redisPresent())('a failover by Sentinels in the middle of load', () => {
+  let sentinels: Sentinels;
+  let world: World;
+  beforeAll(async () => {
+    sentinels = await startSentinels();
+    const { nodes, masterName } = sentinels;
+    world = await startWorld(shared({ sentinels: nodes, masterName, minReplicas: 1 }));
+  }, 60_000);
+  afterAll(async () => {
+    await world.close();
+    await sentinels.close();
+  });
+
+  it('signs nobody out, revives nothing, and is 503 only until the new primary is there', {
+    timeout: 90_000,
+  }, async () => {
+    const all = await ledger(world);
+    const redeemed = (await token(all.app, all.form)).body;
+    await sleep(300);
+    const report = await refreshWhile(all.app, all.held, async () => {
+      await sleep(500);
+      // Acknowledged by one replica at least a moment before the primary dies.
+      await revoke(all.app, all.cut.refresh_token);
+      await sentinels.redis[0]?.kill();
+      await sleep(DOWN_AFTER + 500);
+    });
+    process.stdout.write(`failover: ${JSON.stringify(report)}\n`);
+    expect(report.rotated).toBeGreaterThan(CLIENTS);
+    expect(report.unavailable).toBeGreaterThan(0);
+    expect(report.outage).toBeLessThan(DOWN_AFTER + 5000);
+    await holds(all, redeemed);
+  });
+});
+
+describe.skipIf(!redisPresent()).each(['always', 'everysec'] as const)(
+  'a Redis that is killed and started again in the middle of load, appendfsync %s',
+  (appendOnly) => {
+    let redis: RedisServer;
+    let world: World;
+    beforeAll(async () => {
+      redis = await startRedis({ appendOnly });
+      const { environment, ...rest } = shared({ url: { env: 'REDIS_URL' } });
+      world = await startWorld({ ...rest, environment: { ...environment, REDIS_URL: redis.url } });
+    });
+    afterAll(async () => {
+      await world.close();
+      await redis.close();
+    });
+
+    it('signs nobody out and revives nothing', { timeout: 60_000 }, async () => {
+      const all = await ledger(world);
+      const redeemed = (await token(all.app, all.form)).body;
+      const report = await refreshWhile(all.app, all.held, async () => {
+        for (let times = 0; times < 4; times += 1) {
+          await sleep(200 + Math.random() * 200);
+          if (times === 2) await revoke(all.app, all.cut.refresh_token);
+          await redis.kill();
+          await sleep(100);
+          await redis.start();
+          await sleep(700);
+        }
+      });
+      process.stdout.write(`restart (${appendOnly}): ${JSON.stringify(report)}\n`);
+      expect(report.unavailable).toBeGreaterThan(0);
+      expect(report.outage).toBeLessThan(5000);
+      await holds(all, redeemed);
+    });
+  },
+);
