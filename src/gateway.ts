@@ -79,7 +79,15 @@ export async function startGateway({
 }: GatewayOptions): Promise<Gateway> {
   const { config } = loaded;
   const { origin } = config;
-  const { store: innerStore, secret, bus, counters, check } = openStore(config.store, loaded, clock);
+  const {
+    store: innerStore,
+    secret,
+    bus,
+    counters,
+    check,
+  } = openStore(config.store, loaded, clock, (kind, err) =>
+    log.error({ kind, err }, 'an entry of the store is damaged, and counts as absent'),
+  );
   const accessLines =
     config.log.access && accessDescriptor !== undefined
       ? createLineWriter(accessDescriptor, (error) => log.error({ err: error }, 'the access log cannot be written'))

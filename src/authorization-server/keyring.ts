@@ -1,4 +1,5 @@
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
+import { GatewayError } from '../errors.ts';
 import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
 
 const KIND = 'SigningKeys';
@@ -79,7 +80,11 @@ async function write(store: Store, generation: Generation): Promise<Generation> 
     { op: 'create', entry: { ...entry, id: `generation-${generation.version}` } },
     { op: 'put', entry: { ...entry, id: CURRENT } },
   ]);
-  return won ? generation : ((await load(store)) ?? generation);
+  if (won) return generation;
+  const standing = await load(store);
+  // It is there, since we lost to it, and cannot be read: with keys of our own no other replica would know what we sign.
+  if (standing === undefined) throw new GatewayError('store_unavailable');
+  return standing;
 }
 
 async function firstGeneration(now: number): Promise<Generation> {

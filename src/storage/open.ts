@@ -34,13 +34,21 @@ export interface StoreSecrets {
 
 const nothingToTell = async () => [];
 
-/** Opens the store that the configuration names, sealed. Throws GatewayError `store_unavailable`. */
-export function openStore(config: Config['store'], named: StoreSecrets, clock: Clock): OpenedStore {
+/**
+ * Opens the store that the configuration names, sealed. `onDamaged` hears of each entry that does not open, and is treated
+ * as absent. Throws GatewayError `store_unavailable`.
+ */
+export function openStore(
+  config: Config['store'],
+  named: StoreSecrets,
+  clock: Clock,
+  onDamaged?: (kind: string, reason: unknown) => void,
+): OpenedStore {
   switch (config.kind) {
     case 'memory': {
       const secret = named.secret ?? randomBytes(32).toString('base64url');
       return {
-        store: sealedStore(memoryStore(clock), secret),
+        store: sealedStore(memoryStore(clock), secret, onDamaged),
         secret,
         bus: NO_REPLICAS,
         counters: memoryCounters(clock),
@@ -55,7 +63,7 @@ export function openStore(config: Config['store'], named: StoreSecrets, clock: C
       const options = { ...settings, ...redis, tls: tls === undefined ? undefined : { ...tls, ...redis.tls } };
       const inner = redisStore(options, clock);
       return {
-        store: sealedStore(inner, secret),
+        store: sealedStore(inner, secret, onDamaged),
         secret,
         bus: redisBus(options),
         counters: redisCounters({ ...options, secret }, clock),
@@ -66,7 +74,7 @@ export function openStore(config: Config['store'], named: StoreSecrets, clock: C
       const inner = sqliteStore(config.path, clock);
       const secret = named.secret ?? secretBeside(config.path);
       return {
-        store: sealedStore(inner, secret),
+        store: sealedStore(inner, secret, onDamaged),
         secret,
         bus: NO_REPLICAS,
         counters: memoryCounters(clock),

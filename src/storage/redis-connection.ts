@@ -58,7 +58,7 @@ export function connectRedis<Client extends RedisClient>(client: Client): RedisC
 /** In Redis' or the system's words. What ioredis adds to an error, the command and its arguments, may be a password. */
 function reasonOf(thrown: unknown): string {
   const error = thrown as { message?: string; code?: string; lastNodeError?: Error };
-  return error.lastNodeError?.message || error.message || error.code || String(thrown);
+  return (error.lastNodeError?.message || error.message || error.code || String(thrown)).trim();
 }
 
 /** Commands are not queued while there is no connection, so those from the very beginning wait for the first. */

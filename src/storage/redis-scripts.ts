@@ -101,6 +101,15 @@ for _, mutation in ipairs(cjson.decode(ARGV[3])) do
   end
 end
 
+-- Redis asks once in a script whether there is memory left, at its first write, and only of a command that may take more.
+-- DEL is none, so this asks, writing nothing. What only deletes or revokes goes on without memory.
+for _, slot in ipairs(order) do
+  if slot.entry and slot.entry.payload then
+    redis.call('SETRANGE', PREFIX .. 'nowhere:1', 0, '')
+    break
+  end
+end
+
 local touched = {}
 for _, slot in ipairs(order) do
   local key, entry, stored, member = slot.key, slot.entry, slot.stored, slot.kind .. ':' .. slot.id

@@ -38,8 +38,8 @@ export async function checkRedisAtStart(options: RedisRequirements, store: Store
 async function tryWhatIsDone(store: Store): Promise<void> {
   const [kind, id] = ['StartCheck', randomUUID()];
   const references = { grant: id };
+  await store.commit([{ op: 'create', entry: { kind, id, payload: '{}', expiresAt: undefined, references } }]);
   await store.commit([
-    { op: 'create', entry: { kind, id, payload: '{}', expiresAt: undefined, references } },
     { op: 'put', entry: { kind, id, payload: '{}', expiresAt: Math.floor(Date.now() / 1000) + 60, references } },
     { op: 'consume', kind, id },
   ]);
@@ -113,10 +113,17 @@ function judge(
 
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^(WRONGPASS|NOAUTH)|invalid password|without any password/, 'See the user name and password that it is told.'],
-  [/^NOPERM|permission/, 'See what its ACL lets this user do: config/examples/redis.yaml has the list.'],
+  [
+    /^NOPERM|permission|can't (run|access)/,
+    'See what its ACL lets this user do: config/examples/redis.yaml has the list.',
+  ],
   [
     /certificate|altname|SSL|TLS|EPROTO|CERT_/i,
     'See `store.tls`: the authority, the name, and when the certificate ends.',
+  ],
+  [
+    /ECONNRESET|hang up|Connection is closed/,
+    'It ended the connection: see whether it speaks TLS, or asks for a certificate (`store.tls`).',
   ],
   [/^LOADING/, 'It still reads its file: start again in a moment.'],
   [/^(MISCONF|OOM)/, 'It cannot write: see its disk, its memory and its log.'],

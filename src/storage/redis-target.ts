@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis } from 'ioredis';
 import { PATIENCE } from './patience.ts';
@@ -46,7 +47,7 @@ const IMPATIENT = {
 /** A client for commands. Those of a Cluster go to the primary of their slot. */
 export function createRedisClient(target: RedisTarget): RedisClient {
   if (target.cluster === undefined) return singleClient(target);
-  return new Cluster([...target.cluster], {
+  const cluster = new Cluster([...target.cluster], {
     // A node that is being connected to (after a MOVED) is waited for, within the patience of each command.
     enableOfflineQueue: true,
     scaleReads: 'master',
@@ -59,6 +60,8 @@ export function createRedisClient(target: RedisTarget): RedisClient {
     slotsRefreshInterval: 5000,
     redisOptions: { ...IMPATIENT, ...access(target) },
   });
+  cluster.on('+node', survivingErrors);
+  return cluster;
 }
 
 /** A client that listens. Every node of a Cluster hears what is published at any of them, so it stays with one. */
@@ -75,13 +78,26 @@ export function createRedisListener(target: RedisTarget): Redis {
       return soon(attempts);
     },
   });
+  return survivingErrors(client);
+}
+
+/**
+ * ioredis listens to the first error of a socket. TLS may have two, when a server refuses us after the handshake; one that
+ * nobody listens to would end the process.
+ */
+function survivingErrors(client: Redis): Redis {
+  const { connector } = client as unknown as { connector: { connect(...given: unknown[]): Promise<Socket> } };
+  const connect = connector.connect.bind(connector);
+  connector.connect = async (...given) => (await connect(...given)).on('error', () => {});
   return client;
 }
 
 function singleClient(target: RedisTarget): Redis {
   const options = { ...IMPATIENT, enableOfflineQueue: false, retryStrategy: soon };
-  if (target.sentinels === undefined) return new Redis({ ...options, ...addressOf(target), ...access(target) });
-  return new Redis({
+  if (target.sentinels === undefined) {
+    return survivingErrors(new Redis({ ...options, ...addressOf(target), ...access(target) }));
+  }
+  const client = new Redis({
     ...options,
     ...access(target),
     sentinels: [...target.sentinels],
@@ -95,6 +111,7 @@ function singleClient(target: RedisTarget): Redis {
     sentinelReconnectStrategy: soon,
     ...(target.tls === undefined ? {} : { sentinelTLS: target.tls, enableTLSForSentinelMode: true }),
   });
+  return survivingErrors(client);
 }
 
 /** What goes over what the address says. */

@@ -11,7 +11,11 @@ export function deriveKey(secret: string, purpose: string): Buffer {
  * Seals a store at rest: ids and references are keyed hashes, payloads are AES-256-GCM bound to kind and id. Who has the
  * file without the secret can read nothing of it and present nothing from it. Entries come back with the hashed id.
  */
-export function sealedStore(inner: Store, secret: string): Store {
+export function sealedStore(
+  inner: Store,
+  secret: string,
+  onDamaged: (kind: string, reason: unknown) => void = () => {},
+): Store {
   const hashKey = deriveKey(secret, 'store-index');
   const sealKey = deriveKey(secret, 'store-payload');
 
@@ -30,10 +34,15 @@ export function sealedStore(inner: Store, secret: string): Store {
       references: hashReferences(entry.references),
     };
   };
-  const unseal = (entry: Entry): Entry => ({
-    ...entry,
-    payload: open(sealKey, entry.payload, `${entry.kind}\0${entry.id}`),
-  });
+  /** What does not open is as good as absent: nobody can use it, and asking again would not help. */
+  const unseal = (entry: Entry): Entry | undefined => {
+    try {
+      return { ...entry, payload: open(sealKey, entry.payload, `${entry.kind}\0${entry.id}`) };
+    } catch (thrown) {
+      onDamaged(entry.kind, thrown);
+      return undefined;
+    }
+  };
   const sealMutation = (mutation: Mutation): Mutation => {
     switch (mutation.op) {
       case 'put':
@@ -53,7 +62,7 @@ export function sealedStore(inner: Store, secret: string): Store {
       return entry === undefined ? undefined : unseal(entry);
     },
     async findBy(kind, name, value, limit) {
-      return (await inner.findBy(kind, name, hash(name, value), limit)).map(unseal);
+      return (await inner.findBy(kind, name, hash(name, value), limit)).flatMap((entry) => unseal(entry) ?? []);
     },
     commit: (mutations) => inner.commit(mutations.map(sealMutation)),
     sweep: (limit) => inner.sweep(limit),

@@ -1,0 +1,172 @@
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type RedisOptions, redisStore } from '../../src/storage/redis.ts';
+import { checkRedisAtStart } from '../../src/storage/redis-start.ts';
+import { type Authority, createAuthority } from '../support/certificates.ts';
+import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
+import { freePort } from '../support/world.ts';
+
+const PASSWORD = 'hunter2-hunter2';
+
+/** Runs the check as the start does. Out: the warnings. */
+async function check(options: Omit<RedisOptions, 'keyPrefix'>, over: object = {}): Promise<readonly string[]> {
+  const all = { keyPrefix: 'gate', allowEviction: false, ...options, ...over };
+  const store = redisStore(all, Date.now);
+  try {
+    return await checkRedisAtStart(all, store);
+  } finally {
+    await store.close();
+  }
+}
+
+const refusal = (...given: Parameters<typeof check>) =>
+  check(...given).then(
+    (warnings) => `started, with ${JSON.stringify(warnings)}`,
+    (error: Error) => error.message,
+  );
+
+describe.skipIf(!redisPresent())('at the start, a Redis', () => {
+  const closing: (() => Promise<void> | void)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  const start = async (...given: Parameters<typeof startRedis>): Promise<{ server: RedisServer; admin: Redis }> => {
+    const server = await startRedis(...given);
+    const admin = new Redis(server.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+    admin.on('error', () => {});
+    closing.push(() => server.close());
+    closing.push(() => admin.disconnect());
+    return { server, admin };
+  };
+
+  it('that keeps what it is told is taken without a word', async () => {
+    const { server, admin } = await start({ appendOnly: 'everysec' });
+    expect(await check(server)).toEqual([]);
+    expect(await admin.keys('*')).toEqual([]);
+  });
+
+  it.each(['allkeys-lru', 'volatile-ttl', 'volatile-lru', 'allkeys-random'])(
+    'that may evict keys (%s) is refused, and taken with a warning by who accepts it',
+    async (policy) => {
+      const { server } = await start({ appendOnly: true, args: ['--maxmemory-policy', policy] });
+      const message = await refusal(server);
+      expect(message).toContain(`maxmemory-policy is ${policy}`);
+      expect(message).toContain('store.allowEviction: true');
+      expect(await check(server, { allowEviction: true })).toEqual([
+        expect.stringContaining(`maxmemory-policy ${policy}`),
+      ]);
+    },
+  );
+
+  it('without an append-only file, or one that is written whenever, is warned of', async () => {
+    const forgetful = await start();
+    expect(await check(forgetful.server)).toEqual([expect.stringContaining('no append-only file')]);
+    const lazy = await start({ appendOnly: true, args: ['--appendfsync', 'no'] });
+    expect(await check(lazy.server)).toEqual([expect.stringContaining('appendfsync no')]);
+  });
+
+  it('that forbids CONFIG is asked by INFO; when that is forbidden too, what cannot be known is said', async () => {
+    const { server, admin } = await start({ appendOnly: true, args: ['--maxmemory-policy', 'allkeys-lru'] });
+    await admin.call('ACL', 'SETUSER', 'gate', 'on', `>${PASSWORD}`, '~*', '&*', '+@all', '-config');
+    const access = { username: 'gate', password: PASSWORD };
+    expect(await refusal({ ...server, ...access })).toContain('maxmemory-policy is allkeys-lru');
+    await admin.call('ACL', 'SETUSER', 'gate', '-info');
+    const warnings = await check({ ...server, ...access });
+    expect(warnings).toEqual([expect.stringContaining('maxmemory-policy'), expect.stringContaining('append-only')]);
+  });
+
+  it('lets a user in that may do exactly what the example lists', async () => {
+    const { server, admin } = await start({ appendOnly: true });
+    const rules = ['~{gate}:*', '&{gate}:*'];
+    const commands =
+      '+hello +auth +ping +client +info +config|get +eval +evalsha +exists +time +hmget +hset +setrange +del +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +pexpire +pttl +persist +publish +subscribe +wait';
+    await admin.call('ACL', 'SETUSER', 'gate', 'on', `>${PASSWORD}`, ...rules, ...commands.split(' '));
+    expect(await check({ ...server, username: 'gate', password: PASSWORD })).toEqual([]);
+    // Each of them is needed: without any one, the start says so.
+    for (const needed of [
+      'evalsha',
+      'hset',
+      'zadd',
+      'pexpire',
+      'persist',
+      'setrange',
+      'exists',
+      'publish',
+      'hmget',
+      'zrem',
+    ]) {
+      await admin.call('ACL', 'SETUSER', 'gate', `-${needed}`);
+      const message = await refusal({ ...server, username: 'gate', password: PASSWORD });
+      expect([needed, message]).toEqual([
+        needed,
+        expect.stringMatching(/cannot be used: .*(NOPERM|can't run).* See what its ACL/),
+      ]);
+      expect(message).not.toContain(PASSWORD);
+      await admin.call('ACL', 'SETUSER', 'gate', `+${needed}`);
+    }
+  });
+
+  it('is refused with a wrong password, or without the one it asks for, which is not told', async () => {
+    const { server } = await start({ args: ['--requirepass', PASSWORD] });
+    const wrong = await refusal({ ...server, password: 'not-the-password' });
+    expect(wrong).toMatch(/cannot be used: WRONGPASS.* See the user name and password/);
+    expect(wrong).not.toContain('not-the-password');
+    expect(await refusal(server)).toMatch(/cannot be used: NOAUTH.* See the user name and password/);
+  });
+
+  it('is refused when it is not there, or something else is under the prefix', async () => {
+    expect(await refusal({ url: 'redis://127.0.0.1:1' })).toMatch(/ECONNREFUSED.* See that it runs, and where\./);
+    const { server, admin } = await start({ appendOnly: true });
+    await admin.set('{gate}:expiry', 'of another program');
+    expect(await refusal(server)).toMatch(/WRONGTYPE.* choose another `store.keyPrefix`/);
+  });
+
+  it('is refused while it cannot write, in its own words', async () => {
+    const full = await start({ appendOnly: true, args: ['--maxmemory', '100kb', '--maxmemory-policy', 'noeviction'] });
+    expect(await refusal(full.server)).toMatch(/OOM/);
+    const lonely = await start({ appendOnly: true, args: ['--min-replicas-to-write', '1'] });
+    expect(await refusal(lonely.server)).toMatch(/NOREPLICAS/);
+  });
+
+  describe('over TLS', () => {
+    let authority: Authority;
+    let stranger: Authority;
+    beforeAll(() => {
+      authority = createAuthority();
+      stranger = createAuthority();
+    });
+    afterAll(() => {
+      authority.close();
+      stranger.close();
+    });
+
+    const secure = async (host: string, days?: number, clients: 'no' | 'yes' = 'no') => {
+      const { certFile, keyFile } = authority.issue(host, days);
+      const port = await freePort();
+      const files = ['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', authority.caFile];
+      await start({ appendOnly: true, args: ['--tls-port', String(port), ...files, '--tls-auth-clients', clients] });
+      return `rediss://localhost:${port}`;
+    };
+
+    it('is taken with the authority that signed it, and a certificate of ours where it asks for one', async () => {
+      const { ca } = authority;
+      expect(await check({ url: await secure('localhost'), tls: { ca } })).toEqual([]);
+      const url = await secure('localhost', 1, 'yes');
+      const { cert, key } = authority.issue('gate');
+      expect(await check({ url, tls: { ca, cert, key } })).toEqual([]);
+      expect(await refusal({ url, tls: { ca } })).toMatch(/(certificate required|ECONNRESET).*`store.tls`/);
+    });
+
+    it('is refused with another authority, another name, or a certificate that has ended', async () => {
+      const url = await secure('localhost');
+      for (const tls of [undefined, { ca: stranger.ca }]) {
+        expect(await refusal({ url, tls })).toMatch(/(unable to verify|self-signed|issuer).*See `store.tls`/);
+      }
+      const named = await secure('redis.example');
+      const { ca } = authority;
+      expect(await refusal({ url: named, tls: { ca } })).toMatch(/does not match certificate.*See `store.tls`/);
+      expect(await check({ url: named, tls: { ca, servername: 'redis.example' } })).toEqual([]);
+      expect(await refusal({ url: await secure('localhost', -1), tls: { ca } })).toMatch(/expired.*See `store.tls`/);
+    });
+  });
+});
