@@ -101,6 +101,15 @@ for _, mutation in ipairs(cjson.decode(ARGV[3])) do
   end
 end
 
+-- A script that fails half-way leaves what it wrote, so what could fail is asked first: here keys of another type.
+redis.call('ZCARD', EXPIRY)
+for _, slot in ipairs(order) do
+  if slot.entry ~= slot.stored then
+    for _, entry in ipairs({ slot.stored or slot.entry, slot.entry or slot.stored }) do
+      for name, value in pairs(entry.references) do redis.call('ZCARD', indexKey(slot.kind, name, value)) end
+    end
+  end
+end
 -- Redis asks once in a script whether there is memory left, at its first write, and only of a command that may take more.
 -- DEL is none, so this asks, writing nothing. What only deletes or revokes goes on without memory.
 for _, slot in ipairs(order) do
@@ -160,8 +169,8 @@ for index in pairs(touched) do
   end
 end
 
--- Who writes cleans up: the sweep's fixed pace need not keep up with the load.
-reap(#order + 4)
+-- Who writes cleans up: the sweep's fixed pace need not keep up with the load. What goes wrong there is not the writer's.
+pcall(reap, #order + 4)
 return 1
 `;
 

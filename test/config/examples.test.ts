@@ -6,7 +6,11 @@ import { loadConfig } from '../../src/config/load.ts';
 const FOLDER = fileURLToPath(new URL('../../config/examples/', import.meta.url));
 
 /** What the examples read from the environment. */
-const environment = { COURSEGATE_SECRET: 'k'.repeat(32), REDIS_URL: 'redis://localhost:6379' };
+const environment = {
+  COURSEGATE_SECRET: 'k'.repeat(32),
+  REDIS_URL: 'redis://localhost:6379',
+  REDIS_PASSWORD: 'hunter2-hunter2',
+};
 
 describe('config/examples', () => {
   it.each(readdirSync(FOLDER))('%s loads', async (file) => {
@@ -18,5 +22,15 @@ describe('config/examples', () => {
     const { config, redis } = await loadConfig({ file: `${FOLDER}redis.yaml`, environment });
     expect(config.store.kind).toBe('redis');
     expect(redis?.url).toBe(environment.REDIS_URL);
+  });
+
+  it.each([
+    ['redis-sentinel.yaml', { sentinels: { length: 3, 0: { port: 26_379 } }, masterName: 'mymaster', minReplicas: 1 }],
+    ['redis-cluster.yaml', { cluster: { length: 3, 0: { port: 6379 } }, minReplicas: 1 }],
+  ])('%s names its nodes, and keeps the password out of what may be printed', async (file, store) => {
+    const { config, redis } = await loadConfig({ file: `${FOLDER}${file}`, environment });
+    expect(config.store).toMatchObject(store);
+    expect(redis).toMatchObject({ url: undefined, password: environment.REDIS_PASSWORD });
+    expect(JSON.stringify(config)).not.toContain(environment.REDIS_PASSWORD);
   });
 });

@@ -93,6 +93,18 @@ describe('the address of a redis store', () => {
     ]);
   });
 
+  it.each([
+    ['keyPrefix: gate', /store\.kind: a redis store needs `url`, or `sentinels`/],
+    ['url: { env: REDIS_URL }, cluster: [{ host: a }]', /store\.cluster: cannot be beside url/],
+    ['sentinels: [{ host: a }]', /store\.sentinels: need `masterName`/],
+    ['url: { env: REDIS_URL }, masterName: m', /store\.masterName: is for `sentinels`/],
+    ['url: { env: REDIS_URL }, tls: { cert: c.pem }', /store\.tls: has cert alone/],
+    ['url: { env: REDIS_URL }, tls: { ca: nothing.pem }', /store\.tls\.ca: nothing\.pem cannot be read/],
+    ['cluster: [{ host: a }], password: { env: NOT_SET }', /store\.password: environment variable NOT_SET is not set/],
+  ])('with %s is refused at its place', async (store, message) => {
+    expect((await mistakes(shared(store), { environment })).join('\n')).toMatch(message);
+  });
+
   it('has a prefix that is no hash tag of its own', async () => {
     const [line] = await mistakes(shared("url: { env: REDIS_URL }, keyPrefix: 'a{b}'"), { environment });
     expect(line).toMatch(/store\.keyPrefix: must be letters, digits/);

@@ -1,12 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type RedisOptions, redisStore } from '../../src/storage/redis.ts';
+import { redisCounters } from '../../src/storage/redis-counters.ts';
 import { checkRedisAtStart } from '../../src/storage/redis-start.ts';
 import { type Authority, createAuthority } from '../support/certificates.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 import { freePort } from '../support/world.ts';
 
 const PASSWORD = 'hunter2-hunter2';
+const EXAMPLE = new URL('../../config/examples/redis.yaml', import.meta.url);
 
 /** Runs the check as the start does. Out: the warnings. */
 async function check(options: Omit<RedisOptions, 'keyPrefix'>, over: object = {}): Promise<readonly string[]> {
@@ -77,11 +80,22 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
 
   it('lets a user in that may do exactly what the example lists', async () => {
     const { server, admin } = await start({ appendOnly: true });
-    const rules = ['~{gate}:*', '&{gate}:*'];
-    const commands =
-      '+hello +auth +ping +client +info +config|get +eval +evalsha +exists +time +hmget +hset +setrange +del +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +pexpire +pttl +persist +publish +subscribe +wait';
-    await admin.call('ACL', 'SETUSER', 'gate', 'on', `>${PASSWORD}`, ...rules, ...commands.split(' '));
-    expect(await check({ ...server, username: 'gate', password: PASSWORD })).toEqual([]);
+    const [, rules = ''] = /ACL SETUSER gate on >PASSWORD (.+)/.exec(readFileSync(EXAMPLE, 'utf8')) ?? [];
+    await admin.call(
+      'ACL',
+      'SETUSER',
+      'gate',
+      'on',
+      `>${PASSWORD}`,
+      ...rules.replaceAll('{coursegate}', '{gate}').split(' '),
+    );
+    const access = { username: 'gate', password: PASSWORD };
+    expect(await check({ ...server, ...access })).toEqual([]);
+    const counters = redisCounters({ ...server, ...access, keyPrefix: 'gate', secret: 'k' }, Date.now);
+    const rate = { requests: 5, per: 60 };
+    counters.add('somebody', rate);
+    await expect.poll(() => admin.keys('{gate}:limit*')).toHaveLength(1);
+    counters.close();
     // Each of them is needed: without any one, the start says so.
     for (const needed of [
       'evalsha',

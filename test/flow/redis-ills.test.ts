@@ -1,0 +1,219 @@
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Log } from '../../src/operations/log.ts';
+import { type App, bearer, postForm, registerApp, revoke } from '../support/app.ts';
+import { type ChaosProxy, startChaosProxy } from '../support/chaos-proxy.ts';
+import { approved, connect, refreshForm, statusOf, type Tokens, token } from '../support/connection.ts';
+import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+const SECRET = 'k'.repeat(32);
+
+describe.skipIf(!redisPresent())('a gate whose Redis is ill', () => {
+  let redis: RedisServer;
+  let proxy: ChaosProxy;
+  let admin: Redis;
+  let world: World;
+  let replica: World;
+  let app: App;
+  let ahead = 0;
+  /** What the gate logged of failures: the message of each and of its cause. */
+  let said: string[] = [];
+
+  beforeAll(async () => {
+    redis = await startRedis({ appendOnly: true, args: ['--busy-reply-threshold', '50'] });
+    proxy = await startChaosProxy({ path: redis.socket });
+    admin = new Redis(redis.url);
+    const record = (line: unknown, message?: string) => {
+      const { err } = (line ?? {}) as { err?: Error };
+      const cause = err?.cause instanceof Error ? err.cause.message : '';
+      said.push([message, err?.message, cause].join(' '));
+    };
+    const log = { debug() {}, info() {}, warn: record, error: record } as unknown as Log;
+    const through = (url: string) => ({ REDIS_URL: url, COURSEGATE_SECRET: SECRET });
+    const shared = { profile: 'A', clock: () => Date.now() + ahead, log };
+    const overrides = { store: { kind: 'redis', url: { env: 'REDIS_URL' } }, secret: { env: 'COURSEGATE_SECRET' } };
+    world = await startWorld({ ...shared, environment: through(`redis://127.0.0.1:${proxy.port}`), overrides });
+    const upstreams = Object.fromEntries(Object.entries(world.school.urls).map(([name, url]) => [name, { url }]));
+    const same = { ...overrides, origin: world.origin, upstreams };
+    replica = await startWorld({ ...shared, environment: through(redis.url), overrides: same });
+    app = await registerApp(world.origin);
+  });
+  afterAll(async () => {
+    await replica.close();
+    await world.close();
+    admin.disconnect();
+    await proxy.close();
+    await redis.close();
+  });
+  afterEach(async () => {
+    proxy.heal();
+    await well();
+    ahead = 0;
+    said = [];
+  });
+
+  const fresh = async () => (await connect(app)) as unknown as Tokens;
+  const rotate = ({ refresh_token }: Tokens) => token(app, refreshForm(app, refresh_token));
+  const well = () =>
+    expect
+      .poll(async () => (await rotate(await fresh().catch(() => ({}) as Tokens))).status, { timeout: 5000 })
+      .toBe(200);
+
+  /** Everything that needs the store is a 503 with Retry-After within a second, and its log says why. */
+  const isUnavailable = async (tokens: Tokens, reason: RegExp) => {
+    const registration = { client_name: 'Late', redirect_uris: [app.redirectUri] };
+    const asked: readonly (() => Promise<Response>)[] = [
+      () => postForm(app.server.token_endpoint, refreshForm(app, tokens.refresh_token)),
+      () =>
+        fetch(String(app.server.registration_endpoint), {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(registration),
+        }),
+    ];
+    for (const ask of asked) {
+      const before = performance.now();
+      const answer = await ask();
+      const text = await answer.text();
+      expect(performance.now() - before).toBeLessThan(1000);
+      expect([answer.status, text]).toEqual([503, expect.not.stringMatching(/invalid_(grant|token|client)/)]);
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+    }
+    expect(said.join('\n')).toMatch(reason);
+    expect(said.join('\n')).not.toContain(tokens.refresh_token);
+  };
+
+  it.each([
+    ['answers half a second late', () => proxy.delay(() => 500)],
+    ['answers when it likes, up to two seconds late', () => proxy.delay(() => 900 + Math.random() * 1100)],
+    ['takes everything and answers nothing', () => proxy.blackhole()],
+    ['is cut off and refuses', () => proxy.refuse()],
+  ])('is 503 within a second while it %s, and loses nothing', async (_, befall) => {
+    const tokens = await fresh();
+    befall();
+    await isUnavailable(tokens, /./);
+    // Anonymous traffic goes on.
+    expect((await fetch(`${world.origin}/.well-known/oauth-authorization-server`)).status).toBe(200);
+    expect((await fetch(`${world.origin}/`)).status).toBe(200);
+    proxy.heal();
+    await expect.poll(async () => (await rotate(tokens)).status, { timeout: 5000 }).toBe(200);
+  });
+
+  it.each([20, 100, 300])('issues one set for one code asked for twenty times with %i ms of delay', async (delay) => {
+    const { form } = await approved(app);
+    proxy.delay(() => Math.random() * delay);
+    const began = performance.now();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => token(app, form)));
+    expect(performance.now() - began).toBeLessThan(2500);
+    proxy.heal();
+    await expect.poll(async () => (await token(app, form)).status, { timeout: 5000 }).not.toBe(503);
+    const last = await token(app, form);
+    const sets = new Set(
+      [...answers, last].filter(({ status }) => status === 200).map(({ body }) => body.access_token),
+    );
+    expect(sets.size).toBe(1);
+    expect(new Set(answers.map(({ status }) => status))).not.toContain(500);
+  });
+
+  it('without the bus revokes at every replica within five seconds, and at once when it has it back', async () => {
+    const [first, second] = [await fresh(), await fresh()];
+    for (const { access_token } of [first, second]) expect(await statusOf(world.origin, access_token)).toBe(200);
+    // The connections that listen are lost, and so is each that takes their place.
+    proxy.blackholeThose(/subscribe\r\n/i);
+    const cutOff = async ({ access_token }: Tokens) =>
+      postForm(`${replica.origin}/api/oauth/revoke`, { token: access_token, client_id: app.client.client_id });
+    expect((await cutOff(first)).status).toBe(200);
+    expect(await statusOf(replica.origin, first.access_token)).toBe(401);
+    expect(await statusOf(world.origin, first.access_token)).toBe(200);
+    ahead += 5000;
+    expect(await statusOf(world.origin, first.access_token)).toBe(401);
+
+    expect(await statusOf(world.origin, second.access_token)).toBe(200);
+    expect((await cutOff(second)).status).toBe(200);
+    expect(await statusOf(world.origin, second.access_token)).toBe(200);
+    proxy.heal();
+    await expect.poll(() => statusOf(world.origin, second.access_token), { timeout: 4000 }).toBe(401);
+  });
+
+  it('out of memory reads and revokes, and is 503 for what would need more', async () => {
+    const [tokens, cut] = [await fresh(), await fresh()];
+    await admin.config('SET', 'maxmemory', '1');
+    try {
+      expect(await statusOf(world.origin, tokens.access_token)).toBe(200);
+      await isUnavailable(tokens, /OOM/);
+      await revoke(app, cut.refresh_token);
+      expect(await statusOf(world.origin, cut.access_token)).toBe(401);
+    } finally {
+      await admin.config('SET', 'maxmemory', '0');
+    }
+    expect((await rotate(tokens)).status).toBe(200);
+  });
+
+  it('that wants more replicas than it has, is 503 and says so', async () => {
+    const tokens = await fresh();
+    await admin.config('SET', 'min-replicas-to-write', '1');
+    try {
+      await isUnavailable(tokens, /NOREPLICAS/);
+    } finally {
+      await admin.config('SET', 'min-replicas-to-write', '0');
+    }
+    expect((await rotate(tokens)).status).toBe(200);
+  });
+
+  it('whose user may no longer run scripts, is 503 and says so', async () => {
+    const tokens = await fresh();
+    await admin.call('ACL', 'SETUSER', 'default', '-eval', '-evalsha');
+    try {
+      await isUnavailable(tokens, /NOPERM/);
+    } finally {
+      await admin.call('ACL', 'SETUSER', 'default', '+eval', '+evalsha');
+    }
+    expect((await rotate(tokens)).status).toBe(200);
+  });
+
+  it('that is busy with a script of another, is 503 and says so', async () => {
+    const tokens = await fresh();
+    const other = new Redis(redis.url);
+    const endless = other.eval('while true do end', 0).catch(() => {});
+    try {
+      await expect.poll(() => admin.ping().catch((error: Error) => error.message)).toMatch(/BUSY/);
+      await isUnavailable(tokens, /BUSY/);
+    } finally {
+      await admin.call('SCRIPT', 'KILL');
+      await endless;
+      other.disconnect();
+    }
+    await expect.poll(async () => (await rotate(tokens)).status, { timeout: 5000 }).toBe(200);
+  });
+
+  it('with something else under its keys, is 503 and says so', async () => {
+    const tokens = await fresh();
+    await admin.rename('{coursegate}:expiry', 'aside');
+    await admin.set('{coursegate}:expiry', 'of another program');
+    try {
+      await isUnavailable(tokens, /WRONGTYPE/);
+    } finally {
+      await admin.rename('aside', '{coursegate}:expiry');
+    }
+    expect((await rotate(tokens)).status).toBe(200);
+  });
+
+  it.each([
+    ['a payload that is not ours', ['payload', 'garbage']],
+    ['no payload at all', ['payload', '']],
+    ['a payload of 20 MB', ['payload', 'A'.repeat(20_000_000)]],
+    ['an expiry that is no date', ['expiresAt', 'tomorrow']],
+  ])('counts a record with %s as absent, and serves all others', async (name, [field = '', value = '']) => {
+    const known = new Set(await admin.keys('{coursegate}:entry:AccessToken:*'));
+    const damaged = await fresh();
+    const [key = ''] = (await admin.keys('{coursegate}:entry:AccessToken:*')).filter((one) => !known.has(one));
+    const sound = await fresh();
+    await admin.hset(key, field, value);
+    const answer = await fetch(`${world.origin}/api/v1/whoami`, { headers: bearer(damaged.access_token) });
+    expect(answer.status).toBe(401);
+    if (field === 'payload') expect(said.join('\n')).toContain('damaged');
+    expect([name, await statusOf(world.origin, sound.access_token)]).toEqual([name, 200]);
+    expect((await fetch(`${world.admin}/livez`)).status).toBe(200);
+  });
+});
