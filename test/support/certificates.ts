@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export interface Certificate {
+interface Certificate {
   readonly certFile: string;
   readonly keyFile: string;
   /** PEM. */
