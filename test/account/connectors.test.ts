@@ -104,7 +104,7 @@ describe('what a call is made of', () => {
       '{ POST: "/a", body: "$args.about", headers: [{ name: "content-type", value: "application/x-www-form-urlencoded" }] }',
       'body are "name: value"',
     ],
-    ['an unknown $config', '{ GET: "/{$config.nope}" }', '$config has no nope, only nothing'],
+    ['an unknown $config', '{ GET: "/{$config.nope}" }', '$config has no nope, only currency'],
     ['$this of the root', '{ GET: "/{$this.nope}" }', '$this has no nope, only id, notes'],
     ['$status in a call', '{ GET: "/{$status}" }', '$status has no meaning here'],
   ])('%s is a mistake', async (_name, http, said) => {

@@ -24,6 +24,9 @@ const ask = (origin: string, token: string | undefined, body: unknown = { query:
     body: JSON.stringify(body),
   });
 
+// biome-ignore lint/suspicious/noExplicitAny: an answer is judged field by field
+const json = (answer: Response): Promise<any> => answer.json();
+
 describe('the Account API in Profile A', () => {
   let world: World;
   let app: App;
@@ -71,6 +74,91 @@ describe('the Account API in Profile A', () => {
     const body = await (await ask(world.origin, token)).json();
     expect(body).toMatchObject({ data: { viewer: { id: 'm-1002', email: 'other@example.com' } } });
     expect(JSON.stringify(body)).not.toContain('m-1001');
+  });
+
+  it('answers with the member’s orders, and with nobody else’s', async () => {
+    const query = `{ viewer { orders(first: 100) { totalCount nodes { id number processedAt canceledAt financialStatus
+      subtotal { amount currencyCode } totalTax { amount } totalPrice { amount currencyCode } totalRefunded { amount }
+      lineItems { title quantity unitPrice { amount currencyCode } totalPrice { amount } course { slug title } } receiptUrl } } } }`;
+    const read = async (member?: typeof OLU) => {
+      const { access_token: token } = await connect(app, member === undefined ? {} : { member });
+      const { data, errors } = await json(await ask(world.origin, token, { query }));
+      expect(errors).toBeUndefined();
+      return data.viewer.orders;
+    };
+    const [own, others] = [await read(), await read(OLU)];
+    expect(own.nodes[0]).toEqual({
+      id: 'o-1',
+      number: 'HL-20007',
+      processedAt: '2024-09-23T14:00:00Z',
+      canceledAt: null,
+      financialStatus: 'PAID',
+      subtotal: { amount: '154.55', currencyCode: 'EUR' },
+      totalTax: { amount: '32.45' },
+      totalPrice: { amount: '187.00', currencyCode: 'EUR' },
+      totalRefunded: null,
+      lineItems: own.nodes[0].lineItems,
+      receiptUrl: null,
+    });
+    const [line, ...more] = own.nodes[0].lineItems;
+    expect(line).toEqual({
+      title: line.course.title,
+      quantity: 1,
+      unitPrice: { amount: line.totalPrice.amount, currencyCode: 'EUR' },
+      totalPrice: { amount: expect.stringMatching(/^\d+\.\d\d$/) },
+      course: { slug: expect.stringMatching(/^[a-z0-9-]+$/), title: expect.any(String) },
+    });
+    const cents = [line, ...more].map(({ totalPrice }) => Number(totalPrice.amount.replace('.', '')));
+    expect(cents.reduce((sum, each) => sum + each, 0)).toBe(18_700);
+    expect(own.nodes).toHaveLength(own.totalCount);
+    const refunded = own.nodes.find(
+      ({ financialStatus }: { financialStatus: string }) => financialStatus === 'REFUNDED',
+    );
+    expect(refunded.totalRefunded.amount).toBe(refunded.totalPrice.amount);
+    const ids = (orders: { nodes: { id: string }[] }) => orders.nodes.map(({ id }) => id);
+    expect(ids(own).filter((id) => ids(others).includes(id))).toEqual([]);
+    expect(others.totalCount).toBeGreaterThan(3);
+  });
+
+  it('saves where the member stopped, with account:write', async () => {
+    const { access_token: token } = await connect(app, { parameters: { scope: 'account:read account:write' } });
+    const SAVE = `mutation ($input: SavePlaybackPositionInput!) {
+      savePlaybackPosition(input: $input) { courseSlug lastWatchedLecture { lectureId positionSeconds } } }`;
+    const save = async (input: object, by = token) => {
+      const answer = await ask(world.origin, by, { query: SAVE, variables: { input } });
+      return { status: answer.status, challenge: answer.headers.get('www-authenticate'), body: await json(answer) };
+    };
+    const stopped = { lectureId: '4705', positionSeconds: 321 };
+    expect(await save({ courseSlug: 'harbour-navigation', ...stopped })).toMatchObject({
+      status: 200,
+      body: { data: { savePlaybackPosition: { courseSlug: 'harbour-navigation', lastWatchedLecture: stopped } } },
+    });
+    const after = await json(await ask(world.origin, token));
+    expect(after.data.viewer.enrolledCourses.nodes[0].lastWatchedLecture).toEqual(stopped);
+
+    const other = await (await ask(world.origin, (await connect(app, { member: OLU })).access_token)).json();
+    expect(JSON.stringify(other)).not.toContain('"positionSeconds":321');
+
+    for (const [input, code] of [
+      [{ courseSlug: 'no-such-course', ...stopped }, 'NOT_FOUND'],
+      [{ courseSlug: 'harbour-navigation', lectureId: '4705', positionSeconds: -1 }, 'BAD_USER_INPUT'],
+      [{ courseSlug: 'harbour-navigation', lectureId: 'x', positionSeconds: 1 }, 'BAD_USER_INPUT'],
+      [{ courseSlug: '../positions/harbour-navigation', ...stopped }, 'BAD_USER_INPUT'],
+    ] as const) {
+      const { status, body } = await save(input);
+      expect([status, body.data, body.errors[0].extensions]).toEqual([200, { savePlaybackPosition: null }, { code }]);
+    }
+
+    const { access_token: reader } = await connect(app, { parameters: { scope: 'account:read' } });
+    const refused = await save({ courseSlug: 'harbour-navigation', lectureId: '1', positionSeconds: 9 }, reader);
+    expect(refused).toMatchObject({
+      status: 403,
+      body: { errors: [{ extensions: { code: 'UNAUTHORIZED_FIELD_OR_TYPE' } }] },
+    });
+    expect(refused.challenge).toContain('error="insufficient_scope"');
+    expect(refused.challenge).toContain('scope="account:read account:write"');
+    const unchanged = await json(await ask(world.origin, token));
+    expect(unchanged.data.viewer.enrolledCourses.nodes[0].lastWatchedLecture).toEqual(stopped);
   });
 
   it('refuses a request without a token, whatever it asks', async () => {

@@ -40,7 +40,8 @@ export const MAPPING_FILE = {
   text: readText('schema/upstream/school.graphql'),
 };
 
-function readText(file: string): string {
+/** The text of a file of the project. */
+export function readText(file: string): string {
   return readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 }
 
@@ -91,7 +92,7 @@ export async function startAccount(
     schemaText: CONTRACT_FILE,
     mappings: [MAPPING_FILE],
     upstreams: ['school', 'progress'],
-    config: { open: {}, secret: {} },
+    config: { open: { currency: 'EUR' }, secret: {} },
     scopes: ['account:read', 'account:write', 'orders:read'],
     metadataUrl: 'https://school.example/.well-known/oauth-protected-resource',
     limits: LIMITS,

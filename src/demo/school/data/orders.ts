@@ -14,11 +14,14 @@ export interface Order {
   readonly placed_at: number;
   readonly paid_at: number;
   readonly refunded_at: number;
+  readonly refund: { readonly cents: number; readonly currency: string } | null;
   readonly line_items: readonly {
     readonly course_id: string;
+    readonly course_slug: string;
     readonly title: string;
     readonly quantity: number;
     readonly unit_price_cents: number;
+    readonly total_cents: number;
   }[];
 }
 
@@ -57,11 +60,14 @@ function order(serial: number, basket: readonly Enrolment[], dice: number): Orde
     placed_at: placedAt,
     paid_at: status === 'pending' ? 0 : placedAt + 42,
     refunded_at: status === 'refunded' ? placedAt + 3 * DAY : 0,
+    refund: status === 'refunded' ? { cents: total, currency: 'EUR' } : null,
     line_items: basket.map(({ course }) => ({
       course_id: course.id,
+      course_slug: course.slug,
       title: course.title,
       quantity: 1,
       unit_price_cents: course.priceCents,
+      total_cents: course.priceCents,
     })),
   };
 }
