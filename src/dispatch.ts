@@ -14,6 +14,7 @@ import type { Gate } from './resource-server/gate.ts';
 import type { Route } from './routes.ts';
 import type { Routed, Routing } from './upstream/routing.ts';
 import type { Site } from './upstream/site.ts';
+import { answerOn } from './upstream/socket-answer.ts';
 import { parseTarget, type Target } from './upstream/target.ts';
 
 export interface DispatchOptions {
@@ -104,12 +105,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { clientAddress } = record.provenance;
     let principal: Principal = ANONYMOUS;
     if (route.protection !== 'public') {
-      const presented = {
-        authorization: request.headersDistinct.authorization ?? [],
-        dpop: request.headersDistinct.dpop ?? [],
-        method: request.method ?? '',
-        url: options.origin + target.path,
-      };
+      const presented = presentedBy(request, target);
       const verdict = await gate(presented, route.protection);
       if (verdict.kind === 'refused') {
         record.outcome = 'refused';
@@ -127,6 +123,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (route.attempts === true) admission.attempt(clientAddress, response);
     await route.handler({ request, response, target, principal, provenance: record.provenance, record });
   };
+
+  const presentedBy = (request: IncomingMessage, target: Target) => ({
+    authorization: request.headersDistinct.authorization ?? [],
+    dpop: request.headersDistinct.dpop ?? [],
+    method: request.method ?? '',
+    url: options.origin + target.path,
+  });
 
   /** Out: whether the request was a CORS preflight for a route that other origins may call, and is answered. */
   const preflight = (request: IncomingMessage, response: ServerResponse, path: string): boolean => {
@@ -182,9 +185,40 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         record.path = target.path;
         if (isOneTooMany(record.provenance, socket)) refuseOn(socket, '429 Too Many Requests', 'Retry-After: 1\r\n');
         else site.upgrade(request, socket, head, target, record, told);
-      } else refuseOn(socket, '404 Not Found');
+      } else void refuseUpgrade(request, socket, target);
     },
   };
+
+  /** Nothing of the table opens a WebSocket. Whoever may not ask there at all is told so, as by any other request. */
+  async function refuseUpgrade(request: IncomingMessage, socket: Duplex, target: Target): Promise<void> {
+    const { record, told } = records.beginTunnel(request, socket as Socket, provenanceOf(request));
+    const response = answerOn(request, socket);
+    const { requestId, clientAddress } = record.provenance;
+    record.path = target.path;
+    response.setHeader('x-request-id', requestId);
+    try {
+      const found = routing('GET', target.path);
+      record.route = found.kind === 'route' ? found.route.pattern : ROUTE_LABELS.none;
+      const route = routeAt(routing, target.path, 'GET');
+      if (route === undefined) throw new GatewayError('not_found');
+      if (route.protection !== 'public') {
+        const verdict = await gate(presentedBy(request, target), route.protection);
+        if (verdict.kind === 'refused') {
+          record.outcome = 'refused';
+          admission.refuse(clientAddress, route.limits);
+          challenge(response, verdict.challenge);
+          return;
+        }
+      }
+      throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
+    } catch (thrown) {
+      const failure = asGatewayError(thrown);
+      records.failed(record, failure);
+      writeAnswer(response, renderFailure(failure, 'problem', requestId));
+    } finally {
+      told(response.statusCode);
+    }
+  }
 
   function isOneTooMany({ clientAddress }: Provenance, socket: Duplex): boolean {
     try {
