@@ -2,6 +2,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Dispatch } from './dispatch.ts';
 import { drainOf } from './drain.ts';
+import { continueWhenRead } from './http/expectation.ts';
+import { keepPace, type PaceOptions } from './http/pace.ts';
 
 interface Address {
   readonly host: string;
@@ -17,16 +19,20 @@ export interface Listeners {
   drain(seconds: number): Promise<void>;
 }
 
+/** Milliseconds a client may take for the head of a request. */
+const LONGEST_HEAD = 15_000;
+
 /**
  * The two listeners: the public one, and the admin one beside it.
  * Throws Node's error (EADDRINUSE, EACCES, with the port); then neither listens.
  */
 export async function openListeners(
   dispatch: Dispatch,
-  publicAddress: Address & {
-    /** Bytes of a request's first line and fields: beyond them 431. */
-    readonly longestHead: number;
-  },
+  publicAddress: Address &
+    PaceOptions & {
+      /** Bytes of a request's first line and fields: beyond them 431. */
+      readonly longestHead: number;
+    },
   admin: RequestListener,
   adminAddress: Address,
 ): Promise<Listeners> {
@@ -36,12 +42,18 @@ export async function openListeners(
       maxHeaderSize: publicAddress.longestHead,
       // Looked for by the dispatch, which also refuses what comes behind such a request.
       requireHostHeader: false,
+      headersTimeout: LONGEST_HEAD,
+      connectionsCheckingInterval: LONGEST_HEAD / 3,
+      // Bodies may take their time as long as they come: see keepPace.
+      requestTimeout: 0,
       // Other upgrades (h2c) are ignored, as RFC 9110 §7.8 allows: the request is answered as if it had not asked.
       shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
     },
     dispatch.request,
   );
   publicServer.on('upgrade', dispatch.upgrade);
+  continueWhenRead(publicServer);
+  keepPace(publicServer, publicAddress);
   const adminServer = createServer(admin);
   const [publicDrain, adminDrain] = [drainOf(publicServer), drainOf(adminServer)];
 

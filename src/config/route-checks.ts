@@ -30,13 +30,32 @@ export function checkRoutes(tree: Tree): readonly Finding[] {
     const match = valueAt(tree, path);
     return typeof match === 'string' && /^\S+ \/\S*$/.test(match) ? [{ path, ...parseMatch(match) }] : [];
   });
-  return matches.flatMap((match, index) => {
+  const findings = matches.flatMap((match, index): Finding[] => {
     const message =
       badPattern(match.pattern) ??
       ownPath(match.pattern.replaceAll('{member.id}', '*')) ??
       repeated(match, matches.slice(0, index));
     return message === undefined ? [] : [{ path: match.path, at: 'value', message }];
   });
+  return [...findings, ...matches.flatMap(({ path, pattern }) => checkRewrite(tree, path, pattern))];
+}
+
+function checkRewrite(tree: Tree, matchPath: Match['path'], pattern: string): readonly Finding[] {
+  const path = [...matchPath.slice(0, -1), 'rewrite'];
+  const rewrite = valueAt(tree, path);
+  // One that does not begin with / is the schema's to report.
+  if (typeof rewrite !== 'string' || !rewrite.startsWith('/') || badPattern(pattern) !== undefined) return [];
+  const message = badPattern(rewrite) ?? otherWildcards(pattern, rewrite);
+  return message === undefined ? [] : [{ path, at: 'value', message }];
+}
+
+function otherWildcards(pattern: string, rewrite: string): string | undefined {
+  const wildcards = (of: string) =>
+    segmentsOf(of.replaceAll('{member.id}', '*'))
+      .filter((segment) => segment.startsWith('*'))
+      .join(' ');
+  const [wanted, found] = [wildcards(pattern), wildcards(rewrite)];
+  return wanted === found ? undefined : `must have the wildcards of match: ${wanted || 'none'}`;
 }
 
 function badPattern(pattern: string): string | undefined {

@@ -7,7 +7,7 @@ import { limits, routeLimits } from './limits.ts';
 import { pages, translatable } from './pages.ts';
 import { redisSettings } from './redis-settings.ts';
 import { secretReference } from './secret-reference.ts';
-import { duration } from './units.ts';
+import { duration, size } from './units.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'must be a name of letters, digits, - and _');
@@ -41,6 +41,12 @@ const trustedProxy = z.string().superRefine((entry, context) => {
 const listen = z.strictObject({
   host: z.string().default('127.0.0.1'),
   port: z.int().min(0).max(65_535).default(8080),
+  stall: duration.prefault('60s').meta({
+    description: 'A client that takes none of its answer for so long is dropped. To within 5s.',
+  }),
+  uploadRate: size.prefault('256B').meta({
+    description: 'A client that sends less of a body than this per second, over 10s, is dropped; 0B: never.',
+  }),
   trustedProxies: z.array(trustedProxy).default([]).meta({
     description:
       'Proxies in front whose word on the client address, request id and trace is taken: addresses, networks such as 10.0.0.0/8, loopback, private. From anyone else it is removed.',
@@ -136,6 +142,14 @@ const route = z.strictObject({
     description:
       'Query parameters that are set from the member who asks: { user_id: "{member.id}" }. What a client sends under these names is removed.',
   }),
+  rewrite: z
+    .string()
+    .regex(/^\/[^\s?#\\;]*$/, 'must be a path such as /internal/v2/courses/**, without ?, #, \\ or ;')
+    .optional()
+    .meta({
+      description:
+        'The path at the upstream, with the same wildcards as in match, in their order. Left out, the same path.',
+    }),
   ...routeLimits,
 });
 

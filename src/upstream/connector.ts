@@ -1,4 +1,4 @@
-import { isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { buildConnector, errors } from 'undici';
 
 /** Milliseconds an answer may take to arrive after the upstream stopped reading the request. */
@@ -6,16 +6,14 @@ const LAST_WORDS = 1_000;
 
 /**
  * Makes undici's connector with what undici lacks: a deadline to the millisecond (its own timers are up to a second
- * late), TLS names taken from the upstream's URL whatever Host it is sent, and answers that survive a failed write.
- * In: milliseconds for name resolution, TCP and TLS together.
+ * late), and answers that survive a failed write. In: milliseconds for name resolution, TCP and TLS together.
  */
 export function createConnector(timeout: number): buildConnector.connector {
   const connect = buildConnector({ timeout: 0, allowH2: false }) as (
     ...parameters: Parameters<buildConnector.connector>
   ) => Socket;
   return (options, callback) => {
-    const servername = isIP(options.hostname) === 0 ? options.hostname : undefined;
-    const socket = connect({ ...options, ...(servername === undefined ? {} : { servername }) }, (...outcome) => {
+    const socket = connect(options, (...outcome) => {
       clearTimeout(deadline);
       callback(...outcome);
     });

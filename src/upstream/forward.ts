@@ -8,15 +8,18 @@ import { asksForWebSocket, requestFraming } from './framing.ts';
 import { type HeaderPolicy, headerPolicy, requestHeaders, responseHead } from './headers.ts';
 import type { Identity } from './identity.ts';
 import type { Pools } from './pools.ts';
+import type { Rewrite } from './rewrite.ts';
 import { uploadOf } from './upload.ts';
 
 /**
  * Sends an admitted request to an upstream and its answer to the client, streaming both ways. In: the exchange, with
- * the target that was judged and who it acts for, the upstream's name, and how large both bodies may be.
+ * the target that was judged and who it acts for, the upstream's name, how large both bodies may be, and what the path
+ * is called there.
  * Throws GatewayError only while nothing has been written: `upstream_unreachable`, `upstream_timeout`,
- * `upstream_invalid`, `invalid_request`, `method_not_allowed`, `payload_too_large`. After that a failure cuts the connection.
+ * `upstream_invalid`, `upstream_overloaded`, `upstream_unavailable`, `invalid_request`, `method_not_allowed`,
+ * `payload_too_large`. After that a failure cuts the connection.
  */
-export type Forward = (exchange: Exchange, upstream: string, limits: BodyLimits) => Promise<void>;
+export type Forward = (exchange: Exchange, upstream: string, limits: BodyLimits, rewrite?: Rewrite) => Promise<void>;
 
 /** The protected lane: undici's dispatcher under the header policy. */
 export function createForward(options: {
@@ -34,7 +37,7 @@ export function createForward(options: {
     ]),
   );
 
-  return async ({ request, response, target, principal, provenance, record }, upstreamName, limits) => {
+  return async ({ request, response, target, principal, provenance, record }, upstreamName, limits, rewrite) => {
     if (asksForWebSocket(request)) {
       throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
     }
@@ -53,7 +56,7 @@ export function createForward(options: {
       upstream,
       request: {
         method: request.method ?? 'GET',
-        path: upstream.pathOf(target),
+        path: upstream.pathOf(rewrite === undefined ? target : { ...target, path: rewrite.inward(target.path) }),
         servername: policy.servername,
         headers,
         body: framing.kind === 'none' ? null : uploadOf(request, limits.request),
@@ -63,8 +66,21 @@ export function createForward(options: {
       head: (status, raw) => {
         record.answered(isEventStream(raw));
         refuseLargeAnswer(request.method ?? 'GET', status, raw, limits.response);
-        return responseHead(status, raw, policy.response, principal.kind === 'member');
+        const head = responseHead(status, raw, policy.response, principal.kind === 'member');
+        if (rewrite !== undefined) restoreLocation(head.fields, rewrite, origin);
+        return head;
       },
     });
   };
+}
+
+/** A Location inside the upstream is told by the name it has here. Changes `fields`, which has names and values in turn. */
+function restoreLocation(fields: string[], rewrite: Rewrite, origin: string): void {
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    if (fields[at]?.toLowerCase() !== 'location') continue;
+    const [, ours = '', path = '', rest = ''] =
+      /^(https?:\/\/[^/?#]*)?(\/[^?#]*)(.*)$/.exec(fields[at + 1] ?? '') ?? [];
+    const here = ours === '' || ours === origin ? rewrite.outward(path) : undefined;
+    if (here !== undefined) fields[at + 1] = ours + here + rest;
+  }
 }

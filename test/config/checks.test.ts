@@ -31,6 +31,29 @@ describe('names that name nothing', () => {
   });
 });
 
+describe('rewritings of routes', () => {
+  const rewritten = (match: string, rewrite: string) => routes(route(match, `, rewrite: "${rewrite}"`));
+
+  it.each([
+    ['GET /a/**', '/b', 'must have the wildcards of match: **'],
+    ['GET /a/*/b', '/b/**', 'must have the wildcards of match: *'],
+    ['GET /a', '/b/*', 'must have the wildcards of match: none'],
+    ['GET /a/**', '/b/**/c', '`**` must be the last part of the path'],
+    ['GET /a', '/b/../c', 'must be a plain path, without ?, #, \\, empty parts, . or ..'],
+    ['GET /a', 'b', 'must be a path such as /internal/v2/courses/**, without ?, #, \\ or ;'],
+    ['GET /a', '/b;c', 'must be a path such as /internal/v2/courses/**, without ?, #, \\ or ;'],
+  ])('of %s to %s is refused', async (match, rewrite, message) => {
+    const column = 14 + match.length + 2 + ', upstream: school, rewrite: '.length;
+    expect(await mistakes(rewritten(match, rewrite))).toEqual([
+      `gate.yaml:15:${column}  routes[0].rewrite: ${message}`,
+    ]);
+  });
+
+  it('with the same wildcards is taken', async () => {
+    expect((await load(rewritten('GET /a/*/**', '/x/*/y/**'))).config.routes[0]?.rewrite).toBe('/x/*/y/**');
+  });
+});
+
 describe('patterns of routes', () => {
   it.each([
     ['GET /.well-known/x', "takes in /.well-known/**, which is coursegate's own: choose a narrower path"],

@@ -4,7 +4,9 @@ import { generateKeyPair } from 'jose';
 import type { UpstreamConfig } from '../../src/config/schema.ts';
 import { asGatewayError, type GatewayError, renderFailure } from '../../src/errors.ts';
 import { writeAnswer } from '../../src/http/answer.ts';
+import { continueWhenRead } from '../../src/http/expectation.ts';
 import { assertClearMessage } from '../../src/http/message.ts';
+import { keepPace, type PaceOptions } from '../../src/http/pace.ts';
 import { createProvenance } from '../../src/http/provenance.ts';
 import { RequestRecord } from '../../src/http/request-record.ts';
 import { ANONYMOUS, type MemberPrincipal, type Principal } from '../../src/oauth/principal.ts';
@@ -12,6 +14,7 @@ import { type BodyLimits, UNLIMITED } from '../../src/upstream/body-limit.ts';
 import { createForward } from '../../src/upstream/forward.ts';
 import { createIdentity } from '../../src/upstream/identity.ts';
 import { createPools, type Upstream } from '../../src/upstream/pools.ts';
+import type { Rewrite } from '../../src/upstream/rewrite.ts';
 import { createRouting } from '../../src/upstream/routing.ts';
 import { createSite } from '../../src/upstream/site.ts';
 import { parseTarget } from '../../src/upstream/target.ts';
@@ -55,6 +58,10 @@ export async function startGate(
     trustedProxies?: string[];
     forwardingField?: 'X-Forwarded-For' | 'Forwarded';
     limits?: BodyLimits;
+    /** Of `/api/**`. */
+    rewrite?: Rewrite;
+    /** Of clients. */
+    pace?: PaceOptions;
     /** Further settings of the upstream. */
     upstream?: Partial<UpstreamConfig>;
     /** Monotonic milliseconds. */
@@ -93,7 +100,7 @@ export async function startGate(
         const provenance = provenanceOf(request);
         const record = new RequestRecord(provenance, 'GET', target.path);
         const exchange = { request, response, target, principal: found.route.value, provenance, record };
-        await forward(exchange, 'school', options.limits ?? UNLIMITED);
+        await forward(exchange, 'school', options.limits ?? UNLIMITED, options.rewrite);
       } else await site.handle(request, response, target, new RequestRecord(provenanceOf(request), 'GET', target.path));
     } catch (thrown) {
       const failure = asGatewayError(thrown);
@@ -101,6 +108,8 @@ export async function startGate(
       writeAnswer(response, renderFailure(failure, 'problem', 'request-1'));
     }
   });
+  continueWhenRead(server);
+  keepPace(server, options.pace ?? { stall: 60, uploadRate: 256 });
   server.on('upgrade', (request, socket, head) => {
     const target = parseTarget(request.url ?? '', origin);
     if (target === undefined || routing('GET', target.path).kind !== 'none') socket.destroy();
