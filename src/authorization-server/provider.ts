@@ -1,5 +1,6 @@
 import type { JWK } from 'jose';
 import Provider, { type Configuration, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+import { GatewayError } from '../errors.ts';
 import { DPOP_ALGORITHMS } from '../oauth/dpop.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import type { Clock, Store } from '../storage/store.ts';
@@ -150,7 +151,9 @@ export function createProvider(options: ProviderOptions): Provider {
     extraParams: { scope: scopeRule(new Set(options.scopes), options.defaultScope) as never },
     interactions: { url: (_ctx, interaction) => `${ENDPOINTS.interaction}/${interaction.uid}`, policy: policy() },
     clientBasedCORS: () => true,
-    renderError(ctx, out) {
+    renderError(ctx, out, error) {
+      // Ours to tell: the mount throws it on, and an ill store is a 503 here too.
+      if (error instanceof GatewayError) return;
       const person = ctx.oidc.route === 'authorization' || ctx.oidc.route === 'resume';
       if (person) options.renderErrorPage(ctx, out.error, out.error_description ?? '');
       else ctx.body = out;

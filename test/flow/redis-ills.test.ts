@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Log } from '../../src/operations/log.ts';
-import { type App, bearer, postForm, registerApp, revoke } from '../support/app.ts';
+import { type App, authorizationRequest, bearer, postForm, registerApp, revoke } from '../support/app.ts';
 import { type ChaosProxy, startChaosProxy } from '../support/chaos-proxy.ts';
 import { approved, connect, refreshForm, statusOf, type Tokens, token } from '../support/connection.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
@@ -63,7 +63,9 @@ describe.skipIf(!redisPresent())('a gate whose Redis is ill', () => {
   /** Everything that needs the store is a 503 with Retry-After within a second, and its log says why. */
   const isUnavailable = async (tokens: Tokens, reason: RegExp) => {
     const registration = { client_name: 'Late', redirect_uris: [app.redirectUri] };
+    const { url } = await authorizationRequest(app);
     const asked: readonly (() => Promise<Response>)[] = [
+      () => fetch(url, { redirect: 'manual' }),
       () => postForm(app.server.token_endpoint, refreshForm(app, tokens.refresh_token)),
       () =>
         fetch(String(app.server.registration_endpoint), {
