@@ -59,6 +59,5 @@ function flat(name: string): string {
   return text
     .trim()
     .toUpperCase()
-    .toLowerCase()
     .replace(/[\s.[]/g, '_');
 }

@@ -144,6 +144,7 @@ describe('a query parameter from {member.id}', () => {
     'x=1;user_id=m-1002',
     'user%ff_id=m-1002',
     '%EF%BD%95ser_id=m-1002',
+    'user_%C4%B1d=m-1002',
   ])('?%s is removed', async (query) => {
     const { status, seen } = await ask(`/api/v1/my/orders?page=2&${query}&per_page=3`);
     expect(status).toBe(200);

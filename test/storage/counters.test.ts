@@ -6,6 +6,7 @@ import { memoryCounters } from '../../src/storage/memory-counters.ts';
 import { connectRedis } from '../../src/storage/redis-connection.ts';
 import { redisCounters } from '../../src/storage/redis-counters.ts';
 import { createRedisClient } from '../../src/storage/redis-target.ts';
+import { sharedCounters } from '../../src/storage/shared-counters.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 
 const RATE = { requests: 10, per: 60 };
@@ -57,6 +58,36 @@ describe('counters in memory', () => {
     expect(counters.peek(network(0), RATE).count).toBe(0);
     expect(counters.peek(network(950_000), RATE).count).toBe(1);
     expect(counters.peek(network(999_999), RATE).count).toBe(1);
+  });
+});
+
+describe('counters that are shared', () => {
+  it('take over the window that the others count in, with what they counted', async () => {
+    const counters = sharedCounters(
+      async (_key, count) => ({ count: count + 4, milliseconds: 5_000 }),
+      () => 1_000_000,
+    );
+    counters.add('a', RATE);
+    await new Promise(setImmediate);
+    expect(counters.peek('a', RATE)).toMatchObject({ count: 5, resetsAt: 1_005_000 });
+  });
+
+  it('leave others alone for a second who could not be told, and tell them all of it then', async () => {
+    const time = { now: 1_000_000 };
+    const told: number[] = [];
+    const share = async (_key: string, count: number) => {
+      told.push(count);
+      throw new Error('gone');
+    };
+    const counters = sharedCounters(share, () => time.now);
+    for (let at = 0; at < 5; at += 1) {
+      counters.add('a', RATE);
+      await new Promise(setImmediate);
+    }
+    expect(told).toEqual([1]);
+    time.now += 1_000;
+    counters.add('a', RATE);
+    expect(told).toEqual([1, 6]);
   });
 });
 
