@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Entry, Mutation, Store } from '../storage/store.ts';
 
 /** What hangs on a grant, and is nothing without it. */
-const BELONGINGS = ['AccessToken', 'RefreshToken', 'AuthorizationCode', 'RefreshAnswer'] as const;
+const BELONGINGS = ['AccessToken', 'RefreshToken', 'AuthorizationCode', 'RefreshAnswer', 'CodeAnswer'] as const;
 
 /** Grants ended in one commit: a grant that is refreshed day and night has some thousand used tokens. */
 const BATCH = 10;

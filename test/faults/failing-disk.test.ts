@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type App, introspect, registerApp } from '../support/app.ts';
+import { approved, connect, refreshForm, statusOf, type Tokens, token } from '../support/connection.ts';
+import { injecting, stracePresent } from '../support/strace.ts';
+import { type GateProcess, gateProcess } from './gate-process.ts';
+
+const REFUSED = { status: 503, body: { error: 'temporarily_unavailable' } };
+
+describe.skipIf(!stracePresent())('a disk that fails', () => {
+  let gate: GateProcess;
+  let app: App;
+  let held: Tokens;
+  beforeEach(async () => {
+    gate = await gateProcess();
+    await gate.start();
+    app = await registerApp(gate.origin);
+    held = (await connect(app)) as unknown as Tokens;
+  });
+  afterEach(() => gate.close());
+  const log = () => join(gate.data, 'coursegate.db-wal');
+
+  it('to sync once is never trusted again until a restart: nothing is acknowledged, all is read, and the log says why', {
+    timeout: 60_000,
+  }, async () => {
+    const { form } = await approved(app);
+    await injecting(
+      gate.pid(),
+      'fsync,fdatasync:error=EIO',
+      async () => {
+        expect(await token(app, form)).toMatchObject(REFUSED);
+      },
+      log(),
+    );
+    // The disk is well again, or says so: of what it took before nobody knows.
+    for (let at = 0; at < 3; at += 1) {
+      expect(await token(app, form)).toMatchObject(REFUSED);
+      expect(await token(app, refreshForm(app, held.refresh_token))).toMatchObject(REFUSED);
+    }
+    expect(await statusOf(gate.origin, held.access_token)).toBe(200);
+    expect((await introspect(app, held.access_token)).active).toBe(true);
+    expect(await statusOf(gate.origin, 'unknown')).toBe(401);
+    expect(gate.log()).toContain('the disk did not keep what was written');
+    expect(gate.log()).toContain('read-only until coursegate is restarted');
+
+    await gate.kill();
+    await gate.start();
+    // Refused, it is not known to be undone: it may have reached the disk all the same. There is one set of tokens at most:
+    // who asks again gets nothing, or the same again.
+    const redeemed = await token(app, form);
+    expect([200, 400]).toContain(redeemed.status);
+    const again = await token(app, form);
+    if (again.status === 200) expect(again.body).toEqual(redeemed.body);
+    else expect(again).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect(await token(app, refreshForm(app, held.refresh_token))).toMatchObject({ status: 200 });
+  });
+
+  it('to write is a 503 as long as it does, costs nobody anything, and works again without a restart', {
+    timeout: 60_000,
+  }, async () => {
+    const { form } = await approved(app);
+    await injecting(
+      gate.pid(),
+      'pwrite64,write:error=EIO',
+      async () => {
+        for (let at = 0; at < 3; at += 1) {
+          expect(await token(app, form)).toMatchObject(REFUSED);
+          expect(await token(app, refreshForm(app, held.refresh_token))).toMatchObject(REFUSED);
+        }
+        expect(await statusOf(gate.origin, held.access_token)).toBe(200);
+      },
+      log(),
+    );
+    expect(gate.log()).toContain('disk I/O error');
+    expect(await token(app, form)).toMatchObject({ status: 200 });
+    expect(await token(app, refreshForm(app, held.refresh_token))).toMatchObject({ status: 200 });
+  });
+
+  it('by being slow answers late and right, and what it acknowledged outlives a kill', {
+    timeout: 60_000,
+  }, async () => {
+    const { form } = await approved(app);
+    const [redeemed, refreshed] = await injecting(
+      gate.pid(),
+      'fsync,fdatasync:delay_enter=300000',
+      () => Promise.all([token(app, form), token(app, refreshForm(app, held.refresh_token))]),
+      log(),
+    );
+    expect([redeemed.status, refreshed.status]).toEqual([200, 200]);
+    await gate.kill();
+    await gate.start();
+    for (const { body } of [redeemed, refreshed]) expect(await statusOf(gate.origin, body.access_token)).toBe(200);
+  });
+});

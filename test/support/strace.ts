@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+
+const CANDIDATES = [process.env.STRACE, '/usr/bin/strace', '/usr/local/bin/strace'];
+
+/** The strace on this machine, or undefined. */
+const STRACE = CANDIDATES.find((path) => path !== undefined && existsSync(path));
+
+/** Whether tests that make system calls fail are run: as for Redis, skipped by name without the tool, and a failure in CI. */
+export function stracePresent(): boolean {
+  if (STRACE !== undefined) return true;
+  const advice =
+    'no strace found: the tests of a failing disk need one (apt-get install strace, or set STRACE to its path)';
+  if (process.env.CI) throw new Error(advice);
+  console.warn(`SKIPPED: ${advice}`);
+  return false;
+}
+
+/**
+ * Makes system calls of a process fail, or take long, while `work` runs. In: its pid, and what strace's `inject` takes,
+ * such as `fsync,fdatasync:error=EIO`. Only calls that concern a file of this path are counted and harmed, when given.
+ */
+export async function injecting<T>(pid: number, inject: string, work: () => Promise<T>, path?: string): Promise<T> {
+  const calls = inject.split(':')[0] ?? '';
+  const only = path === undefined ? [] : ['-P', path];
+  const tracer = spawn(
+    STRACE ?? '',
+    ['-f', '-p', String(pid), ...only, '-e', `trace=${calls}`, '-e', `inject=${inject}`],
+    {
+      stdio: ['ignore', 'ignore', 'ignore'],
+    },
+  );
+  try {
+    await attached(tracer, pid);
+    return await work();
+  } finally {
+    const ended = new Promise((resolve) => tracer.once('close', resolve));
+    tracer.kill('SIGINT');
+    if (tracer.exitCode === null) await ended;
+  }
+}
+
+/** strace holds back what it says, so the system is asked whether it has the process in hand. */
+async function attached(tracer: ChildProcess, pid: number): Promise<void> {
+  while (!new RegExp(`^TracerPid:\\s+${tracer.pid}$`, 'm').test(readFileSync(`/proc/${pid}/status`, 'utf8'))) {
+    if (tracer.exitCode !== null) throw new Error('strace did not attach');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
