@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startRawUpstream } from '../support/recording-upstream.ts';
+import { startGate } from './gate.ts';
+
+const cleanup: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const step of cleanup.splice(0).reverse()) await step();
+});
+
+/** Runs a script of Node's. Out: its standard input and the lines it says. */
+function child(parameters: string[]) {
+  const process_ = spawn(process.execPath, parameters, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: process_.stdout })[Symbol.asyncIterator]();
+  cleanup.push(() => process_.kill('SIGKILL'));
+  return {
+    process: process_,
+    say: (line: string) => process_.stdin.write(`${line}\n`),
+    line: async () => String((await lines.next()).value),
+  };
+}
+
+it.each([300, 5_000])('with %i event streams held open a plain request is answered within a second', async (count) => {
+  const others = child([fileURLToPath(new URL('held-streams.ts', import.meta.url))]);
+  const [, port] = (await others.line()).split(' ');
+  const gate = await startGate(`http://127.0.0.1:${port}`);
+  cleanup.push(() => gate.close());
+  others.say(`${gate.port} ${count}`);
+  expect(await others.line()).toBe(`open ${count}`);
+  expect(gate.upstream.admission.state()).toEqual({ requests: 0, streams: count, breaker: 'closed' });
+  const started = performance.now();
+  const answer = await fetch(`${gate.url}/api/x`);
+  expect([answer.status, await answer.text()]).toEqual([200, 'ok']);
+  expect(performance.now() - started).toBeLessThan(1_000);
+  others.process.kill('SIGKILL');
+  await expect.poll(() => gate.upstream.admission.state().streams, { timeout: 5_000 }).toBe(0);
+  await expect.poll(() => gate.upstream.connections.size, { timeout: 5_000 }).toBe(0);
+});
+
+describe('an upstream that cannot be connected to', () => {
+  it('because nobody accepts is a 504 within two seconds, and then not waited for', async () => {
+    // Stopped, it accepts nothing; what its kernel would accept in its place is used up first.
+    const hung = child([
+      '-e',
+      `const s = require('net').createServer(); s.listen({port:0,host:'127.0.0.1',backlog:1}, () => console.log(s.address().port))`,
+    ]);
+    const port = Number(await hung.line());
+    hung.process.kill('SIGSTOP');
+    const fillers: Socket[] = Array.from({ length: 6 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    cleanup.push(() => fillers.map((socket) => socket.destroy()));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const gate = await startGate(`http://127.0.0.1:${port}`, {
+      upstream: { connectTimeout: 0.7, breaker: { failures: 1, cooldown: 5, statuses: [] } },
+    });
+    cleanup.push(() => gate.close());
+    const started = performance.now();
+    const answer = await fetch(`${gate.url}/api/x?secret`);
+    expect(answer.status).toBe(504);
+    expect(await answer.text()).not.toMatch(/127\.0\.0\.1|secret/);
+    const took = performance.now() - started;
+    expect(took).toBeGreaterThan(600);
+    expect(took).toBeLessThan(1_200);
+    const again = performance.now();
+    expect((await fetch(`${gate.url}/api/x`)).status).toBe(503);
+    expect(performance.now() - again).toBeLessThan(300);
+  });
+
+  it('because its name is not known is a 502', async () => {
+    const gate = await startGate('http://no-such-host.invalid:4000');
+    cleanup.push(() => gate.close());
+    const answer = await fetch(`${gate.url}/api/x`);
+    expect([answer.status, gate.failures.map((failure) => failure.code)]).toEqual([502, ['upstream_unreachable']]);
+    expect(await answer.text()).not.toContain('no-such-host');
+  });
+});
+
+it.each([
+  ['at once', 0],
+  ['when some of it came', 200_000],
+])('an upstream that refuses an upload %s and hangs up has its 413 passed on', async (_what, after) => {
+  // It reads no more, so that its kernel resets the connection under our writes.
+  const upstream = createServer((socket) => {
+    let read = 0;
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => {
+      read += chunk.length;
+      if (read < after) return;
+      socket.pause().removeAllListeners('data');
+      socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 9\r\n\r\ntoo large', () => socket.destroy());
+    });
+  }).listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  cleanup.push(() => upstream.close());
+  const gate = await startGate(`http://127.0.0.1:${(upstream.address() as { port: number }).port}`);
+  cleanup.push(() => gate.close());
+  for (let n = 0; n < 10; n += 1) {
+    const client = gate.socket();
+    let received = '';
+    client
+      .on('error', () => undefined)
+      .on('data', (chunk) => {
+        received += chunk.toString('latin1');
+      });
+    client.write('POST /api/x HTTP/1.1\r\nHost: a\r\nContent-Length: 50000000\r\n\r\n');
+    for (let sent = 0; sent < 5_000_000 && received === ''; sent += 100_000) {
+      client.write(Buffer.alloc(100_000));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await expect.poll(() => received).toMatch(/^HTTP\/1\.1 413 [\s\S]*too large$/);
+    client.destroy();
+  }
+});
+
+it('a body that stops is cut off after its own time, and a stream after another', async () => {
+  let head = '';
+  const upstream = await startRawUpstream((socket) => void socket.write(head));
+  cleanup.push(() => upstream.close());
+  const gate = await startGate(upstream.url, { upstream: { timeout: 10, bodyTimeout: 0.2, streamTimeout: 1 } });
+  cleanup.push(() => gate.close());
+  const took = async (type: string) => {
+    head = `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`;
+    const started = performance.now();
+    const received = await gate.raw('GET /api/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    expect(received).toMatch(/hello\r\n$/);
+    return performance.now() - started;
+  };
+  const body = await took('text/plain');
+  const stream = await took('text/event-stream');
+  expect([body > 150, body < 900, stream > 950]).toEqual([true, true, true]);
+});
