@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { asGatewayError, GatewayError, renderFailure, type Voice } from './errors.ts';
 import { json, writeAnswer } from './http/answer.ts';
 import { createConnections } from './http/connections.ts';
+import { fieldValues } from './http/field-values.ts';
 import type { Provenance, ProvenanceOf } from './http/provenance.ts';
 import { type RequestRecord, ROUTE_LABELS } from './http/request-record.ts';
 import type { Admission } from './limits/admission.ts';
@@ -125,8 +126,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   };
 
   const presentedBy = (request: IncomingMessage, target: Target) => ({
-    authorization: request.headersDistinct.authorization ?? [],
-    dpop: request.headersDistinct.dpop ?? [],
+    authorization: fieldValues(request, 'authorization'),
+    dpop: fieldValues(request, 'dpop'),
     method: request.method ?? '',
     url: options.origin + target.path,
   });

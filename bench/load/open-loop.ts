@@ -34,7 +34,6 @@ interface Line {
 const latencies: number[] = [];
 const free: Line[] = [];
 const waiting: number[] = [];
-let errors = 0;
 let next = 0;
 let inFlight = 0;
 const started = performance.now() + 100;
@@ -47,8 +46,8 @@ function open(): Promise<Line> {
     const line: Line = { socket, due: 0, left: -1 };
     socket.once('connect', () => resolve(line));
     socket.once('error', reject);
-    socket.on('close', () => {
-      errors += 1;
+    socket.once('close', () => {
+      throw new Error('the subject closed a connection');
     });
     socket.on('data', (chunk) => onData(line, chunk));
   });
@@ -98,7 +97,7 @@ function tick(): void {
   }
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))];
-  const result = { p50: at(0.5), p99: at(0.99), count: latencies.length, errors: errors + inFlight + waiting.length };
+  const result = { p50: at(0.5), p99: at(0.99), count: latencies.length, unanswered: inFlight + waiting.length };
   process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit());
 }
 tick();

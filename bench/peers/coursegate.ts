@@ -61,6 +61,13 @@ upstreams:
   bench: { url: http://127.0.0.1:${upstream.port} }
   streams: { url: http://127.0.0.1:${upstream.streamPort} }
 site: { upstream: school }
+# The load is one member's from one address: counted as always, but never refused.
+limits:
+  address: { requests: 1000000000, per: 1m }
+  member: { requests: 1000000000, per: 1m }
+  client: { requests: 1000000000, per: 1m }
+  attempts: { requests: 1000000000, per: 1m }
+  open: { address: 100000, member: 100000 }
 routes:
 ${filler.join('\n')}
   - { match: "GET /api/bench/stream", upstream: streams, scopes: [courses:read], anonymous: refuse }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ActiveToken, Introspect } from '../oauth/introspection.ts';
 
@@ -26,7 +26,7 @@ export function cachedIntrospect(ask: Introspect, clock: () => number): Introspe
   let revocations = 0;
   return {
     async introspect(token) {
-      const key = createHash('sha256').update(token).digest('base64url');
+      const key = hash('sha256', token, 'base64url');
       const known = tokens.get(key);
       if (known !== undefined) return known;
       const before = revocations;
