@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { memoryOf } from './cpu.ts';
+import { collectGarbage } from './inspector.ts';
 import type { Running } from './peers/peer.ts';
 
 export interface StreamMemory {
@@ -13,14 +14,14 @@ export async function memoryPerStream(running: Running, path: string, streams: n
   // What a first stream makes for good is not what each one costs.
   const first = await Promise.all(Array.from({ length: 20 }, (_, at) => openStream(running, path, at)));
   for (const socket of first) socket.destroy();
-  await settled();
+  await settled(running);
   const before = memoryOf(running.roots);
   const sockets: Socket[] = [];
   while (sockets.length < streams) {
     const batch = Array.from({ length: 50 }, (_, at) => openStream(running, path, at));
     sockets.push(...(await Promise.all(batch)));
   }
-  await settled();
+  await settled(running);
   const each = (memoryOf(running.roots) - before) / sockets.length;
   for (const socket of sockets) socket.destroy();
   return { before, each };
@@ -43,7 +44,11 @@ function openStream({ port, tokens }: Running, path: string, at: number): Promis
   });
 }
 
-/** Long enough for a collection of garbage that is due to have happened. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 3_000));
+/** Nothing moves any more, and what is not needed is thrown away. */
+async function settled({ roots, inspector }: Running): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  if (inspector === undefined) return;
+  // Once for the young, once for what they held on to; then V8 gives pages back.
+  for (const _ of [1, 2]) await collectGarbage(roots[0] ?? 0, inspector);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
 }

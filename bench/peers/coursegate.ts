@@ -27,6 +27,7 @@ export function coursegate(routes = 10): Peer {
 
 async function start({ folder, upstream, workers, processor }: PeerContext, routes: number): Promise<Running> {
   const [port, admin] = [await freePort(), await freePort()];
+  const inspector = await freePort();
   const origin = `http://localhost:${port}`;
   const home = mkdtempSync(join(folder, 'gate-'));
   mkdirSync(join(home, 'data'));
@@ -76,7 +77,13 @@ ${filler.join('\n')}
   );
   const gate = await startProcess(
     process.execPath,
-    [...(workers === 1 ? [] : [CLUSTER, String(workers)]), MAIN, 'serve', '--config', file],
+    [
+      ...(workers === 1 ? [`--inspect-port=${inspector}`] : [CLUSTER, String(workers)]),
+      MAIN,
+      'serve',
+      '--config',
+      file,
+    ],
     {
       processor,
       environment: {
@@ -92,6 +99,7 @@ ${filler.join('\n')}
   return {
     port,
     roots: [gate.pid],
+    ...(workers === 1 ? { inspector } : {}),
     tokens,
     async stop() {
       await gate.stop();

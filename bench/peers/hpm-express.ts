@@ -11,12 +11,12 @@ const CLUSTER = fileURLToPath(new URL('../servers/cluster.ts', import.meta.url))
 export const hpmExpress: Peer = {
   name: 'http-proxy-middleware on express, our gate',
   async start({ folder, upstream, workers, processor, tokens }) {
-    const port = await freePort();
+    const [port, inspector] = [await freePort(), await freePort()];
     const tokenFile = join(folder, `tokens-${port}`);
     writeFileSync(tokenFile, tokens.join('\n'));
     const process_ = await startProcess(
       process.execPath,
-      workers === 1 ? [SERVER] : [CLUSTER, String(workers), SERVER],
+      workers === 1 ? [`--inspect-port=${inspector}`, SERVER] : [CLUSTER, String(workers), SERVER],
       {
         processor,
         environment: {
@@ -30,6 +30,6 @@ export const hpmExpress: Peer = {
         output: join(folder, `hpm-${port}.log`),
       },
     );
-    return { port, roots: [process_.pid], tokens, stop: process_.stop };
+    return { port, roots: [process_.pid], ...(workers === 1 ? { inspector } : {}), tokens, stop: process_.stop };
   },
 };

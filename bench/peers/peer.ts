@@ -15,6 +15,8 @@ export interface Running {
   readonly port: number;
   /** Every process whose time is the subject's, without their children. */
   readonly roots: readonly number[];
+  /** The port its inspector would have, when it is one Node process. */
+  readonly inspector?: number;
   /** What clients show it; empty for one that checks none. */
   readonly tokens: readonly string[];
   stop(): Promise<void>;
