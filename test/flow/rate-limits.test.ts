@@ -34,7 +34,7 @@ beforeAll(async () => {
     clock: () => Date.now() + time.ahead,
     overrides: {
       listen: { trustedProxies: ['loopback'] },
-      upstreams: { own: { url: upstream.url } },
+      upstreams: { own: { url: upstream.url, breaker: { failures: 0 } } },
       tokens: { access: '8h' },
       limits: {
         address: { requests: 20, per: '1m' },
