@@ -52,6 +52,16 @@ const ROUTES = [
   { match: '* /public/**', upstream: 'back', anonymous: 'serve' },
 ];
 
+/** The tests send in seconds what no caller may in a minute, all from one address. */
+const OFTEN = { requests: 1_000_000, per: '1m' };
+const FREELY = {
+  address: OFTEN,
+  member: OFTEN,
+  client: OFTEN,
+  attempts: OFTEN,
+  open: { address: 100_000, member: 100_000 },
+};
+
 export async function startProxyWorld(options: ProxyWorldOptions): Promise<ProxyWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-proxy-'));
   const school = await startSignIn();
@@ -69,6 +79,7 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
     upstreams: { school: { url: school.url }, back: { url: options.upstream, timeout: options.timeout ?? '10s' } },
     routes: ROUTES,
     log: { level: 'info', access: true },
+    limits: FREELY,
     ...(options.site === false ? {} : { site: { upstream: 'back' } }),
     ...options.config,
   };
