@@ -92,7 +92,7 @@ export async function startStand(): Promise<Stand> {
       const told = members.map(([, value]) => value).join();
       expect(told, `who is behind ${target}`).toMatch(IDENTITY[withToken ? 'token' : 'anonymous'][lane as 'site']);
       expect(valuesOf(headers, 'authorization').join()).not.toMatch(/bearer|dpop/i);
-      expect(valuesOf(headers, 'host')).toEqual([upstream.url.slice('http://'.length)]);
+      expect(valuesOf(headers, 'host')).toEqual([gate.host]);
       if (valuesOf(headers, 'upgrade').length > 0) continue;
       const message = `${target} as ${requestId} was taken for a request by the gate`;
       await expect

@@ -76,7 +76,15 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
     listen: { port, admin: { port: 0 } },
     store: { kind: 'memory' },
     login: { kind: 'session', upstream: 'school', whoami: { path: '/me' }, loginUrl: '/login', cookies: ['school'] },
-    upstreams: { school: { url: school.url }, back: { url: options.upstream, timeout: options.timeout ?? '10s' } },
+    upstreams: {
+      school: { url: school.url },
+      back: {
+        url: options.upstream,
+        timeout: options.timeout ?? '10s',
+        breaker: { failures: 0 },
+        headers: { request: { allow: ['X-Hop-Id'] } },
+      },
+    },
     routes: ROUTES,
     log: { level: 'info', access: true },
     limits: FREELY,
