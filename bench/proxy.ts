@@ -219,7 +219,7 @@ const text = `${at} nginx ${version(NGINX, ['-v'], /nginx\/(\S+)/)}, Go ${goVers
 
 \`npm run bench:proxy\`, ${Math.round((Date.now() - started) / 60_000)} minutes. CPU is user and system time of all processes of a subject. Medians (least–most) of ${bench.effort.rounds} rounds of
 ${bench.effort.seconds} s in which the subjects take turns; ratios are medians of each round's own ratio. With one worker the subject has processor 0 and
-the load and the upstream processor 1. 48 kept connections, plain HTTP/1.1 over loopback. coursegate is \`serve\` with default settings: real
+the load and the upstream processor 1. 48 kept connections, plain HTTP/1.1 over loopback. coursegate is \`serve\` with default settings, but for limits, which are counted and too high to be met: real
 tokens of real approvals, embedded store, identity headers and a cached assertion, metrics, and its access log to a file. nginx auth_request
 hands identity on and keeps a JSON log too; the others keep none. Two workers are \`node:cluster\` on one Redis.
 
