@@ -23,8 +23,11 @@ export interface Victim {
   readonly gate: GateProcess;
   /** What the store holds, once the gate is dead. */
   families(): Promise<readonly Family[]>;
-  /** Other things that can happen, by name: each is awaited while the requests are in flight, and leaves the gate dead. */
-  readonly ills: Readonly<Record<string, () => Promise<void>>>;
+  /**
+   * Other things that can happen, by name: each is awaited while the requests are in flight, and leaves the gate dead, also
+   * when `done` resolves, with their last answer, before it came to that.
+   */
+  readonly ills: Readonly<Record<string, (done: Promise<unknown>) => Promise<void>>>;
   close(): Promise<void>;
 }
 
@@ -68,7 +71,7 @@ export function crashRounds(open: () => Promise<Victim>): void {
 
   const killAt = async (moment: string, inFlight: readonly Posted[]) => {
     const ill = victim.ills[moment];
-    if (ill !== undefined) return ill();
+    if (ill !== undefined) return ill(Promise.all(inFlight.map(({ outcome }) => outcome)));
     const started = performance.now();
     const first = Promise.race(inFlight.map(({ begun }) => begun));
     if (moment === 'at the first byte') {
