@@ -19,6 +19,10 @@ export function createConnector(timeout: number): buildConnector.connector {
     });
     const deadline = setTimeout(() => socket.destroy(new errors.ConnectTimeoutError()), timeout);
     readOnAfterFailedWrite(socket);
+    // Ahead of undici's own listener, to which a reset is the end of an answer without a length: half of one looks whole.
+    socket.prependListener('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNRESET') error.code = 'UPSTREAM_RESET';
+    });
   };
 }
 

@@ -39,7 +39,8 @@ function failureCode(code: string, thrown: unknown): FailureCode {
  */
 export function wasStaleConnection(thrown: unknown): boolean {
   const code = codeOf(thrown);
-  if (code === 'ECONNRESET' || code === 'EPIPE') return true;
+  // The second is what the connector makes of the first.
+  if (code === 'ECONNRESET' || code === 'UPSTREAM_RESET' || code === 'EPIPE') return true;
   const read = (thrown as { socket?: { bytesRead?: number } } | undefined)?.socket?.bytesRead;
   return (
     code === 'UND_ERR_SOCKET' && read !== undefined && read > 0 && (thrown as Error).message === 'other side closed'

@@ -73,6 +73,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     ['an end in a chunked body', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n', 'end'],
     ['a reset in a counted body', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello', 'reset'],
     ['an end in a counted body', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello', 'end'],
+    ['a reset in a body without a length', 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nhello', 'reset'],
     ['a broken chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nxyz\r\n', 'keep'],
   ])('after %s the client does not see a whole answer', async (_what, bytes, then) => {
     behave = (socket) =>
