@@ -26,6 +26,7 @@ export class SiteExchange {
   readonly #done = Promise.withResolvers<void>();
   readonly #timer: NodeJS.Timeout;
   #outgoing: ClientRequest | undefined;
+  #answer: IncomingMessage | undefined;
   #answered = false;
   #settled = false;
   /** A safe request without a body may be sent once more, when the kept connection turns out to be closed. */
@@ -83,6 +84,7 @@ export class SiteExchange {
     }
     // Before httpxy's own listeners, which close the connection to the client.
     answer.once('error', () => resetUnframed(response));
+    this.#answer = answer;
     answer.pipe(response);
   }
 
@@ -95,7 +97,11 @@ export class SiteExchange {
       send((again) => this.fail(again));
       return;
     }
+    // All of it came, and is on its way to the client: what follows it on that connection is nobody's.
+    if (this.#answer?.complete === true) return;
     if (response.headersSent || response.destroyed) {
+      // To node:http a reset is the end of an answer without a length: it must not become the end of ours.
+      this.#answer?.unpipe(response);
       cutOff(response);
       this.#settle();
       return;
