@@ -9,7 +9,6 @@ import { refusedApp } from './authorization-server/refused-app.ts';
 import { registrationLimits } from './authorization-server/registration/limits.ts';
 import { userinfo } from './authorization-server/userinfo.ts';
 import type { LoadedConfig } from './config/load.ts';
-import { parseMatch, type RouteConfig } from './config/schema.ts';
 import { createDispatch } from './dispatch.ts';
 import { GatewayError } from './errors.ts';
 import { json, writeAnswer } from './http/answer.ts';
@@ -43,7 +42,6 @@ import { createForward } from './upstream/forward.ts';
 import { createIdentity } from './upstream/identity.ts';
 import { ownRecordHandler } from './upstream/own-record-handler.ts';
 import { createPools } from './upstream/pools.ts';
-import { createRewrite, type Rewrite } from './upstream/rewrite.ts';
 import { createRouting } from './upstream/routing.ts';
 import { createSite } from './upstream/site.ts';
 
@@ -217,8 +215,7 @@ export async function startGateway({
             request: entry.bodyLimit ?? config.limits.requestBody,
             response: entry.responseLimit ?? config.limits.responseBody,
           };
-          const rewrite = rewriteOf(entry);
-          return ownRecordHandler(entry, (exchange) => forward(exchange, entry.upstream, limits, rewrite));
+          return ownRecordHandler(entry, (exchange, rewrite) => forward(exchange, entry.upstream, limits, rewrite));
         },
       },
       resources,
@@ -316,10 +313,4 @@ function oneAtATime(work: () => Promise<unknown>, complaint: string, log: Log): 
 function asMember(principal: Parameters<Handler>[0]['principal']) {
   if (principal.kind !== 'member') throw new GatewayError('internal');
   return principal;
-}
-
-/** The member's own id stands for one segment, like `*`. */
-function rewriteOf({ match, rewrite }: RouteConfig): Rewrite | undefined {
-  const wild = (pattern: string) => pattern.replaceAll('{member.id}', '*');
-  return rewrite === undefined ? undefined : createRewrite(wild(parseMatch(match).pattern), wild(rewrite));
 }

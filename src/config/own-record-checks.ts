@@ -16,15 +16,18 @@ export function checkOwnRecords(tree: Tree): readonly Finding[] {
     const match = valueAt(route, ['match']);
     if (typeof match !== 'string' || !/^\S+ \/\S*$/.test(match)) return [];
     const at: Path = ['routes', index];
-    const { pattern } = parseMatch(match);
+    const paths = [
+      { path: [...at, 'match'], pattern: parseMatch(match).pattern },
+      { path: [...at, 'rewrite'], pattern: String(valueAt(route, ['rewrite']) ?? '') },
+    ].filter(({ pattern }) => /[{}]/.test(pattern));
     const query = valueAt(route, ['query']);
     const set = isTree(query) ? Object.entries(query) : [];
-    const own = pattern.includes('{') || set.length > 0;
+    if (paths.length === 0 && set.length === 0) return [];
     return [
-      ...unknown([...at, 'match'], pattern.split('/')),
+      ...paths.flatMap(({ path, pattern }) => unknown(path, pattern.split('/'))),
       ...set.flatMap(([name, value]) => unknown([...at, 'query', name], [String(value)], true)),
-      ...(own && (valueAt(route, ['anonymous']) ?? tree.anonymous) === 'serve' ? [forAnonymous(at)] : []),
-      ...(pattern.includes('{') ? shadowed(routes.slice(0, index), match, at) : []),
+      ...((valueAt(route, ['anonymous']) ?? tree.anonymous) === 'serve' ? [forAnonymous(at)] : []),
+      ...shadowed(routes.slice(0, index), route, match, at),
     ];
   });
 }
@@ -44,18 +47,28 @@ function forAnonymous(path: Path): Finding {
 }
 
 /** The first match wins: one before it that takes in all its paths would show everyone every record. */
-function shadowed(earlier: readonly unknown[], match: string, path: Path): readonly Finding[] {
+function shadowed(earlier: readonly unknown[], own: unknown, match: string, path: Path): readonly Finding[] {
   const { methods, pattern } = parseMatch(match);
   const index = earlier.findIndex((route) => {
     const other = valueAt(route, ['match']);
-    if (typeof other !== 'string' || other.includes('{') || !/^\S+ \/\S*$/.test(other)) return false;
+    if (typeof other !== 'string' || !/^\S+ \/\S*$/.test(other) || keepsAsMuch(route, own)) return false;
     const first = parseMatch(other);
+    // The same route twice is found elsewhere.
+    if (first.pattern === pattern) return false;
     const shared = methods === undefined || methods.some((method) => first.methods?.includes(method) ?? true);
     return shared && covers(first.pattern.split('/'), pattern.split('/'));
   });
   if (index === -1) return [];
   const message = `is behind ${formatPath(['routes', index])}, which takes these paths for every member's records: put it first`;
   return [{ path: [...path, 'match'], at: 'value', message }];
+}
+
+/** Whether a route keeps to the member's own wherever the other one does. */
+function keepsAsMuch(route: unknown, other: unknown): boolean {
+  return (['match', 'rewrite', 'query'] as const).every((key) => {
+    const [here, there] = [route, other].map((one) => JSON.stringify(valueAt(one, [key])) ?? '');
+    return here?.includes('{member.id}') || !there?.includes('{member.id}');
+  });
 }
 
 function covers([wide, ...wides]: readonly string[], [narrow, ...narrows]: readonly string[]): boolean {

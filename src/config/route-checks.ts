@@ -51,7 +51,7 @@ function checkRewrite(tree: Tree, matchPath: Match['path'], pattern: string): re
 
 function otherWildcards(pattern: string, rewrite: string): string | undefined {
   const wildcards = (of: string) =>
-    segmentsOf(of.replaceAll('{member.id}', '*'))
+    segmentsOf(of)
       .filter((segment) => segment.startsWith('*'))
       .join(' ');
   const [wanted, found] = [wildcards(pattern), wildcards(rewrite)];

@@ -148,7 +148,7 @@ const route = z.strictObject({
     .optional()
     .meta({
       description:
-        'The path at the upstream, with the same wildcards as in match, in their order. Left out, the same path.',
+        'The path at the upstream, with the same wildcards as in match, in their order; `{member.id}` is the id of the member who asks. Left out, the same path.',
     }),
   ...routeLimits,
 });

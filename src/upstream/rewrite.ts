@@ -1,3 +1,6 @@
+import { GatewayError } from '../errors.ts';
+import type { Principal } from '../oauth/principal.ts';
+import { MEMBER_ID } from './own-record.ts';
 import { canonicalPath } from './target.ts';
 
 /** How a route's paths are called at its upstream. */
@@ -9,12 +12,20 @@ export interface Rewrite {
 }
 
 /**
+ * The rewriting of a route, for whoever asks. Throws GatewayError `internal` when the path needs the id of a member and
+ * nobody is one, or when that id cannot be one segment of a path (it is empty, `..`, or has a slash in it): such a
+ * request has no path that could be asked for.
+ */
+export type RewriteFor = (principal: Principal) => Rewrite;
+
+/**
  * Makes the rewriting of a route. In: two patterns, as a route's `match` has them, with as many `*`, and both or neither
  * ending in `**`: what stands for a wildcard on one side takes the place of the same one on the other, in order.
+ * `{member.id}` is the principal's on either side, whatever the request says there.
  * Whole segments of a canonical path are put between literal ones, so that nothing can become `..`, a query or another
  * segment. Throws TypeError when the two do not fit, or the second could not be a canonical path.
  */
-export function createRewrite(match: string, rewrite: string): Rewrite {
+export function createRewrite(match: string, rewrite: string): RewriteFor {
   const [from, to] = [segmentsOf(match), segmentsOf(rewrite)];
   for (const wildcard of ['*', '**']) {
     if (count(from, wildcard) !== count(to, wildcard)) {
@@ -24,39 +35,91 @@ export function createRewrite(match: string, rewrite: string): Rewrite {
   if (to.slice(0, -1).some((segment) => segment === '' || segment === '**')) {
     throw new TypeError(`${rewrite} is no path that a request could be rewritten to.`);
   }
-  return {
+  const forMember = (member: Member | undefined): Rewrite => ({
     inward(path) {
-      const rewritten = translate(path, from, to);
+      const rewritten = translate(path, from, to, member);
       if (rewritten === undefined) throw new Error(`${match} does not match the path that was routed by it.`);
       return rewritten;
     },
-    outward: (path) => translate(path, to, from),
-  };
+    outward: (path) => translate(path, to, from, member),
+  });
+  const anyones = forMember(undefined);
+  const own = from.includes(MEMBER_ID) || to.includes(MEMBER_ID);
+  return (principal) => (own ? forMember(memberOf(principal)) : anyones);
+}
+
+/** The member whose id stands in a path. */
+interface Member {
+  readonly id: string;
+  /** The id as one segment of a canonical path. */
+  readonly segment: string;
+}
+
+function memberOf(principal: Principal): Member {
+  if (principal.kind !== 'member') throw new GatewayError('internal');
+  const id = principal.sub;
+  const segment = id.isWellFormed() ? encodeURIComponent(id) : '';
+  if (segment === '' || canonicalPath(`/${segment}`) !== `/${segment}`) {
+    throw new GatewayError('internal', { cause: new Error('The id of this member cannot be a part of a path.') });
+  }
+  return { id, segment };
 }
 
 function segmentsOf(pattern: string): readonly string[] {
   const canonical = canonicalPath(pattern.replace(/[^\x21-\x7E]+/g, encodeURIComponent));
   if (canonical === undefined) throw new TypeError(`${pattern} is no canonical path.`);
-  return canonical.slice(1).split('/');
+  const given = pattern.split('/');
+  return canonical
+    .split('/')
+    .map((segment, at) => (given[at] === MEMBER_ID ? MEMBER_ID : segment))
+    .slice(1);
 }
 
 function count(segments: readonly string[], wanted: string): number {
   return segments.filter((segment) => segment === wanted).length;
 }
 
-function translate(path: string, from: readonly string[], to: readonly string[]): string | undefined {
+function translate(
+  path: string,
+  from: readonly string[],
+  to: readonly string[],
+  member: Member | undefined,
+): string | undefined {
   const segments = path.slice(1).split('/');
   const taken: string[] = [];
   for (const [at, pattern] of from.entries()) {
-    if (pattern === '**') return compose(to, taken, segments.slice(at));
+    if (pattern === '**') return compose(to, taken, segments.slice(at), member);
     const segment = segments[at];
-    if (segment === undefined || (pattern !== '*' && segment !== pattern)) return undefined;
+    if (segment === undefined || !fits(segment, pattern, member)) return undefined;
     if (pattern === '*') taken.push(segment);
   }
-  return segments.length === from.length ? compose(to, taken, []) : undefined;
+  return segments.length === from.length ? compose(to, taken, [], member) : undefined;
 }
 
-function compose(to: readonly string[], taken: readonly string[], rest: readonly string[]): string {
+function fits(segment: string, pattern: string, member: Member | undefined): boolean {
+  return pattern === '*' || (pattern === MEMBER_ID ? decoded(segment) === member?.id : segment === pattern);
+}
+
+/** An upstream's Location need not be canonical, nor even decode. */
+function decoded(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+function compose(
+  to: readonly string[],
+  taken: readonly string[],
+  rest: readonly string[],
+  member: Member | undefined,
+): string {
   const left = [...taken];
-  return `/${to.flatMap((pattern) => (pattern === '**' ? rest : pattern === '*' ? (left.shift() as string) : pattern)).join('/')}`;
+  const filled = to.flatMap((pattern) => {
+    if (pattern === '**') return rest;
+    if (pattern === '*') return left.shift() as string;
+    return pattern === MEMBER_ID ? (member as Member).segment : pattern;
+  });
+  return `/${filled.join('/')}`;
 }

@@ -150,6 +150,11 @@ describe('routes to own records', () => {
       ', query: { user_id: "{member.id}" }, anonymous: serve',
       'names {member.id}, and nobody is a member without a token: say `anonymous: refuse`',
     ],
+    [
+      'GET /m',
+      ', rewrite: "/m/{member.id}", anonymous: serve',
+      'names {member.id}, and nobody is a member without a token: say `anonymous: refuse`',
+    ],
   ])('%s%s is refused', async (match, rest, message) => {
     expect(await mistakes(routes(route(match, rest)))).toEqual([`gate.yaml:15:14  routes[0].match: ${message}`]);
   });
@@ -159,6 +164,44 @@ describe('routes to own records', () => {
       expect.stringMatching(/^gate\.yaml:15:\d+ {2}routes\[0\]\.query\.user_id: there is no "m-1"/),
     ]);
   });
+
+  it.each([
+    ['/a/{member.idd}', 'there is no "{member.idd}" (did you mean "{member.id}"?)'],
+    ['/a/x-{member.id}', 'there is no "x-{member.id}" (did you mean "{member.id}"?)'],
+    ['/a/{id}', 'there is no "{id}"; there is {member.id}, as a whole part'],
+  ])('a rewriting to %s is refused', async (rewrite, message) => {
+    expect(await mistakes(routes(route('GET /m', `, rewrite: "${rewrite}"`)))).toEqual([
+      `gate.yaml:15:51  routes[0].rewrite: ${message}`,
+    ]);
+  });
+
+  it('a rewriting names the member wherever it likes, and the wildcards of match', async () => {
+    const rewritten = (match: string, to: string) => routes(route(match, `, rewrite: "${to}"`));
+    for (const [match, to] of [
+      ['GET /my/**', '/m/{member.id}/**'],
+      ['GET /m/{member.id}/*', '/x/*/{member.id}'],
+      ['GET /m/{member.id}', '/me'],
+    ] as const)
+      expect((await load(rewritten(match, to))).config.routes[0]?.rewrite).toBe(to);
+    expect(await mistakes(rewritten('GET /m/{member.id}', '/m/*'))).toEqual([
+      'gate.yaml:15:63  routes[0].rewrite: must have the wildcards of match: none',
+    ]);
+  });
+
+  it.each([', query: { user_id: "{member.id}" }', ', rewrite: "/m/{member.id}/orders"'])(
+    'a wider route before one with%s would open them all, unless it is kept to them as well',
+    async (own) => {
+      expect(await mistakes(routes(route('GET /my/**'), route('GET /my/orders', own)))).toEqual([
+        "gate.yaml:16:14  routes[1].match: is behind routes[0], which takes these paths for every member's records: put it first",
+      ]);
+      const kept = own.startsWith(', rewrite') ? ', rewrite: "/m/{member.id}/**"' : own;
+      for (const both of [
+        [route('GET /my/orders', own), route('GET /my/**')],
+        [route('GET /my/**', kept), route('GET /my/orders', own)],
+      ])
+        expect((await load(routes(...both))).config.routes).toHaveLength(2);
+    },
+  );
 
   it.each(['GET /m/**', 'GET|POST /m/*/orders', '* /m/*/orders'])(
     '%s before them would open them all',

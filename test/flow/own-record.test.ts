@@ -17,6 +17,8 @@ beforeAll(async () => {
       upstreams: { legacy: { url: upstream.url } },
       routes: [
         { match: 'GET /api/v1/members/{member.id}/orders', upstream: 'legacy' },
+        { match: 'GET /api/v1/my/rewritten/**', upstream: 'legacy', rewrite: '/members/{member.id}/orders/**' },
+        { match: 'GET /api/v1/m/{member.id}/*', upstream: 'legacy', rewrite: '/x/*/{member.id}' },
         { match: 'GET /api/v1/my/orders', upstream: 'legacy', query: { user_id: '{member.id}' } },
       ],
     },
@@ -109,6 +111,56 @@ describe('a path with {member.id}', () => {
     const asked = upstream.requests.length;
     expect((await rawRequest(world.origin, { path: '/api/v1/members/m-1001/orders' })).status).toBe(401);
     expect((await rawRequest(world.origin, { path: '/api/v1/my/orders?user_id=m-1002' })).status).toBe(401);
+    expect(upstream.requests.length).toBe(asked);
+  });
+});
+
+describe('a rewriting to {member.id}', () => {
+  it('asks for the member’s own, by its name at the upstream', async () => {
+    const { status, seen } = await ask('/api/v1/my/rewritten?page=2');
+    expect([status, seen.map(({ target }) => target)]).toEqual([200, ['/members/m-1001/orders?page=2']]);
+  });
+
+  it.each([
+    ['/api/v1/my/rewritten/m-1002', '/members/m-1001/orders/m-1002'],
+    ['/api/v1/my/rewritten/{member.id}', '/members/m-1001/orders/%7Bmember.id%7D'],
+    [
+      '/api/v1/my/rewritten/?member.id=m-1002&user_id=m-1002',
+      '/members/m-1001/orders/?member.id=m-1002&user_id=m-1002',
+    ],
+    ['/api/v1/m/m-1001/m-1002', '/x/m-1002/m-1001'],
+    ['/api/v1/m/%6d-1001/m-1002', '/x/m-1002/m-1001'],
+  ])('%s is %s', async (path, expected) => {
+    expect((await ask(path)).seen.map(({ target }) => target)).toEqual([expected]);
+  });
+
+  it.each([
+    '/api/v1/my/rewritten/../../m-1002/orders',
+    '/api/v1/my/rewritten/%2e%2e/%2e%2e/m-1002/orders',
+    '/api/v1/my/rewritten/..%2f..%2fm-1002',
+    '/api/v1/my/rewritten/..;/m-1002',
+    '/api/v1/my/Rewritten/m-1002',
+    '/api/v1/m/m-1002/m-1001',
+    '/api/v1/m/m-1002%2fm-1001/x',
+  ])('%s opens nothing', async (path) => {
+    const { status, seen } = await ask(path);
+    expect([400, 403, 404]).toContain(status);
+    expect(seen).toEqual([]);
+  });
+
+  it('tells a Location of the member’s own by its name here, and another’s as it is', async () => {
+    const located = async (location: string) => {
+      upstream.script((_request, response) => void response.writeHead(303, { location }).end());
+      return (await ask('/api/v1/my/rewritten/7')).headers.location;
+    };
+    expect(await located('/members/m-1001/orders/8?a=1')).toBe('/api/v1/my/rewritten/8?a=1');
+    expect(await located(`${upstream.url}/members/m%2D1001/orders/8`)).toBe(`${world.origin}/api/v1/my/rewritten/8`);
+    expect(await located('/members/m-1002/orders/8')).toBe('/members/m-1002/orders/8');
+  });
+
+  it('is closed without a token', async () => {
+    const asked = upstream.requests.length;
+    expect((await rawRequest(world.origin, { path: '/api/v1/my/rewritten' })).status).toBe(401);
     expect(upstream.requests.length).toBe(asked);
   });
 });

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ANONYMOUS } from '../../src/oauth/principal.ts';
 import { createRewrite } from '../../src/upstream/rewrite.ts';
 import { parseTarget } from '../../src/upstream/target.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
-import { startGate } from './gate.ts';
+import { MEMBER, startGate } from './gate.ts';
 
 describe('a rewriting', () => {
   it.each([
@@ -16,7 +17,7 @@ describe('a rewriting', () => {
     ['/me', '/member/profile', '/me', '/member/profile'],
     ['/kurse/größe', '/größe', '/kurse/gr%C3%B6%C3%9Fe', '/gr%C3%B6%C3%9Fe'],
   ])('from %s to %s makes %s %s, and back', (match, rewrite, path, rewritten) => {
-    const { inward, outward } = createRewrite(match, rewrite);
+    const { inward, outward } = createRewrite(match, rewrite)(ANONYMOUS);
     expect(inward(path)).toBe(rewritten);
     expect(outward(rewritten)).toBe(path);
   });
@@ -36,16 +37,16 @@ describe('a rewriting', () => {
   });
 
   it('that leaves nothing is the root', () => {
-    expect(createRewrite('/api/**', '/**').inward('/api')).toBe('/');
+    expect(createRewrite('/api/**', '/**')(ANONYMOUS).inward('/api')).toBe('/');
   });
 
   it('has no name for what lies elsewhere', () => {
-    const { outward } = createRewrite('/api/*/x', '/in/*/y');
+    const { outward } = createRewrite('/api/*/x', '/in/*/y')(ANONYMOUS);
     for (const path of ['/in/1', '/in/1/y/z', '/in/1/z', '/other', '/']) expect(outward(path)).toBeUndefined();
   });
 
   it('of a canonical path is canonical, and no segment becomes two', () => {
-    const { inward } = createRewrite('/a/*/**', '/x/*/y/**');
+    const { inward } = createRewrite('/a/*/**', '/x/*/y/**')(ANONYMOUS);
     const segment = fc.string({
       unit: fc.constantFrom('%2e', '.', '%', '2', 'F', '?', '#', 'a', '%3F', '%20', '*', 'é'),
     });
@@ -62,9 +63,79 @@ describe('a rewriting', () => {
   });
 });
 
+describe('a rewriting that names the member', () => {
+  const as = (sub: string) => ({ ...MEMBER, sub });
+
+  it.each([
+    ['/my/orders', '/members/{member.id}/orders', 'm-1', '/my/orders', '/members/m-1/orders'],
+    ['/my/**', '/m/{member.id}/**', 'm-1', '/my/orders/7', '/m/m-1/orders/7'],
+    ['/m/{member.id}/orders', '/orders', 'm-1', '/m/m-1/orders', '/orders'],
+    // By name, not by the order: what a client puts for the wildcard is never taken for the member.
+    ['/m/{member.id}/*', '/x/*/{member.id}', 'm-1', '/m/m-1/m-2', '/x/m-2/m-1'],
+    ['/*/{member.id}', '/{member.id}/*/{member.id}', 'm-1', '/a/m-1', '/m-1/a/m-1'],
+    ['/my', '/m/{member.id}', 'a b+c@d,é', '/my', '/m/a%20b%2Bc%40d%2C%C3%A9'],
+    ['/my', '/m/{member.id}', '*', '/my', '/m/*'],
+    ['/my/*', '/m/{member.id}/*', '**', '/my/x', '/m/**/x'],
+  ])(
+    'from %s to %s makes, for %3$s, %4$s into the upstream’s path, and back',
+    (match, rewrite, sub, path, rewritten) => {
+      const { inward, outward } = createRewrite(match, rewrite)(as(sub));
+      expect(inward(path)).toBe(rewritten);
+      expect(outward(rewritten)).toBe(path);
+      expect(parseTarget(rewritten, 'http://a')?.path).toBe(rewritten);
+    },
+  );
+
+  it('takes the id in any spelling that the guard takes', () => {
+    const { inward, outward } = createRewrite('/m/{member.id}/x', '/n/{member.id}')(as('a!b'));
+    expect([inward('/m/a!b/x'), inward('/m/a%21b/x')]).toEqual(['/n/a!b', '/n/a!b']);
+    expect(outward('/n/%61%21b')).toBe('/m/a!b/x');
+  });
+
+  it('has no name for the place of another, nor for what does not decode', () => {
+    const { outward } = createRewrite('/my', '/m/{member.id}')(as('m-1'));
+    for (const path of ['/m/m-2', '/m/M-1', '/m/%ff', '/m/*', '/m/', '/m/{member.id}', '/m/%7Bmember.id%7D'])
+      expect(outward(path)).toBeUndefined();
+  });
+
+  it.each(['', '.', '..', '...', 'a/b', 'a\\b', 'a;b', 'a\0', 'a ', 'a\nb', '%2e', '%41', '\ud800', '．．', '／'])(
+    'fails for the id %j, which can be no part of a path',
+    (sub) => {
+      expect(() => createRewrite('/my', '/m/{member.id}/x')(as(sub))).toThrow(
+        expect.objectContaining({ code: 'internal' }),
+      );
+    },
+  );
+
+  it('fails for nobody', () => {
+    expect(() => createRewrite('/my', '/m/{member.id}')(ANONYMOUS)).toThrow(
+      expect.objectContaining({ code: 'internal' }),
+    );
+  });
+
+  it('of any id is one segment, which is that id', () => {
+    const rewriteFor = createRewrite('/my/*', '/m/{member.id}/*');
+    const unit = fc.constantFrom('%2e', '.', '%', '/', '\\', ';', '?', '#', 'a', ' ', '*', 'é', '{', '\t');
+    fc.assert(
+      fc.property(fc.string({ unit }), (sub) => {
+        let path: string;
+        try {
+          path = rewriteFor(as(sub)).inward('/my/x');
+        } catch (thrown) {
+          expect(thrown).toMatchObject({ code: 'internal' });
+          return;
+        }
+        expect(parseTarget(path, 'http://a')).toEqual({ path, query: '' });
+        expect(path.split('/').map(decodeURIComponent)).toEqual(['', 'm', sub, 'x']);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
 it('is what the upstream sees, under its own path, with the query as sent; its Location is told in our names', async () => {
   const upstream = await startRecordingUpstream();
-  const gate = await startGate(`${upstream.url}/base`, { rewrite: createRewrite('/api/**', '/v2/**') });
+  const gate = await startGate(`${upstream.url}/base`, { rewrite: createRewrite('/api/**', '/v2/**')(ANONYMOUS) });
   const located = async (location: string) => {
     upstream.script((_request, response) => void response.writeHead(302, { location }).end());
     const answer = await fetch(`${gate.url}/api/courses/1?x=/../%2e%2e&y=?`, { redirect: 'manual' });
