@@ -85,7 +85,13 @@ describe('registration, as it is operated', () => {
   it('writes neither into its log', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'coursegate-log-'));
     const file = join(folder, 'log');
-    const logged = await startWorld({ profile: 'A', log: createLog('debug', openSync(file, 'w')) });
+    const descriptor = openSync(file, 'a');
+    const logged = await startWorld({
+      profile: 'A',
+      log: createLog('debug', descriptor),
+      accessDescriptor: descriptor,
+      overrides: { log: { access: true } },
+    });
     try {
       const metadata = { token_endpoint_auth_method: 'client_secret_post' };
       const { body } = await register(logged, metadata);
@@ -95,7 +101,8 @@ describe('registration, as it is operated', () => {
       const { body: updated } = await call(logged, 'PUT', path, { ...own, body: update });
       await call(logged, 'PUT', path, { ...own, raw: '{' });
       await call(logged, 'DELETE', path, { token: String(updated.registration_access_token) });
-      const log = readFileSync(file, 'utf8');
+      // The access log is all there once the gate has stopped.
+      const log = await logged.whileStopped(async () => readFileSync(file, 'utf8'));
       expect(log.split('\n').length).toBeGreaterThanOrEqual(4);
       for (const secret of [body.client_secret, body.registration_access_token, updated.registration_access_token]) {
         expect(secret).toMatch(/^[\w-]{20,}$/);
