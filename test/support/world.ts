@@ -41,7 +41,7 @@ export interface WorldOptions {
   readonly overrides?: Readonly<Record<string, unknown>> & { readonly upstreams?: Readonly<Record<string, unknown>> };
 }
 
-const NO_LIMITS = { address: 'unlimited', member: 'unlimited', attempts: 'unlimited' };
+const NO_LIMITS = { address: 'unlimited', member: 'unlimited', client: 'unlimited', attempts: 'unlimited' };
 
 const CONFIG = fileURLToPath(new URL('../../config/coursegate.yaml', import.meta.url));
 
