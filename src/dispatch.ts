@@ -42,6 +42,7 @@ const CORS_HEADERS = {
   'access-control-expose-headers':
     'WWW-Authenticate, X-Request-Id, DPoP-Nonce, Retry-After, RateLimit, RateLimit-Policy',
 } as const;
+const CORS_FIELDS = Object.entries(CORS_HEADERS).flat();
 
 /** One request, top to bottom: its target, its route, the gate, the handler; and the one place where failures are told. */
 export function createDispatch(options: DispatchOptions): Dispatch {
@@ -52,7 +53,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const provenance = provenanceOf(request);
     const { requestId } = provenance;
     const record = records.begin(request, response, provenance);
-    response.setHeader('x-request-id', requestId);
     let target: Target | undefined;
     try {
       connections.admit(request, response);
@@ -77,13 +77,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     record: RequestRecord,
   ): Promise<void> => {
     const method = request.method ?? '';
-    if (method === 'OPTIONS' && preflight(request, response, target.path)) return;
+    if (method === 'OPTIONS' && preflight(request, response, target.path, record.provenance.requestId)) return;
     const found = routing(method, target.path);
     switch (found.kind) {
       case 'none':
         if (site === undefined) throw new GatewayError('not_found');
         record.route = ROUTE_LABELS.site;
-        return site.handle(request, response, target, record);
+        return site.handle(request, response, target, record, ['x-request-id', record.provenance.requestId]);
       case 'claimed':
         // The path of a protected route in another spelling: the backend might take it for the same.
         throw new GatewayError('not_found');
@@ -102,13 +102,16 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     route: Route,
     record: RequestRecord,
   ): Promise<void> => {
-    if (route.cors) setHeaders(response, CORS_HEADERS);
-    const { clientAddress } = record.provenance;
+    const { clientAddress, requestId } = record.provenance;
+    const ownFields = route.cors ? ['x-request-id', requestId, ...CORS_FIELDS] : ['x-request-id', requestId];
     let principal: Principal = ANONYMOUS;
     if (route.protection !== 'public') {
       const presented = presentedBy(request, target);
-      const verdict = await gate(presented, route.protection);
+      const asked = gate(presented, route.protection);
+      // A token that is known is judged at once: nothing is waited for.
+      const verdict = asked instanceof Promise ? await asked : asked;
       if (verdict.kind === 'refused') {
+        setFields(response, ownFields);
         record.outcome = 'refused';
         record.reason = presented.authorization.length === 0 ? 'no_token' : verdict.challenge.error;
         admission.refuse(clientAddress, route.limits);
@@ -120,9 +123,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
     const left = admission.admit(principal, clientAddress, response, route.limits);
     // An answer of our own may be kept in caches, where this would soon be wrong.
-    if (left !== undefined && route.protection !== 'public') setHeaders(response, left);
+    if (left !== undefined && route.protection !== 'public') ownFields.push(...left);
     if (route.attempts === true) admission.attempt(clientAddress, response);
-    await route.handler({ request, response, target, principal, provenance: record.provenance, record });
+    if (route.relays !== true) setFields(response, ownFields);
+    const { provenance } = record;
+    await route.handler({ request, response, target, principal, provenance, record, ownFields });
   };
 
   const presentedBy = (request: IncomingMessage, target: Target) => ({
@@ -133,12 +138,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   });
 
   /** Out: whether the request was a CORS preflight for a route that other origins may call, and is answered. */
-  const preflight = (request: IncomingMessage, response: ServerResponse, path: string): boolean => {
+  const preflight = (request: IncomingMessage, response: ServerResponse, path: string, requestId: string): boolean => {
     const method = request.headers['access-control-request-method'];
     if (method === undefined) return false;
     const found = routing(method, path);
     if (found.kind !== 'route' || !found.route.value.cors) return false;
     response.writeHead(204, {
+      'x-request-id': requestId,
       ...CORS_HEADERS,
       'access-control-allow-methods': found.route.methods?.join(', ') ?? method,
       'access-control-allow-headers': 'Authorization, DPoP, Content-Type, Accept',
@@ -160,6 +166,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       response.destroy();
       return;
     }
+    response.setHeader('x-request-id', requestId);
     const route = target === undefined ? undefined : routeAt(routing, target.path, request.method ?? '');
     const voice = route?.voice ?? (/\btext\/html\b/.test(request.headers.accept ?? '') ? 'page' : 'problem');
     if (route?.cors) setHeaders(response, CORS_HEADERS);
@@ -270,6 +277,10 @@ function challenge(response: ServerResponse, refusal: Challenge): void {
   const body = { error: refusal.error, error_description: refusal.description };
   const headers = { 'www-authenticate': formatChallenge(refusal), 'cache-control': 'no-store' };
   writeAnswer(response, json(refusal.status, body, headers));
+}
+
+function setFields(response: ServerResponse, fields: readonly string[]): void {
+  for (let at = 0; at + 1 < fields.length; at += 2) response.setHeader(fields[at] as string, fields[at + 1] as string);
 }
 
 function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {

@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { cutOff } from './upstream/answer-stream.ts';
+import { whenClosed } from './http/when-closed.ts';
+import { cutOff, isOpenEventStream } from './upstream/answer-stream.ts';
 
 /** A server's way out. */
 export interface Drain {
@@ -32,7 +33,7 @@ export function drainOf(server: Server): Drain {
   });
   server.prependListener('request', (_request, response) => {
     answers.add(response);
-    response.once('close', () => answers.delete(response));
+    whenClosed(response, () => answers.delete(response));
     if (announced) response.shouldKeepAlive = false;
   });
 
@@ -75,9 +76,7 @@ export function drainOf(server: Server): Drain {
  * (WHATWG HTML §9.2.6). Nothing is written before the end, not even a comment: its line feeds would complete that event.
  */
 function endAnswer(answer: ServerResponse): void {
-  const type = String(answer.getHeader('content-type') ?? '');
-  const isStream = /^\s*text\/event-stream\b/i.test(type) && !answer.hasHeader('content-length');
-  if (!answer.headersSent || !isStream) {
+  if (!answer.headersSent || !isOpenEventStream(answer)) {
     cutOff(answer);
     return;
   }

@@ -21,6 +21,8 @@ export interface Route {
   readonly limits?: RouteLimits | undefined;
   /** Whether codes, tokens or secrets could be guessed here: what fails is then counted. */
   readonly attempts?: true;
+  /** Whether the handler sends the exchange's own fields itself, with the fields of the answer that it relays. */
+  readonly relays?: true;
   readonly handler: Handler;
 }
 
@@ -108,6 +110,7 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
           voice: 'problem',
           cors: true,
           limits: doors.limitsOf(entry),
+          relays: true,
           handler: doors.forward(entry),
         },
       };

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../errors.ts';
 import { assertClearMessage } from './message.ts';
+import { whenClosed } from './when-closed.ts';
 
 /** What has to be known of a connection beyond the one message: Node hands over pipelined ones all at once. */
 export interface Connections {
@@ -14,38 +15,46 @@ export interface Connections {
   admitUpgrade(request: IncomingMessage): boolean;
 }
 
-export function createConnections(): Connections {
-  /** Connections of which nothing more is read: after an unclear message, or one that ends its connection by itself. */
-  const spent = new WeakSet<Duplex>();
-  const owed = new WeakMap<Duplex, number>();
+/** Kept on the socket itself: a map beside it would have to be cleaned by the garbage collector, request by request. */
+const OWED = Symbol('answers that are owed');
+const SPENT = Symbol('nothing more is read');
 
+interface Connection extends Duplex {
+  [OWED]?: number;
+  /** After an unclear message, or one that ends its connection by itself. */
+  [SPENT]?: boolean;
+}
+
+export function createConnections(): Connections {
   const assertClear = (request: IncomingMessage): void => {
-    const { socket } = request;
-    if (spent.has(socket)) throw new GatewayError('invalid_request', { headers: { connection: 'close' } });
+    const socket: Connection = request.socket;
+    if (socket[SPENT]) throw new GatewayError('invalid_request', { headers: { connection: 'close' } });
     try {
       assertClearMessage(request);
     } catch (thrown) {
-      spent.add(socket);
+      socket[SPENT] = true;
       throw thrown;
     }
   };
 
   return {
     admit(request, response) {
-      const { socket } = request;
-      owed.set(socket, (owed.get(socket) ?? 0) + 1);
-      response.once('close', () => owed.set(socket, (owed.get(socket) ?? 1) - 1));
+      const socket: Connection = request.socket;
+      socket[OWED] = (socket[OWED] ?? 0) + 1;
+      whenClosed(response, () => {
+        socket[OWED] = (socket[OWED] ?? 1) - 1;
+      });
       assertClear(request);
       // Where an HTTP/1.0 message ends has been understood in too many ways to use its connection twice. Behind an upgrade
       // that is not taken (h2c) Node loses the rest of the packet, and would read on in the middle of a message.
       if (request.httpVersionMinor < 1 || request.headers.upgrade !== undefined) {
         response.shouldKeepAlive = false;
-        spent.add(socket);
+        socket[SPENT] = true;
       }
     },
     admitUpgrade(request) {
       assertClear(request);
-      return (owed.get(request.socket) ?? 0) === 0;
+      return ((request.socket as Connection)[OWED] ?? 0) === 0;
     },
   };
 }

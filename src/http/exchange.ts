@@ -14,6 +14,12 @@ export interface Exchange {
   readonly provenance: Provenance;
   /** What is told of the request when it is over. */
   readonly record: RequestRecord;
+  /**
+   * Names and values in turn, which the answer has whatever else is in it. Only who relays an answer sends them: for all
+   * others they are set on the response. Node writes fields given as one list several times faster than fields set one
+   * by one.
+   */
+  readonly ownFields: readonly string[];
 }
 
 /** Answers an exchange. What it throws is rendered in the voice of its route. */

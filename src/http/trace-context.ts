@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomHex } from './random-hex.ts';
 
 /** W3C Trace Context §3.2: version 00 has these four fields and no more, later ones may go on. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$/;
@@ -17,7 +17,5 @@ export function isTracestate(value: string): boolean {
  * of every backend off.
  */
 export function newTraceparent(): string {
-  const trace = randomUUID();
-  const parent = randomUUID();
-  return `00-${trace.replaceAll('-', '')}-${parent.slice(0, 8)}${parent.slice(28)}-01`;
+  return `00-${randomHex(16)}-${randomHex(8)}-01`;
 }

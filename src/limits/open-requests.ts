@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import { GatewayError } from '../errors.ts';
+import { whenClosed } from '../http/when-closed.ts';
 
 /** Counts what one caller has open at the same time. */
 export type OpenRequests = (whose: string, opened: EventEmitter) => void;
@@ -22,7 +23,7 @@ export function openRequests(most: number): OpenRequests {
       });
     }
     open.set(whose, count + 1);
-    opened.once('close', () => {
+    whenClosed(opened, () => {
       const left = (open.get(whose) ?? 0) - 1;
       if (left > 0) open.set(whose, left);
       else open.delete(whose);

@@ -3,8 +3,8 @@ import type { Counters, Rate, Tally } from '../storage/counters.ts';
 import type { Clock } from '../storage/store.ts';
 import { type LimitName, leftField, policyField } from './limit-fields.ts';
 
-/** The fields that tell a caller how much is left. */
-export type LimitFields = Readonly<Record<'ratelimit-policy' | 'ratelimit', string>>;
+/** The fields that tell a caller how much is left: names and values in turn. */
+export type LimitFields = readonly string[];
 
 export interface RateLimit {
   /** Counts one request of `whose`. Out: what is left, told. Throws GatewayError `too_many_requests`. */
@@ -42,10 +42,8 @@ export function rateLimit(
     count(whose) {
       const tally = counters.add(prefix + whose, rate);
       if (tally.count > requests) throw refusal(tally);
-      return {
-        'ratelimit-policy': policy,
-        ratelimit: leftField(name, requests - tally.count, tally.resetsAt - clock()),
-      };
+      const left = leftField(name, requests - tally.count, tally.resetsAt - clock());
+      return ['ratelimit-policy', policy, 'ratelimit', left];
     },
     check(whose) {
       const tally = counters.peek(prefix + whose, rate);

@@ -21,5 +21,8 @@ export interface ActiveToken {
   readonly name: string | undefined;
 }
 
-/** The authorization server's answer about one token; throws GatewayError('store_unavailable') when it cannot know. */
-export type Introspect = (token: string) => Promise<Introspection>;
+/**
+ * The answer about one token, at once when it is remembered; throws, or rejects with, GatewayError('store_unavailable')
+ * when it cannot be known.
+ */
+export type Introspect = (token: string) => Introspection | Promise<Introspection>;

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { GatewayError } from '../errors.ts';
 import type { Provenance } from '../http/provenance.ts';
 import { RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
+import { whenClosed } from '../http/when-closed.ts';
 import type { AccessLog } from './access-log.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -40,7 +41,7 @@ export function createRequestRecords({ metrics, accessLog, log }: RequestRecords
       const record = newRecord(request, provenance);
       const before = socket.bytesWritten;
       metrics.began(record);
-      response.once('close', () =>
+      whenClosed(response, () =>
         end(record, response.headersSent ? response.statusCode : 0, socket.bytesWritten - before),
       );
       return record;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { ActiveToken, Introspect } from '../oauth/introspection.ts';
+import type { ActiveToken, Introspect, Introspection } from '../oauth/introspection.ts';
 
 const CAPACITY = 10_000;
 /** Milliseconds a positive answer is believed without asking again: what a revocation elsewhere may take at most. */
@@ -24,15 +24,18 @@ export function cachedIntrospect(ask: Introspect, clock: () => number): Introspe
     perf: { now: clock },
   });
   let revocations = 0;
+
+  async function fetch(token: string, key: string): Promise<Introspection> {
+    const before = revocations;
+    const answer = await ask(token);
+    if (answer.active && before === revocations) tokens.set(key, answer);
+    return answer;
+  }
+
   return {
-    async introspect(token) {
+    introspect(token) {
       const key = hash('sha256', token, 'base64url');
-      const known = tokens.get(key);
-      if (known !== undefined) return known;
-      const before = revocations;
-      const answer = await ask(token);
-      if (answer.active && before === revocations) tokens.set(key, answer);
-      return answer;
+      return tokens.get(key) ?? fetch(token, key);
     },
     clear() {
       revocations += 1;

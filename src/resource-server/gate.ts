@@ -1,7 +1,7 @@
 import type { Challenge } from '../oauth/challenge.ts';
-import { parseAuthorization } from '../oauth/credentials.ts';
-import type { Introspect } from '../oauth/introspection.ts';
-import { ANONYMOUS, type Principal } from '../oauth/principal.ts';
+import { type Credentials, parseAuthorization, type Scheme } from '../oauth/credentials.ts';
+import type { ActiveToken, Introspect, Introspection } from '../oauth/introspection.ts';
+import { ANONYMOUS, type MemberPrincipal, type Principal } from '../oauth/principal.ts';
 import type { ProtectedResource } from '../oauth/protected-resource.ts';
 import { covers, type Scope } from '../oauth/scope.ts';
 import type { CheckProof } from './dpop.ts';
@@ -29,8 +29,11 @@ export type Verdict =
   | { readonly kind: 'admitted'; readonly principal: Principal }
   | { readonly kind: 'refused'; readonly challenge: Challenge };
 
-/** In: what the request shows, and what the route asks. Throws `store_unavailable`. */
-export type Gate = (presented: Presented, protection: Protection) => Promise<Verdict>;
+/**
+ * In: what the request shows, and what the route asks. Out: the verdict, at once when nothing has to be waited for.
+ * Throws `store_unavailable`.
+ */
+export type Gate = (presented: Presented, protection: Protection) => Verdict | Promise<Verdict>;
 
 /**
  * The one decision that admits or refuses every access token. Its order is its meaning: nothing shown, malformed,
@@ -39,50 +42,83 @@ export type Gate = (presented: Presented, protection: Protection) => Promise<Ver
  * signature checks or our store.
  */
 export function createGate(introspect: Introspect, checkProof: CheckProof, now: () => number): Gate {
-  return async (presented, protection) => {
-    const { resource, scopes } = protection;
+  // One principal for a token as long as it is remembered: what is kept for a principal is then found by itself.
+  const principals = new WeakMap<ActiveToken, MemberPrincipal>();
+
+  const principalOf = (token: ActiveToken): MemberPrincipal => {
+    const known = principals.get(token);
+    if (known !== undefined) return known;
+    const { sub, email, name, scope, clientId, grantId } = token;
+    const principal = { kind: 'member', sub, email, name, scope, clientId, grantId } as const;
+    principals.set(token, principal);
+    return principal;
+  };
+
+  return (presented, protection) => {
     const credentials = parseAuthorization(presented.authorization);
-    if (credentials.kind === 'none' && protection.anonymous === 'serve') {
-      return { kind: 'admitted', principal: ANONYMOUS };
+    if (credentials.kind === 'none') {
+      if (protection.anonymous === 'serve') return { kind: 'admitted', principal: ANONYMOUS };
+      return unauthorized('Bearer', 'an access token is needed', protection);
     }
+    const { scheme } = credentials;
+    if (credentials.kind === 'malformed') return unauthorized(scheme, credentials.reason, protection);
+    const token = introspect(credentials.token);
+    if (token instanceof Promise) return token.then((answer) => judge(answer, credentials, presented, protection));
+    return judge(token, credentials, presented, protection);
+  };
 
-    const scheme = credentials.kind === 'none' ? 'Bearer' : credentials.scheme;
-    const refuse = (status: 401 | 403, error: Challenge['error'], description: string, scope: Scope): Verdict => ({
-      kind: 'refused',
-      challenge: { scheme, status, error, description, resourceMetadata: resource.metadataUrl, scope },
-    });
-    const unauthorized = (description: string) => refuse(401, 'invalid_token', description, scopes);
-
-    if (credentials.kind === 'none') return unauthorized('an access token is needed');
-    if (credentials.kind === 'malformed') return unauthorized(credentials.reason);
-
-    const token = await introspect(credentials.token);
-    if (!token.active) return unauthorized('the access token is not valid, or no longer');
+  function judge(
+    token: Introspection,
+    { scheme, token: shown }: Extract<Credentials, { kind: 'token' }>,
+    presented: Presented,
+    protection: Protection,
+  ): Verdict | Promise<Verdict> {
+    const { resource } = protection;
+    if (!token.active) return unauthorized(scheme, 'the access token is not valid, or no longer', protection);
     // A foreign audience beside ours would make our token a key to somebody else's door: exactly ours, or refused.
-    const [audience, ...others] = token.aud;
-    if (audience === undefined || others.length > 0 || !resource.audiences.includes(audience)) {
-      return unauthorized('the access token was issued for another resource');
+    const [audience] = token.aud;
+    if (audience === undefined || token.aud.length > 1 || !resource.audiences.includes(audience)) {
+      return unauthorized(scheme, 'the access token was issued for another resource', protection);
     }
-    if (token.exp <= now()) return unauthorized('the access token has expired');
+    if (token.exp <= now()) return unauthorized(scheme, 'the access token has expired', protection);
 
     // Sent as Bearer, a bound token proves nothing: that is how a thief would send it.
-    if (scheme === 'Bearer' && token.jkt !== undefined) {
-      return unauthorized('the access token is bound to a key: send it with the DPoP scheme and a proof');
+    if (scheme === 'Bearer') {
+      if (token.jkt === undefined) return judgeScope(token, scheme, protection);
+      const reason = 'the access token is bound to a key: send it with the DPoP scheme and a proof';
+      return unauthorized(scheme, reason, protection);
     }
-    if (scheme === 'DPoP') {
-      if (token.jkt === undefined) {
-        return unauthorized('the access token is not bound to a key: send it with the Bearer scheme');
-      }
-      const { dpop: proofs, method, url } = presented;
-      const flaw = await checkProof({ proofs, method, url, token: credentials.token, jkt: token.jkt });
-      if (flaw !== undefined) return refuse(401, flaw.error, flaw.description, scopes);
+    if (token.jkt === undefined) {
+      const reason = 'the access token is not bound to a key: send it with the Bearer scheme';
+      return unauthorized(scheme, reason, protection);
     }
+    const { dpop: proofs, method, url } = presented;
+    return checkProof({ proofs, method, url, token: shown, jkt: token.jkt }).then((flaw) => {
+      if (flaw === undefined) return judgeScope(token, scheme, protection);
+      return refuse(scheme, 401, flaw.error, flaw.description, protection, protection.scopes);
+    });
+  }
 
-    if (!covers(token.scope, scopes)) {
-      const union = new Set([...token.scope, ...scopes]);
-      return refuse(403, 'insufficient_scope', 'the access token lacks a scope that is needed here', union);
-    }
-    const { sub, email, name, scope, clientId, grantId } = token;
-    return { kind: 'admitted', principal: { kind: 'member', sub, email, name, scope, clientId, grantId } };
-  };
+  function judgeScope(token: ActiveToken, scheme: Scheme, protection: Protection): Verdict {
+    if (covers(token.scope, protection.scopes)) return { kind: 'admitted', principal: principalOf(token) };
+    const union = new Set([...token.scope, ...protection.scopes]);
+    const description = 'the access token lacks a scope that is needed here';
+    return refuse(scheme, 403, 'insufficient_scope', description, protection, union);
+  }
+}
+
+function unauthorized(scheme: Scheme, description: string, protection: Protection): Verdict {
+  return refuse(scheme, 401, 'invalid_token', description, protection, protection.scopes);
+}
+
+function refuse(
+  scheme: Scheme,
+  status: 401 | 403,
+  error: Challenge['error'],
+  description: string,
+  { resource }: Protection,
+  scope: Scope,
+): Verdict {
+  const resourceMetadata = resource.metadataUrl;
+  return { kind: 'refused', challenge: { scheme, status, error, description, resourceMetadata, scope } };
 }

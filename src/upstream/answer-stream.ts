@@ -31,3 +31,17 @@ export function isEventStream(raw: readonly string[]): boolean {
   }
   return false;
 }
+
+/** Answers that are event streams without a length of their own. */
+const openEventStreams = new WeakSet<ServerResponse>();
+
+/** Notes what an answer is. Its fields are not looked at later: Node does not keep those that it was given as a list. */
+export function noteEventStream(response: ServerResponse, raw: readonly string[]): void {
+  for (let at = 0; at + 1 < raw.length; at += 2) if (raw[at]?.toLowerCase() === 'content-length') return;
+  openEventStreams.add(response);
+}
+
+/** Whether the answer has no end of its own, so that ending it makes nothing look whole that is not. */
+export function isOpenEventStream(response: ServerResponse): boolean {
+  return openEventStreams.has(response);
+}

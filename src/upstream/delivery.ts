@@ -2,8 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { GatewayError } from '../errors.ts';
+import { whenClosed } from '../http/when-closed.ts';
 import type { Visit } from './admission.ts';
-import { cutOff, flushSoon, isEventStream } from './answer-stream.ts';
+import { cutOff, isEventStream, noteEventStream } from './answer-stream.ts';
 import { answerTooLarge, byteCount } from './body-limit.ts';
 import { ClientGone, upstreamFailure, wasStaleConnection } from './failures.ts';
 import type { ResponseHead } from './headers.ts';
@@ -47,6 +48,7 @@ class Delivery implements Dispatcher.DispatchHandler {
   #maySendAgain = false;
   #answered = false;
   #gone = false;
+  #over = false;
 
   constructor(plan: DeliveryPlan, visit: Visit, resolve: () => void, reject: (failure: GatewayError) => void) {
     this.#plan = plan;
@@ -63,7 +65,7 @@ class Delivery implements Dispatcher.DispatchHandler {
       this.#finish();
       return;
     }
-    response.once('close', () => this.#onClientClose());
+    whenClosed(response, () => this.#onClientClose());
     const kept = upstream.connections.send(request, this, false);
     const { method, body } = request;
     this.#maySendAgain = kept && body === null && (method === 'GET' || method === 'HEAD');
@@ -97,11 +99,22 @@ class Delivery implements Dispatcher.DispatchHandler {
     const given = head(status, raw);
     response.writeHead(given.status, given.fields);
     const { body, stream: silence } = upstream.timeouts;
-    this.#idle = setTimeout(() => this.#onIdle(controller), stream ? silence : body);
+    const watch = (milliseconds: number): void => {
+      this.#idle = setTimeout(() => this.#onIdle(controller), milliseconds);
+    };
     if (stream) {
+      watch(silence);
       this.#isTooLarge = () => false;
+      noteEventStream(response, raw);
       response.flushHeaders();
-    } else flushSoon(response);
+      return;
+    }
+    // Most answers are whole when this turn ends: they leave in one packet, and nobody has to watch them.
+    setImmediate(() => {
+      if (this.#over) return;
+      response.flushHeaders();
+      watch(body);
+    });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -150,6 +163,7 @@ class Delivery implements Dispatcher.DispatchHandler {
   }
 
   #leave(): void {
+    this.#over = true;
     clearTimeout(this.#idle);
     this.#visit.leave();
   }

@@ -37,7 +37,8 @@ export function createForward(options: {
     ]),
   );
 
-  return async ({ request, response, target, principal, provenance, record }, upstreamName, limits, rewrite) => {
+  return async (exchange, upstreamName, limits, rewrite) => {
+    const { request, response, target, principal, provenance, record, ownFields } = exchange;
     if (asksForWebSocket(request)) {
       throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
     }
@@ -45,7 +46,8 @@ export function createForward(options: {
     refuseLargeRequest(framing, limits.request);
     const upstream = pools.get(upstreamName);
     const policy = policies.get(upstreamName) as HeaderPolicy;
-    const identity = await options.identity(principal, upstreamName, upstream.identity);
+    const known = options.identity(principal, upstreamName, upstream.identity);
+    const identity = known instanceof Promise ? await known : known;
 
     const headers = requestHeaders(request.rawHeaders, provenance, policy.request);
     if (framing.kind === 'length') headers.push('Content-Length', framing.length);
@@ -68,6 +70,7 @@ export function createForward(options: {
         refuseLargeAnswer(request.method ?? 'GET', status, raw, limits.response);
         const head = responseHead(status, raw, policy.response, principal.kind === 'member');
         if (rewrite !== undefined) restoreLocation(head.fields, rewrite, origin);
+        head.fields.push(...ownFields);
         return head;
       },
     });

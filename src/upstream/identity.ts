@@ -13,14 +13,16 @@ export interface SigningKey {
 
 /**
  * The fields that tell an upstream who a request acts for. In: the principal, the upstream's name, and the kinds that
- * upstream is configured for. Out: the fields; none at all for an anonymous principal.
+ * upstream is configured for. Out: the fields, at once when they are known; none at all for an anonymous principal.
  * Throws GatewayError `internal` when a member or client id cannot stand in a header, and whatever the key source throws.
  */
 export type Identity = (
   principal: Principal,
   upstreamName: string,
   kinds: UpstreamConfig['identity'],
-) => Promise<Readonly<Record<string, string>>>;
+) => Fields | Promise<Fields>;
+
+type Fields = Readonly<Record<string, string>>;
 
 /** Seconds an assertion is good for, and milliseconds it is given out again: it always has half its life before it. */
 const LIFETIME = 60;
@@ -39,22 +41,40 @@ export function createIdentity(options: {
   /** Milliseconds since the epoch. */
   clock: () => number;
 }): Identity {
-  const kept = new LRUCache<string, { readonly fields: Promise<Record<string, string>>; readonly until: number }>({
-    max: 10_000,
-  });
+  const kept = new LRUCache<string, Kept>({ max: 10_000 });
+  // The same token gives the same principal as long as it is remembered: then not even a key has to be made.
+  const atHand = new WeakMap<MemberPrincipal, Map<string, Kept>>();
 
   return (principal, upstreamName, kinds) => {
-    if (principal.kind === 'anonymous' || kinds.length === 0) return Promise.resolve(ANONYMOUS_FIELDS);
+    if (principal.kind === 'anonymous' || kinds.length === 0) return ANONYMOUS_FIELDS;
     const now = options.clock();
-    const key = cacheKey(principal, upstreamName, kinds);
-    const known = kept.get(key);
-    if (known !== undefined && now < known.until && now >= known.until - REUSED) return known.fields;
-    const fields = makeFields(principal, upstreamName, kinds, now);
-    kept.set(key, { fields, until: now + REUSED });
-    // A failed signature is not kept; whoever asked gets the rejection itself.
-    fields.catch(() => kept.delete(key));
-    return fields;
+    const known = atHand.get(principal)?.get(upstreamName);
+    if (known !== undefined && isFresh(known, now)) return known.fields;
+    const found = keep(principal, upstreamName, kinds, now);
+    const ofPrincipal = atHand.get(principal) ?? new Map<string, Kept>();
+    atHand.set(principal, ofPrincipal.set(upstreamName, found));
+    return found.fields;
   };
+
+  function keep(member: MemberPrincipal, upstreamName: string, kinds: UpstreamConfig['identity'], now: number): Kept {
+    const key = cacheKey(member, upstreamName, kinds);
+    const known = kept.get(key);
+    if (known !== undefined && isFresh(known, now)) return known;
+    const made = makeFields(member, upstreamName, kinds, now);
+    const keeping: Kept = { fields: made, until: now + REUSED };
+    kept.set(key, keeping);
+    made.then(
+      (fields) => {
+        keeping.fields = fields;
+      },
+      // A failed signature is not kept; whoever asked gets the rejection itself.
+      () => {
+        keeping.until = 0;
+        kept.delete(key);
+      },
+    );
+    return keeping;
+  }
 
   async function makeFields(member: MemberPrincipal, audience: string, kinds: UpstreamConfig['identity'], now: number) {
     assertId(member.sub, 'member');
@@ -82,6 +102,17 @@ export function createIdentity(options: {
       .setExpirationTime(issued + LIFETIME)
       .sign(key);
   }
+}
+
+interface Kept {
+  /** A promise until they are signed. */
+  fields: Fields | Promise<Fields>;
+  /** Milliseconds since the epoch. */
+  until: number;
+}
+
+function isFresh({ until }: Kept, now: number): boolean {
+  return now < until && now >= until - REUSED;
 }
 
 function plainFields(member: MemberPrincipal): Record<string, string> {

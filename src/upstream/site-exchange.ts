@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../errors.ts';
-import { cutOff, flushSoon, isEventStream, resetUnframed } from './answer-stream.ts';
+import { whenClosed } from '../http/when-closed.ts';
+import { cutOff, flushSoon, isEventStream, noteEventStream, resetUnframed } from './answer-stream.ts';
 import { upstreamFailure, wasStaleConnection } from './failures.ts';
 import { type ResponsePolicy, responseHead } from './headers.ts';
 
@@ -9,6 +10,8 @@ export interface SiteExchangeOptions {
   /** Milliseconds for the head, and between two pieces of either body. */
   readonly timeout: number;
   readonly responsePolicy: ResponsePolicy;
+  /** Names and values in turn, which the answer has besides the site's. */
+  readonly ownFields: readonly string[];
   /** Hands the request to http-proxy-middleware. */
   readonly send: (failed: (error: unknown) => void) => void;
   readonly hasBody: boolean;
@@ -41,7 +44,7 @@ export class SiteExchange {
 
   run(): Promise<void> {
     const { response, send, hasBody } = this.#options;
-    response.once('close', () => this.#settle());
+    whenClosed(response, () => this.#settle());
     // Paused again, or the body would run out before httpxy has a socket to pipe it to.
     if (hasBody) response.req.on('data', () => this.#timer.refresh()).pause();
     if (response.destroyed) this.#settle();
@@ -62,12 +65,12 @@ export class SiteExchange {
 
   onAnswer(answer: IncomingMessage): void {
     this.#answered = true;
-    const { response, responsePolicy } = this.#options;
+    const { response, responsePolicy, ownFields } = this.#options;
     try {
       const status = answer.statusCode ?? 0;
       // No reason phrase: the upstream's may hold what node:http refuses to write.
       const head = responseHead(status, answer.rawHeaders, responsePolicy, false);
-      response.writeHead(head.status, head.fields);
+      response.writeHead(head.status, ownFields.concat(head.fields));
     } catch (error) {
       discard(answer);
       this.fail(error);
@@ -77,6 +80,7 @@ export class SiteExchange {
     this.#options.answered(streaming);
     if (streaming) {
       clearTimeout(this.#timer);
+      noteEventStream(response, answer.rawHeaders);
       response.flushHeaders();
     } else {
       answer.on('data', () => this.#timer.refresh());

@@ -13,8 +13,17 @@ import { createTunnels } from './tunnel.ts';
 
 /** The legacy site itself: pages, assets, WebSockets; whatever is no protected resource. */
 export interface Site {
-  /** Passes a request on. It sets `request.url` and `request.headers` to what the upstream is sent. Throws as `Forward`. */
-  handle(request: IncomingMessage, response: ServerResponse, target: Target, record: RequestRecord): Promise<void>;
+  /**
+   * Passes a request on. It sets `request.url` and `request.headers` to what the upstream is sent. In: `ownFields`, which
+   * the answer has besides the site's. Throws as `Forward`.
+   */
+  handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: Target,
+    record: RequestRecord,
+    ownFields: readonly string[],
+  ): Promise<void>;
   /** Passes a WebSocket on. Never throws: what goes wrong is answered on the socket. `told` gets the status sent. */
   upgrade(
     request: IncomingMessage,
@@ -83,7 +92,7 @@ export function createSite(options: SiteOptions): Site {
   });
 
   return {
-    async handle(request, response, target, record) {
+    async handle(request, response, target, record, ownFields) {
       const framing = requestFraming(request);
       const fields = requestHeaders(request.rawHeaders, record.provenance, policy.request);
       // Framing is named, never left to be derived: a body without it would be read as a request of its own.
@@ -96,6 +105,7 @@ export function createSite(options: SiteOptions): Site {
         response,
         timeout,
         responsePolicy: policy.response,
+        ownFields,
         send,
         hasBody: framing.kind !== 'none',
         answered: (streaming) => record.answered(streaming),

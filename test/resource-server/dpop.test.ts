@@ -46,7 +46,10 @@ describe('a token that is bound to a key', () => {
     return { active: true, scope, aud: [ORIGIN], exp: START + 600, jkt, ...rest };
   };
 
-  const show = (dpop: string[], change: { token?: string; method?: string; url?: string } = {}): Promise<Verdict> => {
+  const show = async (
+    dpop: string[],
+    change: { token?: string; method?: string; url?: string } = {},
+  ): Promise<Verdict> => {
     const gate = createGate(
       async (token) => bound(token),
       proofCheck(store, () => now * 1000),

@@ -99,9 +99,10 @@ export async function startGate(
       else if (found.kind === 'route') {
         const provenance = provenanceOf(request);
         const record = new RequestRecord(provenance, 'GET', target.path);
-        const exchange = { request, response, target, principal: found.route.value, provenance, record };
+        const exchange = { request, response, target, principal: found.route.value, provenance, record, ownFields: [] };
         await forward(exchange, 'school', options.limits ?? UNLIMITED, options.rewrite);
-      } else await site.handle(request, response, target, new RequestRecord(provenanceOf(request), 'GET', target.path));
+      } else
+        await site.handle(request, response, target, new RequestRecord(provenanceOf(request), 'GET', target.path), []);
     } catch (thrown) {
       const failure = asGatewayError(thrown);
       failures.push(failure);

@@ -1,0 +1,24 @@
+import type { EventEmitter } from 'node:events';
+
+const WAITING = Symbol('what waits for the end');
+
+type Waiting = { [WAITING]?: (() => void)[] };
+
+/**
+ * Calls `work` once when a response or a socket closes, in the order asked. Half a dozen parts wait for the end of every
+ * request: one listener for all of them costs a fraction of one each.
+ */
+export function whenClosed(closing: EventEmitter, work: () => void): void {
+  const own = closing as Waiting;
+  const waiting = own[WAITING];
+  if (waiting !== undefined) {
+    waiting.push(work);
+    return;
+  }
+  const all = [work];
+  own[WAITING] = all;
+  closing.on('close', () => {
+    for (let at = 0; at < all.length; at += 1) all[at]?.();
+    all.length = 0;
+  });
+}
