@@ -26,6 +26,7 @@ import { createLineWriter } from './operations/line-writer.ts';
 import type { Log } from './operations/log.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { observedStore } from './operations/observed-store.ts';
+import { createReadiness } from './operations/readiness.ts';
 import { createRequestRecords } from './operations/request-records.ts';
 import { cachedIntrospect } from './resource-server/cache.ts';
 import { proofCheck } from './resource-server/dpop.ts';
@@ -85,6 +86,7 @@ export async function startGateway({
     bus,
     counters,
     check,
+    probe,
   } = openStore(config.store, loaded, clock, (kind, err) =>
     log.error({ kind, err }, 'an entry of the store is damaged, and counts as absent'),
   );
@@ -249,8 +251,7 @@ export async function startGateway({
 
     let draining = false;
     const admin = adminHandler({
-      probeStore: () => store.get('SigningKeys', 'current'),
-      draining: () => draining,
+      readiness: createReadiness({ probeStore: probe, draining: () => draining, log }),
       rotateKeys: () => server.rotateKeys(),
       metrics: metrics.exposition,
     });

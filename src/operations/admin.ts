@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { writeAnswer } from '../http/answer.ts';
+import type { Readiness } from './readiness.ts';
 
 export interface AdminOptions {
-  /** Throws when the store cannot be read. */
-  readonly probeStore: () => Promise<unknown>;
-  readonly draining: () => boolean;
+  readonly readiness: () => Promise<Readiness>;
   readonly rotateKeys: () => Promise<void>;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }
@@ -16,14 +15,20 @@ interface Said {
 }
 
 /**
- * The admin listener. `/livez` says that the process runs; `/readyz` that it may be sent requests (store reachable, not
- * draining); the upstream is not asked, since a slow backend must not take the sign-in away. `/metrics` is for Prometheus.
- * `/keys/rotate` moves on to the next signing key. Nothing here asks who calls: it listens on loopback, and takes nothing from a browser's page.
+ * The admin listener. `/livez` says that the process runs; `/readyz` that it may be sent requests. `/metrics` is for
+ * Prometheus. `/keys/rotate` moves on to the next signing key. Nothing here asks who calls: it listens on loopback, and
+ * takes nothing from a browser's page.
  */
 export function adminHandler(options: AdminOptions) {
   const table: Readonly<Record<string, { readonly methods: readonly string[]; readonly say: () => Promise<Said> }>> = {
     '/livez': { methods: ['GET', 'HEAD'], say: async () => ({ status: 200, text: 'ok' }) },
-    '/readyz': { methods: ['GET', 'HEAD'], say: () => readiness(options) },
+    '/readyz': {
+      methods: ['GET', 'HEAD'],
+      async say() {
+        const { ready, text } = await options.readiness();
+        return { status: ready ? 200 : 503, text };
+      },
+    },
     '/metrics': {
       methods: ['GET', 'HEAD'],
       say: async () => ({ status: 200, ...(await options.metrics()) }),
@@ -47,12 +52,6 @@ export function adminHandler(options: AdminOptions) {
     if (request.headers.origin !== undefined) return send(response, { status: 403, text: 'not from a browser' });
     send(response, await entry.say().catch(() => ({ status: 503, text: 'the store cannot be reached' })));
   };
-}
-
-async function readiness({ draining, probeStore }: AdminOptions): Promise<Said> {
-  if (draining()) return { status: 503, text: 'draining' };
-  await probeStore();
-  return { status: 200, text: 'ok' };
 }
 
 function send(response: ServerResponse, said: Said, headers: Record<string, string> = {}): void {

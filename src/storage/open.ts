@@ -22,6 +22,8 @@ export interface OpenedStore {
   readonly bus: RevocationBus;
   /** Sees that the store can be used. Out: what the operator should know. Throws GatewayError with a message for them. */
   readonly check: () => Promise<readonly string[]>;
+  /** Throws GatewayError `store_unavailable` when the store cannot be read, or takes no writes until a restart. */
+  readonly probe: () => Promise<unknown>;
   /** What limits are counted with: for all replicas that share the store. */
   readonly counters: Counters;
 }
@@ -53,6 +55,7 @@ export function openStore(
         bus: NO_REPLICAS,
         counters: memoryCounters(clock),
         check: nothingToTell,
+        probe: nothingToTell,
       };
     }
     case 'redis': {
@@ -68,6 +71,7 @@ export function openStore(
         bus: redisBus(options),
         counters: redisCounters({ ...options, secret }, clock),
         check: () => checkRedisAtStart(options, inner),
+        probe: () => inner.get('SigningKeys', 'current'),
       };
     }
     case 'sqlite': {
@@ -79,6 +83,7 @@ export function openStore(
         bus: NO_REPLICAS,
         counters: memoryCounters(clock),
         check: nothingToTell,
+        probe: inner.probe,
       };
     }
   }

@@ -17,13 +17,18 @@ interface Row {
   ref_uid: string | null;
 }
 
+interface SqliteStore extends Store {
+  /** Throws GatewayError `store_unavailable` when it cannot be read, or takes no writes any more. */
+  readonly probe: () => Promise<void>;
+}
+
 /**
  * The embedded store on node:sqlite: write-ahead log, every commit synced to disk before it is acknowledged.
  * In: the file (made with its folder, readable by the owner only) and the clock.
  * Throws StoreOpenError when the file is damaged, another gate's or program's, written by a newer version, or out of reach.
  * Damage in a large file may be found only while it serves: then everything is a 503 from there on.
  */
-export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): Store {
+export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): SqliteStore {
   const { database, check, unlock } = openDatabase(path, limits);
   const health = new StoreHealth();
   let closed = false;
@@ -104,6 +109,9 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
     },
     async sweep(limit) {
       return health.write(() => Number(sweep.run(unixSeconds(clock), limit).changes));
+    },
+    async probe() {
+      health.write(() => selectOne.get('SigningKeys', 0, 'current'));
     },
     async close() {
       if (closed) return;

@@ -18,6 +18,7 @@ describe.skipIf(!stracePresent())('a disk that fails', () => {
     held = (await connect(app)) as unknown as Tokens;
   });
   afterEach(() => gate.close());
+  const readiness = async (path: string) => (await fetch(gate.admin + path)).status;
   const log = () => join(gate.data, 'coursegate.db-wal');
 
   it('to sync once is never trusted again until a restart: nothing is acknowledged, all is read, and the log says why', {
@@ -40,11 +41,18 @@ describe.skipIf(!stracePresent())('a disk that fails', () => {
     expect(await statusOf(gate.origin, held.access_token)).toBe(200);
     expect((await introspect(app, held.access_token)).active).toBe(true);
     expect(await statusOf(gate.origin, 'unknown')).toBe(401);
+    for (let at = 0; at < 3; at += 1) {
+      const answer = await fetch(`${gate.admin}/readyz`);
+      expect([answer.status, await answer.text()]).toEqual([503, 'the store cannot be used; the log says why\n']);
+    }
+    expect(await readiness('/livez')).toBe(200);
+    expect(gate.log().match(/"err":\{[^\n]+the disk did not keep[^\n]+"msg":"not ready/g)).toHaveLength(1);
     expect(gate.log()).toContain('the disk did not keep what was written');
     expect(gate.log()).toContain('read-only until coursegate is restarted');
 
     await gate.kill();
     await gate.start();
+    expect(await readiness('/readyz')).toBe(200);
     // Refused, it is not known to be undone: it may have reached the disk all the same. There is one set of tokens at most:
     // who asks again gets nothing, or the same again.
     const redeemed = await token(app, form);
@@ -71,6 +79,7 @@ describe.skipIf(!stracePresent())('a disk that fails', () => {
       },
       log(),
     );
+    expect(await readiness('/readyz')).toBe(200);
     expect(gate.log()).toContain('disk I/O error');
     expect(await token(app, form)).toMatchObject({ status: 200 });
     expect(await token(app, refreshForm(app, held.refresh_token))).toMatchObject({ status: 200 });
