@@ -95,7 +95,7 @@ ${filler.join('\n')}
       output: join(home, 'output.log'),
     },
   );
-  const tokens = await connect(origin);
+  const tokens = await accessTokens(origin);
   return {
     port,
     roots: [gate.pid],
@@ -110,7 +110,7 @@ ${filler.join('\n')}
 }
 
 /** One app, one member, and as many approvals as tokens are wanted: all over HTTP, as an app and a browser would. */
-async function connect(origin: string): Promise<string[]> {
+export async function accessTokens(origin: string): Promise<string[]> {
   const app = await registerApp(origin);
   const browser = createBrowser();
   const tokens: string[] = [];

@@ -85,16 +85,16 @@ export function createAccountEndpoint(options: AccountOptions): AccountEndpoint 
     return { errors: [formatError(costError(cost, limits.cost, at), 'MAX_COST_EXCEEDED', undefined, details)] };
   }
 
-  async function run(request: GraphqlRequest, type: ResponseType, principal: MemberPrincipal, left: AbortSignal) {
+  async function run(request: GraphqlRequest, type: ResponseType, principal: MemberPrincipal, ended: AbortController) {
     const checked = find(request);
     if (checked.document === undefined) return answer(type, false, { errors: checked.errors });
     const { scope } = principal;
     const lacking = scopesMissingForMutation(schema, guards, checked.document, request.operationName, scope);
     if (lacking !== undefined) return insufficientScope(new Set([...scope, ...lacking]), metadataUrl);
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new Error('The deadline of the operation has passed.')), deadline * 1000);
+    const late = new Error('The deadline of the operation has passed.');
+    const timer = setTimeout(() => ended.abort(late), deadline * 1000);
     try {
-      const signal = AbortSignal.any([late.signal, left]);
+      const { signal } = ended;
       const operation = new Operation({ principal, call, mapping, config, limits, signal });
       const result = await executeOperation({ schema, document: checked.document, request, operation, signal });
       return answer(type, result.data !== undefined, maskResult(result, signal.aborted, onError));
@@ -104,17 +104,23 @@ export function createAccountEndpoint(options: AccountOptions): AccountEndpoint 
   }
 
   return async (request, response, principal) => {
-    const left = new AbortController();
-    response.once('close', () => left.abort());
+    const ended = new AbortController();
+    let left = false;
+    response.once('close', () => {
+      // It closes after every answer too; an abort that tells nobody anything still costs as much as a small query.
+      if (response.writableFinished) return;
+      left = true;
+      ended.abort();
+    });
     let finished: Answer;
     try {
       const type = negotiate(request.headers.accept);
       if (type === undefined) finished = NOT_ACCEPTABLE;
-      else finished = await run(await readGraphqlRequest(request, options.bodyLimit), type, principal, left.signal);
+      else finished = await run(await readGraphqlRequest(request, options.bodyLimit), type, principal, ended);
     } catch (thrown) {
       finished = failure(thrown, onError);
     }
-    if (!left.signal.aborted) writeAnswer(response, finished);
+    if (!left) writeAnswer(response, finished);
   };
 }
 

@@ -1,4 +1,13 @@
-import { type DocumentNode, type FragmentDefinitionNode, GraphQLError, Kind, type SelectionSetNode } from 'graphql';
+import {
+  type ASTNode,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type FragmentSpreadNode,
+  GraphQLError,
+  Kind,
+  type SelectionSetNode,
+  type ValueNode,
+} from 'graphql';
 
 /** How much one operation may be, before and while it runs. */
 export interface Limits {
@@ -21,6 +30,14 @@ export interface Limits {
 /** Introspection nests by nature (a type of a list of a type), and graphql-js has a rule of its own for it. */
 const MOST_INTROSPECTION_DEPTH = 24;
 
+/**
+ * Validation compares the fields of one place that have one name pair by pair, and all their fields below with them:
+ * 130 fields of three levels take it 50 ms. Clients that put their documents together from fragments stay far below.
+ */
+const MOST_COMPARISONS = 1000;
+/** Lists and objects inside one another, in an argument. */
+const MOST_VALUE_DEPTH = 16;
+
 /** A document that is too much: the error, and the code of the limit. */
 export interface Excess {
   readonly error: GraphQLError;
@@ -42,23 +59,32 @@ const NOTHING: Size = { fields: 0, aliases: 0, depth: 0, introspectionDepth: 0, 
 
 /**
  * What is too much about a document, before the costlier validation looks at it. Each fragment is measured once, so a
- * fan-out of fragments costs no more than its text, and a cycle ends (validation then names it). Also refuses empty
- * selection sets, which graphql-js 17 lets through. Out: the first excess, or undefined.
+ * fan-out of fragments costs no more than its text. Also refuses fragments that are missing or hold themselves (so that
+ * every fragment written out has a field), and empty selection sets, which graphql-js 17 lets through. Out: the first excess, or undefined.
  */
 export function checkLimits(document: DocumentNode, limits: Limits): Excess | undefined {
   const measure = new Measure(document);
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
     const size = measure.of(definition.selectionSet);
-    if (measure.empty !== undefined) {
-      const error = new GraphQLError('A selection set is empty.', { nodes: [measure.empty] });
-      return { error, code: 'GRAPHQL_VALIDATION_FAILED' };
+    if (measure.invalid !== undefined) {
+      const { message, node } = measure.invalid;
+      return { error: new GraphQLError(message, { nodes: [node] }), code: 'GRAPHQL_VALIDATION_FAILED' };
+    }
+    if (measure.deepValue !== undefined) {
+      const message = `A value has more than ${MOST_VALUE_DEPTH} levels of lists and objects.`;
+      return { error: new GraphQLError(message, { nodes: [measure.deepValue] }), code: 'MAX_DEPTH_EXCEEDED' };
     }
     // A fragment counts where it is spread; alone it cannot tell what is introspection.
     if (definition.kind === Kind.FRAGMENT_DEFINITION) continue;
     const excess = excessOf(size, (definition.directives?.length ?? 0) + size.directives, limits);
     if (excess !== undefined) {
       return { error: new GraphQLError(excess.message, { nodes: [definition] }), code: excess.code };
+    }
+    // Only now, when the fields with all fragments written out are known to be few.
+    if (measure.comparisons([definition.selectionSet]) > MOST_COMPARISONS) {
+      const message = 'The operation asks for the same fields too many times in the same place.';
+      return { error: new GraphQLError(message, { nodes: [definition] }), code: 'MAX_FIELDS_EXCEEDED' };
     }
   }
   return undefined;
@@ -82,7 +108,11 @@ function excessOf(size: Size, directives: number, limits: Limits): { message: st
 class Measure {
   readonly #fragments = new Map<string, FragmentDefinitionNode>();
   readonly #measured = new Map<string, Size>();
-  empty: SelectionSetNode | undefined;
+  /** Fragments that are being measured. */
+  readonly #open = new Set<string>();
+  /** What makes the document invalid, as far as measuring meets it. */
+  invalid: { readonly message: string; readonly node: ASTNode } | undefined;
+  deepValue: ValueNode | undefined;
 
   constructor(document: DocumentNode) {
     for (const definition of document.definitions) {
@@ -91,14 +121,15 @@ class Measure {
   }
 
   of(set: SelectionSetNode): Size {
-    if (set.selections.length === 0) this.empty ??= set;
+    if (set.selections.length === 0) this.invalid ??= { message: 'A selection set is empty.', node: set };
     let total = NOTHING;
     for (const selection of set.selections) {
       const directives = selection.directives?.length ?? 0;
       if (directives > 0) total = sum(total, { ...NOTHING, directives });
-      if (selection.kind === Kind.FRAGMENT_SPREAD) total = sum(total, this.#fragment(selection.name.value));
+      if (selection.kind === Kind.FRAGMENT_SPREAD) total = sum(total, this.#fragment(selection));
       else if (selection.kind === Kind.INLINE_FRAGMENT) total = sum(total, this.of(selection.selectionSet));
       else {
+        for (const { value } of selection.arguments ?? []) this.#value(value, 0);
         const inner = selection.selectionSet === undefined ? NOTHING : this.of(selection.selectionSet);
         const depth = Math.max(inner.depth, inner.introspectionDepth) + 1;
         const meta = selection.name.value === '__schema' || selection.name.value === '__type';
@@ -115,13 +146,57 @@ class Measure {
     return total;
   }
 
-  #fragment(name: string): Size {
+  /** Pairs of fields that validation has to compare. In: the selection sets of one place, of few fields in all. */
+  comparisons(sets: readonly SelectionSetNode[]): number {
+    const places = new Map<string, SelectionSetNode[]>();
+    const counts = new Map<string, number>();
+    const gather = (set: SelectionSetNode): void => {
+      for (const selection of set.selections) {
+        if (selection.kind === Kind.FIELD) {
+          const name = selection.alias?.value ?? selection.name.value;
+          counts.set(name, (counts.get(name) ?? 0) + 1);
+          if (selection.selectionSet === undefined) continue;
+          const inner = places.get(name);
+          if (inner === undefined) places.set(name, [selection.selectionSet]);
+          else inner.push(selection.selectionSet);
+        } else {
+          // Fragments of one place are compared too, whatever they hold.
+          if (selection.kind === Kind.FRAGMENT_SPREAD) counts.set('...', (counts.get('...') ?? 0) + 1);
+          const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : this.#fragments.get(selection.name.value);
+          if (inner !== undefined) gather(inner.selectionSet);
+        }
+      }
+    };
+    for (const set of sets) gather(set);
+    let pairs = 0;
+    for (const count of counts.values()) pairs += (count * (count - 1)) / 2;
+    for (const inner of places.values()) pairs += this.comparisons(inner);
+    return pairs;
+  }
+
+  #value(value: ValueNode, depth: number): void {
+    if (value.kind !== Kind.LIST && value.kind !== Kind.OBJECT) return;
+    if (depth === MOST_VALUE_DEPTH) this.deepValue ??= value;
+    else if (value.kind === Kind.LIST) for (const item of value.values) this.#value(item, depth + 1);
+    else for (const field of value.fields) this.#value(field.value, depth + 1);
+  }
+
+  #fragment(spread: FragmentSpreadNode): Size {
+    const name = spread.name.value;
     const known = this.#measured.get(name);
     if (known !== undefined) return known;
-    // Set first, so that a cycle finds it and ends.
-    this.#measured.set(name, NOTHING);
+    if (this.#open.has(name)) {
+      this.invalid ??= { message: `The fragment ${name} holds itself.`, node: spread };
+      return NOTHING;
+    }
     const fragment = this.#fragments.get(name);
-    const size = fragment === undefined ? NOTHING : this.of(fragment.selectionSet);
+    if (fragment === undefined) {
+      this.invalid ??= { message: `There is no fragment ${name}.`, node: spread };
+      return NOTHING;
+    }
+    this.#open.add(name);
+    const size = this.of(fragment.selectionSet);
+    this.#open.delete(name);
     this.#measured.set(name, size);
     return size;
   }

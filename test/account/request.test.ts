@@ -42,6 +42,13 @@ describe('requests that are not well formed', () => {
     ['variables that are a list', 400, 'INVALID_REQUEST', of('{viewer{id}}', { variables: [] }), {}],
     ['variables that are text', 400, 'INVALID_REQUEST', of('{viewer{id}}', { variables: '{}' }), {}],
     ['an operationName that is a number', 400, 'INVALID_REQUEST', of('{viewer{id}}', { operationName: 1 }), {}],
+    [
+      'JSON of 65 levels',
+      400,
+      'INVALID_REQUEST',
+      `{"query":"{viewer{id}}","variables":{"a":${'['.repeat(63)}${']'.repeat(63)}}}`,
+      {},
+    ],
     ['extensions that are text', 400, 'INVALID_REQUEST', of('{viewer{id}}', { extensions: 'x' }), {}],
   ])('%s', async (_name, status, code, body, headers) => {
     const reply = await account.send(body, headers);
@@ -114,6 +121,28 @@ describe('documents that are refused', () => {
       'GRAPHQL_VALIDATION_FAILED',
       '{ viewer { ...A } } fragment A on Viewer { ...B } fragment B on Viewer { ...A }',
     ],
+    ['a fragment that is not there', 'GRAPHQL_VALIDATION_FAILED', '{ viewer { id ...Gone } }'],
+    [
+      'a fan-out to a fragment that is not there',
+      'GRAPHQL_VALIDATION_FAILED',
+      `{ viewer { ...F0 } } ${many(60, (index) => `fragment F${index} on Viewer { ...F${index + 1} ...F${index + 1} }`)}`,
+    ],
+    ['the same field 46 times in one place', 'MAX_FIELDS_EXCEEDED', `{ viewer { ${many(46, () => 'id')} } }`],
+    [
+      'the same place again and again, by fragments and two levels',
+      'MAX_FIELDS_EXCEEDED',
+      `{ viewer { ${many(20, () => '...F')} } ${many(8, () => 'viewer { ...F ...F }')} } fragment F on Viewer { enrolledCourses { nodes { slug } } }`,
+    ],
+    [
+      '46 fragments in one place, of different fields',
+      'MAX_FIELDS_EXCEEDED',
+      `{ viewer { ${many(46, (index) => `...F${index}`)} } } ${many(46, (index) => `fragment F${index} on Viewer { f${index} }`)}`,
+    ],
+    [
+      'a value of 17 lists in lists',
+      'MAX_DEPTH_EXCEEDED',
+      `{ viewer { enrolledCourses(first: ${'['.repeat(17)}1${']'.repeat(17)}) { totalCount } } }`,
+    ],
     [
       'a fan-out',
       'MAX_FIELDS_EXCEEDED',
@@ -149,6 +178,18 @@ describe('documents that are refused', () => {
       expect(reply.text).not.toMatch(/did you mean/i);
     }
     expect(account.errors).toEqual([]);
+  });
+
+  test('what is just within the limits is answered', async () => {
+    for (const [query, variables] of [
+      [`{ viewer { ${many(45, () => 'id')} } }`],
+      [
+        `{ viewer { ${many(30, (index) => `...F${index}`)} } } ${many(30, (index) => `fragment F${index} on Viewer { ${index % 2 ? 'id' : '__typename'} }`)}`,
+      ],
+      ['{ viewer { id } }', { text: '"[{'.repeat(100), deep: JSON.parse(`${'['.repeat(62)}${']'.repeat(62)}`) }],
+    ] as const) {
+      expect((await account.ask(query, variables)).body.data.viewer).toMatchObject({ id: 'm-1001' });
+    }
   });
 
   test('at most a handful of errors is listed', async () => {

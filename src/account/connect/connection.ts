@@ -29,18 +29,22 @@ export async function resolveConnection(
       ? await readLinkedPages(window, pages.pageSize, read, connector.source)
       : await readNumberedPages(window, pages, read, connector.source);
   const scope = operation.scope(own);
-  const edges = evaluated(() =>
-    found.rows.map(({ row, at }) => ({ cursor: encodeCursor(at), node: connector.select(row, scope) })),
-  );
+  const { rows } = found;
+  const nodes = evaluated(() => rows.map(({ row }) => connector.select(row, scope)));
+  const cursorOf = (index: number) => {
+    const row = rows.at(index);
+    return row === undefined ? null : encodeCursor(row.at);
+  };
   return {
-    nodes: edges.map(({ node }) => node),
-    edges,
-    pageInfo: {
+    nodes,
+    // graphql-js calls what is a function, when it is asked for: most clients never ask for a cursor of every item.
+    edges: () => nodes.map((node, index) => ({ cursor: cursorOf(index), node })),
+    pageInfo: () => ({
       hasNextPage: found.hasNextPage,
       hasPreviousPage: found.hasPreviousPage,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
-    },
+      startCursor: cursorOf(0),
+      endCursor: cursorOf(-1),
+    }),
     totalCount: found.total,
   };
 }

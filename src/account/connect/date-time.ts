@@ -27,5 +27,6 @@ function formatInstant(milliseconds: number): string | undefined {
   const date = new Date(milliseconds);
   const year = date.getUTCFullYear();
   if (Number.isNaN(year) || year < 0 || year > 9999) return undefined;
-  return date.toISOString().replace(/\.\d{3}Z$/, 'Z');
+  // Years of four digits: the fraction is always in the same place.
+  return `${date.toISOString().slice(0, 19)}Z`;
 }

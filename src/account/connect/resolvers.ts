@@ -26,23 +26,31 @@ export function attachResolvers(contract: GraphQLSchema, mapping: Mapping): void
 
 function fieldResolver(field: FieldMapping): Resolver {
   const { connector, pages } = field;
-  if (pages !== undefined) {
-    return (source, args, operation) => {
-      return resolveConnection(field, pages, { args, this: source }, operation);
-    };
-  }
   return async (source, args, operation) => {
-    const scope = operation.scope({ args, this: source });
-    const answer = await operation.ask(connector, scope);
-    return answer === undefined ? null : evaluated(() => connector.select(answer, scope));
+    try {
+      if (pages !== undefined) return await resolveConnection(field, pages, { args, this: source }, operation);
+      const scope = operation.scope({ args, this: source });
+      const answer = await operation.ask(connector, scope);
+      return answer === undefined ? null : evaluated(() => connector.select(answer, scope));
+    } catch (thrown) {
+      throw asAccountError(thrown);
+    }
   };
 }
 
+/** Called for every object of a window: one promise more for each would be felt. */
 function batchResolver(batch: TypeMapping, name: string): Resolver {
-  return async (source, _args, operation) => {
-    const fields = await operation.fieldsOf(batch, (source as Record<string, unknown>)[batch.key]);
-    return fields?.[name] ?? null;
+  const pick = (fields: Readonly<Record<string, unknown>> | undefined) => fields?.[name] ?? null;
+  const refuse = (thrown: unknown) => {
+    throw asAccountError(thrown);
   };
+  return (source, _args, operation) =>
+    operation.fieldsOf(batch, (source as Record<string, unknown>)[batch.key]).then(pick, refuse);
+}
+
+/** Whatever a resolver throws that is not meant for the client is ours to answer for, not the upstream's. */
+function asAccountError(thrown: unknown): AccountError {
+  return thrown instanceof AccountError ? thrown : new AccountError('INTERNAL_SERVER_ERROR', { cause: thrown });
 }
 
 function attach(contract: GraphQLSchema, coordinate: string, resolve: Resolver): void {
@@ -50,12 +58,5 @@ function attach(contract: GraphQLSchema, coordinate: string, resolve: Resolver):
   const type = contract.getType(typeName);
   const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
   if (field === undefined) throw new Error(`no field ${coordinate}`);
-  // Whatever a resolver throws that is not meant for the client is ours to answer for, not the upstream's.
-  field.resolve = async (source, args, operation, info) => {
-    try {
-      return await resolve(source, args, operation, info);
-    } catch (thrown) {
-      throw thrown instanceof AccountError ? thrown : new AccountError('INTERNAL_SERVER_ERROR', { cause: thrown });
-    }
-  };
+  field.resolve = resolve;
 }

@@ -1,0 +1,140 @@
+import type { Dispatcher } from 'undici';
+import { GatewayError } from '../errors.ts';
+import type { Visit } from './admission.ts';
+import type { Connections } from './connections.ts';
+import { upstreamFailure, wasStaleConnection } from './failures.ts';
+import type { UpstreamResponse } from './request.ts';
+
+type Headers = Dispatcher.ResponseData['headers'];
+
+const LARGEST_ANSWER = 2 * 1024 * 1024;
+
+export interface OwnCallPlan {
+  readonly connections: Connections;
+  readonly visit: Visit;
+  /** `servername`: by which name an https upstream is called; undici takes it, its types do not know it. */
+  readonly request: Dispatcher.DispatchOptions & { readonly servername: string };
+  /** Milliseconds for all of it, to the last byte. */
+  readonly deadline: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * One call of ours, with its answer read whole, as a handler of undici's dispatcher: a stream in between, and a signal
+ * made of signals, cost as much as the rest of the call. Rejects with GatewayError.
+ */
+export function makeOwnCall(plan: OwnCallPlan): Promise<UpstreamResponse> {
+  return new Promise((resolve, reject) => new OwnCall(plan, resolve, reject).start());
+}
+
+class OwnCall implements Dispatcher.DispatchHandler {
+  readonly #plan: OwnCallPlan;
+  readonly #resolve: (answer: UpstreamResponse) => void;
+  readonly #reject: (failure: GatewayError) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onAbort = () => this.#giveUp(new GatewayError('upstream_timeout', { cause: this.#plan.signal?.reason }));
+  #controller: Dispatcher.DispatchController | undefined;
+  /** Only a safe call is made again (RFC 9110 §9.2.2), and once. */
+  #maySendAgain: boolean;
+  #over = false;
+  #status = 0;
+  #headers: Headers = {};
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+
+  constructor(plan: OwnCallPlan, resolve: (answer: UpstreamResponse) => void, reject: (failure: GatewayError) => void) {
+    this.#plan = plan;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#maySendAgain = plan.request.method === 'GET';
+    this.#timer = setTimeout(() => this.#giveUp(new GatewayError('upstream_timeout')), plan.deadline);
+  }
+
+  start(): void {
+    const { signal, connections, request } = this.#plan;
+    if (signal?.aborted === true) this.#onAbort();
+    else {
+      signal?.addEventListener('abort', this.#onAbort, { once: true });
+      connections.send(request, this, false);
+    }
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // Given up while it waited for a connection.
+    if (this.#over) controller.abort(new GatewayError('upstream_timeout'));
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    if (status >= 100 && status < 200) return;
+    this.#maySendAgain = false;
+    this.#status = status;
+    this.#headers = headers;
+    this.#plan.visit.answered(status);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#length += chunk.length;
+    this.#chunks.push(chunk);
+    if (this.#length > LARGEST_ANSWER) controller.abort(unusable('more than 2 MiB'));
+  }
+
+  onResponseEnd(): void {
+    if (this.#over) return;
+    const coding = this.#headers['content-encoding'];
+    if (coding !== undefined && coding !== 'identity' && this.#length > 0) {
+      this.#fail(unusable('a content coding nobody asked for'));
+      return;
+    }
+    this.#end();
+    this.#resolve({ status: this.#status, headers: joined(this.#headers), body: textOf(this.#chunks) });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.#over) return;
+    if (this.#maySendAgain && wasStaleConnection(error)) {
+      this.#maySendAgain = false;
+      this.#plan.connections.send(this.#plan.request, this, true);
+    } else this.#fail(upstreamFailure(error));
+  }
+
+  #giveUp(failure: GatewayError): void {
+    if (this.#over) return;
+    this.#fail(failure);
+    this.#controller?.abort(failure);
+  }
+
+  #fail(failure: GatewayError): void {
+    // A caller that gave up says nothing of the upstream.
+    if (this.#plan.signal?.aborted !== true) this.#plan.visit.failed(failure);
+    this.#end();
+    this.#reject(failure);
+  }
+
+  #end(): void {
+    this.#over = true;
+    clearTimeout(this.#timer);
+    this.#plan.signal?.removeEventListener('abort', this.#onAbort);
+    this.#plan.visit.leave();
+  }
+}
+
+/** As UTF-8, without the mark some systems put before it. */
+function textOf(chunks: readonly Buffer[]): string {
+  const [only] = chunks;
+  const text = (chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)).toString();
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+function unusable(what: string): GatewayError {
+  return new GatewayError('upstream_invalid', { cause: new Error(`The upstream answered with ${what}.`) });
+}
+
+function joined(headers: Headers): Record<string, string> {
+  const fields: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined)
+      fields[name] = Array.isArray(value) ? value.join(name === 'set-cookie' ? '\n' : ', ') : value;
+  }
+  return fields;
+}
