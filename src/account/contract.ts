@@ -16,7 +16,7 @@ const CONTRACT = 'account schema';
 const START = { file: CONTRACT, line: 1, column: 1 };
 
 /** What a contract may say about its fields besides what GraphQL has; names and meaning are the field's own. */
-const VOCABULARY = parse(`
+export const VOCABULARY = parse(`
   "The scopes a token needs for this field, or for every field of this type: one of the lists, and all of its scopes."
   directive @requiresScopes(scopes: [[String!]!]!) on FIELD_DEFINITION | OBJECT
 

@@ -11,7 +11,7 @@ import {
 import { type Mistakes, placeOf } from './mistakes.ts';
 
 /** The directives of a mapping file, and so the documented subset of Apollo Connectors; @connection is ours. */
-const DIRECTIVES = buildSchema(`
+export const DIRECTIVES = buildSchema(`
   "Accepted for editors that know Apollo's specifications, and ignored."
   directive @link(url: String!, as: String, import: [String!]) repeatable on SCHEMA
 

@@ -1,0 +1,175 @@
+/** One line of the reference: a selection, what it is applied to, and what it gives. Shown there, and run by a test. */
+export interface Example {
+  readonly selection: string;
+  readonly data: unknown;
+  readonly gives: unknown;
+  /** What the variables stand for, where the example has any. */
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+const COURSE = { id: 7, course: { slug: 'knots', 'full title': 'Knots' }, tags: [{ name: 'rope' }, { name: 'sea' }] };
+
+/** What the language has besides its methods, each with what it is for. */
+export const CONSTRUCTS: readonly (Example & { readonly about: string })[] = [
+  { about: 'A key of that name', selection: 'id', data: COURSE, gives: { id: 7 } },
+  { about: 'Under another name, by a path', selection: 'slug: course.slug', data: COURSE, gives: { slug: 'knots' } },
+  {
+    about: 'A key that is no name',
+    selection: 'title: course."full title"',
+    data: COURSE,
+    gives: { title: 'Knots' },
+  },
+  {
+    about: 'A missing key is null, at any depth',
+    selection: 'a: course.rating.stars',
+    data: COURSE,
+    gives: { a: null },
+  },
+  {
+    about: 'The fields of an object; of a list, of each of its items',
+    selection: 'course { slug }  tags { name }',
+    data: COURSE,
+    gives: { course: { slug: 'knots' }, tags: [{ name: 'rope' }, { name: 'sea' }] },
+  },
+  {
+    about: 'An object made of fields beside one another',
+    selection: 'price: { amount: cents->minorUnits(2)  currencyCode: currency }',
+    data: { cents: 1999, currency: 'EUR' },
+    gives: { price: { amount: '19.99', currencyCode: 'EUR' } },
+  },
+  {
+    about: 'A key of a list: that key of its items',
+    selection: 'tags: tags.name',
+    data: COURSE,
+    gives: { tags: ['rope', 'sea'] },
+  },
+  {
+    about: 'The first that is not null',
+    selection: 'name: nickname ?? name ?? $("nobody")',
+    data: { nickname: null, name: 'Sam' },
+    gives: { name: 'Sam' },
+  },
+  {
+    about: 'A fixed value',
+    selection: 'receiptUrl: $(null)  kind: $("course")',
+    data: {},
+    gives: { receiptUrl: null, kind: 'course' },
+  },
+  { about: 'The value at hand', selection: '$.data { id }', data: { data: { id: 1 } }, gives: { id: 1 } },
+  {
+    about: 'A variable',
+    selection: 'email: email ?? $context.email',
+    data: { email: null },
+    gives: { email: 'sam@example.com' },
+    variables: { context: { email: 'sam@example.com' } },
+  },
+  {
+    about: "Inside a method's argument, the item",
+    selection: 'open: tasks->filter(@.done->eq(false)).name',
+    data: {
+      tasks: [
+        { name: 'a', done: true },
+        { name: 'b', done: false },
+      ],
+    },
+    gives: { open: ['b'] },
+  },
+  { about: 'A comment', selection: 'id # until the end of the line', data: COURSE, gives: { id: 7 } },
+];
+
+/** By the name of the method. */
+export const METHOD_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
+  eq: [
+    { selection: 'a: lifetime->eq(1)', data: { lifetime: 1 }, gives: { a: true } },
+    { selection: 'a: lifetime->eq(1)', data: { lifetime: '1' }, gives: { a: false } },
+  ],
+  ne: [{ selection: 'a: status->ne("draft")', data: { status: 'draft' }, gives: { a: false } }],
+  in: [{ selection: 'a: status->in(["paid", "free"])', data: { status: 'paid' }, gives: { a: true } }],
+  contains: [{ selection: 'a: roles->contains("owner")', data: { roles: ['owner'] }, gives: { a: true } }],
+  gt: [{ selection: 'a: seats->gt(0)', data: { seats: 0 }, gives: { a: false } }],
+  gte: [{ selection: 'a: seats->gte(0)', data: { seats: 0 }, gives: { a: true } }],
+  lt: [{ selection: 'a: seats->lt(5)', data: { seats: 4 }, gives: { a: true } }],
+  lte: [{ selection: 'a: day->lte("2026-12-31")', data: { day: '2027-01-01' }, gives: { a: false } }],
+  not: [{ selection: 'a: hidden->not', data: { hidden: true }, gives: { a: false } }],
+  isNull: [{ selection: 'a: canceled_at->isNull', data: { canceled_at: null }, gives: { a: true } }],
+  match: [
+    {
+      selection: 'a: status->match(["paid", "PAID"], ["void", "VOIDED"], [@, "UNKNOWN"])',
+      data: { status: 'odd' },
+      gives: { a: 'UNKNOWN' },
+    },
+    { selection: 'a: status->match(["paid", "PAID"], [@, @])', data: { status: 'void' }, gives: { a: 'void' } },
+  ],
+  add: [{ selection: 'a: index->add(1)', data: { index: 0 }, gives: { a: 1 } }],
+  sub: [{ selection: 'a: number->sub(1)', data: { number: 1 }, gives: { a: 0 } }],
+  mul: [{ selection: 'a: seconds->mul(1000)', data: { seconds: 3 }, gives: { a: 3000 } }],
+  div: [{ selection: 'a: milliseconds->div(1000)', data: { milliseconds: 1500 }, gives: { a: 1.5 } }],
+  mod: [{ selection: 'a: seconds->mod(60)', data: { seconds: 61 }, gives: { a: 1 } }],
+  floor: [{ selection: 'a: milliseconds->div(1000)->floor', data: { milliseconds: 1999 }, gives: { a: 1 } }],
+  ceil: [{ selection: 'a: progress->ceil', data: { progress: 0.2 }, gives: { a: 1 } }],
+  round: [{ selection: 'a: progress->round', data: { progress: 61.5 }, gives: { a: 62 } }],
+  decimal: [
+    { selection: 'a: price->decimal(2)', data: { price: 20 }, gives: { a: '20.00' } },
+    { selection: 'a: price->decimal(2)', data: { price: '19.9' }, gives: { a: '19.90' } },
+  ],
+  minorUnits: [
+    { selection: 'a: cents->minorUnits(2)', data: { cents: 5 }, gives: { a: '0.05' } },
+    { selection: 'a: yen->minorUnits(0)', data: { yen: 1200 }, gives: { a: '1200' } },
+  ],
+  toString: [{ selection: 'a: id->toString', data: { id: 4711 }, gives: { a: '4711' } }],
+  parseInt: [{ selection: 'a: id->parseInt', data: { id: '042' }, gives: { a: 42 } }],
+  first: [{ selection: 'a: tags->first', data: { tags: ['x', 'y'] }, gives: { a: 'x' } }],
+  last: [{ selection: 'a: tags->last', data: { tags: ['x', 'y'] }, gives: { a: 'y' } }],
+  get: [{ selection: 'a: tags->get(-2)', data: { tags: ['x', 'y', 'z'] }, gives: { a: 'y' } }],
+  size: [{ selection: 'a: tags->size', data: { tags: ['x', 'y'] }, gives: { a: 2 } }],
+  slice: [{ selection: 'a: tags->slice(1, 3)', data: { tags: ['w', 'x', 'y', 'z'] }, gives: { a: ['x', 'y'] } }],
+  map: [
+    { selection: 'a: prices->map(@->minorUnits(2))', data: { prices: [100, 250] }, gives: { a: ['1.00', '2.50'] } },
+  ],
+  filter: [
+    {
+      selection: 'a: rows->filter(@.own->eq(true)).id',
+      data: { rows: [{ id: 1, own: true }, { id: 2 }] },
+      gives: { a: [1] },
+    },
+  ],
+  find: [
+    {
+      selection: 'a: meta->find(@.key->eq("slug")).value',
+      data: { meta: [{ key: 'slug', value: 'knots' }] },
+      gives: { a: 'knots' },
+    },
+  ],
+  entries: [
+    {
+      selection: 'a: courses->entries',
+      data: { courses: { 12: 'open' } },
+      gives: { a: [{ key: '12', value: 'open' }] },
+    },
+  ],
+  joinNotNull: [
+    { selection: "a: names->joinNotNull(' ')", data: { names: ['Sam', null, 'Lee'] }, gives: { a: 'Sam Lee' } },
+  ],
+  jsonParse: [{ selection: 'a: extra->jsonParse.level', data: { extra: '{"level":3}' }, gives: { a: 3 } }],
+  jsonStringify: [{ selection: 'a: extra->jsonStringify', data: { extra: { level: 3 } }, gives: { a: '{"level":3}' } }],
+  toDateTime: [
+    { selection: 'a: at->toDateTime("unix")', data: { at: 1_767_225_600 }, gives: { a: '2026-01-01T00:00:00Z' } },
+    { selection: 'a: at->toDateTime("unix")', data: { at: 0 }, gives: { a: null } },
+    {
+      selection: 'a: at->toDateTime("unix_ms")',
+      data: { at: 1_767_225_600_000 },
+      gives: { a: '2026-01-01T00:00:00Z' },
+    },
+    {
+      selection: 'a: at->toDateTime("sql_utc")',
+      data: { at: '2026-01-01 08:30:00' },
+      gives: { a: '2026-01-01T08:30:00Z' },
+    },
+    { selection: 'a: at->toDateTime("sql_utc")', data: { at: '0000-00-00 00:00:00' }, gives: { a: null } },
+    {
+      selection: 'a: at->toDateTime("iso")',
+      data: { at: '2026-01-01T09:30:00+01:00' },
+      gives: { a: '2026-01-01T08:30:00Z' },
+    },
+  ],
+};
