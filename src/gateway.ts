@@ -174,6 +174,7 @@ export async function startGateway({
         : createAccountEndpoint({
             schemaText: loaded.accountFiles.schema.text,
             mappings: loaded.accountFiles.mappings,
+            recorded: loaded.accountFiles.recorded,
             upstreams: Object.keys(config.upstreams),
             config: loaded.accountConfig,
             scopes,

@@ -54,6 +54,31 @@ program
     );
   });
 
+const account = program.command('account').description('look after what the Account API is made from');
+
+account
+  .command('pull')
+  .description('record the schemas of GraphQL upstreams, as the configuration names the files')
+  .requiredOption('--config <file>', 'the configuration file')
+  .option('--upstream <name>', 'of this upstream only')
+  .action(async ({ config: file, upstream }: { config: string; upstream?: string }) => {
+    const { pullSchemas } = await import('./account/remote/recording.ts');
+    for (const line of await pullSchemas(await loadConfig({ file, environment: process.env }), upstream)) say(line);
+  });
+
+account
+  .command('diff')
+  .description('tell how the schemas of GraphQL upstreams differ from what is recorded; exits 1 when they do')
+  .requiredOption('--config <file>', 'the configuration file')
+  .option('--upstream <name>', 'of this upstream only')
+  .action(async ({ config: file, upstream }: { config: string; upstream?: string }) => {
+    const { compareSchemas } = await import('./account/remote/recording.ts');
+    const lines = await compareSchemas(await loadConfig({ file, environment: process.env }), upstream);
+    for (const line of lines) say(line);
+    if (lines.length > 0) process.exitCode = EXIT.failure;
+    else say('Nothing is different.');
+  });
+
 program
   .command('backup')
   .description('copy the store to a new file, while the gate runs too')

@@ -12,6 +12,7 @@ import { type Checked, documentChecker } from './documents.ts';
 import { formatError, maskResult } from './errors.ts';
 import { executeOperation } from './execution.ts';
 import type { Limits } from './limits.ts';
+import type { RecordedFile } from './remote/recorded.ts';
 import { type GraphqlRequest, negotiate, type ResponseType, readGraphqlRequest } from './request.ts';
 import { buildAccountSchema } from './schema.ts';
 import { scopesMissingForMutation } from './scopes.ts';
@@ -21,6 +22,8 @@ export interface AccountOptions {
   /** The contract: what clients see. */
   readonly schemaText: string;
   readonly mappings: readonly MappingFile[];
+  /** The recorded schemas of GraphQL upstreams. */
+  readonly recorded?: readonly RecordedFile[];
   /** The names of the configured upstreams. */
   readonly upstreams: readonly string[];
   /** What mappings know as $config. The secret part never reaches a client. */
@@ -65,6 +68,7 @@ export function createAccountEndpoint(options: AccountOptions): AccountEndpoint 
   const account = buildAccountSchema(options.schemaText, options.mappings, {
     upstreams: options.upstreams,
     scopes: options.scopes,
+    recorded: options.recorded ?? [],
     config: { open: Object.keys(options.config.open), secret: Object.keys(options.config.secret) },
   });
   const { schema, mapping, guards } = account;

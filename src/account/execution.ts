@@ -18,6 +18,12 @@ export interface ExecutionInput {
 
 /** Executes one operation. When the signal aborts, the result is what has arrived, and the rest null with an error. */
 export async function executeOperation(input: ExecutionInput): Promise<ExecutionResult> {
+  const result = await executed(input);
+  const { alsoFailed } = input.operation;
+  return alsoFailed.length === 0 ? result : { ...result, errors: [...(result.errors ?? []), ...alsoFailed] };
+}
+
+async function executed(input: ExecutionInput): Promise<ExecutionResult> {
   const { schema, document, request, operation, signal } = input;
   try {
     return await execute({

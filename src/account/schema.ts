@@ -3,6 +3,9 @@ import { type Mapping, type MappingFile, type MappingNames, readMapping } from '
 import { Mistakes } from './connect/mistakes.ts';
 import { attachResolvers } from './connect/resolvers.ts';
 import { type Contract, readContract } from './contract.ts';
+import { joinRemoteFields } from './remote/check.ts';
+import { type RecordedFile, readRecorded } from './remote/recorded.ts';
+import { attachRemote } from './remote/resolvers.ts';
 import { attachScalars, SCALAR_NAMES } from './scalars.ts';
 import { attachGuards, type Guards, readGuards } from './scopes.ts';
 
@@ -14,6 +17,8 @@ export interface AccountSchema extends Contract {
 /** What the contract and its mapping may refer to, by name. */
 export interface Known extends MappingNames {
   readonly scopes: readonly string[];
+  /** The schemas of GraphQL upstreams. */
+  readonly recorded?: readonly RecordedFile[];
 }
 
 /**
@@ -32,9 +37,12 @@ export function buildAccountSchema(text: string, files: readonly MappingFile[], 
   const guards = readGuards(contract, new Set(known.scopes), mistakes);
   const mapping = readMapping(files, schema, known, mistakes);
   checkMapping(schema, mapping, SCALAR_NAMES, mistakes);
+  const recorded = readRecorded(known.recorded ?? [], mapping, mistakes);
+  const boundaries = joinRemoteFields(schema, mapping, recorded, SCALAR_NAMES, mistakes);
   mistakes.throwIfAny();
   attachScalars(schema);
   attachResolvers(schema, mapping);
+  attachRemote(schema, boundaries, guards);
   attachGuards(schema, guards);
   return { ...contract, mapping, guards };
 }

@@ -69,6 +69,11 @@ function missing(requirements: Requirements, granted: Scope): Requirements | und
   return open.length === 0 ? undefined : open;
 }
 
+/** Whether a token of these scopes opens a guarded field. */
+export function opensTo(requirements: Requirements, granted: Scope): boolean {
+  return missing(requirements, granted) === undefined;
+}
+
 /** Puts the guards before the resolvers, so that a refused field asks no upstream. Resolvers must be attached before. */
 export function attachGuards(schema: GraphQLSchema, guards: Guards): void {
   for (const [coordinate, requirements] of guards) {

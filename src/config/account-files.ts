@@ -13,6 +13,8 @@ interface TextFile {
 export interface AccountFiles {
   readonly schema: TextFile;
   readonly mappings: readonly TextFile[];
+  /** The recorded schemas of GraphQL upstreams. `text` is undefined for one that has not been recorded yet. */
+  readonly recorded: readonly { readonly upstream: string; readonly file: string; readonly text: string | undefined }[];
   /** The trusted documents, when there are any. */
   readonly documents: TextFile | undefined;
 }
@@ -43,8 +45,21 @@ export async function readAccountFiles(
   const [schemas, mappings] = [await read('schema'), await read('mappings')];
   const [documents] = await read('documents', 'file');
   const [schema] = schemas;
+  const recorded = await readRecorded(valueAt(account, ['upstreamSchemas']), resolve);
   const complete = schema !== undefined && mappings.length > 0;
-  return { files: complete ? { schema, mappings, documents } : undefined, findings };
+  return { files: complete ? { schema, mappings, recorded, documents } : undefined, findings };
+}
+
+/** A file that is not there is no mistake here: `account pull` makes it. Who needs it at start says so. */
+async function readRecorded(given: unknown, resolve: (path: string) => string): Promise<AccountFiles['recorded']> {
+  if (!isTree(given)) return [];
+  const named = Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return await Promise.all(
+    named.map(async ([upstream, path]) => {
+      const file = resolve(path);
+      return { upstream, file, text: await readFile(file, 'utf8').catch(() => undefined) };
+    }),
+  );
 }
 
 async function expand(pattern: string): Promise<readonly string[]> {

@@ -24,6 +24,10 @@ export const account = z.strictObject({
   path: z.literal('/account/graphql').default('/account/graphql'),
   schema: z.string().min(1).meta({ description: 'The contract as clients see it: a file of GraphQL SDL.' }),
   mappings: z.string().min(1).meta({ description: 'Where the fields come from: a file, or a pattern with *.' }),
+  upstreamSchemas: z
+    .record(z.string(), z.string().min(1))
+    .optional()
+    .meta({ description: 'The recorded schema of each GraphQL upstream: a file that `account pull` writes.' }),
   config: z
     .record(
       z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and _'),

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { MappingError } from '../../src/account/connect/mistakes.ts';
 import { createAccountEndpoint } from '../../src/account/endpoint.ts';
-import { CONTRACT_FILE, LIMITS, MAPPING_FILE, readText } from './support/account.ts';
+import {
+  CONTRACT_FILE,
+  EVENTS_MAPPING_FILE,
+  EVENTS_SCHEMA_FILE,
+  LIMITS,
+  MAPPING_FILE,
+  readText,
+} from './support/account.ts';
 
 /** A contract and its mapping that stay as they are, so that places in them can be pinned. */
 const COURSES = readText('test/account/fixtures/courses.graphql');
@@ -13,6 +20,7 @@ function mistakesOf(text: string, schemaText = COURSES, upstreams = ['school', '
     createAccountEndpoint({
       schemaText,
       mappings: [{ file: 'map.graphql', text }],
+      recorded: [EVENTS_SCHEMA_FILE],
       upstreams,
       scopes: ['account:read', 'account:write'],
       config: { open: { currency: 'EUR' }, secret: {} },
@@ -47,7 +55,8 @@ function changed(from: string, to: string, at = to): { text: string; place: stri
 }
 
 test('the demo mapping has no mistakes', () => {
-  expect(mistakesOf(MAPPING_FILE.text, CONTRACT_FILE)).toEqual([]);
+  const both = MAPPING_FILE.text + EVENTS_MAPPING_FILE.text;
+  expect(mistakesOf(both, CONTRACT_FILE, ['school', 'progress', 'events'])).toEqual([]);
   expect(mistakesOf(text)).toEqual([]);
 });
 
@@ -88,7 +97,7 @@ describe('one mistake is named with its place', () => {
     ['extend type EnrolledCourse\n', 'extend type Course\n', 'Course\n', 'the contract has no such object type'],
     ['slug: course_slug', 'name: course_slug', 'name: course_slug', 'the selection gives "name"'],
     ['slugs: $batch.slug->joinNotNull', 'slugs: $batch->joinNotNull', '$batch->', 'name what of $batch'],
-    ['# One call', 'type X { a: Int }\n#', 'type X', 'a mapping file has only "extend schema" and "extend type"'],
+    ['# One call', 'type X { a: Int }\n#', 'type X', 'a mapping file has only "extend schema", "extend type"'],
     ['extend type Viewer {', 'extend type Viewer {{', '{\n  email', 'Syntax Error'],
     [
       'batch: { maxSize: 100 }\n    http: {',

@@ -14,6 +14,7 @@ describe('the account block', () => {
         { file: resolve('a.map.graphql'), text: 'a' },
         { file: resolve('b.map.graphql'), text: 'b' },
       ],
+      recorded: [],
       documents: undefined,
     });
     expect(config.account).toEqual({

@@ -14,6 +14,7 @@ import type { Connector } from './connector.ts';
 import type { FieldMapping, Mapping } from './mapping.ts';
 import { type Mistakes, placeOf } from './mistakes.ts';
 import { ownFields } from './own-fields.ts';
+import { givenByBatch } from './selection-names.ts';
 import type { Member, Selection } from './syntax.ts';
 
 /** What a connection's fields are called; the gateway fills them. */
@@ -207,9 +208,8 @@ class Check {
   /** What gives a field apart from the selection its object comes from. */
   #givenOtherwise(type: string, name: string): string | undefined {
     if (this.#mapping.fields.has(`${type}.${name}`)) return 'its own @connect';
-    const batch = this.#mapping.types.get(type);
-    if (batch === undefined || name === batch.key) return undefined;
-    return memberNames(batch.connector.selection).has(name) ? `the @connect on ${type}` : undefined;
+    if (this.#mapping.remote.fields.has(`${type}.${name}`)) return 'its own @graphql';
+    return givenByBatch(this.#mapping.types.get(type), name) === undefined ? undefined : `the @connect on ${type}`;
   }
 
   #membersOf(selection: Selection, connector: Connector, coordinate: string): readonly Member[] | undefined {
@@ -228,10 +228,4 @@ class Check {
     const place = node ? placeOf(node) : { file: 'account schema', line: 1, column: 1 };
     this.#mistakes.add(place, coordinate, message);
   }
-}
-
-/** The names a selection of an object gives. */
-export function memberNames(selection: Selection): ReadonlySet<string> {
-  const members = selection.kind === 'members' ? selection.members : (selection.chains[0]?.members ?? []);
-  return new Set(members.map(({ name }) => name));
 }

@@ -16,7 +16,49 @@ export const DIRECTIVES = buildSchema(`
   directive @link(url: String!, as: String, import: [String!]) repeatable on SCHEMA
 
   "An upstream of the configuration, by its name there. Address, time limit and identity are set there, not here."
-  directive @source(name: String!, http: SourceHTTP, isSuccess: String, errors: ConnectErrors) repeatable on SCHEMA
+  directive @source(
+    name: String!
+    http: SourceHTTP
+    isSuccess: String
+    errors: ConnectErrors
+    "The upstream speaks GraphQL, and @graphql takes fields from it."
+    graphql: SourceGraphQL
+  ) repeatable on SCHEMA
+
+  """
+  On a field of Query, of the viewer or of Mutation: it comes from a GraphQL upstream, with all that is below it.
+  Sibling fields are asked for in one query; of mutations nothing is ever sent but those that have this directive.
+  """
+  directive @graphql(
+    source: String!
+    "The upstream's root field that gives the member this field stands in. Without it the field is a root field itself."
+    root: String
+    "The argument, of root or else of the field, that takes the member's id or a list of it: the access token's, always."
+    member: String
+    "What the upstream calls the field."
+    name: String
+    "What it calls the field's arguments."
+    arguments: [UpstreamArgument!]
+  ) on FIELD_DEFINITION
+
+  "What a GraphQL upstream calls this, where its name is another. An enum's value can stand for several of its own."
+  directive @upstreamName(
+    source: String!
+    name: String!
+    arguments: [UpstreamArgument!]
+  ) repeatable on OBJECT | FIELD_DEFINITION | ENUM_VALUE | INPUT_FIELD_DEFINITION
+
+  input UpstreamArgument {
+    "As in the contract."
+    name: String!
+    "As upstream."
+    as: String!
+  }
+
+  input SourceGraphQL {
+    "Where operations are posted."
+    path: String! = "/graphql"
+  }
 
   """
   On a field: where its value comes from. On a type, with batch: one call that adds fields to many objects at once,
@@ -104,6 +146,11 @@ export interface HeaderArgument {
   readonly value: string;
 }
 
+export interface UpstreamArgument {
+  readonly name: string;
+  readonly as: string;
+}
+
 /** The arguments of each directive, as the SDL above lets them through. */
 export interface DirectiveArguments {
   link: { readonly url: string };
@@ -112,6 +159,19 @@ export interface DirectiveArguments {
     readonly http?: { readonly headers?: readonly HeaderArgument[] };
     readonly isSuccess?: string;
     readonly errors?: ErrorArguments;
+    readonly graphql?: { readonly path: string };
+  };
+  graphql: {
+    readonly source: string;
+    readonly root?: string | null;
+    readonly member?: string | null;
+    readonly name?: string | null;
+    readonly arguments?: readonly UpstreamArgument[] | null;
+  };
+  upstreamName: {
+    readonly source: string;
+    readonly name: string;
+    readonly arguments?: readonly UpstreamArgument[] | null;
   };
   connect: {
     readonly source: string;

@@ -13,6 +13,7 @@ import {
   type SchemaExtensionNode,
   Source,
 } from 'graphql';
+import { type RemoteExtension, type RemoteMapping, readRemoteMapping, remotePart } from '../remote/mapping.ts';
 import { type Connector, compileConnector, compileHeaders, type HeaderTemplate } from './connector.ts';
 import { type ConnectionStyle, type DirectiveArguments, literalAt, METHODS, readDirective } from './directives.ts';
 import { compileSelection, type Evaluate } from './evaluate.ts';
@@ -61,6 +62,8 @@ export interface TypeMapping {
 interface SourceMapping {
   readonly headers: readonly HeaderTemplate[];
   readonly outcome: Outcome;
+  /** Where operations are posted; undefined for an upstream that does not speak GraphQL. */
+  readonly graphql: { readonly path: string } | undefined;
 }
 
 /** What mappings may name besides the contract. */
@@ -76,6 +79,8 @@ export interface Mapping {
   readonly fields: ReadonlyMap<string, FieldMapping>;
   /** By type name. */
   readonly types: ReadonlyMap<string, TypeMapping>;
+  /** What comes from GraphQL upstreams. */
+  readonly remote: RemoteMapping;
   /** Coordinates and types whose mapping has mistakes of its own: nobody needs to hear that nothing gives them. */
   readonly unread: ReadonlySet<string>;
   /** Whether every file could be parsed. */
@@ -105,12 +110,24 @@ export function readMapping(
 ): Mapping {
   const reader = new MappingReader(contract, names, mistakes);
   const extensions: ObjectTypeExtensionNode[] = [];
+  const remote: RemoteExtension[] = [];
   for (const { file, text } of files) {
     try {
       for (const definition of parse(new Source(text, file)).definitions) {
         if (definition.kind === Kind.SCHEMA_EXTENSION) reader.schema(definition);
-        else if (definition.kind === Kind.OBJECT_TYPE_EXTENSION) extensions.push(definition);
-        else mistakes.add(placeOf(definition), 'mapping', 'a mapping file has only "extend schema" and "extend type"');
+        else if (definition.kind === Kind.OBJECT_TYPE_EXTENSION) {
+          const { own, rest } = remotePart(definition);
+          if (own !== undefined) remote.push(own);
+          if (rest !== undefined) extensions.push(rest);
+        } else if (
+          definition.kind === Kind.ENUM_TYPE_EXTENSION ||
+          definition.kind === Kind.INPUT_OBJECT_TYPE_EXTENSION
+        ) {
+          remote.push(definition);
+        } else {
+          const message = 'a mapping file has only "extend schema", "extend type", "extend enum" and "extend input"';
+          mistakes.add(placeOf(definition), 'mapping', message);
+        }
       }
     } catch (thrown) {
       if (!(thrown instanceof GraphQLError)) throw thrown;
@@ -121,6 +138,7 @@ export function readMapping(
   }
   // Types after all schemas: a source may be named in another file.
   for (const extension of extensions) reader.type(extension);
+  reader.remote = readRemoteMapping(remote, contract, reader, mistakes);
   return reader;
 }
 
@@ -129,6 +147,7 @@ class MappingReader implements Mapping {
   readonly fields = new Map<string, FieldMapping>();
   readonly types = new Map<string, TypeMapping>();
   readonly unread = new Set<string>();
+  remote: RemoteMapping = { fields: new Map(), names: new Map() };
   complete = true;
   readonly #contract: GraphQLSchema;
   readonly #upstreams: readonly string[];
@@ -166,7 +185,8 @@ class MappingReader implements Mapping {
     const reader = new TextReader('schema', this.#mistakes);
     const site = { node, coordinate: 'schema', mistakes: this.#mistakes, reader, allowed: this.#inRequest };
     const headers = compileHeaders(values.http?.headers ?? [], site) ?? [];
-    this.sources.set(name, { headers, outcome: compileOutcome(values, site, this.#inSelection) });
+    const outcome = compileOutcome(values, site, this.#inSelection);
+    this.sources.set(name, { headers, outcome, graphql: values.graphql });
   }
 
   type(extension: ObjectTypeExtensionNode): void {

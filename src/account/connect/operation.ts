@@ -1,3 +1,4 @@
+import type { GraphQLError } from 'graphql';
 import { GatewayError } from '../../errors.ts';
 import type { MemberPrincipal } from '../../oauth/principal.ts';
 import type { CallUpstream, UpstreamRequest, UpstreamResponse } from '../../upstream/request.ts';
@@ -42,6 +43,8 @@ export class Operation {
   readonly #ended: Promise<never>;
   readonly #answers = new Map<string, Promise<UpstreamAnswer>>();
   readonly #batches = new Map<TypeMapping, Batch>();
+  /** Errors with their places, for the answer's list: a field can throw one, and a GraphQL upstream have several there. */
+  readonly alsoFailed: GraphQLError[] = [];
   #calls = 0;
 
   constructor(options: OperationOptions) {
@@ -97,6 +100,21 @@ export class Operation {
     return batch.fieldsOf(key);
   }
 
+  /** Posts an operation to a GraphQL upstream, as its @source says. Throws AccountError. */
+  async post(source: string, operation: object): Promise<UpstreamAnswer> {
+    const mapping = this.#options.mapping.sources.get(source);
+    if (mapping?.graphql === undefined) throw new Error(`${source} speaks no GraphQL`);
+    const scope = this.scope();
+    const headers = mapping.headers.map(([name, template]) => [name, fillHeader(template, scope)] as const);
+    return await this.#call({
+      upstream: source,
+      method: 'POST',
+      path: mapping.graphql.path,
+      headers: { ...Object.fromEntries(headers), ...GRAPHQL_HEADERS },
+      body: JSON.stringify(operation),
+    });
+  }
+
   #request({ source, method, path, query, body, headers, takes }: Connector, scope: Scope): UpstreamRequest {
     try {
       const search = query === undefined ? '' : fillQuery(query(null, scope) as Record<string, unknown>);
@@ -141,6 +159,11 @@ export class Operation {
     return { status: response.status, data: dataOf(response) };
   }
 }
+
+const GRAPHQL_HEADERS = {
+  accept: 'application/graphql-response+json, application/json',
+  'content-type': 'application/json',
+} as const;
 
 /** Whose value it was that could not go into a call. */
 const REFUSED_VALUE: Readonly<Record<Connector['takes'], AccountErrorCode>> = {

@@ -1,11 +1,11 @@
 import { type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
 import { AccountError } from '../errors.ts';
-import { memberNames } from './check.ts';
 import { resolveConnection } from './connection.ts';
 import { evaluated } from './evaluated.ts';
 import type { FieldMapping, Mapping, TypeMapping } from './mapping.ts';
 import type { Operation } from './operation.ts';
 import { ownFields } from './own-fields.ts';
+import { memberNames } from './selection-names.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, Operation, Record<string, unknown>>;
 

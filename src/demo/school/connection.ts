@@ -24,9 +24,9 @@ const LARGEST_SLICE = 100;
 /** In: the whole list and the part wanted. Out: that part. Throws a GraphQLError for a bad `first` or `after`. */
 export function connectionOf<T extends { readonly id: string }>(items: readonly T[], slice: Slice): Connection<T> {
   const first = slice.first ?? 20;
-  if (first < 0) throw new GraphQLError('first must not be negative.');
+  if (first < 0) throw refused('first must not be negative.');
   const start = slice.after == null ? 0 : 1 + items.findIndex((item) => cursorOf(item) === slice.after);
-  if (slice.after != null && start === 0) throw new GraphQLError('after is not a cursor of this list.');
+  if (slice.after != null && start === 0) throw refused('after is not a cursor of this list.');
   const nodes = items.slice(start, start + Math.min(first, LARGEST_SLICE));
   const edges = nodes.map((node) => ({ cursor: cursorOf(node), node }));
   return {
@@ -40,6 +40,10 @@ export function connectionOf<T extends { readonly id: string }>(items: readonly 
     },
     totalCount: items.length,
   };
+}
+
+function refused(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 }
 
 function cursorOf(item: { readonly id: string }): string {

@@ -14,30 +14,49 @@ export const eventsSchema = buildSchema(`
     internalAudit: String
   }
 
-  type Member {
-    id: ID!
-    eventRegistrations(first: Int = 20, after: String): EventRegistrationConnection!
+  type Mutation {
+    "Gives up a place: the calling member's own."
+    cancelRegistration(registrationId: ID!): CancelRegistrationResult
+    "For the office."
+    deleteMember(id: ID!): Boolean
   }
 
-  enum EventRegistrationStatus { REGISTERED WAITLISTED CANCELLED }
+  type CancelRegistrationResult { registration: EventRegistration! }
+
+  enum EventTime { ANY UPCOMING PAST }
+
+  type Member {
+    id: ID!
+    eventRegistrations(first: Int = 20, after: String, when: EventTime! = ANY): EventRegistrationConnection!
+  }
+
+  enum EventRegistrationStatus { REQUESTED REGISTERED WAITLISTED CANCELLED }
   enum AttendanceMode { ONLINE OFFLINE MIXED }
 
   type EventRegistration {
     id: ID!
     status: EventRegistrationStatus!
     registeredAt: DateTime!
+    cancelledAt: DateTime
+    checkedInAt: DateTime
+    seats: Int!
     event: Event!
   }
 
   type Event {
     id: ID!
+    slug: String!
     title: String!
     startsAt: DateTime!
     endsAt: DateTime!
     timeZone: String!
     attendanceMode: AttendanceMode!
-    location: String
+    venue: EventVenue
+    "Only for those who have a place."
+    joinUrl: String
   }
+
+  type EventVenue { name: String! address: String! city: String! countryCode: String! }
 
   type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
 

@@ -2,18 +2,20 @@ import type { Express } from 'express';
 import { type ExecutionResult, GraphQLError, graphql } from 'graphql';
 import { jsonErrors, nothingHere, onlyMethods } from './api-error.ts';
 import { connectionOf, type Slice } from './connection.ts';
-import type { Registration, SchoolEvent } from './data/events.ts';
 import type { SchoolData } from './data/school-data.ts';
+import { unixSeconds } from './data/time.ts';
+import { asEvent, cancelRegistration, type EventTime, registrationsOf } from './event-registrations.ts';
 import { eventsSchema } from './events-schema.ts';
-import { type Gate, gateIdentity, identityOf } from './gate-identity.ts';
+import { gateIdentity, identityOf } from './gate-identity.ts';
 import { jsonObject } from './json-object.ts';
+import type { RestParts } from './rest-api.ts';
 import { createService, jsonBody } from './service.ts';
 
 const MOST_WORDS = 2000;
 const MOST_IDS = 100;
 
 /** Out: the events service: GraphQL over HTTP at POST /graphql. Anonymous callers may read the events. */
-export function eventsService({ data, gate }: { data: SchoolData; gate: () => Gate | undefined }): Express {
+export function eventsService({ data, gate, clock }: RestParts): Express {
   const service = createService();
   service.use(gateIdentity('events', gate));
   service
@@ -27,7 +29,7 @@ export function eventsService({ data, gate }: { data: SchoolData; gate: () => Ga
       const result = await graphql({
         schema: eventsSchema,
         source: query,
-        rootValue: rootFor(data, identityOf(response)?.memberId),
+        rootValue: rootFor(data, identityOf(response)?.memberId, unixSeconds(clock())),
         variableValues: variables ?? null,
         operationName: operationName ?? null,
         maxTokens: MOST_WORDS,
@@ -40,34 +42,30 @@ export function eventsService({ data, gate }: { data: SchoolData; gate: () => Ga
   return service;
 }
 
-function rootFor(data: SchoolData, memberId: string | undefined): object {
+function rootFor(data: SchoolData, memberId: string | undefined, now: number): object {
   const events = data.events.map(asEvent);
   return {
     membersByIds: ({ ids }: { ids: readonly string[] }) => {
       if (ids.length > MOST_IDS) throw new GraphQLError(`At most ${MOST_IDS} ids at once.`);
-      return ids.map((id) => (id === memberId ? memberFor(data, id) : null));
+      return ids.map((id) => (id === memberId ? memberFor(data, id, now) : null));
     },
     events: (slice: Slice) => connectionOf(events, slice),
     event: ({ id }: { id: string }) => events.find((event) => event.id === id) ?? null,
     internalAudit: () => `${data.registrations.length} registrations checked, 0 questions`,
+    cancelRegistration: ({ registrationId }: { registrationId: string }) =>
+      cancelRegistration(data, memberId, registrationId, now),
+    deleteMember: () => {
+      throw new GraphQLError('The office only.');
+    },
   };
 }
 
-function memberFor(data: SchoolData, id: string): object {
-  const own = data.registrations.filter((registration) => registration.memberId === id).map(asRegistration);
-  return { id, eventRegistrations: (slice: Slice) => connectionOf(own, slice) };
-}
-
-function asRegistration({ id, status, registeredAt, event }: Registration) {
-  return { id, status, registeredAt: instant(registeredAt), event: asEvent(event) };
-}
-
-function asEvent(event: SchoolEvent) {
-  return { ...event, startsAt: instant(event.startsAt), endsAt: instant(event.endsAt) };
-}
-
-function instant(seconds: number): string {
-  return new Date(seconds * 1000).toISOString();
+function memberFor(data: SchoolData, id: string, now: number): object {
+  return {
+    id,
+    eventRegistrations: ({ when, ...slice }: Slice & { when: EventTime }) =>
+      connectionOf(registrationsOf(data, id, when, now), slice),
+  };
 }
 
 /** Errors of the query are the caller's to read; an error of the school's own code is logged and not shown. */

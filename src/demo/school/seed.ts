@@ -53,7 +53,7 @@ function catalogueRows({ courses, events }: SchoolData): Record<string, readonly
       ends_at: event.endsAt,
       time_zone: event.timeZone,
       attendance_mode: event.attendanceMode.toLowerCase(),
-      location: event.location,
+      location: event.venue === null ? null : `${event.venue.name}, ${event.venue.address}`,
     })),
   };
 }

@@ -40,6 +40,16 @@ export const MAPPING_FILE = {
   text: readText('schema/upstream/school.graphql'),
 };
 
+export const EVENTS_MAPPING_FILE = {
+  file: 'schema/upstream/events.graphql',
+  text: readText('schema/upstream/events.graphql'),
+};
+export const EVENTS_SCHEMA_FILE = {
+  upstream: 'events',
+  file: 'schema/upstream/recorded/events.graphql',
+  text: readText('schema/upstream/recorded/events.graphql'),
+};
+
 /** The text of a file of the project. */
 export function readText(file: string): string {
   return readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
@@ -90,8 +100,9 @@ export async function startAccount(
   const errors: unknown[] = [];
   const endpoint = createAccountEndpoint({
     schemaText: CONTRACT_FILE,
-    mappings: [MAPPING_FILE],
-    upstreams: ['school', 'progress'],
+    mappings: [MAPPING_FILE, EVENTS_MAPPING_FILE],
+    recorded: [EVENTS_SCHEMA_FILE],
+    upstreams: ['school', 'progress', 'events'],
     config: { open: { currency: 'EUR' }, secret: {} },
     scopes: ['account:read', 'account:write', 'orders:read'],
     metadataUrl: 'https://school.example/.well-known/oauth-protected-resource',

@@ -11,7 +11,14 @@ export interface SchoolEvent {
   readonly timeZone: string;
   readonly attendanceMode: 'ONLINE' | 'OFFLINE' | 'MIXED';
   /** null for an event that is only online. */
-  readonly location: string | null;
+  readonly venue: Venue | null;
+}
+
+interface Venue {
+  readonly name: string;
+  readonly address: string;
+  readonly city: string;
+  readonly countryCode: string;
 }
 
 /** A member's place at an event. */
@@ -21,6 +28,11 @@ export interface Registration {
   readonly event: SchoolEvent;
   readonly status: 'REGISTERED' | 'WAITLISTED' | 'CANCELLED';
   readonly registeredAt: number;
+  /** null unless it was given up. */
+  readonly cancelledAt: number | null;
+  /** null for those who never came, or not yet. */
+  readonly checkedInAt: number | null;
+  readonly seats: number;
 }
 
 const TITLES = [
@@ -49,7 +61,12 @@ const TITLES = [
   'Statistics question hour',
   'Members summer party',
 ];
-const PLACES = ['Net Loft, Harbour Lane 4', 'The Boathouse, Quay Street', 'Studio 2, Harbour Lane 11'];
+const TOWN = { city: 'Westhaven', countryCode: 'NL' } as const;
+const PLACES: readonly Venue[] = [
+  { name: 'Net Loft', address: 'Harbour Lane 4', ...TOWN },
+  { name: 'The Boathouse', address: 'Quay Street 1', ...TOWN },
+  { name: 'Studio 2', address: 'Harbour Lane 11', ...TOWN },
+];
 const REGISTRATIONS = [14, 6] as const;
 
 /** In: today's midnight in unix seconds. Out: the events, soonest first: a third over, the rest to come. */
@@ -65,7 +82,7 @@ export function buildEvents(today: number): readonly SchoolEvent[] {
       endsAt: startsAt + random.whole(1, 6) * HOUR,
       timeZone: 'Europe/Amsterdam',
       attendanceMode,
-      location: attendanceMode === 'ONLINE' ? null : random.pick(PLACES),
+      venue: attendanceMode === 'ONLINE' ? null : random.pick(PLACES),
     };
   });
 }
@@ -84,12 +101,17 @@ export function buildRegistrations(
       .slice(0, REGISTRATIONS[index])
       .map((event): Registration => {
         number += 1;
+        const status = random.pick(['REGISTERED', 'REGISTERED', 'REGISTERED', 'WAITLISTED', 'CANCELLED'] as const);
+        const registeredAt = Math.min(event.startsAt, today) - random.whole(1, 40) * DAY;
         return {
           id: `r-${number}`,
           memberId: member.id,
           event,
-          status: random.pick(['REGISTERED', 'REGISTERED', 'REGISTERED', 'WAITLISTED', 'CANCELLED'] as const),
-          registeredAt: Math.min(event.startsAt, today) - random.whole(1, 40) * DAY,
+          status,
+          registeredAt,
+          cancelledAt: status === 'CANCELLED' ? registeredAt + DAY / 2 : null,
+          checkedInAt: status === 'REGISTERED' && event.endsAt < today ? event.startsAt - HOUR / 4 : null,
+          seats: number % 3 === 0 ? 2 : 1,
         };
       }),
   );

@@ -5,7 +5,7 @@ import { buildMembers, type Member } from './members.ts';
 import { buildOrders, type Order } from './orders.ts';
 import { startOfDay, unixSeconds } from './time.ts';
 
-/** Everything the school knows at its start. Only the positions change afterwards. */
+/** Everything the school knows at its start. Only the positions and the cancellations change afterwards. */
 export interface SchoolData {
   readonly today: number;
   readonly members: readonly Member[];
@@ -16,6 +16,8 @@ export interface SchoolData {
   readonly registrations: readonly Registration[];
   /** By member id, then course slug. The progress service writes it, the pages read it. */
   readonly positions: Map<string, Map<string, Position>>;
+  /** When members gave up places, in unix seconds, by registration. Written by the events service. */
+  readonly cancellations: Map<string, number>;
 }
 
 /** In: now in milliseconds. Out: the school's data. Dates hang on the day given; nothing else differs between runs. */
@@ -34,5 +36,6 @@ export function buildSchoolData(now: number): SchoolData {
     events,
     registrations: buildRegistrations(members, events, today),
     positions: buildPositions(enrolments, unixSeconds(now)),
+    cancellations: new Map(),
   };
 }

@@ -1,0 +1,148 @@
+import {
+  type GraphQLEnumType,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isScalarType,
+  isSpecifiedScalarType,
+} from 'graphql';
+import { toDateTime } from '../connect/date-time.ts';
+import { AccountError } from '../errors.ts';
+import { type RemoteMapping, upstreamNames } from './mapping.ts';
+
+/** What stands for a state that the contract does not know. */
+const UNKNOWN = 'UNKNOWN';
+/** What else than itself each built-in scalar of the contract can be made from. */
+const WIDER: Readonly<Record<string, readonly string[]>> = { Float: ['Int'], ID: ['String', 'Int'], String: ['ID'] };
+
+export type Wrong = (message: string) => void;
+
+/** Each name of an enum of the contract with those the upstream has for it. */
+function enumPairs(mapping: RemoteMapping, source: string, type: GraphQLEnumType): readonly [string, string][] {
+  return type.getValues().flatMap(({ name }): [string, string][] => {
+    const named = upstreamNames(mapping, source, `${type.name}.${name}`);
+    return named.length === 0 ? [[name, name]] : named.map((other) => [name, other.name]);
+  });
+}
+
+/** How values of a leaf type leave the gateway. In: both types, without their wrappers. Mistakes are told to `wrong`. */
+export function leafReader(
+  mapping: RemoteMapping,
+  source: string,
+  type: GraphQLNamedType,
+  upstream: GraphQLNamedType,
+  wrong: Wrong,
+): (value: unknown) => unknown {
+  if (isEnumType(type) && isEnumType(upstream)) return enumReader(mapping, source, type, upstream, wrong);
+  if (!isScalarType(type) || !isScalarType(upstream)) {
+    wrong(`is ${type.name} in the contract, and ${upstream.name} upstream`);
+  } else if (isSpecifiedScalarType(type)) {
+    const fits = type.name === upstream.name || WIDER[type.name]?.includes(upstream.name) === true;
+    if (!fits) wrong(`is ${type.name} in the contract, and ${upstream.name} upstream`);
+  } else if (isSpecifiedScalarType(upstream) && upstream.name !== 'String' && upstream.name !== 'ID') {
+    wrong(`is ${type.name} in the contract, which ${upstream.name} cannot give`);
+  }
+  // Upstreams write moments as ISO 8601 in many ways. What is none is left for the scalar's guard to refuse.
+  if (type.name === 'DateTime') {
+    return (value) => {
+      const moment = toDateTime(value, 'iso');
+      return moment === undefined ? value : moment;
+    };
+  }
+  return (value) => value;
+}
+
+function enumReader(
+  mapping: RemoteMapping,
+  source: string,
+  type: GraphQLEnumType,
+  upstream: GraphQLEnumType,
+  wrong: Wrong,
+): (value: unknown) => unknown {
+  const known = new Set(upstream.getValues().map(({ name }) => name));
+  const hasUnknown = type.getValues().some(({ name }) => name === UNKNOWN);
+  const pairs = enumPairs(mapping, source, type);
+  const names = new Map(pairs.map(([own, other]) => [other, own]));
+  for (const [own, other] of pairs) {
+    const said = upstreamNames(mapping, source, `${type.name}.${own}`).length > 0;
+    if (said && !known.has(other)) wrong(`${type.name}.${own}: the upstream's ${upstream.name} has no ${other}`);
+  }
+  for (const name of known) {
+    if (!names.has(name) && !hasUnknown) wrong(`${type.name} has nothing for the upstream's ${upstream.name}.${name}`);
+  }
+  return (value) => {
+    const own = typeof value === 'string' ? names.get(value) : undefined;
+    if (own !== undefined) return own;
+    if (hasUnknown && typeof value === 'string') return UNKNOWN;
+    return new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new Error(`${source}: no ${type.name}`) });
+  };
+}
+
+/** How values of an argument or an input field go upstream. Mistakes are told to `wrong`. */
+export function inputWriter(
+  mapping: RemoteMapping,
+  source: string,
+  type: GraphQLInputType,
+  upstream: GraphQLInputType,
+  wrong: Wrong,
+  within: readonly string[] = [],
+): (value: unknown) => unknown {
+  if (isNonNullType(upstream) && !isNonNullType(type)) wrong(`may be null, which the upstream's ${upstream} may not`);
+  const [own, other] = [getNullableType(type), getNullableType(upstream)];
+  if (isListType(own) && isListType(other)) {
+    const item = inputWriter(mapping, source, own.ofType, other.ofType, wrong, within);
+    return (value) => (Array.isArray(value) ? value.map(item) : value);
+  }
+  if (isEnumType(own) && isEnumType(other)) {
+    const known = new Set(other.getValues().map(({ name }) => name));
+    const pairs = enumPairs(mapping, source, own).filter(([name]) => name !== UNKNOWN);
+    const names = new Map(pairs.toReversed());
+    for (const [name, upstreamName] of names) {
+      if (!known.has(upstreamName)) wrong(`${own.name}.${name}: the upstream's ${other.name} has no ${upstreamName}`);
+    }
+    return (value) => {
+      if (value === null) return null;
+      const name = names.get(String(value));
+      if (name === undefined) throw new AccountError('BAD_USER_INPUT');
+      return name;
+    };
+  }
+  if (isInputObjectType(own) && isInputObjectType(other)) {
+    if (within.includes(own.name)) {
+      wrong(`${own.name} holds itself, which cannot be mapped`);
+      return (value) => value;
+    }
+    const given = other.getFields();
+    const fields = Object.values(own.getFields()).map((field) => {
+      const [named] = upstreamNames(mapping, source, `${own.name}.${field.name}`);
+      const name = named?.name ?? field.name;
+      const match = given[name];
+      const tell: Wrong = (message) => wrong(`${own.name}.${field.name}: ${message}`);
+      if (match === undefined) tell(`the upstream's ${other.name} has no ${name}`);
+      const write = match && inputWriter(mapping, source, field.type, match.type, tell, [...within, own.name]);
+      return { from: field.name, to: name, write: write ?? ((value: unknown) => value) };
+    });
+    for (const field of Object.values(given)) {
+      const needed = isNonNullType(field.type) && field.default === undefined;
+      if (needed && !fields.some(({ to }) => to === field.name)) {
+        wrong(`the upstream's ${other.name} needs ${field.name}`);
+      }
+    }
+    return (value) => {
+      if (typeof value !== 'object' || value === null) return value;
+      const members = value as Readonly<Record<string, unknown>>;
+      const present = fields.filter(({ from }) => Object.hasOwn(members, from));
+      return Object.fromEntries(present.map(({ from, to, write }) => [to, write(members[from])]));
+    };
+  }
+  const both = isScalarType(own) && isScalarType(other);
+  const fits = both && (own.name === other.name || !isSpecifiedScalarType(other) || other.name === 'String');
+  const number = both && own.name === 'Int' && other.name === 'Float';
+  const id = both && own.name === 'String' && other.name === 'ID';
+  if (!fits && !number && !id) wrong(`takes ${own}, and the upstream ${other}`);
+  return (value) => value;
+}

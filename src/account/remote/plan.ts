@@ -1,0 +1,232 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  GraphQLIncludeDirective,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  GraphQLSkipDirective,
+  getArgumentValues,
+  getDirectiveValues,
+  isAbstractType,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import type { ArgumentJoin, FieldJoin, ObjectJoin, TypeJoin } from './join.ts';
+import { isOutsideWindow, windowed } from './windowed.ts';
+
+/** A field as the upstream is asked for it, under an alias of our own: no name a client chose reaches an upstream. */
+export interface FieldPlan {
+  readonly alias: string;
+  /** The client's name for it; undefined for one the client did not ask for. */
+  readonly key: string | undefined;
+  readonly nodes: readonly FieldNode[];
+  readonly join: FieldJoin;
+  readonly inner: SelectionPlan | undefined;
+}
+
+/** The fields asked of each type of object that can stand in a place, by the upstream's name for it. */
+export type SelectionPlan =
+  | { readonly abstract: false; readonly object: ObjectPlan }
+  | { readonly abstract: true; readonly objects: ReadonlyMap<string, ObjectPlan> };
+
+interface ObjectPlan {
+  /** The contract's name. */
+  readonly typeName: string;
+  readonly fields: readonly FieldPlan[];
+}
+
+/** Where the values of some of the operation's variables come from. */
+interface Filling {
+  readonly join: FieldJoin;
+  readonly node: FieldNode;
+  readonly slots: readonly { readonly variable: string; readonly argument: ArgumentJoin }[];
+}
+
+/** One mapped field of a client's operation, printed. */
+export interface Plan {
+  readonly field: FieldPlan;
+  /** As it stands in an upstream operation. */
+  readonly text: string;
+  readonly fillings: readonly Filling[];
+}
+
+/** What a plan is made from and for. */
+export interface PlanContext {
+  readonly info: GraphQLResolveInfo;
+  /** The most items a window may have. */
+  readonly largestWindow: number;
+  /** Whether the token opens a field, by coordinate. What it does not is not asked for. */
+  readonly opens: (coordinate: string) => boolean;
+}
+
+/** Plans one mapped field. In: its join, what to call it upstream, and which argument the member's id fills. */
+export function planField(join: FieldJoin, alias: string, context: PlanContext, member: string | undefined): Plan {
+  const planner = new Planner(alias, context);
+  const { fieldNodes, path } = context.info;
+  const field = planner.field(join, alias, String(path.key), fieldNodes, member);
+  return { field: field.plan, text: field.text, fillings: planner.fillings };
+}
+
+/** The values of a plan's variables in this request, as the upstream wants them. Throws AccountError. */
+export function fillVariables(
+  { fillings }: Plan,
+  { info, largestWindow }: Pick<PlanContext, 'info' | 'largestWindow'>,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const { join, node, slots } of fillings) {
+    const given = argumentsOf(join, node, info, largestWindow);
+    for (const { variable, argument } of slots) values[variable] = argument.write(given[argument.argument]);
+  }
+  return values;
+}
+
+/** Each variable a plan names, with its type upstream. */
+export function variableTypes({ fillings }: Plan): readonly (readonly [name: string, type: string])[] {
+  return fillings.flatMap(({ slots }) => slots.map(({ variable, argument }) => [variable, argument.type] as const));
+}
+
+function argumentsOf(join: FieldJoin, node: FieldNode, info: GraphQLResolveInfo, largestWindow: number) {
+  return windowed(join.field, getArgumentValues(join.field, node, info.variableValues), largestWindow);
+}
+
+interface Planned {
+  readonly plan: FieldPlan;
+  readonly text: string;
+}
+
+class Planner {
+  readonly fillings: Filling[] = [];
+  readonly #prefix: string;
+  readonly #context: PlanContext;
+  #variables = 0;
+  #aliases = 0;
+
+  constructor(prefix: string, context: PlanContext) {
+    this.#prefix = prefix;
+    this.#context = context;
+  }
+
+  field(
+    join: FieldJoin,
+    alias: string,
+    key: string | undefined,
+    nodes: readonly FieldNode[],
+    member?: string,
+  ): Planned {
+    const [node] = nodes;
+    const slots = node === undefined ? [] : this.#slots(join, node);
+    const texts = slots.map(({ variable, argument }) => `${argument.name}: $${variable}`);
+    if (member !== undefined) texts.push(`${member}: $${alias}_member`);
+    const head = `${alias}: ${join.name}${texts.length === 0 ? '' : `(${texts.join(', ')})`}`;
+    if (join.inner === undefined) return { plan: { alias, key, nodes, join, inner: undefined }, text: head };
+    const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    const { selection, text } = this.#selection(join.inner, sets);
+    return { plan: { alias, key, nodes, join, inner: selection }, text: `${head} { ${text} }` };
+  }
+
+  #slots(join: FieldJoin, node: FieldNode): Filling['slots'] {
+    const given = argumentsOf(join, node, this.#context.info, this.#context.largestWindow);
+    const present = join.arguments.filter(({ argument }) => given[argument] !== undefined);
+    const slots = present.map((argument) => {
+      const variable = `${this.#prefix}_${this.#variables}`;
+      this.#variables += 1;
+      return { variable, argument };
+    });
+    if (slots.length > 0) this.fillings.push({ join, node, slots });
+    return slots;
+  }
+
+  #selection(join: TypeJoin, sets: readonly SelectionSetNode[]): { selection: SelectionPlan; text: string } {
+    if (!join.abstract) {
+      const { plan, text } = this.#object(join.object, sets);
+      return { selection: { abstract: false, object: plan }, text: text || '__typename' };
+    }
+    const objects = new Map<string, ObjectPlan>();
+    const texts = ['__typename'];
+    for (const [name, object] of join.objects) {
+      const { plan, text } = this.#object(object, sets);
+      objects.set(name, plan);
+      if (text !== '') texts.push(`... on ${name} { ${text} }`);
+    }
+    return { selection: { abstract: true, objects }, text: texts.join(' ') };
+  }
+
+  #object(join: ObjectJoin, sets: readonly SelectionSetNode[]): { plan: ObjectPlan; text: string } {
+    const planned: Planned[] = [];
+    const needed = new Set<FieldJoin>();
+    for (const [key, nodes] of collectFields(join.type, sets, this.#context.info)) {
+      const [node] = nodes;
+      const name = node?.name.value ?? '';
+      const field = join.fields.get(name);
+      // What another service gives needs some of this one's fields: under names of their own, whatever the client asked.
+      if (field === undefined) for (const need of join.needs.get(name) ?? []) needed.add(need);
+      else if (node !== undefined && this.#isAsked(field, node)) {
+        planned.push(this.field(field, this.#alias(), key, nodes));
+      }
+    }
+    for (const need of needed) planned.push(this.field(need, this.#alias(), undefined, []));
+    const plan = { typeName: join.type.name, fields: planned.map((each) => each.plan) };
+    return { plan, text: planned.map(({ text }) => text).join(' ') };
+  }
+
+  /** What fails before any upstream is asked fails in graphql-js, at its path. */
+  #isAsked(field: FieldJoin, node: FieldNode): boolean {
+    const { info, largestWindow, opens } = this.#context;
+    if (!opens(field.coordinate)) return false;
+    try {
+      return !isOutsideWindow(argumentsOf(field, node, info, largestWindow), largestWindow);
+    } catch (thrown) {
+      if (thrown instanceof GraphQLError) return false;
+      throw thrown;
+    }
+  }
+
+  #alias(): string {
+    this.#aliases += 1;
+    return `f${this.#aliases}`;
+  }
+}
+
+interface Executing {
+  readonly schema: GraphQLSchema;
+  readonly fragments: Readonly<Record<string, FragmentDefinitionNode | undefined>>;
+  readonly variableValues: GraphQLResolveInfo['variableValues'];
+}
+
+/** The specification's CollectFields (§6.3.2): the fields for one type of object by response key, in their order. */
+function collectFields(
+  type: GraphQLObjectType,
+  sets: readonly SelectionSetNode[],
+  { schema, fragments, variableValues }: Executing,
+): ReadonlyMap<string, readonly FieldNode[]> {
+  const fields = new Map<string, FieldNode[]>();
+  const visited = new Set<string>();
+  const isIncluded = (node: SelectionNode) =>
+    getDirectiveValues(GraphQLSkipDirective, node, variableValues)?.if !== true &&
+    getDirectiveValues(GraphQLIncludeDirective, node, variableValues)?.if !== false;
+  const applies = (condition: string | undefined) => {
+    if (condition === undefined || condition === type.name) return true;
+    const wanted = schema.getType(condition);
+    return isAbstractType(wanted) && schema.isSubType(wanted, type);
+  };
+  const walk = (set: SelectionSetNode): void => {
+    for (const node of set.selections) {
+      if (!isIncluded(node)) continue;
+      if (node.kind === Kind.FIELD) {
+        const key = node.alias?.value ?? node.name.value;
+        fields.set(key, [...(fields.get(key) ?? []), node]);
+      } else if (node.kind === Kind.INLINE_FRAGMENT) {
+        if (applies(node.typeCondition?.name.value)) walk(node.selectionSet);
+      } else if (!visited.has(node.name.value)) {
+        visited.add(node.name.value);
+        const fragment = fragments[node.name.value];
+        if (fragment !== undefined && applies(fragment.typeCondition.name.value)) walk(fragment.selectionSet);
+      }
+    }
+  };
+  for (const set of sets) walk(set);
+  return fields;
+}

@@ -1,0 +1,64 @@
+import type { GraphQLResolveInfo, OperationDefinitionNode } from 'graphql';
+import type { Operation } from '../connect/operation.ts';
+import { type Guards, opensTo } from '../scopes.ts';
+import type { Boundary } from './join.ts';
+import { type Plan, planField } from './plan.ts';
+
+/** Ways one operation of a client is planned; a client that varies its variables for the sake of it gains nothing. */
+const KEPT = 32;
+
+interface Planned {
+  readonly plans: Map<string, Plan>;
+  /** Each plan's own name in an upstream operation that may hold several. */
+  next: number;
+}
+
+/**
+ * Keeps how the operations of clients are asked upstream: for each mapped field of an operation, one plan for each way
+ * in which variables and scopes change what is asked.
+ */
+export class Plans {
+  readonly #guards: Guards;
+  readonly #kept = new WeakMap<OperationDefinitionNode, Planned>();
+
+  constructor(guards: Guards) {
+    this.#guards = guards;
+  }
+
+  of(boundary: Boundary, info: GraphQLResolveInfo, { largestWindow, principal }: Operation): Plan {
+    const closed = [...this.#guards].filter(([, needed]) => !opensTo(needed, principal.scope)).map(([name]) => name);
+    const key = `${pathKey(info)} ${variablesKey(info, largestWindow)} ${closed.join()}`;
+    const planned = this.#kept.get(info.operation) ?? { plans: new Map(), next: 0 };
+    this.#kept.set(info.operation, planned);
+    const known = planned.plans.get(key);
+    if (known !== undefined) return known;
+    const alias = `b${planned.next}`;
+    planned.next += 1;
+    const opens = (coordinate: string) => !closed.includes(coordinate);
+    const member = boundary.root === undefined ? boundary.member?.name : undefined;
+    const plan = planField(boundary.join, alias, { info, largestWindow, opens }, member);
+    if (planned.plans.size >= KEPT) planned.plans.clear();
+    planned.plans.set(key, plan);
+    return plan;
+  }
+}
+
+function pathKey({ path }: GraphQLResolveInfo): string {
+  let key = '';
+  for (let step: typeof path | undefined = path; step !== undefined; step = step.prev) key = `${step.key}.${key}`;
+  return key;
+}
+
+/** All that the shape of a plan can depend on: conditions, what is said at all, and windows that are refused. */
+function variablesKey({ operation, variableValues }: GraphQLResolveInfo, largestWindow: number): string {
+  return (operation.variableDefinitions ?? [])
+    .map(({ variable }) => {
+      const { coerced } = variableValues;
+      if (!Object.hasOwn(coerced, variable.name.value)) return '-';
+      const value = coerced[variable.name.value];
+      if (typeof value === 'boolean') return value ? 't' : 'f';
+      if (typeof value === 'number') return value < 0 || value > largestWindow ? 'x' : 'v';
+      return value === null ? 'n' : 'v';
+    })
+    .join('');
+}

@@ -1,0 +1,142 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { buildSchema, type GraphQLSchema } from 'graphql';
+import type { LoadedConfig } from '../../config/load.ts';
+import { createCallUpstream } from '../../upstream/call.ts';
+import { createPools } from '../../upstream/pools.ts';
+import type { CallUpstream } from '../../upstream/request.ts';
+import { type Mapping, readMapping } from '../connect/mapping.ts';
+import { MappingValueError } from '../connect/methods.ts';
+import { MappingError, Mistakes } from '../connect/mistakes.ts';
+import { fillHeader } from '../connect/template.ts';
+import { type Contract, readContract } from '../contract.ts';
+import { SCALAR_NAMES } from '../scalars.ts';
+import { joinRemoteFields } from './check.ts';
+import { differences } from './difference.ts';
+import { type GraphqlSource, introspect, recordedText } from './introspection.ts';
+import type { RecordedFile } from './recorded.ts';
+import { usedNames } from './used-names.ts';
+
+/** What keeps the recording from its work, in words for an operator. */
+class RecordingError extends Error {}
+
+/** Writes the schemas of the GraphQL upstreams to the files that the configuration names. Out: what was done. */
+export async function pullSchemas(loaded: LoadedConfig, only?: string): Promise<readonly string[]> {
+  return await eachUpstream(loaded, only, async ({ source, recorded }, call) => {
+    const text = recordedText(await introspect(call, source));
+    if (text === recorded.text) return `${source.upstream}: no change in ${recorded.file}`;
+    await mkdir(dirname(recorded.file), { recursive: true });
+    // Whole or not at all: a gate may be starting.
+    await writeFile(`${recorded.file}.new`, text);
+    await rename(`${recorded.file}.new`, recorded.file);
+    return `${source.upstream}: ${recorded.text === undefined ? 'recorded' : 'recorded anew'} in ${recorded.file}`;
+  });
+}
+
+/**
+ * Compares the schemas of the GraphQL upstreams with what is recorded. Out: what is different, in words: what would
+ * break the mapping, then what it uses, then the rest; none when nothing is.
+ */
+export async function compareSchemas(loaded: LoadedConfig, only?: string): Promise<readonly string[]> {
+  const all = await eachUpstream(loaded, only, async ({ source, recorded, contract, mapping }, call) => {
+    const { upstream } = source;
+    if (recorded.text === undefined) return [`${upstream}: nothing is recorded in ${recorded.file}`];
+    // By way of its text, for a description left out is one thing in SDL and another in an introspection's answer.
+    const live = buildSchema(recordedText(await introspect(call, source)));
+    const before = buildSchema(recorded.text);
+    const used = usedNames(before, join(contract, mapping, upstream, before, new Mistakes()));
+    const mistakes = new Mistakes();
+    join(contract, mapping, upstream, live, mistakes);
+    return [
+      ...mistakenLines(mistakes).map((line) => `${upstream}: the mapping would not hold: ${line}`),
+      ...differences(before, live, used).map(({ severity, used: isUsed, description }) => {
+        return `${upstream}: ${severity}, ${isUsed ? 'used' : 'not used'}: ${description}`;
+      }),
+    ];
+  });
+  return all.flat();
+}
+
+interface Recording {
+  readonly source: GraphqlSource;
+  readonly recorded: RecordedFile;
+  readonly contract: Contract;
+  readonly mapping: Mapping;
+}
+
+/** Calls go out on pools like the gate's, for no member: what a schema is belongs to nobody. */
+async function eachUpstream<T>(
+  loaded: LoadedConfig,
+  only: string | undefined,
+  work: (recording: Recording, call: CallUpstream) => Promise<T>,
+): Promise<readonly T[]> {
+  const { config, accountFiles: files, accountConfig } = loaded;
+  if (files === undefined) throw new RecordingError('The configuration serves no Account API.');
+  const { contract, mapping } = readFiles(loaded, files);
+  const named = [...mapping.sources].filter(([name, { graphql }]) => {
+    return graphql !== undefined && (only === undefined || only === name);
+  });
+  if (named.length === 0) {
+    throw new RecordingError(`No @source with graphql${only === undefined ? '' : ` is named "${only}"`}.`);
+  }
+  const pools = createPools(config.upstreams);
+  const call = createCallUpstream({ ...config, pools, identity: async () => ({}) });
+  try {
+    const done: T[] = [];
+    for (const [upstream, { graphql, headers }] of named) {
+      const recorded = files.recorded.find((file) => file.upstream === upstream);
+      if (recorded === undefined) {
+        throw new RecordingError(`account.upstreamSchemas does not say where the schema of "${upstream}" is.`);
+      }
+      const scope = { context: {}, config: { ...accountConfig.open, ...accountConfig.secret } };
+      const filled = headers.flatMap(([name, template]) => headerOf(name, () => fillHeader(template, scope)));
+      const source = { upstream, path: graphql?.path ?? '', headers: Object.fromEntries(filled) };
+      done.push(await work({ source, recorded, contract, mapping }, call));
+    }
+    return done;
+  } finally {
+    await pools.close();
+  }
+}
+
+/** A header that tells of the member has nothing to tell here. */
+function headerOf(name: string, fill: () => string): readonly (readonly [string, string])[] {
+  try {
+    return [[name, fill()]];
+  } catch (thrown) {
+    if (thrown instanceof MappingValueError) return [];
+    throw thrown;
+  }
+}
+
+function readFiles({ config, accountConfig }: LoadedConfig, files: NonNullable<LoadedConfig['accountFiles']>) {
+  const mistakes = new Mistakes();
+  const contract = readContract(files.schema.text, mistakes);
+  if (contract === undefined) {
+    mistakes.throwIfAny();
+    throw new Error('a contract without a schema has mistakes');
+  }
+  const names = {
+    upstreams: Object.keys(config.upstreams),
+    config: { open: Object.keys(accountConfig.open), secret: Object.keys(accountConfig.secret) },
+  };
+  const mapping = readMapping(files.mappings, contract.schema, names, mistakes);
+  mistakes.throwIfAny();
+  return { contract, mapping };
+}
+
+function join({ schema }: Contract, mapping: Mapping, upstream: string, with_: GraphQLSchema, mistakes: Mistakes) {
+  return joinRemoteFields(schema, mapping, new Map([[upstream, with_]]), SCALAR_NAMES, mistakes);
+}
+
+function mistakenLines(mistakes: Mistakes): readonly string[] {
+  try {
+    mistakes.throwIfAny();
+    return [];
+  } catch (thrown) {
+    if (!(thrown instanceof MappingError)) throw thrown;
+    return thrown.mistakes.map(({ file, line, column, coordinate, message }) => {
+      return `${file}:${line}:${column} ${coordinate}: ${message}`;
+    });
+  }
+}

@@ -1,0 +1,67 @@
+import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
+import type { Operation } from '../connect/operation.ts';
+import { AccountError } from '../errors.ts';
+import type { Guards } from '../scopes.ts';
+import { Gatherer } from './gatherer.ts';
+import type { Boundary, ObjectJoin, TypeJoin } from './join.ts';
+import { Plans } from './plans.ts';
+import { RemoteObject } from './remote-object.ts';
+import { isOutsideWindow } from './windowed.ts';
+
+type Resolver = GraphQLFieldResolver<unknown, Operation, Record<string, unknown>>;
+
+/** Hangs the mapped fields on the contract, and makes the types below them read what came. After the connectors'. */
+export function attachRemote(contract: GraphQLSchema, boundaries: ReadonlyMap<string, Boundary>, guards: Guards): void {
+  const plans = new Plans(guards);
+  const gatherers = new WeakMap<Operation, Gatherer>();
+  const gathererOf = (operation: Operation): Gatherer => {
+    const gatherer = gatherers.get(operation) ?? new Gatherer(operation, plans);
+    gatherers.set(operation, gatherer);
+    return gatherer;
+  };
+  const met = new Set<ObjectJoin>();
+  const readable = new Set<string>();
+  for (const [coordinate, boundary] of boundaries) {
+    const [typeName = '', fieldName = ''] = coordinate.split('.');
+    const type = contract.getType(typeName) as GraphQLObjectType;
+    attach(type, fieldName, async (_source, args, operation, info) => {
+      refuseWindow(args, operation);
+      return await gathererOf(operation).ask(boundary, info);
+    });
+    for (const object of objectsOf(boundary.join.inner, met)) {
+      for (const { coordinate: below, field } of object.fields.values()) {
+        if (readable.has(below)) continue;
+        readable.add(below);
+        const otherwise = field.resolve ?? defaultFieldResolver;
+        attach(object.type, field.name, (source, args, operation, info) => {
+          // The same type may come from a REST service too.
+          if (!(source instanceof RemoteObject)) return otherwise(source, args, operation, info);
+          refuseWindow(args, operation);
+          return source.get(String(info.path.key));
+        });
+      }
+    }
+  }
+}
+
+function refuseWindow(args: Record<string, unknown>, { largestWindow }: Operation): void {
+  if (!isOutsideWindow(args, largestWindow)) return;
+  throw new AccountError('BAD_USER_INPUT', { message: `The argument first must be from 0 to ${largestWindow}.` });
+}
+
+function attach(type: GraphQLObjectType, name: string, resolve: Resolver): void {
+  const field = type.getFields()[name];
+  if (field === undefined) throw new Error(`no field ${type.name}.${name}`);
+  field.resolve = resolve;
+}
+
+/** All types of objects that can be met below a field. */
+function* objectsOf(join: TypeJoin | undefined, met: Set<ObjectJoin>): Generator<ObjectJoin> {
+  if (join === undefined) return;
+  for (const object of join.abstract ? join.objects.values() : [join.object]) {
+    if (met.has(object)) continue;
+    met.add(object);
+    yield object;
+    for (const { inner } of object.fields.values()) yield* objectsOf(inner, met);
+  }
+}

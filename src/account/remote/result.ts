@@ -1,0 +1,90 @@
+import { type GraphQLError, type GraphQLOutputType, getNullableType, isListType } from 'graphql';
+import { AccountError } from '../errors.ts';
+import { ErrorTree, failuresBelow, located, type Spot } from './failures.ts';
+import type { FieldPlan, SelectionPlan } from './plan.ts';
+import { RemoteObject } from './remote-object.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Brings one answer of an upstream into the contract's form. */
+export class ResultReader {
+  readonly #source: string;
+  readonly #writes: boolean;
+  /** Errors beside the one that a field can throw: several of the upstream's may lie under one null. */
+  readonly further: GraphQLError[] = [];
+
+  constructor(source: string, writes: boolean) {
+    this.#source = source;
+    this.#writes = writes;
+  }
+
+  /** The value of a field. In: the upstream's, and its errors there. Out: null, a value, or an Error for graphql-js. */
+  field(plan: FieldPlan, value: unknown, errors: ErrorTree | undefined, spot: Spot): unknown {
+    return this.#value(plan, plan.join.field.type, value, errors, spot);
+  }
+
+  /** The error of a place that is null because of these, or null when there are none. */
+  failure(errors: ErrorTree | undefined, spot: Spot, inner: SelectionPlan | undefined): GraphQLError | null {
+    const [first, ...rest] = failuresBelow(errors, spot, inner, this.#writes);
+    this.further.push(...rest);
+    return first ?? null;
+  }
+
+  /** For an answer that is not what was asked for. */
+  unusable(what: string, spot: Spot): GraphQLError {
+    const cause = new Error(`${this.#source}: ${what}`);
+    return located(new AccountError('UPSTREAM_BAD_RESPONSE', { cause }), spot);
+  }
+
+  #value(plan: FieldPlan, type: GraphQLOutputType, value: unknown, errors: ErrorTree | undefined, spot: Spot): unknown {
+    if (value === null) return this.failure(errors, spot, plan.inner);
+    if (value === undefined) return this.unusable(`no ${plan.join.name} in the answer`, spot);
+    const bare = getNullableType(type);
+    if (isListType(bare)) {
+      if (!Array.isArray(value)) return this.unusable(`${plan.join.name} is no list`, spot);
+      return value.map((item, index) => {
+        const at = { path: [...spot.path, index], nodes: spot.nodes };
+        return this.#value(plan, bare.ofType, item, errors?.children.get(index), at);
+      });
+    }
+    if (plan.inner !== undefined) return this.#object(plan.inner, value, errors, spot);
+    if (typeof value === 'object') return this.unusable(`${plan.join.name} is no plain value`, spot);
+    return plan.join.read(value);
+  }
+
+  #object(selection: SelectionPlan, value: unknown, errors: ErrorTree | undefined, spot: Spot): unknown {
+    if (typeof value !== 'object' || Array.isArray(value)) return this.unusable('not an object', spot);
+    const members = value as Members;
+    const plan = selection.abstract ? selection.objects.get(String(members.__typename)) : selection.object;
+    // An upstream may learn new types; nobody asked for fields of them.
+    if (plan === undefined) return this.unusable(`the contract has no ${String(members.__typename)}`, spot);
+    const object = new RemoteObject(plan.typeName);
+    for (const field of plan.fields) {
+      const given = Object.hasOwn(members, field.alias) ? members[field.alias] : undefined;
+      const below = errors?.children.get(field.alias);
+      const { key, nodes, join } = field;
+      if (key !== undefined) object.set(key, this.field(field, given, below, { path: [...spot.path, key], nodes }));
+      else object.need(join.field.name, typeof given === 'object' || given === undefined ? null : join.read(given));
+    }
+    return object;
+  }
+}
+
+/** Reads the errors of an answer. Out: undefined when one of them says nowhere to which part it belongs. */
+export function errorTree(errors: unknown): ErrorTree | undefined {
+  const tree = new ErrorTree();
+  if (errors === undefined || errors === null) return tree;
+  if (!Array.isArray(errors)) return undefined;
+  for (const error of errors as readonly unknown[]) {
+    const { message, path, extensions } = (error ?? {}) as Members;
+    const isPath = Array.isArray(path) && path.length > 0 && path.every((key) => isKey(key));
+    if (!isPath) return undefined;
+    const { code } = (extensions ?? {}) as Members;
+    tree.add(path, { message: String(message), code: typeof code === 'string' ? code : undefined });
+  }
+  return tree;
+}
+
+function isKey(key: unknown): key is string | number {
+  return typeof key === 'string' || typeof key === 'number';
+}

@@ -1,0 +1,60 @@
+import { GraphQLError } from 'graphql';
+import type { Registration, SchoolEvent } from './data/events.ts';
+import type { SchoolData } from './data/school-data.ts';
+
+export type EventTime = 'ANY' | 'UPCOMING' | 'PAST';
+
+/** Out: a member's registrations as the events service shows them. In: `now` in unix seconds. */
+export function registrationsOf(data: SchoolData, memberId: string, when: EventTime, now: number) {
+  return data.registrations
+    .filter((registration) => registration.memberId === memberId)
+    .filter(({ event }) => when === 'ANY' || event.endsAt < now === (when === 'PAST'))
+    .map((registration) => shown(registration, data));
+}
+
+/**
+ * Gives up a place, once; a second time changes nothing. Throws a GraphQLError with code NOT_FOUND for whatever is not a
+ * registration of this member, and BAD_USER_INPUT for an event that is over.
+ */
+export function cancelRegistration(data: SchoolData, memberId: string | undefined, id: string, now: number) {
+  const own = data.registrations.find((each) => each.id === id && each.memberId === memberId);
+  if (own === undefined)
+    throw new GraphQLError('There is no such registration.', { extensions: { code: 'NOT_FOUND' } });
+  if (cancelledAt(own, data) === null) {
+    if (own.event.endsAt < now) {
+      throw new GraphQLError('The event is over.', { extensions: { code: 'BAD_USER_INPUT' } });
+    }
+    data.cancellations.set(id, now);
+  }
+  return { registration: shown(own, data) };
+}
+
+/** Out: an event as the service shows it to anybody. */
+export function asEvent(event: SchoolEvent) {
+  const slug = event.title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  return { ...event, slug, startsAt: instant(event.startsAt), endsAt: instant(event.endsAt), joinUrl: null };
+}
+
+function shown(registration: Registration, data: SchoolData) {
+  const { id, registeredAt, checkedInAt, seats, event } = registration;
+  const cancelled = cancelledAt(registration, data);
+  const status = cancelled === null ? registration.status : 'CANCELLED';
+  const online = status === 'REGISTERED' && event.attendanceMode !== 'OFFLINE';
+  return {
+    id,
+    status,
+    seats,
+    registeredAt: instant(registeredAt),
+    cancelledAt: cancelled === null ? null : instant(cancelled),
+    checkedInAt: checkedInAt === null ? null : instant(checkedInAt),
+    event: { ...asEvent(event), joinUrl: online ? `https://meet.harbour-lane.example/${event.id}` : null },
+  };
+}
+
+function cancelledAt({ id, cancelledAt: before }: Registration, { cancellations }: SchoolData): number | null {
+  return before ?? cancellations.get(id) ?? null;
+}
+
+function instant(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}
