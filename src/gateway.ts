@@ -218,7 +218,9 @@ export async function startGateway({
             request: entry.bodyLimit ?? config.limits.requestBody,
             response: entry.responseLimit ?? config.limits.responseBody,
           };
-          return ownRecordHandler(entry, (exchange, rewrite) => forward(exchange, entry.upstream, limits, rewrite));
+          return ownRecordHandler(entry, limits.request, (exchange, rewrite) =>
+            forward(exchange, entry.upstream, limits, rewrite),
+          );
         },
       },
       resources,

@@ -20,12 +20,15 @@ export function checkOwnRecords(tree: Tree): readonly Finding[] {
       { path: [...at, 'match'], pattern: parseMatch(match).pattern },
       { path: [...at, 'rewrite'], pattern: String(valueAt(route, ['rewrite']) ?? '') },
     ].filter(({ pattern }) => /[{}]/.test(pattern));
-    const query = valueAt(route, ['query']);
-    const set = isTree(query) ? Object.entries(query) : [];
+    const set = (['query', 'body'] as const).flatMap((where) => {
+      const parameters = valueAt(route, [where]);
+      return isTree(parameters) ? Object.entries(parameters).map(([name, value]) => ({ where, name, value })) : [];
+    });
     if (paths.length === 0 && set.length === 0) return [];
     return [
       ...paths.flatMap(({ path, pattern }) => unknown(path, pattern.split('/'))),
-      ...set.flatMap(([name, value]) => unknown([...at, 'query', name], [String(value)], true)),
+      ...set.flatMap(({ where, name, value }) => unknown([...at, where, name], [String(value)], true)),
+      ...(set.some(({ where }) => where === 'body') ? withoutBody(at, match) : []),
       ...((valueAt(route, ['anonymous']) ?? tree.anonymous) === 'serve' ? [forAnonymous(at)] : []),
       ...shadowed(routes.slice(0, index), route, match, at),
     ];
@@ -44,6 +47,14 @@ function unknown(path: Path, values: readonly string[], only = false): readonly 
 function forAnonymous(path: Path): Finding {
   const message = 'names {member.id}, and nobody is a member without a token: say `anonymous: refuse`';
   return { path: [...path, 'match'], at: 'value', message };
+}
+
+/** A GET has no body that means anything (RFC 9110 §9.3.1), so that none could say whose record it is about. */
+function withoutBody(path: Path, match: string): readonly Finding[] {
+  const { methods } = parseMatch(match);
+  if (methods !== undefined && !methods.some((method) => method === 'GET' || method === 'HEAD')) return [];
+  const message = 'has `body`, and a GET has none: name the other methods';
+  return [{ path: [...path, 'match'], at: 'value', message }];
 }
 
 /** The first match wins: one before it that takes in all its paths would show everyone every record. */
@@ -65,7 +76,7 @@ function shadowed(earlier: readonly unknown[], own: unknown, match: string, path
 
 /** Whether a route keeps to the member's own wherever the other one does. */
 function keepsAsMuch(route: unknown, other: unknown): boolean {
-  return (['match', 'rewrite', 'query'] as const).every((key) => {
+  return (['match', 'rewrite', 'query', 'body'] as const).every((key) => {
     const [here, there] = [route, other].map((one) => JSON.stringify(valueAt(one, [key])) ?? '');
     return here?.includes('{member.id}') || !there?.includes('{member.id}');
   });

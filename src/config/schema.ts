@@ -140,7 +140,11 @@ const route = z.strictObject({
   anonymous: z.enum(['refuse', 'serve']).optional(),
   query: z.record(z.string().min(1), z.string()).optional().meta({
     description:
-      'Query parameters that are set from the member who asks: { user_id: "{member.id}" }. What a client sends under these names is removed.',
+      'Query parameters that are set from the member who asks: { user_id: "{member.id}" }. What a client sends under these names is removed, from a body too, which may then only be a JSON object of at most 1MiB.',
+  }),
+  body: z.record(z.string().min(1), z.string()).optional().meta({
+    description:
+      'Members of a JSON body that are set from the member who asks: { user_id: "{member.id}" }. Requests must then have a JSON object of at most 1MiB; what a client sends under these names, there and in the query, is removed. What is nested deeper is not looked at.',
   }),
   rewrite: z
     .string()

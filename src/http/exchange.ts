@@ -20,6 +20,14 @@ export interface Exchange {
    * by one.
    */
   readonly ownFields: readonly string[];
+  /** What is sent on in place of the request's own body and fields; undefined: those, as they come. */
+  readonly replacement?: Replacement | undefined;
+}
+
+export interface Replacement {
+  readonly body: Buffer;
+  /** Names and values in turn. */
+  readonly rawHeaders: readonly string[];
 }
 
 /** Answers an exchange. What it throws is rendered in the voice of its route. */

@@ -9,7 +9,7 @@ import { type HeaderPolicy, headerPolicy, requestHeaders, responseHead } from '.
 import type { Identity } from './identity.ts';
 import type { Pools } from './pools.ts';
 import type { Rewrite } from './rewrite.ts';
-import { uploadOf } from './upload.ts';
+import { uploadOf, wholeBody } from './upload.ts';
 
 /**
  * Sends an admitted request to an upstream and its answer to the client, streaming both ways. In: the exchange, with
@@ -38,7 +38,7 @@ export function createForward(options: {
   );
 
   return async (exchange, upstreamName, limits, rewrite) => {
-    const { request, response, target, principal, provenance, record, ownFields } = exchange;
+    const { request, response, target, principal, provenance, record, ownFields, replacement } = exchange;
     if (asksForWebSocket(request)) {
       throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
     }
@@ -49,8 +49,9 @@ export function createForward(options: {
     const known = options.identity(principal, upstreamName, upstream.identity);
     const identity = known instanceof Promise ? await known : known;
 
-    const headers = requestHeaders(request.rawHeaders, provenance, policy.request);
-    if (framing.kind === 'length') headers.push('Content-Length', framing.length);
+    const headers = requestHeaders((replacement ?? request).rawHeaders, provenance, policy.request);
+    if (replacement !== undefined) headers.push('Content-Length', String(replacement.body.length));
+    else if (framing.kind === 'length') headers.push('Content-Length', framing.length);
     for (const name in identity) headers.push(name, identity[name] as string);
 
     record.asks(upstreamName);
@@ -61,7 +62,12 @@ export function createForward(options: {
         path: upstream.pathOf(rewrite === undefined ? target : { ...target, path: rewrite.inward(target.path) }),
         servername: policy.servername,
         headers,
-        body: framing.kind === 'none' ? null : uploadOf(request, limits.request),
+        body:
+          replacement !== undefined
+            ? wholeBody(replacement.body)
+            : framing.kind === 'none'
+              ? null
+              : uploadOf(request, limits.request),
       },
       response,
       limit: limits.response,

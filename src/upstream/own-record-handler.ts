@@ -2,24 +2,37 @@ import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import { GatewayError, renderFailure } from '../errors.ts';
 import { writeAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { ownBody } from './own-body.ts';
 import { ownRecord } from './own-record.ts';
+import { parameterNames } from './parameter-name.ts';
 import { createRewrite, type Rewrite } from './rewrite.ts';
 
 /**
  * Puts the own-record guard of a route, and its rewriting, before what forwards its requests. A record of somebody
  * else's is 403, whether there is one or not: the upstream is not asked, so that nothing is learned of it.
+ * In: the route, the most bytes it takes of a body, and what forwards.
+ *
+ * A name that the route fills is the member's wherever backends look for parameters: many put those of the query and of
+ * the body together, and let one win. So it is removed from both, and set where the route says.
  */
 export function ownRecordHandler(
-  { match, query, rewrite }: RouteConfig,
+  { match, query = {}, body = {}, rewrite }: RouteConfig,
+  limit: number,
   forward: (exchange: Exchange, rewrite: Rewrite | undefined) => Promise<void>,
 ): (exchange: Exchange) => Promise<void> {
   const { pattern } = parseMatch(match);
-  const judge = ownRecord(pattern, query ?? {});
+  const [inQuery, inBody] = [Object.keys(query), Object.keys(body)];
+  const names = inQuery.length + inBody.length > 0 ? parameterNames([...inQuery, ...inBody]) : undefined;
+  const judge = ownRecord(pattern, inQuery, names);
+  const replace = names === undefined ? undefined : ownBody(names, inBody, limit);
   const rewriteFor = rewrite === undefined ? undefined : createRewrite(pattern, rewrite);
   return async (exchange) => {
     const { response, principal, record, provenance } = exchange;
     const target = judge(exchange.target, principal);
-    if (target !== undefined) return forward({ ...exchange, target }, rewriteFor?.(principal));
+    if (target !== undefined) {
+      const replacement = await replace?.(exchange);
+      return forward({ ...exchange, target, replacement }, rewriteFor?.(principal));
+    }
     record.outcome = 'refused';
     record.reason = 'not_own_record';
     const refusal = new GatewayError('forbidden', { message: 'This address is for the records of another member.' });

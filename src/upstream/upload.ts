@@ -39,3 +39,8 @@ export function uploadOf(request: IncomingMessage, limit: number): Readable {
   request.on('close', onGone).on('error', onGone);
   return body;
 }
+
+/** A body that is there already. */
+export function wholeBody(bytes: Buffer): Readable {
+  return Readable.from([bytes], { objectMode: false });
+}

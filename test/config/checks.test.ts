@@ -151,12 +151,32 @@ describe('routes to own records', () => {
       'names {member.id}, and nobody is a member without a token: say `anonymous: refuse`',
     ],
     [
+      'POST /m',
+      ', body: { user_id: "{member.id}" }, anonymous: serve',
+      'names {member.id}, and nobody is a member without a token: say `anonymous: refuse`',
+    ],
+    [
       'GET /m',
       ', rewrite: "/m/{member.id}", anonymous: serve',
       'names {member.id}, and nobody is a member without a token: say `anonymous: refuse`',
     ],
   ])('%s%s is refused', async (match, rest, message) => {
     expect(await mistakes(routes(route(match, rest)))).toEqual([`gate.yaml:15:14  routes[0].match: ${message}`]);
+  });
+
+  it.each(['GET /m', '* /m', 'POST|HEAD /m'])('%s has no body that could name the member', async (match) => {
+    expect(await mistakes(routes(route(match, ', body: { user_id: "{member.id}" }')))).toEqual([
+      'gate.yaml:15:14  routes[0].match: has `body`, and a GET has none: name the other methods',
+    ]);
+    expect(
+      (await load(routes(route('POST|DELETE /m', ', body: { user_id: "{member.id}" }')))).config.routes,
+    ).toHaveLength(1);
+  });
+
+  it('a member of a body is the member’s id, and nothing else', async () => {
+    expect(await mistakes(routes(route('POST /m', ', body: { user_id: "m-1" }')))).toEqual([
+      expect.stringMatching(/^gate\.yaml:15:\d+ {2}routes\[0\]\.body\.user_id: there is no "m-1"/),
+    ]);
   });
 
   it('a query parameter is the member’s id, and nothing else', async () => {

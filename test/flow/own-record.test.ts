@@ -17,6 +17,14 @@ beforeAll(async () => {
       upstreams: { legacy: { url: upstream.url } },
       routes: [
         { match: 'GET /api/v1/members/{member.id}/orders', upstream: 'legacy' },
+        {
+          match: 'POST|PATCH|DELETE /api/v1/my/orders',
+          upstream: 'legacy',
+          body: { user_id: '{member.id}' },
+          bodyLimit: '4KiB',
+        },
+        { match: 'POST|PUT /api/v1/my/search', upstream: 'legacy', query: { user_id: '{member.id}' } },
+        { match: 'POST /api/v1/my/large', upstream: 'legacy', body: { id: '{member.id}', uid: '{member.id}' } },
         { match: 'GET /api/v1/my/rewritten/**', upstream: 'legacy', rewrite: '/members/{member.id}/orders/**' },
         { match: 'GET /api/v1/m/{member.id}/*', upstream: 'legacy', rewrite: '/x/*/{member.id}' },
         { match: 'GET /api/v1/my/orders', upstream: 'legacy', query: { user_id: '{member.id}' } },
@@ -31,9 +39,15 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const ask = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
+const ask = async (path: string, headers: Record<string, string> = {}, method = 'GET', body?: string | Buffer) => {
   const asked = upstream.requests.length;
-  const answer = await rawRequest(world.origin, { path, method, headers: { ...bearer(token), ...headers } });
+  const fields = { ...bearer(token), ...headers };
+  const answer = await rawRequest(world.origin, {
+    path,
+    method,
+    headers: fields,
+    ...(body === undefined ? {} : { body }),
+  });
   return { ...answer, seen: upstream.requests.slice(asked) };
 };
 
@@ -197,9 +211,182 @@ describe('a query parameter from {member.id}', () => {
     'user%ff_id=m-1002',
     '%EF%BD%95ser_id=m-1002',
     'user_%C4%B1d=m-1002',
+    'userId=m-1002',
+    'user-id=m-1002',
+    'user_id%22=m-1002',
   ])('?%s is removed', async (query) => {
     const { status, seen } = await ask(`/api/v1/my/orders?page=2&${query}&per_page=3`);
     expect(status).toBe(200);
     expect(seen[0]?.target).toBe('/api/v1/my/orders?user_id=m-1001&page=2&per_page=3');
+  });
+});
+
+describe('a member of a JSON body from {member.id}', () => {
+  const JSON_TYPE = { 'content-type': 'application/json' };
+  const send = async (
+    body: string | Buffer,
+    headers: Record<string, string> = JSON_TYPE,
+    path = '/api/v1/my/orders',
+  ) => {
+    const { status, seen, text } = await ask(path, headers, 'POST', body);
+    return { status, text, body: seen[0]?.body.toString(), seen };
+  };
+
+  it('is set, and leaves the others as they were sent, to the digit', async () => {
+    for (const [sent, received] of [
+      ['{}', '{"user_id":"m-1001"}'],
+      [' { } ', '{"user_id":"m-1001"}'],
+      [
+        '{"n": 12345678901234567890.10, "s":"a\\"}{,\\\\", "o": {"user_id":"x","a":[1,{"b":[]}]} , "é":null}',
+        '{"user_id":"m-1001","n": 12345678901234567890.10,"s":"a\\"}{,\\\\","o": {"user_id":"x","a":[1,{"b":[]}]},"é":null}',
+      ],
+    ] as const) {
+      const { status, body, seen } = await send(sent);
+      expect([status, body]).toEqual([200, received]);
+      expect(seen[0]?.values('content-length')).toEqual([String(Buffer.byteLength(received))]);
+      expect(seen[0]?.values('content-type')).toEqual(['application/json']);
+      expect(seen[0]?.values('transfer-encoding')).toEqual([]);
+    }
+  });
+
+  it.each([
+    '"user_id":"m-1002"',
+    '"user_id":"m-1001","user_id":"m-1002"',
+    '"user_id":{"$ne":null}',
+    '"user_id":["m-1002"]',
+    '"user_id":null',
+    '"USER_ID":"m-1002"',
+    '"userId":"m-1002"',
+    '"user-id":"m-1002"',
+    '"user.id":"m-1002"',
+    '"user id":"m-1002"',
+    '" user_id ":"m-1002"',
+    '"user_id[]":"m-1002"',
+    '"user[id]":"m-1002"',
+    '"\\u0075ser_id":"m-1002"',
+    '"user_id\\u0000x":"m-1002"',
+    '"user_id\\ud800":"m-1002"',
+    '"user_id\\"":"m-1002"',
+    '"ｕser_id":"m-1002"',
+    '"user_ıd":"m-1002"',
+    '"__proto__":{"user_id":"m-1002"}',
+  ])('%s is removed', async (members) => {
+    const { status, body } = await send(`{"page":2,${members},"q":"m"}`);
+    expect([status, body]).toEqual([200, '{"user_id":"m-1001","page":2,"q":"m"}']);
+    expect((await send(`{${members}}`)).body).toBe('{"user_id":"m-1001"}');
+  });
+
+  it('is removed from the query as well, and a query parameter from the body', async () => {
+    const { seen } = await ask('/api/v1/my/orders?user_id=m-1002&a=1', JSON_TYPE, 'POST', '{"a":1}');
+    expect([seen[0]?.target, seen[0]?.body.toString()]).toEqual([
+      '/api/v1/my/orders?a=1',
+      '{"user_id":"m-1001","a":1}',
+    ]);
+    const only = await ask('/api/v1/my/orders?user_id=m-1002', JSON_TYPE, 'POST', '{}');
+    expect(only.seen[0]?.target).toBe('/api/v1/my/orders');
+    const search = await ask('/api/v1/my/search?q=1', JSON_TYPE, 'POST', '{"User_ID":"m-1002","a":1}');
+    expect(search.seen.map(({ target, body }) => [target, body.toString()])).toEqual([
+      ['/api/v1/my/search?user_id=m-1001&q=1', '{"a":1}'],
+    ]);
+    const bodiless = await ask('/api/v1/my/search', {}, 'POST');
+    expect(bodiless.seen.map(({ target }) => target)).toEqual(['/api/v1/my/search?user_id=m-1001']);
+  });
+
+  it.each([
+    ['a form', 'application/x-www-form-urlencoded', 'user_id=m-1002', 415],
+    ['a form that looks like JSON', 'application/x-www-form-urlencoded', '{"a":"&user_id=m-1002&"}', 415],
+    ['parts', 'multipart/form-data; boundary=x', '--x', 415],
+    ['text', 'text/plain', '{}', 415],
+    ['JSON in another charset', 'application/json; charset=utf-7', '{}', 415],
+    ['JSON in UTF-16', 'application/json; charset="utf-16le"', Buffer.from('{}', 'utf16le'), 415],
+    ['two types in one', 'application/json, application/x-www-form-urlencoded', '{}', 415],
+    ['no JSON', 'application/json', '{"a":1,}', 400],
+    ['JSON and more', 'application/json', '{}{"user_id":"m-1002"}', 400],
+    ['a comment', 'application/json', '{"a":1/*,"user_id":"m-1002"*/}', 400],
+    ['a list', 'application/json', '[{"user_id":"m-1002"}]', 400],
+    ['a text', 'application/json', '"user_id"', 400],
+    ['null', 'application/json', 'null', 400],
+    ['UTF-16 that says nothing', 'application/json', Buffer.from('{}', 'utf16le'), 400],
+    ['bytes that are no UTF-8', 'application/json', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400],
+    ['white space', 'application/json', '  ', 400],
+  ] as const)('%s is refused, whether the body or the query names the member', async (_what, type, body, status) => {
+    for (const path of ['/api/v1/my/orders', '/api/v1/my/search']) {
+      const answer = await send(body as string, { 'content-type': type }, path);
+      expect([answer.status, answer.seen]).toEqual([status, []]);
+      expect(JSON.parse(answer.text)).toMatchObject({ status });
+    }
+  });
+
+  it('takes the types that are JSON, and a mark at the start', async () => {
+    for (const type of [
+      'application/json; charset=UTF-8',
+      'Application/Merge-Patch+JSON',
+      'application/json;charset="utf8"',
+    ])
+      expect((await send('{}', { 'content-type': type })).body).toBe('{"user_id":"m-1001"}');
+    expect((await send('\ufeff{"a":1}')).body).toBe('{"user_id":"m-1001","a":1}');
+  });
+
+  it('refuses a compressed body, two types, none, and no body at all', async () => {
+    expect((await send('x', { ...JSON_TYPE, 'content-encoding': 'gzip' })).status).toBe(415);
+    expect((await send('{}', {})).status).toBe(415);
+    expect((await send('{}', { 'content-type': ['application/json', 'text/plain'] as unknown as string })).status).toBe(
+      415,
+    );
+    const asked = upstream.requests.length;
+    expect((await ask('/api/v1/my/orders', JSON_TYPE, 'POST')).status).toBe(400);
+    expect((await ask('/api/v1/my/orders', {}, 'DELETE')).status).toBe(400);
+    expect(upstream.requests.length).toBe(asked);
+  });
+
+  it('drops what speaks of the bytes as they were', async () => {
+    const fields = {
+      'content-digest': 'sha-256=:x:',
+      'Repr-Digest': 'x',
+      digest: 'x',
+      'content-md5': 'x',
+      'if-match': '"1"',
+    };
+    const { seen } = await send('{}', { ...JSON_TYPE, ...fields });
+    expect(seen[0]?.rawHeaders.join('\n')).not.toMatch(/digest|md5/i);
+    expect(seen[0]?.values('if-match')).toEqual(['"1"']);
+  });
+
+  it('is bounded by the route, and by 1 MiB', async () => {
+    const sized = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
+    expect((await send(sized(4096))).status).toBe(200);
+    expect((await send(sized(4097))).status).toBe(413);
+    const large = async (bytes: number) => (await send(sized(bytes), JSON_TYPE, '/api/v1/my/large')).status;
+    expect([await large(1024 * 1024), await large(1024 * 1024 + 1)]).toEqual([200, 413]);
+  });
+
+  it('may be several', async () => {
+    const { body } = await send('{"id":1,"UID":2,"a":3}', JSON_TYPE, '/api/v1/my/large');
+    expect(body).toBe('{"id":"m-1001","uid":"m-1001","a":3}');
+  });
+
+  it('survives nesting without end', async () => {
+    const deep = `{"a":${'['.repeat(2_000)}${']'.repeat(2_000)},"user_id":1}`;
+    expect((await send(deep)).body).toBe(`{"user_id":"m-1001",${deep.slice(1, -13)}}`);
+    const deeper = `{"a":${'['.repeat(500_000)}${']'.repeat(500_000)}}`;
+    expect([200, 400]).toContain((await send(deeper, JSON_TYPE, '/api/v1/my/large')).status);
+  });
+
+  it('comes in pieces too, and after a 100 Continue', async () => {
+    for (const field of [{ 'transfer-encoding': 'chunked' }, { expect: '100-continue' }]) {
+      const { status, body } = await send('{"a":1,"user_id":2}', { ...JSON_TYPE, ...field });
+      expect([status, body]).toEqual([200, '{"user_id":"m-1001","a":1}']);
+    }
+  });
+
+  it('is closed without a token', async () => {
+    const asked = upstream.requests.length;
+    const answer = await rawRequest(world.origin, {
+      path: '/api/v1/my/orders',
+      method: 'POST',
+      headers: JSON_TYPE,
+      body: '{}',
+    });
+    expect([answer.status, upstream.requests.length]).toEqual([401, asked]);
   });
 });
