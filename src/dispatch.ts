@@ -5,6 +5,7 @@ import { asGatewayError, GatewayError, renderFailure, type Voice } from './error
 import { json, writeAnswer } from './http/answer.ts';
 import { createConnections } from './http/connections.ts';
 import { fieldValues } from './http/field-values.ts';
+import { PAGE_FIELDS } from './http/header-names.ts';
 import type { Provenance, ProvenanceOf } from './http/provenance.ts';
 import { type RequestRecord, ROUTE_LABELS } from './http/request-record.ts';
 import type { Admission } from './limits/admission.ts';
@@ -40,7 +41,7 @@ export interface Dispatch {
 const CORS_HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'WWW-Authenticate, X-Request-Id, DPoP-Nonce, Retry-After, RateLimit, RateLimit-Policy',
+    'WWW-Authenticate, X-Request-Id, DPoP-Nonce, Retry-After, RateLimit, RateLimit-Policy, ETag, Link, Location, Mcp-Session-Id',
 } as const;
 const CORS_FIELDS = Object.entries(CORS_HEADERS).flat();
 
@@ -147,7 +148,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       'x-request-id': requestId,
       ...CORS_HEADERS,
       'access-control-allow-methods': found.route.methods?.join(', ') ?? method,
-      'access-control-allow-headers': 'Authorization, DPoP, Content-Type, Accept',
+      'access-control-allow-headers': [...PAGE_FIELDS, ...(found.route.value.pageFields ?? [])].join(', '),
       'access-control-max-age': '3600',
     });
     response.end();

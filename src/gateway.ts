@@ -212,6 +212,7 @@ export async function startGateway({
                 path: config.account.path,
                 handler: ({ request, response, principal }) => account(request, response, asMember(principal)),
               },
+        fieldsFor: ({ upstream }) => config.upstreams[upstream]?.headers.request.allow,
         limitsOf: admission.limitsOf,
         forward: (entry) => {
           const limits = {

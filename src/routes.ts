@@ -17,6 +17,8 @@ export interface Route {
   readonly voice: Voice;
   /** Whether pages of other origins may call it: never where a cookie decides anything. */
   readonly cors: boolean;
+  /** Fields that such pages may send it besides those that they may send everywhere. */
+  readonly pageFields?: readonly string[] | undefined;
   /** Left out: the limits of all routes. */
   readonly limits?: RouteLimits | undefined;
   /** Whether codes, tokens or secrets could be guessed here: what fails is then counted. */
@@ -37,6 +39,8 @@ interface Doors {
   readonly account: { readonly path: string; readonly handler: Handler } | undefined;
   /** Behind one of the operator's routes. */
   readonly forward: (entry: RouteConfig) => Handler;
+  /** Fields that apps may send to it because the operator says so. */
+  readonly fieldsFor: (entry: RouteConfig) => readonly string[] | undefined;
   readonly limitsOf: (entry: RouteConfig) => RouteLimits | undefined;
 }
 
@@ -109,6 +113,7 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
           protection,
           voice: 'problem',
           cors: true,
+          pageFields: doors.fieldsFor(entry),
           limits: doors.limitsOf(entry),
           relays: true,
           handler: doors.forward(entry),

@@ -124,8 +124,21 @@ const ALLOWED = new Set([
   ...['content-location', 'content-md5', 'content-digest', 'digest', 'repr-digest', 'want-content-digest', 'date'],
   ...['user-agent', 'referer', 'origin', 'x-requested-with', 'x-api-version', 'prefer', 'priority', 'save-data'],
   ...['idempotency-key', 'last-event-id', 'early-data', 'dnt', 'sec-gpc', 'want-repr-digest'],
+  ...['mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name'],
 ]);
 const ALLOWED_PREFIXES = ['sec-fetch-', 'sec-ch-'];
+
+/** What the browser says itself, and lets no page say (Fetch, forbidden request-header). */
+const BROWSERS_OWN = new Set(['accept-charset', 'accept-encoding', 'date', 'dnt', 'origin', 'referer', 'sec-gpc']);
+
+/** What apps and their libraries send to the gate itself. The trace and the request id of a stranger are not believed. */
+const TO_THE_GATE = ['authorization', 'dpop', 'x-request-id', 'traceparent', 'tracestate', 'baggage'];
+
+/** Every field that a page of another origin may send to a protected route, for the answer to its preflight. */
+export const PAGE_FIELDS: readonly string[] = [
+  ...TO_THE_GATE,
+  ...[...ALLOWED].filter((name) => !BROWSERS_OWN.has(name)),
+];
 
 /** Field names in the form they are judged in. */
 function foldedName(name: string): string {

@@ -46,7 +46,6 @@ function decoded(text: string): string | undefined {
  */
 function fold(name: string): string {
   return name
-    .toWellFormed()
     .normalize('NFKC')
     .toUpperCase()
     .replace(/[^\p{L}\p{N}]/gu, '');

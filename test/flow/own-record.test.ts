@@ -265,6 +265,7 @@ describe('a member of a JSON body from {member.id}', () => {
     '"user[id]":"m-1002"',
     '"\\u0075ser_id":"m-1002"',
     '"user_id\\u0000x":"m-1002"',
+    '"user\\u0000_id":"m-1002"',
     '"user_id\\ud800":"m-1002"',
     '"user_id\\"":"m-1002"',
     '"ｕser_id":"m-1002"',
@@ -356,6 +357,7 @@ describe('a member of a JSON body from {member.id}', () => {
     const sized = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
     expect((await send(sized(4096))).status).toBe(200);
     expect((await send(sized(4097))).status).toBe(413);
+    expect((await send(sized(4097), { ...JSON_TYPE, 'transfer-encoding': 'chunked' })).status).toBe(413);
     const large = async (bytes: number) => (await send(sized(bytes), JSON_TYPE, '/api/v1/my/large')).status;
     expect([await large(1024 * 1024), await large(1024 * 1024 + 1)]).toEqual([200, 413]);
   });

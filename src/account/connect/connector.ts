@@ -1,4 +1,5 @@
 import type { ConstDirectiveNode } from 'graphql';
+import { mayBeSent } from '../../http/header-names.ts';
 import { type DirectiveArguments, type HeaderArgument, literalAt, METHODS, type Method } from './directives.ts';
 import { compileSelection, type Evaluate } from './evaluate.ts';
 import { type Mistakes, type Place, placeInString, placeOf } from './mistakes.ts';
@@ -35,11 +36,6 @@ export interface Connector {
   placeOf(at: number): Place;
 }
 
-/** Names that belong to the connection or to the identity the gateway shows; no mapping may set them. */
-const RESERVED_HEADERS = new RegExp(
-  '^(authorization|cookie|host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|' +
-    'forwarded|(proxy|x-forwarded|x-member|x-client|x-coursegate)-.*)$',
-);
 const HEADER_NAME = /^[!#$%&'*+\-.^`|~0-9a-z]+$/;
 const FORM = 'application/x-www-form-urlencoded';
 
@@ -134,7 +130,7 @@ export function compileHeaders(
   let sound = true;
   for (const [index, header] of headers.entries()) {
     const name = header.name.toLowerCase();
-    if (!HEADER_NAME.test(name) || RESERVED_HEADERS.test(name)) {
+    if (!HEADER_NAME.test(name) || !mayBeSent(name)) {
       sound = false;
       const place = placeOf(literalAt(site.node, 'http', 'headers', index, 'name'));
       site.mistakes.add(place, site.coordinate, `a mapping cannot set the header ${JSON.stringify(header.name)}`);

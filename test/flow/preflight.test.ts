@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bearer, registerApp } from '../support/app.ts';
+import { connect } from '../support/connection.ts';
+import { rawRequest } from '../support/raw.ts';
+import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+/** What a browser asks before a page of another origin may send more than a form could (Fetch, CORS preflight). */
+let world: World;
+let upstream: RecordingUpstream;
+let token: string;
+beforeAll(async () => {
+  upstream = await startRecordingUpstream();
+  world = await startWorld({
+    profile: 'A',
+    overrides: {
+      upstreams: {
+        legacy: { url: upstream.url, headers: { request: { allow: ['X-Course-Version'], drop: ['If-Range'] } } },
+      },
+      routes: [
+        { match: 'GET|POST /api/v1/x', upstream: 'legacy' },
+        { match: 'GET /api/v1/y', upstream: 'school' },
+      ],
+    },
+  });
+  token = (await connect(await registerApp(world.origin))).access_token;
+});
+afterAll(async () => {
+  await world.close();
+  await upstream.close();
+});
+
+const allowed = async (path: string) => {
+  const { status, headers } = await rawRequest(world.origin, {
+    path,
+    method: 'OPTIONS',
+    headers: { origin: 'https://app.example', 'access-control-request-method': 'GET' },
+  });
+  expect(status).toBe(204);
+  return String(headers['access-control-allow-headers']).toLowerCase().split(', ');
+};
+
+describe('a page of another origin may send', () => {
+  it.each([
+    ...['accept', 'accept-language', 'content-type', 'range', 'cache-control', 'idempotency-key', 'prefer'],
+    ...['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'last-event-id'],
+    ...['mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name', 'x-course-version'],
+  ])('%s, and it arrives', async (name) => {
+    expect(await allowed('/api/v1/x')).toContain(name);
+    await rawRequest(world.origin, { path: '/api/v1/x', headers: { ...bearer(token), [name]: 'text/7' } });
+    expect(upstream.last().values(name)).toEqual(['text/7']);
+  });
+
+  it.each(['authorization', 'dpop', 'x-request-id', 'traceparent', 'tracestate', 'baggage'])(
+    '%s, which is for the gate, and goes no further',
+    async (name) => {
+      expect(await allowed('/api/v1/x')).toContain(name);
+      expect(await allowed('/api/oauth/userinfo')).toContain(name);
+      const headers = { ...bearer(token), ...(name === 'authorization' ? {} : { [name]: 'mine' }) };
+      await rawRequest(world.origin, { path: '/api/v1/x', headers });
+      expect(upstream.last().rawHeaders.join('\n')).not.toMatch(new RegExp(`mine|${token}`));
+    },
+  );
+
+  it.each(['x-other', 'cookie', 'x-member-id', 'x-forwarded-for', 'host', 'origin', 'referer', 'accept-encoding', '*'])(
+    'no %s, which would not arrive, or is the browser’s to say',
+    async (name) => expect(await allowed('/api/v1/x')).not.toContain(name),
+  );
+
+  it('what the operator allows only where it is allowed', async () => {
+    expect(await allowed('/api/v1/y')).not.toContain('x-course-version');
+  });
+
+  it('nothing twice', async () => {
+    const names = await allowed('/api/v1/x');
+    expect(names).toEqual([...new Set(names)]);
+  });
+});
+
+it('may read what it needs to ask again: the version, the next page, the new place', async () => {
+  const { headers } = await rawRequest(world.origin, { path: '/api/v1/x', headers: bearer(token) });
+  const exposed = String(headers['access-control-expose-headers']).toLowerCase().split(', ');
+  expect(exposed).toEqual([
+    ...['www-authenticate', 'x-request-id', 'dpop-nonce', 'retry-after', 'ratelimit', 'ratelimit-policy'],
+    ...['etag', 'link', 'location', 'mcp-session-id'],
+  ]);
+});
