@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { asGatewayError, GatewayError, renderFailure, type Voice } from './errors.ts';
-import { json, writeAnswer } from './http/answer.ts';
+import { json, setFields, writeAnswer } from './http/answer.ts';
 import { createConnections } from './http/connections.ts';
 import { fieldValues } from './http/field-values.ts';
 import { PAGE_FIELDS } from './http/header-names.ts';
@@ -278,10 +278,6 @@ function challenge(response: ServerResponse, refusal: Challenge): void {
   const body = { error: refusal.error, error_description: refusal.description };
   const headers = { 'www-authenticate': formatChallenge(refusal), 'cache-control': 'no-store' };
   writeAnswer(response, json(refusal.status, body, headers));
-}
-
-function setFields(response: ServerResponse, fields: readonly string[]): void {
-  for (let at = 0; at + 1 < fields.length; at += 2) response.setHeader(fields[at] as string, fields[at + 1] as string);
 }
 
 function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {

@@ -7,6 +7,11 @@ export function writeAnswer(response: ServerResponse, answer: Answer): void {
   response.end(answer.body);
 }
 
+/** In: names and values in turn, which the answer will have besides its own. */
+export function setFields(response: ServerResponse, fields: readonly string[]): void {
+  for (let at = 0; at + 1 < fields.length; at += 2) response.setHeader(fields[at] as string, fields[at + 1] as string);
+}
+
 /** A JSON answer. `headers` are added to, and may overrule, the content type. */
 export function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };

@@ -1,6 +1,6 @@
 import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import { GatewayError, renderFailure } from '../errors.ts';
-import { writeAnswer } from '../http/answer.ts';
+import { setFields, writeAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { ownBody } from './own-body.ts';
 import { ownRecord } from './own-record.ts';
@@ -36,6 +36,7 @@ export function ownRecordHandler(
     record.outcome = 'refused';
     record.reason = 'not_own_record';
     const refusal = new GatewayError('forbidden', { message: 'This address is for the records of another member.' });
+    setFields(response, exchange.ownFields);
     return writeAnswer(response, renderFailure(refusal, 'problem', provenance.requestId));
   };
 }

@@ -28,7 +28,7 @@ export function parameterNames(names: Iterable<string>): ParameterNames {
 
 /** Decoded as often as it can be, as it would be behind two servers in a row; undefined: nobody can say what it is. */
 function decoded(text: string): string | undefined {
-  let name = text.replaceAll('+', ' ');
+  let name = text;
   for (let times = 0; name.includes('%'); times += 1) {
     if (times === 3) return undefined;
     try {

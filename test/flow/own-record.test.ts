@@ -69,6 +69,8 @@ describe('a path with {member.id}', () => {
     expect(there.text).not.toMatch(/m-100/);
     expect([there.seen, nobody.seen]).toEqual([[], []]);
     expect(there.headers['cache-control']).toBe('no-store');
+    expect(there.headers['x-request-id']).toBe(body.request_id);
+    expect(there.headers['access-control-allow-origin']).toBe('*');
   });
 
   it.each([
@@ -182,8 +184,9 @@ describe('a rewriting to {member.id}', () => {
 describe('a query parameter from {member.id}', () => {
   it('is set, and leaves the others as they were sent', async () => {
     expect((await ask('/api/v1/my/orders')).seen[0]?.target).toBe('/api/v1/my/orders?user_id=m-1001');
-    expect((await ask('/api/v1/my/orders?page=2&q=a+b%20c&flag')).seen[0]?.target).toBe(
-      '/api/v1/my/orders?user_id=m-1001&page=2&q=a+b%20c&flag',
+    const others = 'page=2&q=a+b%20c&flag&a%252Bb=%25&user=m-1002&id=7';
+    expect((await ask(`/api/v1/my/orders?${others}`)).seen[0]?.target).toBe(
+      `/api/v1/my/orders?user_id=m-1001&${others}`,
     );
   });
 
@@ -196,6 +199,7 @@ describe('a query parameter from {member.id}', () => {
     '%75ser_id=m-1002',
     '%2575ser_id=m-1002',
     '%252575ser_id=m-1002',
+    '%25252575ser_id=m-1002',
     'user%5Fid=m-1002',
     'user_id[]=m-1002',
     'user_id%5B%5D=m-1002',
@@ -228,8 +232,8 @@ describe('a member of a JSON body from {member.id}', () => {
     headers: Record<string, string> = JSON_TYPE,
     path = '/api/v1/my/orders',
   ) => {
-    const { status, seen, text } = await ask(path, headers, 'POST', body);
-    return { status, text, body: seen[0]?.body.toString(), seen };
+    const { status, seen, text, headers: fields } = await ask(path, headers, 'POST', body);
+    return { status, text, id: fields['x-request-id'], body: seen[0]?.body.toString(), seen };
   };
 
   it('is set, and leaves the others as they were sent, to the digit', async () => {
@@ -314,7 +318,7 @@ describe('a member of a JSON body from {member.id}', () => {
     for (const path of ['/api/v1/my/orders', '/api/v1/my/search']) {
       const answer = await send(body as string, { 'content-type': type }, path);
       expect([answer.status, answer.seen]).toEqual([status, []]);
-      expect(JSON.parse(answer.text)).toMatchObject({ status });
+      expect(JSON.parse(answer.text)).toMatchObject({ status, request_id: answer.id });
     }
   });
 
