@@ -171,8 +171,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const route = target === undefined ? undefined : routeAt(routing, target.path, request.method ?? '');
     const voice = route?.voice ?? (/\btext\/html\b/.test(request.headers.accept ?? '') ? 'page' : 'problem');
     if (route?.cors) setHeaders(response, CORS_HEADERS);
-    // The rest of a body is not waited for. Where there is none, the connection is as good as before.
-    if (!request.complete && hasBody(request)) response.setHeader('connection', 'close');
     write(response, failure, voice, requestId);
   };
 
@@ -268,10 +266,6 @@ function routeAt(routing: Routing<Route>, path: string, method: string): Route |
   if (found.kind !== 'method_not_allowed') return undefined;
   const allowed = routing(found.allow[0] ?? 'GET', path);
   return allowed.kind === 'route' ? allowed.route.value : undefined;
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 }
 
 function challenge(response: ServerResponse, refusal: Challenge): void {

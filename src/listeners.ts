@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Dispatch } from './dispatch.ts';
 import { drainOf } from './drain.ts';
 import { continueWhenRead } from './http/expectation.ts';
+import { lingerAfterEarlyAnswers } from './http/linger.ts';
 import { keepPace, type PaceOptions } from './http/pace.ts';
 
 interface Address {
@@ -53,6 +54,7 @@ export async function openListeners(
   );
   publicServer.on('upgrade', dispatch.upgrade);
   continueWhenRead(publicServer);
+  lingerAfterEarlyAnswers(publicServer);
   keepPace(publicServer, publicAddress);
   const adminServer = createServer(admin);
   const [publicDrain, adminDrain] = [drainOf(publicServer), drainOf(adminServer)];

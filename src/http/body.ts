@@ -15,7 +15,8 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    for await (const chunk of request) {
+    // Left early, the request stays: its connection still owes an answer.
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       length += (chunk as Buffer).length;
       if (length > limit) throw tooLarge();
       chunks.push(chunk as Buffer);

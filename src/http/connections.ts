@@ -28,7 +28,10 @@ interface Connection extends Duplex {
 export function createConnections(): Connections {
   const assertClear = (request: IncomingMessage): void => {
     const socket: Connection = request.socket;
-    if (socket[SPENT]) throw new GatewayError('invalid_request', { headers: { connection: 'close' } });
+    // Where our side is closed, what still comes is only read so that the last answer arrives.
+    if (socket[SPENT] || socket.writableEnded) {
+      throw new GatewayError('invalid_request', { headers: { connection: 'close' } });
+    }
     try {
       assertClearMessage(request);
     } catch (thrown) {

@@ -5,6 +5,7 @@ import type { UpstreamConfig } from '../../src/config/schema.ts';
 import { asGatewayError, type GatewayError, renderFailure } from '../../src/errors.ts';
 import { writeAnswer } from '../../src/http/answer.ts';
 import { continueWhenRead } from '../../src/http/expectation.ts';
+import { lingerAfterEarlyAnswers } from '../../src/http/linger.ts';
 import { assertClearMessage } from '../../src/http/message.ts';
 import { keepPace, type PaceOptions } from '../../src/http/pace.ts';
 import { createProvenance } from '../../src/http/provenance.ts';
@@ -80,7 +81,7 @@ export async function startGate(
   });
   const forward = createForward({ upstreams, pools, identity, origin });
   const ownCookie = (name: string) => name.startsWith('__Host-coursegate');
-  const site = createSite({ upstreams, name: 'school', origin, ownCookie });
+  const site = createSite({ upstreams, name: 'school', upstream: pools.get('school'), origin, ownCookie });
   const routing = createRouting<Principal>([
     { methods: undefined, pattern: '/api/**', value: MEMBER },
     { methods: undefined, pattern: '/open/**', value: ANONYMOUS },
@@ -110,6 +111,7 @@ export async function startGate(
     }
   });
   continueWhenRead(server);
+  lingerAfterEarlyAnswers(server);
   keepPace(server, options.pace ?? { stall: 60, uploadRate: 256 });
   server.on('upgrade', (request, socket, head) => {
     const target = parseTarget(request.url ?? '', origin);
