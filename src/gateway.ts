@@ -116,7 +116,13 @@ export async function startGateway({
     const site =
       config.site === undefined
         ? undefined
-        : createSite({ upstreams: config.upstreams, name: config.site.upstream, origin, ownCookie: isOwnCookie });
+        : createSite({
+            upstreams: config.upstreams,
+            name: config.site.upstream,
+            upstream: pools.get(config.site.upstream),
+            origin,
+            ownCookie: isOwnCookie,
+          });
 
     const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
 

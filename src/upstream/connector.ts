@@ -33,7 +33,7 @@ type Write = (...parameters: unknown[]) => void;
  * our next write fails, and node:net would destroy the socket with the answer unread in it. Here a write that fails
  * because nobody reads is dropped instead, and what the upstream said last is read; then the connection ends by itself.
  */
-function readOnAfterFailedWrite(socket: Socket): void {
+export function readOnAfterFailedWrite(socket: Socket): void {
   let deaf = false;
   const guard = (write: Write): Write => {
     return function guarded(this: Socket, ...parameters) {

@@ -5,7 +5,7 @@ import { Connections } from './connections.ts';
 import { pathPrefix } from './location.ts';
 import type { Target } from './target.ts';
 
-/** One upstream as the protected lane and our own calls use it. */
+/** One upstream as the protected lane and our own calls use it; the site lane has connections of its own. */
 export interface Upstream {
   readonly url: URL;
   readonly connections: Connections;
@@ -19,6 +19,8 @@ export interface Upstream {
 
 /** Milliseconds. */
 interface Timeouts {
+  /** For name resolution, TCP and TLS together. */
+  readonly connect: number;
   /** From when a request was sent to the head of its answer. */
   readonly head: number;
   /** Between two pieces of a body. */
@@ -55,8 +57,10 @@ export function createPools(
 function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
   const url = new URL(config.url);
   const prefix = pathPrefix(url);
+  const head = milliseconds(config.timeout);
   const timeouts: Timeouts = {
-    head: milliseconds(config.timeout),
+    connect: Math.min(head, milliseconds(config.connectTimeout)),
+    head,
     body: milliseconds(config.bodyTimeout ?? config.timeout),
     stream: milliseconds(config.streamTimeout),
   };
@@ -64,7 +68,7 @@ function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
   return {
     url,
     connections: new Connections(url.origin, {
-      connectTimeout: Math.min(timeouts.head, milliseconds(config.connectTimeout)),
+      connectTimeout: timeouts.connect,
       headersTimeout: timeouts.head,
       now,
     }),

@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../errors.ts';
 import { whenClosed } from '../http/when-closed.ts';
+import type { Visit } from './admission.ts';
 import { cutOff, flushSoon, isEventStream, noteEventStream, resetUnframed } from './answer-stream.ts';
 import { upstreamFailure, wasStaleConnection } from './failures.ts';
 import { type ResponsePolicy, responseHead } from './headers.ts';
@@ -9,6 +10,8 @@ export interface SiteExchangeOptions {
   readonly response: ServerResponse;
   /** Milliseconds for the head, and between two pieces of either body. */
   readonly timeout: number;
+  /** Its place at the upstream, given back in the end. */
+  readonly visit: Visit;
   readonly responsePolicy: ResponsePolicy;
   /** Names and values in turn, which the answer has besides the site's. */
   readonly ownFields: readonly string[];
@@ -44,7 +47,11 @@ export class SiteExchange {
 
   run(): Promise<void> {
     const { response, send, hasBody } = this.#options;
-    whenClosed(response, () => this.#settle());
+    whenClosed(response, () => {
+      // Answered before the end of an upload: nobody waits for what the rest of it does.
+      if (this.#outgoing?.writableFinished === false) this.#outgoing.destroy();
+      this.#settle();
+    });
     // Paused again, or the body would run out before httpxy has a socket to pipe it to.
     if (hasBody) response.req.on('data', () => this.#timer.refresh()).pause();
     if (response.destroyed) this.#settle();
@@ -65,9 +72,12 @@ export class SiteExchange {
 
   onAnswer(answer: IncomingMessage): void {
     this.#answered = true;
-    const { response, responsePolicy, ownFields } = this.#options;
+    const { response, responsePolicy, visit, ownFields } = this.#options;
+    const streaming = isEventStream(answer.rawHeaders);
     try {
       const status = answer.statusCode ?? 0;
+      visit.answered(status);
+      if (streaming) visit.becomeStream();
       // No reason phrase: the upstream's may hold what node:http refuses to write.
       const head = responseHead(status, answer.rawHeaders, responsePolicy, false);
       response.writeHead(head.status, ownFields.concat(head.fields));
@@ -76,7 +86,6 @@ export class SiteExchange {
       this.fail(error);
       return;
     }
-    const streaming = isEventStream(answer.rawHeaders);
     this.#options.answered(streaming);
     if (streaming) {
       clearTimeout(this.#timer);
@@ -110,9 +119,10 @@ export class SiteExchange {
       this.#settle();
       return;
     }
-    this.#settled = true;
-    clearTimeout(this.#timer);
-    this.#done.reject(upstreamFailure(error));
+    const failure = upstreamFailure(error);
+    this.#options.visit.failed(failure);
+    this.#leave();
+    this.#done.reject(failure);
   }
 
   #onTimeout(): void {
@@ -127,9 +137,14 @@ export class SiteExchange {
 
   #settle(): void {
     if (this.#settled) return;
+    this.#leave();
+    this.#done.resolve();
+  }
+
+  #leave(): void {
     this.#settled = true;
     clearTimeout(this.#timer);
-    this.#done.resolve();
+    this.#options.visit.leave();
   }
 }
 

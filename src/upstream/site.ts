@@ -1,5 +1,4 @@
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
-import https from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import type { Config } from '../config/schema.ts';
@@ -7,6 +6,8 @@ import type { RequestRecord } from '../http/request-record.ts';
 import { requestFraming } from './framing.ts';
 import { headerPolicy, requestHeaders } from './headers.ts';
 import { pathPrefix } from './location.ts';
+import type { Upstream } from './pools.ts';
+import { createSiteAgent } from './site-agent.ts';
 import { SiteExchange } from './site-exchange.ts';
 import type { Target } from './target.ts';
 import { createTunnels } from './tunnel.ts';
@@ -43,6 +44,8 @@ export interface SiteOptions {
   readonly upstreams: Config['upstreams'];
   /** Which of them the site is. */
   readonly name: string;
+  /** The same, as the protected lane uses it: who is admitted there and here is counted together. */
+  readonly upstream: Pick<Upstream, 'admission' | 'timeouts'>;
   /** Our public origin. */
   readonly origin: string;
   /** Which cookies are the gate's own. */
@@ -51,20 +54,16 @@ export interface SiteOptions {
 
 /**
  * The site lane on http-proxy-middleware. Its default plugins are ejected, for the error plugin writes its text into
- * half-sent answers and ends them as if they were whole. The agent is ours and unbounded: the default one stops at 256
- * sockets, which as many event streams would use up. Answers are written by us (`selfHandleResponse`), under the same
+ * half-sent answers and ends them as if they were whole. The agent is ours: the default one queues beyond 256 sockets,
+ * which as many event streams would use up. Answers are written by us (`selfHandleResponse`), under the same
  * header policy as everywhere.
  */
 export function createSite(options: SiteOptions): Site {
   const policy = headerPolicy({ lane: 'site', ...options });
   const [upstreamUrl] = policy.response.internal;
-  const timeout = Math.max(1, Math.round((options.upstreams[options.name]?.timeout ?? 0) * 1000));
-  const agent = new (upstreamUrl.protocol === 'https:' ? https : http).Agent({
-    keepAlive: true,
-    maxSockets: Number.POSITIVE_INFINITY,
-    maxFreeSockets: 256,
-    ...(policy.servername === '' ? {} : { servername: policy.servername }),
-  });
+  const { admission, timeouts } = options.upstream;
+  const timeout = timeouts.head;
+  const agent = createSiteAgent({ url: upstreamUrl, servername: policy.servername, connectTimeout: timeouts.connect });
   const pathOf = (target: Target) => pathPrefix(upstreamUrl) + target.path + target.query;
 
   const exchanges = new WeakMap<IncomingMessage, SiteExchange>();
@@ -101,9 +100,11 @@ export function createSite(options: SiteOptions): Site {
       request.headers = headersOf(fields);
       request.url = pathOf(target);
       const send = (failed: (error: unknown) => void) => void proxy(request, response, failed).catch(failed);
+      const visit = admission.enter(request.headers.accept === 'text/event-stream');
       const exchange = new SiteExchange({
         response,
         timeout,
+        visit,
         responsePolicy: policy.response,
         ownFields,
         send,

@@ -42,7 +42,7 @@ it.each([300, 5_000])('with %i event streams held open a plain request is answer
 });
 
 describe('an upstream that cannot be connected to', () => {
-  it('because nobody accepts is a 504 within two seconds, and then not waited for', async () => {
+  it.each(['/api/x', '/x'])('because nobody accepts is a 504 in time, and then not waited for (%s)', async (path) => {
     // Stopped, it accepts nothing; what its kernel would accept in its place is used up first.
     const hung = child([
       '-e',
@@ -58,21 +58,21 @@ describe('an upstream that cannot be connected to', () => {
     });
     cleanup.push(() => gate.close());
     const started = performance.now();
-    const answer = await fetch(`${gate.url}/api/x?secret`);
+    const answer = await fetch(`${gate.url}${path}?secret`);
     expect(answer.status).toBe(504);
     expect(await answer.text()).not.toMatch(/127\.0\.0\.1|secret/);
     const took = performance.now() - started;
     expect(took).toBeGreaterThan(600);
     expect(took).toBeLessThan(1_200);
     const again = performance.now();
-    expect((await fetch(`${gate.url}/api/x`)).status).toBe(503);
+    expect((await fetch(gate.url + path)).status).toBe(503);
     expect(performance.now() - again).toBeLessThan(300);
   });
 
-  it('because its name is not known is a 502', async () => {
+  it.each(['/api/x', '/x'])('because its name is not known is a 502 (%s)', async (path) => {
     const gate = await startGate('http://no-such-host.invalid:4000');
     cleanup.push(() => gate.close());
-    const answer = await fetch(`${gate.url}/api/x`);
+    const answer = await fetch(gate.url + path);
     expect([answer.status, gate.failures.map((failure) => failure.code)]).toEqual([502, ['upstream_unreachable']]);
     expect(await answer.text()).not.toContain('no-such-host');
   });
