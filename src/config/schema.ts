@@ -105,6 +105,9 @@ const upstream = z.strictObject({
     description: 'Between two pieces of an answer. Left out, as long as timeout.',
   }),
   streamTimeout: duration.prefault('1h').meta({ description: 'Between two pieces of an event stream.' }),
+  tunnelTimeout: duration.prefault('1h').meta({
+    description: 'A WebSocket on which nothing comes from either end for so long is closed.',
+  }),
   maxRequests: z.int().min(1).default(1024).meta({
     description: 'Requests under way at once, each on a connection of its own; more are answered 503.',
   }),

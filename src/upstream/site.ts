@@ -84,6 +84,7 @@ export function createSite(options: SiteOptions): Site {
   const tunnels = createTunnels({
     upstreamUrl,
     timeout,
+    idle: Math.max(1, Math.round((options.upstreams[options.name]?.tunnelTimeout ?? 0) * 1000)),
     responsePolicy: policy.response,
     servername: policy.servername,
     headersOf: (request, provenance) => requestHeaders(request.rawHeaders, provenance, policy.request),

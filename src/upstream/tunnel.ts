@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError, renderFailure } from '../errors.ts';
 import { writeAnswer } from '../http/answer.ts';
@@ -29,11 +30,15 @@ export interface Tunnels {
 
 /** Milliseconds that the other end has to end its side of a tunnel. */
 const HANG_UP = 500;
+/** Milliseconds of silence after which an end of a tunnel is asked whether it is there (TCP keep-alive). */
+const PROBE = 30_000;
 
 export interface TunnelOptions {
   readonly upstreamUrl: URL;
   /** Milliseconds the upstream has to answer the handshake. */
   readonly timeout: number;
+  /** Milliseconds in which something must come from one end or the other. */
+  readonly idle: number;
   readonly responsePolicy: ResponsePolicy;
   /** By which name an https upstream is called; '': as Host. */
   readonly servername: string;
@@ -65,15 +70,7 @@ export function createTunnels(options: TunnelOptions): Tunnels {
         refuse(request, socket, thrown, told);
       }
     },
-    hangUp() {
-      for (const socket of open) {
-        (socket as Duplex).unpipe();
-        socket.end();
-        // What still comes is dropped: unread, it would turn the end into a reset.
-        socket.resume();
-      }
-      setTimeout(() => this.close(), HANG_UP).unref();
-    },
+    hangUp: () => part(open),
     close() {
       for (const socket of open) socket.destroy();
     },
@@ -147,6 +144,7 @@ export function createTunnels(options: TunnelOptions): Tunnels {
     told(101);
     if (upstreamHead.length > 0) socket.write(upstreamHead);
     if (head.length > 0) upstream.write(head);
+    endWhenIdle(socket, upstream, options.idle);
     socket.pipe(upstream).pipe(socket);
   }
 
@@ -201,6 +199,33 @@ function switching(answer: IncomingMessage, policy: ResponsePolicy): string {
   let head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
   for (let at = 0; at + 1 < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`;
   return `${head}\r\n`;
+}
+
+/**
+ * Ends a tunnel on which nothing comes from either end. Bytes count when they arrive: those for a client that vanished
+ * are soon not read any more, and are no sign of life. The system asks silent ends whether they are still there.
+ */
+function endWhenIdle(socket: Duplex, upstream: Duplex, milliseconds: number): void {
+  const idle = setTimeout(() => part([socket, upstream]), milliseconds);
+  for (const end of [socket, upstream]) {
+    if (end instanceof Socket) end.setKeepAlive(true, PROBE);
+    end.on('data', () => idle.refresh());
+  }
+  socket.once('close', () => clearTimeout(idle));
+}
+
+/** Ends connections in order, and cuts what has not ended soon after. */
+function part(ends: Iterable<Duplex>): void {
+  const all = [...ends];
+  for (const end of all) {
+    end.unpipe();
+    end.end();
+    // What still comes is dropped: unread, it would turn the end into a reset.
+    end.resume();
+  }
+  setTimeout(() => {
+    for (const end of all) end.destroy();
+  }, HANG_UP).unref();
 }
 
 function endWithoutBody(outgoing: ClientRequest): void {

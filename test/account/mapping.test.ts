@@ -107,6 +107,12 @@ describe('one mistake is named with its place', () => {
     ],
     [
       'batch: { maxSize: 100 }\n    http: {',
+      'batch: {}\n    http: { headers: [{ name: "X-Real-IP", value: "x" }]',
+      '"X-Real-IP"',
+      'cannot set the header',
+    ],
+    [
+      'batch: { maxSize: 100 }\n    http: {',
       'batch: {}\n    http: { headers: [{ name: "x\\r\\ny", value: "x" }]',
       '"x\\r',
       'cannot set the header',

@@ -208,20 +208,27 @@ describe('routes to own records', () => {
     ]);
   });
 
-  it.each([', query: { user_id: "{member.id}" }', ', rewrite: "/m/{member.id}/orders"'])(
-    'a wider route before one with%s would open them all, unless it is kept to them as well',
-    async (own) => {
-      expect(await mistakes(routes(route('GET /my/**'), route('GET /my/orders', own)))).toEqual([
-        "gate.yaml:16:14  routes[1].match: is behind routes[0], which takes these paths for every member's records: put it first",
-      ]);
-      const kept = own.startsWith(', rewrite') ? ', rewrite: "/m/{member.id}/**"' : own;
-      for (const both of [
-        [route('GET /my/orders', own), route('GET /my/**')],
-        [route('GET /my/**', kept), route('GET /my/orders', own)],
-      ])
-        expect((await load(routes(...both))).config.routes).toHaveLength(2);
-    },
-  );
+  it.each([
+    ', query: { user_id: "{member.id}" }',
+    ', body: { user_id: "{member.id}" }',
+    ', rewrite: "/m/{member.id}/orders"',
+  ])('a wider route before one with%s would open them all, unless it is kept to them as well', async (own) => {
+    expect(await mistakes(routes(route('POST /my/**'), route('POST /my/orders', own)))).toEqual([
+      "gate.yaml:16:14  routes[1].match: is behind routes[0], which takes these paths for every member's records: put it first",
+    ]);
+    const kept = own.startsWith(', rewrite') ? ', rewrite: "/m/{member.id}/**"' : own;
+    for (const both of [
+      [route('POST /my/orders', own), route('POST /my/**')],
+      [route('POST /my/**', kept), route('POST /my/orders', own)],
+    ])
+      expect((await load(routes(...both))).config.routes).toHaveLength(2);
+  });
+
+  it('the same route twice is told of once', async () => {
+    expect(await mistakes(routes(route('* /m'), route('GET /m', ', query: { user_id: "{member.id}" }')))).toEqual([
+      'gate.yaml:16:14  routes[1].match: is matched by routes[0] already',
+    ]);
+  });
 
   it.each(['GET /m/**', 'GET|POST /m/*/orders', '* /m/*/orders'])(
     '%s before them would open them all',

@@ -79,6 +79,38 @@ export const SMUGGLED: readonly Smuggled[] = [
     'framing in a trailer',
     post('Transfer-Encoding: chunked\r\n', '3\r\nabc\r\n0\r\nContent-Length: 100\r\n\r\n'),
   ),
+  ...[
+    ['a space before the colon', 'X-Member-Id : evil'],
+    ['a tab before the colon', 'X-Member-Id\t: evil'],
+    ['a folded line', 'A: b\r\n X-Member-Id: evil'],
+    ['a folded identity', 'X-Member-Id:\r\n evil'],
+    ['a bare LF', 'A: b\nX-Member-Id: evil'],
+    ['a bare CR', 'A: b\rX-Member-Id: evil'],
+    ['NUL in a value', 'A: b\0X-Member-Id: evil'],
+    ['NUL in a name', 'X-Member-Id\0: evil'],
+    ['no colon', 'X-Member-Id evil'],
+    ['no name', ': evil'],
+  ].map(([what = '', field = '']) => refused('B005', what, get(`Host: HOST\r\n${field}\r\n`))),
+  refused('B009', 'more fields than are read', get(`Host: HOST\r\n${'A:1\r\n'.repeat(2_100)}X-Member-Id: evil\r\n`)),
+  refused(
+    'B009',
+    'more bytes of fields than are read',
+    get(`Host: HOST\r\nA: ${'x'.repeat(16_384)}\r\nX-Member-Id: evil\r\n`),
+  ),
+  taken(
+    'B008',
+    'a host and a token in a trailer',
+    post(
+      'Transfer-Encoding: chunked\r\nTrailer: Host\r\n',
+      '3\r\nabc\r\n0\r\nHost: evil\r\nAuthorization: Bearer evil\r\n\r\n',
+    ),
+    'abc',
+  ),
+  refused(
+    'B008',
+    'a coding in a trailer',
+    post('Transfer-Encoding: chunked\r\n', '3\r\nabc\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n'),
+  ),
   taken(
     'B008',
     'an identity in a trailer',

@@ -8,6 +8,7 @@ export function upstreamConfig(url: string, settings: Partial<UpstreamConfig> = 
     timeout: 10,
     bodyTimeout: undefined,
     streamTimeout: 3600,
+    tunnelTimeout: 3600,
     maxRequests: 1024,
     maxStreams: 10_000,
     breaker: { failures: 5, cooldown: 5, statuses: [] },

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { type RecordingUpstream, startRawUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startGate, type TestGate } from './gate.ts';
@@ -139,6 +139,63 @@ it.each([
   else expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   await own.close();
   await raw.close();
+});
+
+describe('a WebSocket', () => {
+  const IDLE = 0.3;
+  const opened = async (own: TestGate) => {
+    const ws = new WebSocket(`${own.url.replace('http', 'ws')}/live`);
+    ws.on('error', () => undefined);
+    await once(ws, 'open');
+    return { ws, seen: upstream.last(), closed: once(ws, 'close').then(() => performance.now()) };
+  };
+
+  it('on which nothing comes is closed at both ends, and no sooner', async () => {
+    const own = await startGate(upstream.url, { upstream: { tunnelTimeout: IDLE } });
+    const began = performance.now();
+    const { seen, closed } = await opened(own);
+    const [ended] = await Promise.all([closed, seen.closed]);
+    expect(ended - began).toBeGreaterThanOrEqual(IDLE * 1000 - 20);
+    await own.close();
+  });
+
+  it.each(['the client', 'the upstream'])('on which %s alone says something now and then stays open', async (who) => {
+    let fromUpstream: NodeJS.Timeout | undefined;
+    upstream.onUpgrade((request, socket, head) => {
+      echo.handleUpgrade(request, socket, head, (ws) => {
+        if (who === 'the upstream') fromUpstream = setInterval(() => ws.send('x'), 100);
+      });
+    });
+    const own = await startGate(upstream.url, { upstream: { tunnelTimeout: IDLE } });
+    const { ws, closed } = await opened(own);
+    const fromClient = who === 'the client' ? setInterval(() => ws.send('x'), 100) : undefined;
+    const early = await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, IDLE * 3000, 'open'))]);
+    expect(early).toBe('open');
+    clearInterval(fromClient);
+    clearInterval(fromUpstream);
+    await closed;
+    await own.close();
+  });
+
+  it('whose client has stopped reading ends, though the upstream has more to say', async () => {
+    upstream.onUpgrade((_request, socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+      const more = () => {
+        while (!socket.destroyed && socket.write(Buffer.alloc(65_536))) {}
+      };
+      socket.on('drain', more).on('error', () => undefined);
+      more();
+    });
+    const own = await startGate(upstream.url, { upstream: { tunnelTimeout: IDLE } });
+    const client = own.socket();
+    client.on('error', () => undefined).pause();
+    client.write(`GET /live HTTP/1.1\r\nHost: a\r\n${HANDSHAKE}\r\n\r\n`);
+    const before = upstream.requests.length;
+    await expect.poll(() => upstream.requests.length).toBe(before + 1);
+    await upstream.last().closed;
+    client.destroy();
+    await own.close();
+  });
 });
 
 it('closing the site closes its tunnels', async () => {

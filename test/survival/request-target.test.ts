@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts';
+
+/** The forms of a request target (RFC 9112 §3.2), and the Host beside them: what each is answered, and what goes on. */
+let upstream: ScriptedUpstream;
+let gate: ProxyWorld;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  gate = await startProxyWorld({ upstream: upstream.url });
+});
+afterAll(async () => {
+  await gate.close();
+  await upstream.close();
+});
+
+/** Out: the status, and what the upstream saw: the line and its Host. */
+async function ask(line: string, host: string) {
+  const fill = (text: string) => text.replaceAll('ORIGIN', gate.origin).replaceAll('HOST', gate.host);
+  const answer = await gate.raw(fill(`${line} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`));
+  const seen = upstream
+    .take()
+    .map(({ method, target, headers }) =>
+      [
+        method,
+        target,
+        ...headers.filter(([name]) => /^(x-forwarded-)?host$/i.test(name)).map(([, value]) => value),
+      ].join(' '),
+    );
+  return [
+    Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1] ?? 0),
+    seen,
+    answer.match(/HTTP\/1\.1 \d{3} /g)?.length,
+  ] as const;
+}
+
+describe.each([
+  ['protected', '/public'],
+  ['site', '/pages'],
+])('on the %s lane', (_lane, lane) => {
+  const passed = (target: string) => [200, [`GET ${lane}${target} ${gate.host} ${gate.host}`], 1];
+
+  it.each([
+    ['the origin-form', `${lane}/x?a=1`, 'Host: HOST\r\n', '/x?a=1'],
+    ['the origin-form under another host', `${lane}/x`, 'Host: other.test\r\n', '/x'],
+    ['the absolute-form of our origin', `ORIGIN${lane}/x?a=1`, 'Host: HOST\r\n', '/x?a=1'],
+    ['the same in capitals', `HTTP://LocalHost:PORT${lane}/x`, 'Host: HOST\r\n', '/x'],
+    // RFC 9112 §3.2.2: the target is what counts, whatever Host says.
+    ['the same under another host', `ORIGIN${lane}/x`, 'Host: evil.test\r\n', '/x'],
+  ])('%s is passed on in the origin-form, under our name', async (_what, target, host, expected) => {
+    expect(await ask(`GET ${target.replace('PORT', String(gate.port))}`, host)).toEqual(passed(expected));
+  });
+
+  it.each([
+    ['another origin', `GET http://evil.test${lane}/x`],
+    ['our host over another scheme', `GET https://HOST${lane}/x`],
+    ['our host on another port', `GET http://localhost:1${lane}/x`],
+    ['our host with a longer name', `GET ORIGIN.evil.test${lane}/x`],
+    ['our host with a user before it', `GET http://user@HOST${lane}/x`],
+    ['our host as a user', `GET ORIGIN@evil.test${lane}/x`],
+    ['a scheme that is not spoken', `GET ftp://HOST${lane}/x`],
+    ['a network path', `GET //HOST${lane}/x`],
+    ['an empty host', `GET http://${lane}/x`],
+    ['no slash before it', `GET ${lane.slice(1)}/x`],
+    ['a fragment', `GET ${lane}/x#y`],
+  ])('%s is a 400 that nobody else sees', async (_what, line) => {
+    expect(await ask(line, 'Host: HOST\r\n')).toEqual([400, [], 1]);
+  });
+
+  it.each([
+    ['two hosts', 'Host: HOST\r\nHost: HOST\r\n'],
+    ['two hosts in two cases', 'Host: HOST\r\nhOST: evil.test\r\n'],
+    ['a list of hosts', 'Host: HOST, evil.test\r\n'],
+    ['no host', ''],
+    ['an empty host', 'Host: \r\n'],
+    ['a host with a path', 'Host: HOST/x\r\n'],
+    ['a host with a user', 'Host: user@HOST\r\n'],
+    ['a port that is none', 'Host: localhost:99999\r\n'],
+  ])('%s is a 400 that nobody else sees', async (_what, host) => {
+    expect(await ask(`GET ${lane}/x`, host)).toEqual([400, [], 1]);
+    // Nor does the absolute-form make it good (RFC 9112 §3.2).
+    expect(await ask(`GET ORIGIN${lane}/x`, host)).toEqual([400, [], 1]);
+  });
+});
+
+describe('the other forms', () => {
+  it.each([
+    ['the asterisk-form', 'OPTIONS *', 400],
+    ['the asterisk-form of another method', 'GET *', 400],
+    ['the authority-form of another method', 'GET HOST', 400],
+    ['the authority-form of OPTIONS', 'OPTIONS evil.test:443', 400],
+  ])('%s is refused', async (_what, line, status) => {
+    expect(await ask(line, 'Host: HOST\r\n')).toEqual([status, [], 1]);
+  });
+
+  it.each(['evil.test:443', 'HOST', '/public/x'])('CONNECT to %s opens nothing', async (target) => {
+    const [status, seen] = await ask(`CONNECT ${target}`, 'Host: HOST\r\n');
+    expect([0, 400, 405]).toContain(status);
+    expect(seen).toEqual([]);
+  });
+});
+
+it.each([
+  ['2,100 fields', 'A:1\r\n'.repeat(2_100)],
+  ['16 KiB of fields', `A: ${'x'.repeat(16_384)}\r\n`],
+])('a request with %s is a 431, and nothing of it is passed on', async (_what, fields) => {
+  for (const lane of ['/public', '/pages'])
+    expect(await ask(`GET ${lane}/x`, `Host: HOST\r\n${fields}X-Member-Id: evil\r\n`)).toEqual([431, [], 1]);
+});
