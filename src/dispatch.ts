@@ -41,7 +41,7 @@ export interface Dispatch {
 const CORS_HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'WWW-Authenticate, X-Request-Id, DPoP-Nonce, Retry-After, RateLimit, RateLimit-Policy, ETag, Link, Location, Mcp-Session-Id',
+    'WWW-Authenticate, X-Request-Id, DPoP-Nonce, Retry-After, RateLimit, RateLimit-Policy, ETag, Link, Location, Mcp-Session-Id, MCP-Protocol-Version',
 } as const;
 const CORS_FIELDS = Object.entries(CORS_HEADERS).flat();
 

@@ -52,8 +52,8 @@ export function asGatewayError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : new GatewayError('internal', { cause: thrown });
 }
 
-/** In whose voice an answer speaks: OAuth error JSON (RFC 6749 §5.2), problem JSON (RFC 9457), GraphQL, or a page. */
-export type Voice = 'oauth' | 'problem' | 'graphql' | 'page';
+/** In whose voice an answer speaks: OAuth error JSON (RFC 6749 §5.2), problem JSON (RFC 9457), GraphQL, JSON-RPC, or a page. */
+export type Voice = 'oauth' | 'problem' | 'graphql' | 'jsonrpc' | 'page';
 
 /** A finished answer, ready to be written. */
 export interface Answer {
@@ -84,6 +84,12 @@ function oauthError(failure: GatewayError): string {
   return failure.status === 503 ? 'temporarily_unavailable' : 'server_error';
 }
 
+/** JSON-RPC 2.0 §5.1: an invalid request, an internal error; what is between them is the server's own. */
+function jsonRpcCode(failure: GatewayError): number {
+  if (failure.code === 'invalid_request' || failure.code === 'payload_too_large') return -32_600;
+  return failure.code === 'internal' ? -32_603 : -32_000;
+}
+
 const BODIES = {
   oauth: (failure, requestId) => ({
     error: oauthError(failure),
@@ -99,5 +105,10 @@ const BODIES = {
   }),
   graphql: (failure, requestId) => ({
     errors: [{ message: failure.message, extensions: { code: failure.code.toUpperCase(), requestId } }],
+  }),
+  jsonrpc: (failure, requestId) => ({
+    jsonrpc: '2.0',
+    id: null,
+    error: { code: jsonRpcCode(failure), message: failure.message, data: { requestId } },
   }),
 } as const satisfies Record<Exclude<Voice, 'page'>, (failure: GatewayError, requestId: string) => object>;

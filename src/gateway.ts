@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAccountEndpoint } from './account/endpoint.ts';
+import { createAccount } from './account/endpoint.ts';
 import { createAuthorizationServer } from './authorization-server/authorization-server.ts';
 import { type DocumentNetwork, INTERNET } from './authorization-server/client-documents/network.ts';
 import { isOwnCookie } from './authorization-server/cookies.ts';
@@ -17,6 +17,7 @@ import { createProvenance } from './http/provenance.ts';
 import { createAdmission } from './limits/admission.ts';
 import { openListeners } from './listeners.ts';
 import { sessionConnector } from './login/session.ts';
+import { createMcp, MCP_PATHS } from './mcp/mcp.ts';
 import { protectedResource } from './oauth/protected-resource.ts';
 import { resourceIndicators } from './oauth/resource-indicator.ts';
 import { createAccessLog } from './operations/access-log.ts';
@@ -103,7 +104,10 @@ export async function startGateway({
     const parts = config.resources.map(({ path }) => path);
     const resources = [protectedResource(origin, ''), ...parts.map((path) => protectedResource(origin, path))] as const;
     const indicators = resourceIndicators(origin, {
-      doors: config.account === undefined ? [] : [config.account.path],
+      doors: [
+        ...(config.account === undefined ? [] : [config.account.path]),
+        ...(config.mcp === undefined ? [] : Object.values(MCP_PATHS)),
+      ],
       parts,
     });
     const partAt = (resource: string) => config.resources.find(({ path }) => `${origin}${path}` === resource);
@@ -177,7 +181,7 @@ export async function startGateway({
     const account =
       config.account === undefined || loaded.accountFiles === undefined
         ? undefined
-        : createAccountEndpoint({
+        : createAccount({
             schemaText: loaded.accountFiles.schema.text,
             mappings: loaded.accountFiles.mappings,
             recorded: loaded.accountFiles.recorded,
@@ -197,6 +201,23 @@ export async function startGateway({
             onError: (error) => log.error({ err: error }, 'the Account API failed'),
           });
 
+    const mcp =
+      config.mcp === undefined
+        ? undefined
+        : createMcp({
+            config,
+            mcp: config.mcp,
+            call,
+            prepare: account?.prepare,
+            audit: createAudit(log),
+            onError: (error) => log.error({ err: error }, 'a tool failed'),
+          });
+    if (mcp !== undefined && mcp.findings.length > 0) throw loaded.mistaken(mcp.findings);
+
+    const metadataHandler = (resource: string, offered: readonly string[], name: string): Handler => {
+      const document = protectedResourceMetadata({ resource, issuer: origin, scopes: offered, name });
+      return ({ response }) => writeAnswer(response, json(200, document, { 'cache-control': 'public, max-age=300' }));
+    };
     const admission = createAdmission(config.limits, counters, clock);
     const routes = routesTable({
       doors: {
@@ -204,19 +225,24 @@ export async function startGateway({
         interactions: server.interactions,
         stylesheet: pages.stylesheet,
         logo: pages.logo,
-        protectedResourceMetadata: ({ resource }) => {
-          const name = partAt(resource)?.name ?? config.name;
-          const document = protectedResourceMetadata({ resource, issuer: origin, scopes: scopesOf(resource), name });
-          return ({ response }) =>
-            writeAnswer(response, json(200, document, { 'cache-control': 'public, max-age=300' }));
-        },
+        protectedResourceMetadata: ({ resource }) =>
+          metadataHandler(resource, scopesOf(resource), partAt(resource)?.name ?? config.name),
         userinfo,
         account:
           account === undefined || config.account === undefined
             ? undefined
             : {
                 path: config.account.path,
-                handler: ({ request, response, principal }) => account(request, response, asMember(principal)),
+                handler: ({ request, response, principal }) => account.endpoint(request, response, asMember(principal)),
+              },
+        mcp:
+          mcp === undefined
+            ? undefined
+            : {
+                ...mcp.doors,
+                limits: admission.limitsOf({ match: MCP_PATHS.open, limits: config.mcp?.limits }),
+                metadata: ({ resource, offered }) => metadataHandler(resource.resource, [...offered], config.name),
+                handler: mcp.handler,
               },
         fieldsFor: ({ upstream }) => config.upstreams[upstream]?.headers.request.allow,
         limitsOf: admission.limitsOf,

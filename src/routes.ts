@@ -5,6 +5,7 @@ import { parseMatch, type RouteConfig } from './config/schema.ts';
 import { GatewayError, type Voice } from './errors.ts';
 import type { Handler } from './http/exchange.ts';
 import type { RouteLimits } from './limits/admission.ts';
+import type { Door } from './mcp/sign-in.ts';
 import { metadataPath, type ProtectedResource, resourceOf } from './oauth/protected-resource.ts';
 import type { Protection } from './resource-server/gate.ts';
 import { MEMBER_ID } from './upstream/own-record.ts';
@@ -37,11 +38,21 @@ interface Doors {
   readonly protectedResourceMetadata: (resource: ProtectedResource) => Handler;
   readonly userinfo: Handler;
   readonly account: { readonly path: string; readonly handler: Handler } | undefined;
+  readonly mcp: McpDoors | undefined;
   /** Behind one of the operator's routes. */
   readonly forward: (entry: RouteConfig) => Handler;
   /** Fields that apps may send to it because the operator says so. */
   readonly fieldsFor: (entry: RouteConfig) => readonly string[] | undefined;
   readonly limitsOf: (entry: RouteConfig) => RouteLimits | undefined;
+}
+
+interface McpDoors {
+  /** Serves callers without a token, and the one that asks for one. */
+  readonly open: Door;
+  readonly member: Door;
+  readonly limits: RouteLimits | undefined;
+  readonly metadata: (door: Door) => Handler;
+  readonly handler: (door: Door) => Handler;
 }
 
 export interface RoutesOptions {
@@ -99,6 +110,8 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
           }),
         ]),
 
+    ...(doors.mcp === undefined ? [] : mcpRoutes(doors.mcp, metadata)),
+
     ...configured.map((entry): Routed<Route> => {
       const { methods, pattern } = parseMatch(entry.match);
       const protection = {
@@ -121,6 +134,22 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
       };
     }),
   ];
+}
+
+/** One handler behind two doors, each with the metadata of its own address, which is what apps compare it with. */
+function mcpRoutes(doors: McpDoors, metadata: Omit<Route, 'handler'>): readonly Routed<Route>[] {
+  const { open, member, limits } = doors;
+  return ([open, member] as const).flatMap((door) => {
+    const { resource, offered } = door;
+    const anonymous = door === open ? 'serve' : 'refuse';
+    const protection: Protection = { resource, scopes: new Set(), offered, anonymous };
+    const value: Route = { protection, voice: 'jsonrpc', cors: true, limits, handler: doors.handler(door) };
+    return [
+      route('GET', metadataPath(resource.path), { ...metadata, handler: doors.metadata(door) }),
+      // Apps write the address down with a slash, and some servers in front add one.
+      ...[resource.path, `${resource.path}/`].map((path) => route('POST', path, value)),
+    ];
+  });
 }
 
 /** Closed, it is nobody's: the legacy site must not see what apps send there. */

@@ -15,6 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'resource-server': ['oauth', 'config', 'storage'],
   'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream'],
   account: ['oauth', 'config', 'upstream'],
+  mcp: ['oauth', 'config', 'upstream'],
   operations: ['oauth', 'config', 'storage'],
   http: ['oauth'],
   limits: ['oauth', 'config', 'storage'],
@@ -43,6 +44,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   zod: ['config'],
   pino: ['operations/log.ts'],
   'prom-client': ['operations/metrics.ts'],
+  '@modelcontextprotocol/server': ['mcp'],
   'lru-cache': [
     'resource-server/cache.ts',
     'upstream',

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type DocumentNode, type GraphQLFormattedError, Kind } from 'graphql';
 import { type Answer, asGatewayError } from '../errors.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import { formatChallenge } from '../oauth/challenge.ts';
@@ -12,6 +13,7 @@ import { type Checked, documentChecker } from './documents.ts';
 import { formatError, maskResult } from './errors.ts';
 import { executeOperation } from './execution.ts';
 import type { Limits } from './limits.ts';
+import { type OperationData, operationFacts, type PrepareOperation } from './prepared-operation.ts';
 import type { RecordedFile } from './remote/recorded.ts';
 import { type GraphqlRequest, negotiate, type ResponseType, readGraphqlRequest } from './request.ts';
 import { buildAccountSchema } from './schema.ts';
@@ -55,6 +57,12 @@ export type AccountEndpoint = (
   principal: MemberPrincipal,
 ) => Promise<void>;
 
+export interface Account {
+  readonly endpoint: AccountEndpoint;
+  /** Documents of the operator's own, run for a member by the rules of the endpoint: for tools. */
+  readonly prepare: PrepareOperation;
+}
+
 const NO_STORE = { 'cache-control': 'no-store' };
 
 /**
@@ -62,6 +70,11 @@ const NO_STORE = { 'cache-control': 'no-store' };
  * the contract and the mapping files. The endpoint itself never rejects.
  */
 export function createAccountEndpoint(options: AccountOptions): AccountEndpoint {
+  return createAccount(options).endpoint;
+}
+
+/** The Account API over HTTP, as `createAccountEndpoint` says, and for documents of the operator's own. */
+export function createAccount(options: AccountOptions): Account {
   const { call, deadline, onError = () => {} } = options;
   const { limits, introspection, metadataUrl } = options;
   const config = { ...options.config.open, ...options.config.secret };
@@ -80,7 +93,14 @@ export function createAccountEndpoint(options: AccountOptions): AccountEndpoint 
     if ('query' in source && trusted?.only === true) return refusedDocument('PERSISTED_DOCUMENT_REQUIRED');
     const text = 'query' in source ? source.query : trusted?.texts.get(source.documentId);
     if (text === undefined) return refusedDocument('PERSISTED_DOCUMENT_NOT_FOUND');
-    const checked = check(text);
+    return afford(check(text), operationName, variables);
+  }
+
+  function afford(
+    checked: Checked,
+    operationName: string | undefined,
+    variables: GraphqlRequest['variables'],
+  ): Checked {
     if (checked.document === undefined) return checked;
     const measured = costOf(checked.document, operationName, variables);
     if (measured === undefined || measured.cost <= limits.cost) return checked;
@@ -95,19 +115,29 @@ export function createAccountEndpoint(options: AccountOptions): AccountEndpoint 
     const { scope } = principal;
     const lacking = scopesMissingForMutation(schema, guards, checked.document, request.operationName, scope);
     if (lacking !== undefined) return insufficientScope(new Set([...scope, ...lacking]), metadataUrl);
+    const { executed, body } = await execute(checked.document, request, principal, ended);
+    return answer(type, executed, body);
+  }
+
+  async function execute(
+    document: DocumentNode,
+    request: GraphqlRequest,
+    principal: MemberPrincipal,
+    ended: AbortController,
+  ) {
     const late = new Error('The deadline of the operation has passed.');
     const timer = setTimeout(() => ended.abort(late), deadline * 1000);
     try {
       const { signal } = ended;
       const operation = new Operation({ principal, call, mapping, config, limits, signal });
-      const result = await executeOperation({ schema, document: checked.document, request, operation, signal });
-      return answer(type, result.data !== undefined, maskResult(result, signal.aborted, onError));
+      const result = await executeOperation({ schema, document, request, operation, signal });
+      return { executed: result.data !== undefined, body: maskResult(result, signal.aborted, onError) };
     } finally {
       clearTimeout(timer);
     }
   }
 
-  return async (request, response, principal) => {
+  const endpoint: AccountEndpoint = async (request, response, principal) => {
     const ended = new AbortController();
     let left = false;
     response.once('close', () => {
@@ -126,6 +156,29 @@ export function createAccountEndpoint(options: AccountOptions): AccountEndpoint 
     }
     if (!left) writeAnswer(response, finished);
   };
+
+  const prepare: PrepareOperation = (query) => {
+    const checked = check(query);
+    if (checked.document === undefined) return { mistakes: checked.errors.map(({ message }) => message) };
+    const { document } = checked;
+    const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+    if (operations.length !== 1) return { mistakes: ['must have one operation'] };
+    return {
+      ...operationFacts(document, (granted) => scopesMissingForMutation(schema, guards, document, undefined, granted)),
+      async run(principal, variables, signal) {
+        const affordable = afford(checked, undefined, variables);
+        if (affordable.document === undefined) return { data: undefined, errors: affordable.errors };
+        const ended = new AbortController();
+        signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true });
+        const request: GraphqlRequest = { source: { query }, operationName: undefined, variables };
+        const { body } = await execute(document, request, principal, ended);
+        const { data, errors = [] } = body as { data?: OperationData | null; errors?: GraphQLFormattedError[] };
+        return { data: data ?? undefined, errors };
+      },
+    };
+  };
+
+  return { endpoint, prepare };
 }
 
 function readTrusted(documents: AccountOptions['documents'], check: ReturnType<typeof documentChecker>) {

@@ -6,14 +6,16 @@ import { merge, type Path, type Tree, valueAt } from './tree.ts';
 export interface Layers {
   readonly scopes: YamlLayer;
   readonly profile: YamlLayer;
+  /** What `mcp.file` names. */
+  readonly tools: Layer;
   readonly file: YamlLayer;
   readonly environment: Layer;
   readonly overrides: Layer;
 }
 
 /** Out: the layers laid over each other. `profile` has done its work by then, and `$schema` is for editors: both go. */
-export function mergeLayers({ scopes, profile, file, environment, overrides }: Layers): Tree {
-  const merged = [scopes, profile, file, environment, overrides].reduce<unknown>(
+export function mergeLayers({ scopes, profile, tools, file, environment, overrides }: Layers): Tree {
+  const merged = [scopes, profile, tools, file, environment, overrides].reduce<unknown>(
     (below, { tree }) => merge(below, tree),
     {},
   );
@@ -27,8 +29,8 @@ export function mergeLayers({ scopes, profile, file, environment, overrides }: L
  * people will add it.
  */
 export function placeInLayers(layers: Layers, path: Path, at: 'key' | 'value'): Place {
-  const { scopes, profile, file, environment, overrides } = layers;
-  const strongest = [overrides, environment, file, profile, scopes];
+  const { scopes, profile, tools, file, environment, overrides } = layers;
+  const strongest = [overrides, environment, file, tools, profile, scopes];
   const exact = strongest.find(({ tree }) => valueAt(tree, path) !== undefined);
   if (exact !== undefined && !insideList(path)) return exact.place(path, at);
   // A list comes whole from one layer: the strongest that has it.
@@ -39,7 +41,7 @@ export function placeInLayers(layers: Layers, path: Path, at: 'key' | 'value'): 
   const owner = insideList(path) ? strongest.find(({ tree }) => valueAt(tree, list) !== undefined) : undefined;
   if (owner !== undefined) return owner.place(path, at);
   for (let around = path.slice(0, -1); around.length > 0; around = around.slice(0, -1)) {
-    const layer = [file, environment, overrides, profile, scopes].find(
+    const layer = [file, environment, overrides, tools, profile, scopes].find(
       ({ tree }) => valueAt(tree, around) !== undefined,
     );
     if (layer !== undefined) return layer.place(around, 'key');

@@ -23,6 +23,8 @@ import {
   readSealingSecret,
 } from './secrets.ts';
 import type { Environment } from './setting.ts';
+import { checkTools } from './tool-checks.ts';
+import { readToolsFile } from './tools-file.ts';
 import { formatPath, isTree, merge, type Tree } from './tree.ts';
 
 export { ConfigError };
@@ -55,6 +57,8 @@ export interface LoadedConfig {
   readonly accountConfig: AccountConfig;
   /** Resolves a path written in the file against the file's folder. */
   readonly resolve: (path: string) => string;
+  /** What is only found out while parts are built, as the error that a mistake of the files is. */
+  readonly mistaken: (findings: readonly Finding[]) => ConfigError;
 }
 
 /**
@@ -68,11 +72,17 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
   const chosen = { file: operator, environment: fromEnvironment.layer, overrides: codeLayer(overrides) };
   const wanted = merge(merge(operator.tree, fromEnvironment.layer.tree), overrides) as Tree;
   const { profile, findings: profileFindings } = chooseProfile(wanted.profile);
-  const layers: Layers = { scopes, profile: await readBundled(profileFile(profile)), ...chosen };
-  const tree = withoutUnaskedAccount(mergeLayers(layers), layers);
-
   const absolute = resolvePath(file);
   const resolve = (path: string) => resolvePath(dirname(absolute), path);
+  const tools = await readToolsFile(wanted, resolve);
+  const layers: Layers = {
+    scopes,
+    profile: await readBundled(profileFile(profile)),
+    tools: tools.layer,
+    ...chosen,
+  };
+  const tree = withoutUnaskedAccount(mergeLayers(layers), layers);
+
   const parsed = configSchema.safeParse(tree);
   const account = await readAccountFiles(isServed(tree.account) ? tree.account : undefined, resolve);
   const accountConfig = await readAccountConfig(tree, environment, resolve);
@@ -88,6 +98,8 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     ...checkRedis(tree),
     ...checkRoutes(tree),
     ...checkOwnRecords(tree),
+    ...checkTools(tree),
+    ...tools.findings,
     ...account.findings,
     ...accountConfig.findings,
     ...secret.findings,
@@ -100,6 +112,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     [
       ...[scopes, layers.profile, operator].flatMap((layer) => layer.problems),
       ...fromEnvironment.problems,
+      ...tools.problems,
       ...locate(findings, layers),
     ],
     file,
@@ -118,6 +131,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     accountFiles: account.files,
     accountConfig: accountConfig.value,
     resolve,
+    mistaken: (late) => new ConfigError(sorted(locate(late, layers), file)),
   };
 }
 

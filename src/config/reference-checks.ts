@@ -9,12 +9,16 @@ import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 export function checkReferences(tree: Tree): readonly Finding[] {
   const routes = Array.isArray(tree.routes) ? tree.routes : [];
   const resources = Array.isArray(tree.resources) ? tree.resources : [];
+  const tools = valueAt(tree, ['mcp', 'tools']);
+  const toolPaths = Array.isArray(tools) ? tools.map((_, index): Path => ['mcp', 'tools', index]) : [];
   return [
     ...unknownUpstreams(tree, [
       ['login', 'upstream'],
       ['site', 'upstream'],
       ...routes.map((_, index): Path => ['routes', index, 'upstream']),
+      ...toolPaths.map((path): Path => [...path, 'get', 'upstream']),
     ]),
+    ...toolPaths.flatMap((path) => unknownScopes(tree, [...path, 'scopes'])),
     ...routes.flatMap((_, index) => unknownScopes(tree, ['routes', index, 'scopes'])),
     ...resources.flatMap((_, index) => unknownScopes(tree, ['resources', index, 'scopes'])),
     ...loginWithoutSite(tree),

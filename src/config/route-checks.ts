@@ -9,6 +9,7 @@ const OWN_PATHS = [
   '/api/oauth/**',
   '/account/graphql',
   '/mcp',
+  '/mcp/member',
   '/openapi.json',
   '/auth.md',
 ] as const;

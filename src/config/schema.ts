@@ -4,6 +4,7 @@ import { isForbiddenScheme } from '../oauth/forbidden-scheme.ts';
 import { isScopeToken } from '../oauth/scope.ts';
 import { account } from './account.ts';
 import { limits, routeLimits } from './limits.ts';
+import { mcp } from './mcp.ts';
 import { pages, translatable } from './pages.ts';
 import { redisSettings } from './redis-settings.ts';
 import { secretReference } from './secret-reference.ts';
@@ -288,6 +289,7 @@ export const configSchema = z.strictObject({
     .meta({ description: 'Paths that are protected resources of their own: a token bound to one opens nothing else.' }),
   site: z.strictObject({ upstream: name }).optional(),
   account: account.optional(),
+  mcp: mcp.optional().meta({ description: 'Tools for agents, at /mcp and /mcp/member. Left out, there are none.' }),
   tokens: z
     .strictObject({
       access: duration.prefault('10m'),
@@ -314,6 +316,8 @@ export const configSchema = z.strictObject({
 export type Config = z.output<typeof configSchema>;
 export type UpstreamConfig = Config['upstreams'][string];
 export type RouteConfig = Config['routes'][number];
+export type McpConfig = NonNullable<Config['mcp']>;
+export type ToolConfig = McpConfig['tools'][number];
 export type ScopeConfig = Config['scopes'][string];
 export type SessionLoginConfig = Extract<Config['login'], { kind: 'session' }>;
 

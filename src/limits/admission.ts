@@ -27,7 +27,7 @@ export interface Admission {
   /** A request comes to where secrets could be guessed: it counts when it fails. */
   attempt(address: string, response: ServerResponse): void;
   /** The limits of a route that has its own, counted under its name. */
-  limitsOf(entry: RouteConfig): RouteLimits | undefined;
+  limitsOf(entry: Pick<RouteConfig, 'match' | 'limits'>): RouteLimits | undefined;
 }
 
 /**

@@ -20,7 +20,16 @@ export interface TokenEvent {
   readonly requestId: string | undefined;
 }
 
-type AuditEvent = TokenEvent;
+/** An app used a tool, or wanted to. What it sent and what it got are not told. */
+interface ToolEvent extends Omit<TokenEvent, 'action'> {
+  readonly action: 'tool_called';
+  readonly tool: string;
+  /** `refused`: the token did not cover it. */
+  readonly outcome: 'success' | 'failure' | 'refused';
+  readonly milliseconds: number;
+}
+
+type AuditEvent = TokenEvent | ToolEvent;
 
 /** Records what happened, once it is certain. */
 export type Audit = (event: AuditEvent) => void;
@@ -30,17 +39,26 @@ const ALARMING: ReadonlySet<AuditEvent['action']> = new Set(['code_reuse', 'refr
 
 /** Writes one log line per event, its fields named as in the Elastic Common Schema where that has a name. */
 export function createAudit(log: Log): Audit {
-  return ({ action, clientId, grantId, member, address, requestId }) => {
+  return (event) => {
+    const { action, clientId, grantId, member, address, requestId } = event;
     const alarming = ALARMING.has(action);
+    const call = event.action === 'tool_called' ? event : undefined;
     const line = {
       'event.kind': alarming ? 'alert' : 'event',
       'event.action': action,
-      'event.outcome': alarming ? 'failure' : 'success',
+      'event.outcome': alarming || (call !== undefined && call.outcome !== 'success') ? 'failure' : 'success',
       'oauth.client_id': clientId,
       'oauth.grant_id': grantId,
       'user.id': member,
       'source.address': address,
       'http.request.id': requestId,
+      ...(call === undefined
+        ? {}
+        : {
+            'event.duration': Math.round(call.milliseconds * 1e6),
+            'event.reason': call.outcome === 'refused' ? 'insufficient_scope' : undefined,
+            'mcp.tool': call.tool,
+          }),
     };
     if (alarming) log.warn(line, 'audit');
     else log.info(line, 'audit');

@@ -10,6 +10,8 @@ import type { CheckProof } from './dpop.ts';
 export interface Protection {
   readonly resource: ProtectedResource;
   readonly scopes: Scope;
+  /** What a challenge for a token names when that is more than the route itself needs; left out, what it needs. */
+  readonly offered?: Scope;
   /** Whether a request without a token is refused, or served as anonymous. A bad token is refused either way. */
   readonly anonymous: 'refuse' | 'serve';
 }
@@ -95,7 +97,7 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     const { dpop: proofs, method, url } = presented;
     return checkProof({ proofs, method, url, token: shown, jkt: token.jkt }).then((flaw) => {
       if (flaw === undefined) return judgeScope(token, scheme, protection);
-      return refuse(scheme, 401, flaw.error, flaw.description, protection, protection.scopes);
+      return refuse(scheme, 401, flaw.error, flaw.description, protection, protection.offered ?? protection.scopes);
     });
   }
 
@@ -108,7 +110,7 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
 }
 
 function unauthorized(scheme: Scheme, description: string, protection: Protection): Verdict {
-  return refuse(scheme, 401, 'invalid_token', description, protection, protection.scopes);
+  return refuse(scheme, 401, 'invalid_token', description, protection, protection.offered ?? protection.scopes);
 }
 
 function refuse(

@@ -28,7 +28,7 @@ function mountList(router: Router, area: Area, rows: AreaRows, clock: () => numb
   const item = router.route(`/${area.name}/:id`);
   list.get((request, response) => {
     const reader = readerOf(area, response);
-    response.json(pageOf(request, filtered(area, request, rows.list(reader))));
+    response.json(pageOf(request, searched(area, request, filtered(area, request, rows.list(reader)))));
   });
   item.get((request, response) => {
     readerOf(area, response);
@@ -119,6 +119,24 @@ function filtered(area: Area, request: Request, rows: readonly Row[]): readonly 
     if (typeof wanted !== 'string') throw new ApiError(400, 'bad_request', `${parameter} may be given once.`);
     return left.filter((row) => fields.some((field) => row[field] === wanted));
   }, rows);
+}
+
+/** The rows that have every word of `search` in one of the area's searched fields. */
+function searched({ searched: fields = [] }: Area, request: Request, rows: readonly Row[]): readonly Row[] {
+  const { search } = request.query;
+  if (search === undefined || fields.length === 0) return rows;
+  if (typeof search !== 'string') throw new ApiError(400, 'bad_request', 'search may be given once.');
+  const words = search
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  return rows.filter((row) => {
+    const text = fields
+      .map((field) => String(row[field] ?? ''))
+      .join(' ')
+      .toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
 }
 
 function missing(): ApiError {

@@ -14,13 +14,22 @@ export interface Area {
   readonly single?: true;
   /** Somebody else's row is refused, not hidden: these ids are member ids, so hiding them would hide nothing. */
   readonly refuseOthers?: true;
+  /** The fields that the query parameter `search` looks for words in. */
+  readonly searched?: readonly (keyof Row & string)[];
   /** Query parameters that narrow the list, with the fields they are compared to. */
   readonly filters?: Readonly<Record<string, readonly (keyof Row & string)[]>>;
 }
 
 /** THE table of areas below /api/v1. A new area is a line here and its rows in `seed.ts`. */
 export const AREAS: readonly Area[] = [
-  { name: 'courses', audience: 'everybody', writable: true, prefix: 'c', filters: { lecturer: ['lecturer_id'] } },
+  {
+    name: 'courses',
+    audience: 'everybody',
+    writable: true,
+    prefix: 'c',
+    searched: ['title', 'summary'],
+    filters: { lecturer: ['lecturer_id'] },
+  },
   {
     name: 'curriculum',
     audience: 'everybody',

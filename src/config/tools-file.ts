@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import { reason } from './account-files.ts';
+import { type Layer, readYaml } from './document.ts';
+import type { Finding, Problem } from './problems.ts';
+import { type Tree, valueAt } from './tree.ts';
+
+interface ToolsFile {
+  readonly layer: Layer;
+  readonly problems: readonly Problem[];
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Reads the file that `mcp.file` names, as settings under `mcp`. In: the operator's settings, and how their paths are
+ * resolved. Out: the layer, empty when there is none, with what is wrong with it as YAML.
+ */
+export async function readToolsFile(settings: Tree, resolve: (path: string) => string): Promise<ToolsFile> {
+  const file = valueAt(settings, ['mcp', 'file']);
+  const nothing: Layer = { tree: {}, place: () => ({ file: String(file), line: 0, column: 0 }) };
+  if (typeof file !== 'string' || file === '') return { layer: nothing, problems: [], findings: [] };
+  let text: string;
+  try {
+    text = await readFile(resolve(file), 'utf8');
+  } catch (error) {
+    const message = `cannot read ${file}: ${reason(error)}`;
+    return { layer: nothing, problems: [], findings: [{ path: ['mcp', 'file'], at: 'value', message }] };
+  }
+  const { tree, problems, place } = readYaml(resolve(file), text);
+  // The parser guesses from a syntax error on: what it guessed is not judged as well.
+  const layer: Layer = {
+    tree: problems.length > 0 ? {} : { mcp: tree },
+    place: (path, at) => place(path.slice(1), at),
+  };
+  return { layer, problems, findings: [] };
+}

@@ -1,0 +1,135 @@
+import type { Finding } from '../config/problems.ts';
+import type { RouteConfig, ToolConfig } from '../config/schema.ts';
+import type { CallUpstream } from '../upstream/request.ts';
+import { graphqlAction } from './graphql-action.ts';
+import { type Check, compileSchema } from './json-schema.ts';
+import { compileMapping, type Mapping } from './mapping.ts';
+import type { PrepareOperation } from './operation.ts';
+import { routeAction } from './route-action.ts';
+import { runner } from './run-tool.ts';
+import type { BuiltAction, Tool, ToolDescriptor } from './tool.ts';
+import { getAction } from './upstream-action.ts';
+
+export interface ToolParts {
+  readonly tools: readonly ToolConfig[];
+  readonly routes: readonly RouteConfig[];
+  /** What a route does without a token unless it says otherwise. */
+  readonly anonymous: 'refuse' | 'serve';
+  readonly call: CallUpstream;
+  /** Runs documents of the Account API; undefined where that is not served: then its tools are not there either. */
+  readonly prepare: PrepareOperation | undefined;
+  /** Characters of one text in a result, and bytes of a whole result. */
+  readonly longestText: number;
+  readonly largestResult: number;
+  /** Told what a client is not: a result that does not fit its schema. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Builds the tools of the configuration, in its order. Out: them, and every mistake in what they are made from. */
+export function buildTools(parts: ToolParts): {
+  readonly tools: readonly Tool[];
+  readonly findings: readonly Finding[];
+} {
+  const findings: Finding[] = [];
+  const tools = parts.tools.flatMap((config, index): Tool[] => {
+    if (config.graphql !== undefined && parts.prepare === undefined) return [];
+    const wrong = (path: readonly string[], message: string): void => {
+      findings.push({ path: ['mcp', 'tools', index, ...path], at: 'value', message });
+    };
+    const checkInput = schemaOf(inputSchema(config), 'input', wrong);
+    const checkOutput =
+      config.output === undefined ? undefined : schemaOf(outputSchema(config.output), 'output', wrong);
+    const mapping = mappingOf(config, wrong);
+    const built = actionOf(config, parts, wrong);
+    if (built === undefined) return [];
+    const lacking = [...built.scopes].filter((scope) => !config.scopes.includes(scope));
+    if (lacking.length > 0) wrong(['scopes'], `must have ${lacking.join(', ')}, which what it does needs`);
+    const descriptor = describe(config, built.readOnly);
+    const { longestText, largestResult, onError } = parts;
+    const call = runner({
+      name: config.name,
+      act: built.act,
+      checkInput,
+      checkOutput,
+      mapping,
+      longestText,
+      largestResult,
+      onError,
+    });
+    return [{ name: config.name, scopes: new Set(config.scopes), descriptor, call }];
+  });
+  return { tools, findings };
+}
+
+type Wrong = (path: readonly string[], message: string) => void;
+
+function schemaOf(schema: ToolDescriptor['inputSchema'], key: 'input' | 'output', wrong: Wrong): Check {
+  const check = compileSchema(schema);
+  if (typeof check === 'function') return check;
+  wrong([key], check.mistake);
+  return () => undefined;
+}
+
+function mappingOf({ result }: ToolConfig, wrong: Wrong): Mapping {
+  if (result === undefined) return (source) => source;
+  const mapping = compileMapping(result);
+  if (typeof mapping === 'function') return mapping;
+  wrong(['result', ...mapping.path], mapping.mistake);
+  return () => undefined;
+}
+
+function actionOf(config: ToolConfig, parts: ToolParts, wrong: Wrong): BuiltAction | undefined {
+  const { prepare, call } = parts;
+  const { graphql, get, route } = config;
+  const scoped = config.scopes.length > 0;
+  if (graphql !== undefined && prepare !== undefined) {
+    const all = Object.keys(propertiesOf(config));
+    const built = graphqlAction(graphql, { all, required: requiredOf(config) }, prepare);
+    if (!('mistake' in built)) return built;
+    wrong(['graphql'], built.mistake);
+  } else if (get !== undefined) {
+    return { act: getAction(get, scoped, call), readOnly: true, scopes: [] };
+  } else if (route !== undefined) {
+    const built = routeAction(route, parts, { inputs: Object.keys(propertiesOf(config)), scoped });
+    if (!('mistake' in built)) return built;
+    wrong(['route'], built.mistake);
+  }
+  return undefined;
+}
+
+function propertiesOf({ input }: ToolConfig): Readonly<Record<string, unknown>> {
+  return typeof input.properties === 'object' && input.properties !== null ? { ...input.properties } : {};
+}
+
+function requiredOf({ input }: ToolConfig): readonly string[] {
+  return Array.isArray(input.required) ? input.required.map(String) : [];
+}
+
+/** Arguments are an object of the named inputs and nothing else, unless the operator says otherwise. */
+function inputSchema({ input }: ToolConfig): ToolDescriptor['inputSchema'] {
+  return { properties: {}, additionalProperties: false, ...input, type: 'object' };
+}
+
+function outputSchema(output: Readonly<Record<string, unknown>>): ToolDescriptor['inputSchema'] {
+  return { ...output, type: 'object' };
+}
+
+/** Hints are what a client shows its user before a call, so the one that matters most is not the operator's to claim. */
+function describe(config: ToolConfig, readOnly: boolean): ToolDescriptor {
+  const { name, title, description, output, scopes, annotations } = config;
+  return {
+    name,
+    title,
+    description,
+    inputSchema: inputSchema(config),
+    ...(output === undefined ? {} : { outputSchema: outputSchema(output) }),
+    annotations: {
+      title,
+      readOnlyHint: readOnly,
+      destructiveHint: !readOnly && annotations.destructiveHint !== false,
+      idempotentHint: annotations.idempotentHint ?? readOnly,
+      openWorldHint: annotations.openWorldHint ?? false,
+    },
+    _meta: { securitySchemes: scopes.length === 0 ? [{ type: 'noauth' }] : [{ type: 'oauth2', scopes }] },
+  };
+}

@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../errors.ts';
+
+export interface EdgeOptions {
+  readonly origin: string;
+  readonly hosts: readonly string[];
+  readonly origins: '*' | readonly string[];
+}
+
+/** RFC 6454 §6.1, without `null`: a page that hides where it comes from is nobody's client. */
+const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/;
+
+/**
+ * Refuses what a browser was tricked into sending (DNS rebinding, a page that is no client of ours): the Host is ours to
+ * the letter, and an Origin, where there is one, is on the list. Throws GatewayError `forbidden`.
+ */
+export function edgeCheck({ origin, hosts, origins }: EdgeOptions): (request: IncomingMessage) => void {
+  const { host: own, protocol } = new URL(origin);
+  const defaultPort = protocol === 'https:' ? ':443' : ':80';
+  const known = new Set([own, own.includes(':') ? own : own + defaultPort, ...hosts.map((host) => host.toLowerCase())]);
+  const pages = new Set(origins === '*' ? [] : origins.map((page) => page.toLowerCase()));
+
+  const takesPage = (page: string): boolean => {
+    const [, scheme, name] = ORIGIN.exec(page) ?? [];
+    if (name === undefined) return false;
+    return origins === '*' || page === origin || pages.has(page) || pages.has(`${scheme}://${name}:*`);
+  };
+
+  return ({ headers }) => {
+    if (headers.host === undefined || !known.has(headers.host.toLowerCase())) {
+      throw new GatewayError('forbidden', { message: 'This is not a host of this address.' });
+    }
+    if (headers.origin !== undefined && !takesPage(headers.origin.toLowerCase())) {
+      throw new GatewayError('forbidden', { message: 'Pages of this origin may not call this address.' });
+    }
+  };
+}

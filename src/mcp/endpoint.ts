@@ -1,0 +1,133 @@
+import type { IncomingMessage } from 'node:http';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import type { McpConfig } from '../config/schema.ts';
+import { json, writeAnswer } from '../http/answer.ts';
+import type { Exchange, Handler } from '../http/exchange.ts';
+import { fieldValues } from '../http/field-values.ts';
+import { type Challenge, formatChallenge } from '../oauth/challenge.ts';
+import { parseAuthorization } from '../oauth/credentials.ts';
+import type { Scope } from '../oauth/scope.ts';
+import type { Audit } from '../operations/audit.ts';
+import { edgeCheck } from './edge.ts';
+import { type Message, readMessage } from './message.ts';
+import { findResource } from './resources.ts';
+import { createServer, type Offer, type Served } from './server.ts';
+import { challengeFor, type Door } from './sign-in.ts';
+import type { Outcome, Tool } from './tool.ts';
+import { answerOf, webRequest } from './web.ts';
+
+export interface McpOptions {
+  readonly origin: string;
+  readonly config: McpConfig;
+  readonly offer: Offer;
+  readonly audit: Audit;
+  /** Told what a client is not. */
+  readonly onError: (error: unknown) => void;
+}
+
+const NO_STORE = { 'cache-control': 'no-store' };
+
+/** JSON-RPC 2.0 §5.1, method not found; as a status by revision 2026-07-28. */
+const METHOD_NOT_FOUND = -32_601;
+
+/**
+ * The tool interface over HTTP: revision 2026-07-28 and those before it on one URL, without sessions. Out: the handler
+ * behind a door. The gate in front has judged the token and its audience; the scopes of tools are judged here, from the
+ * message that is run.
+ */
+export function createMcpEndpoint({ origin, config, offer, audit, onError }: McpOptions): (door: Door) => Handler {
+  const { signIn } = offer;
+  const checkEdge = edgeCheck({ origin, hosts: config.hosts, origins: config.origins });
+  const inResult = config.challengeInResult.map((name) => name.toLowerCase());
+  const { fetch: serve } = createMcpHandler(({ authInfo }) => createServer(offer, authInfo?.extra?.served as Served), {
+    legacy: 'stateless',
+    keepAliveMs: 0,
+  });
+
+  /** The scopes of what a message would use; undefined when it uses nothing that has any. */
+  const neededBy = ({ method, params }: Message): { readonly scopes: Scope; readonly tool: string } | undefined => {
+    const { name, uri } = (params ?? {}) as Readonly<Record<string, unknown>>;
+    const tool =
+      method === 'tools/call'
+        ? offer.tools.find((one) => one.name === name)
+        : method === 'resources/read' && typeof uri === 'string'
+          ? findResource(offer.resources, uri)?.resource.tool
+          : undefined;
+    return tool === undefined ? undefined : { scopes: tool.scopes, tool: tool.name };
+  };
+
+  return (door) => async (exchange) => {
+    const { request, response, principal, record, provenance } = exchange;
+    checkEdge(request);
+    const read = await readMessage(request, config.bodyLimit);
+    if ('flaw' in read) return refuse(exchange, 400, null, read.flaw);
+    const { message } = read;
+    if (message.method === 'subscriptions/listen') {
+      const error = {
+        code: METHOD_NOT_FOUND,
+        message: 'There is nothing to listen to: what is offered does not change.',
+      };
+      return refuse(exchange, 404, message.id, error);
+    }
+
+    const began = performance.now();
+    const told = (tool: string, outcome: 'success' | 'failure' | 'refused') =>
+      audit({
+        action: 'tool_called',
+        tool,
+        outcome,
+        milliseconds: performance.now() - began,
+        clientId: principal.kind === 'member' ? principal.clientId : undefined,
+        grantId: principal.kind === 'member' ? principal.grantId : undefined,
+        member: principal.kind === 'member' ? principal.sub : undefined,
+        address: provenance.clientAddress,
+        requestId: provenance.requestId,
+      });
+
+    const shown = parseAuthorization(fieldValues(request, 'authorization'));
+    const scheme = shown.kind === 'none' ? 'Bearer' : shown.scheme;
+    const challenge = (needed: Scope) => challengeFor(needed, { principal, scheme, door, signIn });
+    const needed = neededBy(message);
+    const refusal = needed === undefined ? undefined : challenge(needed.scopes);
+    if (needed !== undefined && refusal !== undefined) {
+      record.outcome = 'refused';
+      record.reason = refusal.error;
+      told(needed.tool, 'refused');
+      const wantsResult = message.method === 'tools/call' && signIn === 'on-call' && readsResults(request, message);
+      if (!wantsResult) return writeChallenge(exchange, refusal);
+    }
+
+    const left = new AbortController();
+    response.once('close', () => left.abort());
+    const run = async (tool: Tool, input: Readonly<Record<string, unknown>>): Promise<Outcome> => {
+      const signal = AbortSignal.any([left.signal, AbortSignal.timeout(config.deadline * 1000)]);
+      const outcome = await tool.call(input, { principal, requestId: provenance.requestId, signal });
+      told(tool.name, outcome.kind === 'value' ? 'success' : 'failure');
+      return outcome;
+    };
+    const served: Served = { principal, challenge, run, onError };
+    const authInfo = { token: '', clientId: '', scopes: [], extra: { served } };
+    const answered = await serve(webRequest(request, origin, left.signal), { parsedBody: message, authInfo });
+    const answer = await answerOf(answered);
+    if (!left.signal.aborted) writeAnswer(response, { ...answer, headers: { ...answer.headers, ...NO_STORE } });
+  };
+
+  /** Whether a client looks for a challenge in the result of a call, and nowhere else. */
+  function readsResults({ headers }: IncomingMessage, { params }: Message): boolean {
+    const meta = ((params ?? {}) as Readonly<Record<string, unknown>>)._meta;
+    const info = ((meta ?? {}) as Readonly<Record<string, unknown>>)['io.modelcontextprotocol/clientInfo'];
+    const name = ((info ?? {}) as Readonly<Record<string, unknown>>).name;
+    const shown = `${headers['user-agent'] ?? ''} ${typeof name === 'string' ? name : ''}`.toLowerCase();
+    return inResult.some((part) => shown.includes(part));
+  }
+}
+
+function refuse({ response }: Exchange, status: number, id: unknown, error: { code: number; message: string }): void {
+  const known = typeof id === 'string' || typeof id === 'number' ? id : null;
+  writeAnswer(response, json(status, { jsonrpc: '2.0', id: known, error }, NO_STORE));
+}
+
+function writeChallenge({ response }: Exchange, challenge: Challenge): void {
+  const body = { error: challenge.error, error_description: challenge.description };
+  writeAnswer(response, json(challenge.status, body, { ...NO_STORE, 'www-authenticate': formatChallenge(challenge) }));
+}

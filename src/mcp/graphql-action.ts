@@ -1,0 +1,44 @@
+import type { OperationError, PrepareOperation } from './operation.ts';
+import type { BuiltAction } from './tool.ts';
+
+/** What the Account API asks of every token, whatever the document. */
+const ACCOUNT_SCOPE = 'account:read';
+
+/**
+ * An action that runs a document of the Account API for the member of the token. In: the document and the names of the
+ * tool's inputs, required ones apart. Out: the action, or what is wrong with the document.
+ */
+export function graphqlAction(
+  document: string,
+  inputs: { readonly all: readonly string[]; readonly required: readonly string[] },
+  prepare: PrepareOperation,
+): BuiltAction | { readonly mistake: string } {
+  const operation = prepare(document);
+  if ('mistakes' in operation) return { mistake: operation.mistakes.join('; ') };
+  const { variables, readOnly } = operation;
+  const unused = inputs.all.find((name) => !variables.has(name));
+  if (unused !== undefined) return { mistake: `has no variable $${unused} for the input of that name` };
+  const open = [...variables].find(([name, { required }]) => required && !inputs.required.includes(name));
+  if (open !== undefined) return { mistake: `needs $${open[0]}: name it in input.required` };
+  const filled = [...variables.keys()].find((name) => !inputs.all.includes(name));
+  if (filled !== undefined) return { mistake: `has a variable $${filled} that is no input` };
+
+  return {
+    readOnly,
+    scopes: [ACCOUNT_SCOPE, ...operation.missing(new Set())],
+    async act(input, { principal, signal }) {
+      if (principal.kind !== 'member') throw new Error('a tool about a member was called by nobody');
+      const { data, errors } = await operation.run(principal, input, signal);
+      if (data === undefined || Object.values(data).every((value) => value === null)) {
+        return { kind: 'failed', message: errors[0]?.message ?? 'There is nothing to show.' };
+      }
+      return { kind: 'value', value: data, incomplete: placesOf(errors) };
+    },
+  };
+}
+
+/** The fields that could not be read, each once, by the names the document has. */
+function placesOf(errors: readonly OperationError[]): readonly string[] {
+  const names = errors.map(({ path = [] }) => path.filter((step) => typeof step === 'string').join('.'));
+  return [...new Set(names)].filter((name) => name !== '').slice(0, 10);
+}

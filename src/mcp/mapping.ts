@@ -1,0 +1,61 @@
+/** Makes a tool's result from an upstream's answer. In: the answer, parsed. Out: undefined where it has nothing. */
+export type Mapping = (source: unknown) => unknown;
+
+const POINTER = /^(?:\/[^/]*)*$/;
+
+/**
+ * Compiles the `result` of a tool. A text is a JSON pointer (RFC 6901); a mapping makes an object of what its names
+ * lead to; one with `each` makes a list of what that pointer leads to, its other names read from every item, and with
+ * `where` only from items in which that pointer leads to something.
+ * Out: the mapping, or what is wrong and where.
+ */
+export function compileMapping(
+  shape: unknown,
+  path: readonly string[] = [],
+): Mapping | { readonly mistake: string; readonly path: readonly string[] } {
+  if (typeof shape === 'string') {
+    if (!POINTER.test(shape)) return { mistake: 'must be a JSON pointer such as /data/title', path };
+    const steps = shape
+      .split('/')
+      .slice(1)
+      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+    return (source) => follow(source, steps);
+  }
+  if (typeof shape !== 'object' || shape === null || Array.isArray(shape)) {
+    return { mistake: 'must be a JSON pointer, or a mapping of names to them', path };
+  }
+  const { each, where, ...named } = shape as Record<string, unknown>;
+  const members: [string, Mapping][] = [];
+  for (const [name, inner] of Object.entries(named)) {
+    const member = compileMapping(inner, [...path, name]);
+    if (typeof member !== 'function') return member;
+    members.push([name, member]);
+  }
+  const object: Mapping = (source) =>
+    Object.fromEntries(
+      members.flatMap(([name, member]) => {
+        const value = member(source);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    );
+  if (each === undefined) return where === undefined ? object : { mistake: 'needs `each`', path: [...path, 'where'] };
+  const list = compileMapping(each, [...path, 'each']);
+  if (typeof list !== 'function') return list;
+  const filter = where === undefined ? undefined : compileMapping(where, [...path, 'where']);
+  if (filter !== undefined && typeof filter !== 'function') return filter;
+  return (source) => {
+    const items = list(source);
+    if (!Array.isArray(items)) return undefined;
+    const kept = filter === undefined ? items : items.filter((item) => (filter(item) ?? null) !== null);
+    return members.length === 0 ? kept : kept.map(object);
+  };
+}
+
+function follow(source: unknown, steps: readonly string[]): unknown {
+  let value = source;
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string, unknown>)[step];
+  }
+  return value;
+}

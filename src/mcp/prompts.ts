@@ -1,0 +1,31 @@
+import { type GetPromptResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { McpConfig } from '../config/schema.ts';
+
+const LONGEST_ARGUMENT = 1000;
+
+/** Fills a prompt with its arguments, each once and as it is. Throws ProtocolError, -32602. */
+export function fillPrompt(
+  prompts: McpConfig['prompts'],
+  request: { readonly name: string; readonly arguments?: Readonly<Record<string, string>> | undefined },
+): GetPromptResult {
+  const prompt = prompts.find(({ name }) => name === request.name);
+  if (prompt === undefined) throw refused('There is no prompt of this name.');
+  const given = request.arguments ?? {};
+  for (const { name, required } of prompt.arguments) {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    if (required && (value === undefined || value.trim() === '')) throw refused(`The argument "${name}" is missing.`);
+    if (value !== undefined && value.length > LONGEST_ARGUMENT) throw refused(`The argument "${name}" is too long.`);
+  }
+  const text = prompt.text.replace(
+    /\{([^{}]*)\}/g,
+    (_, name: string) => (Object.hasOwn(given, name) ? given[name] : '') ?? '',
+  );
+  return {
+    ...(prompt.description === undefined ? {} : { description: prompt.description }),
+    messages: [{ role: 'user', content: { type: 'text', text } }],
+  };
+}
+
+function refused(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}

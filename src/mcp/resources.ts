@@ -1,0 +1,52 @@
+import type { McpConfig } from '../config/schema.ts';
+import type { Tool } from './tool.ts';
+
+/** A resource that clients can read: what it is called, and the tool that reads it. */
+export interface Resource {
+  /** With `{name}` in it, a template (RFC 6570 level 1). */
+  readonly uri: string;
+  readonly isTemplate: boolean;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string | undefined;
+  readonly tool: Tool;
+  /** In: a URI. Out: the tool's arguments, or undefined when the URI is not one of this resource. */
+  readonly argumentsOf: (uri: string) => Readonly<Record<string, string>> | undefined;
+}
+
+const LONGEST_URI = 2048;
+
+/** Makes the resources whose tools there are. */
+export function buildResources(resources: McpConfig['resources'], tools: readonly Tool[]): readonly Resource[] {
+  return resources.flatMap(({ uri, name, title, description, tool: toolName }): Resource[] => {
+    const tool = tools.find((one) => one.name === toolName);
+    if (tool === undefined) return [];
+    return [{ uri, isTemplate: uri.includes('{'), name, title, description, tool, argumentsOf: matcher(uri) }];
+  });
+}
+
+/** A value takes everything up to the next slash, so there is one way to read a URI, and it takes one look. */
+function matcher(template: string): Resource['argumentsOf'] {
+  const names = [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name);
+  const literals = template.split(/\{[^{}]*\}/).map((literal) => literal.replace(/[.*+?^$()|[\]\\]/g, '\\$&'));
+  const pattern = new RegExp(`^${literals.join('([^/?#]+)')}$`);
+  return (uri) => {
+    if (uri.length > LONGEST_URI) return undefined;
+    const values = pattern.exec(uri)?.slice(1);
+    if (values === undefined) return undefined;
+    try {
+      return Object.fromEntries(values.map((value, at) => [names[at] ?? '', decodeURIComponent(value)]));
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/** The resource that a URI names, and the arguments in it. */
+export function findResource(resources: readonly Resource[], uri: string) {
+  for (const resource of resources) {
+    const input = resource.argumentsOf(uri);
+    if (input !== undefined) return { resource, input };
+  }
+  return undefined;
+}

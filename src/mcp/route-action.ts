@@ -1,0 +1,75 @@
+import { parseMatch, type RouteConfig } from '../config/schema.ts';
+import { GatewayError } from '../errors.ts';
+import type { Principal } from '../oauth/principal.ts';
+import { MEMBER_ID, ownRecord } from '../upstream/own-record.ts';
+import { parameterNames } from '../upstream/parameter-name.ts';
+import type { CallUpstream, UpstreamRequest } from '../upstream/request.ts';
+import { createRewrite } from '../upstream/rewrite.ts';
+import { createRouting } from '../upstream/routing.ts';
+import { fillPath, fillQuery, placeholders } from './argument-template.ts';
+import type { BuiltAction } from './tool.ts';
+import { readAnswer, send } from './upstream-action.ts';
+
+const REQUEST = /^(GET|POST|PUT|PATCH|DELETE) (\/[^\s?#\\;]*)$/;
+
+/**
+ * An action that makes the request an app would make of a route of the configuration: to the same upstream, with the
+ * route's scopes, its rewriting and its guard of own records. Inputs that are no part of the path are the query of a GET
+ * or DELETE, and the JSON body of the others. Out: the action, or what is wrong.
+ */
+export function routeAction(
+  request: string,
+  { routes, anonymous, call }: { routes: readonly RouteConfig[]; anonymous: 'refuse' | 'serve'; call: CallUpstream },
+  { inputs, scoped }: { inputs: readonly string[]; scoped: boolean },
+): BuiltAction | { readonly mistake: string } {
+  const [, method, template = ''] = REQUEST.exec(request) ?? [];
+  if (method === undefined) return { mistake: 'must be a method and a path, such as "GET /api/v1/orders/{id}"' };
+  const routing = createRouting(
+    routes.map((value) => {
+      const { methods, pattern } = parseMatch(value.match);
+      return { methods, pattern: pattern.replaceAll(MEMBER_ID, '*'), value };
+    }),
+  );
+  // Any value stays within its part of the path, so the route of one is the route of all.
+  const found = routing(method, template.replace(/\{[^{}]*\}/g, 'x'));
+  if (found.kind !== 'route') return { mistake: 'is a request that no route takes' };
+  const { upstream, scopes, match, query = {}, body: members = {}, rewrite } = found.route.value;
+  if (!scoped && (found.route.value.anonymous ?? anonymous) === 'refuse') {
+    return { mistake: 'is a request that the route serves to members only: name the scopes it needs' };
+  }
+  const { pattern } = parseMatch(match);
+  const own = [...Object.keys(query), ...Object.keys(members)];
+  const names = own.length > 0 ? parameterNames(own) : undefined;
+  const guard = ownRecord(pattern, Object.keys(query), names);
+  const rewriteFor = rewrite === undefined ? undefined : createRewrite(pattern, rewrite);
+  const inPath = placeholders(template);
+  const others = inputs.filter((name) => !inPath.includes(name));
+  const hasBody = method !== 'GET' && method !== 'DELETE';
+  const asQuery = Object.fromEntries(hasBody ? [] : others.map((name) => [name, `{${name}}`]));
+
+  return {
+    readOnly: method === 'GET',
+    scopes,
+    async act(input, context) {
+      const { principal } = context;
+      const path = fillPath(template, input, principal);
+      const still = routing(method, path);
+      if (still.kind !== 'route' || still.route.value !== found.route.value) {
+        throw new GatewayError('invalid_request', { message: 'The arguments have values that cannot be used.' });
+      }
+      const target = guard({ path, query: fillQuery(asQuery, input, principal) }, principal);
+      if (target === undefined) return { kind: 'failed', message: 'This is the record of another member.' };
+      const at = (rewriteFor?.(principal).inward(target.path) ?? target.path) + target.query;
+      const body = hasBody ? { body: JSON.stringify(bodyOf(input, principal)) } : {};
+      const request = { upstream, method: method as UpstreamRequest['method'], path: at, ...body };
+      return readAnswer(await send(request, principal.kind === 'member', context, call));
+    },
+  };
+
+  /** What the route sets from the member is theirs, whatever an input of that name would say. */
+  function bodyOf(input: Readonly<Record<string, unknown>>, principal: Principal): object {
+    const given = others.filter((name) => Object.hasOwn(input, name) && names?.inJson(name) !== true);
+    const set = Object.keys(members).map((name) => [name, principal.kind === 'member' ? principal.sub : undefined]);
+    return Object.fromEntries([...given.map((name) => [name, input[name]]), ...set]);
+  }
+}

@@ -1,0 +1,46 @@
+import type { Principal } from '../oauth/principal.ts';
+import type { Scope } from '../oauth/scope.ts';
+
+/** What a call of a tool comes with, besides its arguments. */
+export interface CallContext {
+  readonly principal: Principal;
+  readonly requestId: string;
+  /** Aborts when the client has gone or the time for the call is over. */
+  readonly signal: AbortSignal;
+}
+
+/** How a call ended: with a value, or with words for the model. `incomplete` names what could not be read. */
+export type Outcome =
+  | { readonly kind: 'value'; readonly value: unknown; readonly incomplete?: readonly string[] }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** In: arguments that fit the input schema. Throws GatewayError for what an upstream does. */
+export type Action = (input: Readonly<Record<string, unknown>>, context: CallContext) => Promise<Outcome>;
+
+/** An action as it was built: what it does, and what is known of it. */
+export interface BuiltAction {
+  readonly act: Action;
+  /** Whether it changes nothing. */
+  readonly readOnly: boolean;
+  /** The scopes that it needs besides those the tool names. */
+  readonly scopes: Iterable<string>;
+}
+
+/** One tool: what clients see of it, who may call it, and what it does. */
+export interface Tool {
+  readonly name: string;
+  readonly scopes: Scope;
+  /** The entry of tools/list. */
+  readonly descriptor: ToolDescriptor;
+  readonly call: Action;
+}
+
+export interface ToolDescriptor {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: { readonly type: 'object'; readonly [keyword: string]: unknown };
+  readonly outputSchema?: { readonly type: 'object'; readonly [keyword: string]: unknown };
+  readonly annotations: Readonly<Record<string, boolean | string>>;
+  readonly _meta: Readonly<Record<string, unknown>>;
+}

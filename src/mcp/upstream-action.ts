@@ -1,0 +1,66 @@
+import { GatewayError } from '../errors.ts';
+import type { MemberPrincipal } from '../oauth/principal.ts';
+import type { CallUpstream, UpstreamRequest, UpstreamResponse } from '../upstream/request.ts';
+import { fillPath, fillQuery } from './argument-template.ts';
+import type { Action, CallContext, Outcome } from './tool.ts';
+
+/** In: where to ask, and whether as the member. A tool for everybody asks as nobody, whoever calls it. */
+export function getAction(
+  { upstream, path, query }: { upstream: string; path: string; query: Readonly<Record<string, string>> },
+  asMember: boolean,
+  call: CallUpstream,
+): Action {
+  return async (input, context) => {
+    const target = fillPath(path, input, context.principal) + fillQuery(query, input, context.principal);
+    return readAnswer(await send({ upstream, method: 'GET', path: target }, asMember, context, call));
+  };
+}
+
+/** Calls an upstream with identity of ours and nothing of the client's. */
+export function send(
+  request: Pick<UpstreamRequest, 'upstream' | 'method' | 'path'> & { readonly body?: string },
+  asMember: boolean,
+  { principal, signal }: CallContext,
+  call: CallUpstream,
+): Promise<UpstreamResponse> {
+  return call({
+    ...request,
+    headers: {
+      accept: 'application/json',
+      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(asMember ? { principal: memberOf(principal) } : {}),
+    signal,
+  });
+}
+
+function memberOf(principal: CallContext['principal']): MemberPrincipal {
+  if (principal.kind !== 'member') throw new Error('a tool about a member was called by nobody');
+  return principal;
+}
+
+const REFUSALS: Readonly<Record<number, string>> = {
+  400: 'The school does not take these arguments.',
+  401: 'The school does not let you do this.',
+  403: 'The school does not let you do this.',
+  404: 'There is nothing of that name.',
+  409: 'This does not fit what is there now.',
+  410: 'There is nothing of that name any more.',
+  422: 'The school does not take these arguments.',
+  429: 'The school asks to wait a moment before trying again.',
+};
+
+/** The status of an answer becomes words of ours: what the school says in it is not for clients. */
+export function readAnswer({ status, body }: UpstreamResponse): Outcome {
+  if (status === 204) return { kind: 'value', value: {} };
+  if (status < 200 || status > 299) {
+    const refusal = REFUSALS[status];
+    if (refusal !== undefined) return { kind: 'failed', message: refusal };
+    throw new GatewayError('upstream_invalid', { cause: new Error(`The upstream answered ${status}.`) });
+  }
+  try {
+    return { kind: 'value', value: JSON.parse(body) };
+  } catch (cause) {
+    throw new GatewayError('upstream_invalid', { cause });
+  }
+}

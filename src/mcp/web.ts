@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import type { Answer } from '../errors.ts';
+
+const BOTH = 'application/json, text/event-stream';
+
+/**
+ * A request as the SDK takes it, without its body, which is read already, and without its token, which is judged already.
+ * Its address is the configured one, whatever Host says. An Accept that leaves the choice to us, or names one of the two
+ * types, takes both: what is answered is JSON in any case.
+ */
+export function webRequest(request: IncomingMessage, origin: string, signal: AbortSignal): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value === undefined || name === 'authorization' || name === 'cookie' || name === 'dpop') continue;
+    headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  if (takesJson(headers.get('accept'))) headers.set('accept', BOTH);
+  return new Request(`${origin}${(request.url ?? '').split('?', 1)[0]}`, { method: 'POST', headers, signal });
+}
+
+function takesJson(accept: string | null): boolean {
+  if (accept === null || accept.trim() === '') return true;
+  const types = accept.split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase());
+  return types.some((type) => ['*/*', 'application/*', 'application/json', 'text/event-stream'].includes(type ?? ''));
+}
+
+/**
+ * The answer of the SDK, whole. It frames what it says to clients before 2026-07-28 as an event stream of one message;
+ * those take JSON as well, some nothing else, and a whole answer has a length.
+ */
+export async function answerOf(response: Response): Promise<Answer> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of response.headers) if (KEPT.has(name)) headers[name] = value;
+  const text = await response.text();
+  if (!(headers['content-type'] ?? '').startsWith('text/event-stream'))
+    return { status: response.status, headers, body: text };
+  const messages = text.split('\n\n').flatMap((event) => {
+    const data = event.split('\n').filter((line) => line.startsWith('data:'));
+    return data.length === 0 ? [] : [data.map((line) => line.slice(5).trimStart()).join('\n')];
+  });
+  // The last one answers the request; what came before it told of its progress.
+  const last = messages.at(-1);
+  if (last === undefined || last === '') throw new Error('The SDK gave no answer.');
+  return { status: response.status, headers: { ...headers, 'content-type': 'application/json' }, body: last };
+}
+
+const KEPT = new Set(['content-type', 'allow', 'www-authenticate', 'mcp-protocol-version', 'retry-after']);
