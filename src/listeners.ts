@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Dispatch } from './dispatch.ts';
 import { drainOf } from './drain.ts';
+import { type ConnectionCaps, capConnections } from './http/connection-caps.ts';
 import { continueWhenRead } from './http/expectation.ts';
 import { lingerAfterEarlyAnswers } from './http/linger.ts';
 import { keepPace, type PaceOptions } from './http/pace.ts';
@@ -20,9 +21,6 @@ export interface Listeners {
   drain(seconds: number): Promise<void>;
 }
 
-/** Milliseconds a client may take for the head of a request. */
-const LONGEST_HEAD = 15_000;
-
 /**
  * The two listeners: the public one, and the admin one beside it.
  * Throws Node's error (EADDRINUSE, EACCES, with the port); then neither listens.
@@ -30,21 +28,25 @@ const LONGEST_HEAD = 15_000;
 export async function openListeners(
   dispatch: Dispatch,
   publicAddress: Address &
-    PaceOptions & {
+    PaceOptions &
+    ConnectionCaps & {
+      /** Seconds a client may take for the head of a request. */
+      readonly headTimeout: number;
       /** Bytes of a request's first line and fields: beyond them 431. */
       readonly longestHead: number;
     },
   admin: RequestListener,
   adminAddress: Address,
 ): Promise<Listeners> {
+  const longestHead = Math.max(1, Math.round(publicAddress.headTimeout * 1000));
   const publicServer = createServer(
     {
       optimizeEmptyRequests: true,
       maxHeaderSize: publicAddress.longestHead,
       // Looked for by the dispatch, which also refuses what comes behind such a request.
       requireHostHeader: false,
-      headersTimeout: LONGEST_HEAD,
-      connectionsCheckingInterval: LONGEST_HEAD / 3,
+      headersTimeout: longestHead,
+      connectionsCheckingInterval: Math.ceil(longestHead / 3),
       // Bodies may take their time as long as they come: see keepPace.
       requestTimeout: 0,
       // Other upgrades (h2c) are ignored, as RFC 9110 §7.8 allows: the request is answered as if it had not asked.
@@ -52,6 +54,7 @@ export async function openListeners(
     },
     dispatch.request,
   );
+  capConnections(publicServer, publicAddress);
   publicServer.on('upgrade', dispatch.upgrade);
   continueWhenRead(publicServer);
   lingerAfterEarlyAnswers(publicServer);

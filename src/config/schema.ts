@@ -45,8 +45,20 @@ const listen = z.strictObject({
   stall: duration.prefault('60s').meta({
     description: 'A client that takes none of its answer for so long is dropped. To within 5s.',
   }),
+  headTimeout: duration.prefault('15s').meta({
+    description: 'For the head of a request, from its first byte or the connection; then 408. To within a third.',
+  }),
+  maxConnections: z.int().min(1).default(10_000).meta({
+    description:
+      'Client connections open at once, idle ones counted; more are answered 503 and closed. A connection that is passed on takes two descriptors.',
+  }),
+  maxConnectionsPerAddress: z.int().min(1).default(2000).meta({
+    description:
+      'Of these, those of one client address (of IPv6: one /64). The trusted proxies may have any number: they speak for many.',
+  }),
   uploadRate: size.prefault('256B').meta({
-    description: 'A client that sends less of a body than this per second, over 10s, is dropped; 0B: never.',
+    description:
+      'A client that sends less of a body than this per second, over 10s (or stall, if shorter), is dropped; 0B: never.',
   }),
   trustedProxies: z.array(trustedProxy).default([]).meta({
     description:

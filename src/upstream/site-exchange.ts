@@ -47,11 +47,7 @@ export class SiteExchange {
 
   run(): Promise<void> {
     const { response, send, hasBody } = this.#options;
-    whenClosed(response, () => {
-      // Answered before the end of an upload: nobody waits for what the rest of it does.
-      if (this.#outgoing?.writableFinished === false) this.#outgoing.destroy();
-      this.#settle();
-    });
+    whenClosed(response, () => this.#settle());
     // Paused again, or the body would run out before httpxy has a socket to pipe it to.
     if (hasBody) response.req.on('data', () => this.#timer.refresh()).pause();
     if (response.destroyed) this.#settle();

@@ -3,16 +3,18 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { keepPace } from '../../src/http/pace.ts';
+import { readSendQueues } from '../../src/http/send-queues.ts';
 
 let server: Server;
 let port: number;
+let look: () => Promise<void>;
 const clients: Socket[] = [];
 
 beforeEach(async () => {
-  // Only the clock of the looks: sockets go on as they are.
+  // The looks are made by the tests, and only by them: sockets go on as they are.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   server = createServer();
-  keepPace(server, { stall: 60, uploadRate: 256 });
+  look = keepPace(server, { stall: 60, uploadRate: 256 });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   port = (server.address() as AddressInfo).port;
@@ -39,9 +41,24 @@ function open(head: string): { socket: Socket; gone: () => boolean } {
 /** Lets seconds pass as the looks see them, with real time in between for what is on its way. */
 async function pass(seconds: number): Promise<void> {
   for (let n = 0; n < seconds; n += 5) {
-    vi.advanceTimersByTime(5_000);
     await new Promise((resolve) => setTimeout(resolve, 10));
+    await look();
   }
+}
+
+/** Resolves when nothing moves any more between a server and its client that does not read. */
+async function comesToRest(inside: Socket): Promise<void> {
+  const state = async () => [inside.writableLength, (await readSendQueues())?.of(inside)];
+  let before: unknown[] = [];
+  await vi.waitFor(
+    async () => {
+      const last = before;
+      before = await state();
+      expect(inside.writableLength).toBeGreaterThan(0);
+      expect(before).toEqual(last);
+    },
+    { interval: 300, timeout: 15_000 },
+  );
 }
 
 it('drops a client that reads nothing of its answer for a minute, and no sooner', async () => {
@@ -49,8 +66,7 @@ it('drops a client that reads nothing of its answer for a minute, and no sooner'
   const { socket, gone } = open('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   socket.pause();
   const [inside] = (await once(server, 'connection')) as [Socket];
-  await once(server, 'request');
-  await expect.poll(() => inside.writableLength).toBeGreaterThan(0);
+  await comesToRest(inside);
   await pass(55);
   expect(inside.destroyed).toBe(false);
   await pass(10);
@@ -87,6 +103,36 @@ it('keeps a client that reads now and then', async () => {
   }
   expect(inside?.destroyed).toBe(false);
 });
+
+it.skipIf(process.platform !== 'linux')(
+  'keeps a client that reads ten kilobytes a second, of which Node does not hear',
+  async () => {
+    server.on('request', (_request, response) => response.end(Buffer.alloc(64 * 1024 * 1024)));
+    const { socket } = open('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    socket.pause();
+    const [inside] = (await once(server, 'connection')) as [Socket];
+    await expect.poll(() => inside.writableLength).toBeGreaterThan(0);
+    await pass(5);
+    const before = inside.writableLength;
+    // As much in fifty seconds as such a client reads, less than would wake Node up.
+    for (let n = 0; n < 3; n += 1) {
+      let read = 0;
+      socket.on('data', (data) => {
+        read += data.length;
+        if (read >= 400_000) socket.pause();
+      });
+      socket.resume();
+      await expect.poll(() => read).toBeGreaterThanOrEqual(400_000);
+      socket.removeAllListeners('data').pause();
+      await comesToRest(inside);
+      await pass(50);
+      expect(inside.destroyed).toBe(false);
+    }
+    expect(inside.writableLength).toBe(before);
+    await pass(15);
+    expect(inside.destroyed).toBe(true);
+  },
+);
 
 it('keeps streams that have nothing to say', async () => {
   server.on('request', (_request, response) => {

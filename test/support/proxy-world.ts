@@ -23,6 +23,8 @@ export interface ProxyWorldOptions {
   readonly timeout?: string;
   /** Keys of the configuration laid over the rest. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** Keys of `listen` besides the ports. */
+  readonly listenOptions?: Readonly<Record<string, unknown>>;
   /** Whether the gate is a process of its own, and what is added to its environment; else it runs in this one. */
   readonly process?: Readonly<Record<string, string>>;
 }
@@ -39,7 +41,8 @@ export interface ProxyWorld {
   readonly process: Command | undefined;
   /** Sends bytes on a connection of their own; out come the bytes that came back until the gate closed it. */
   raw(bytes: string): Promise<string>;
-  socket(): Promise<RawSocket>;
+  /** A connection of the caller's own, from another address of this machine if given. */
+  socket(from?: string): Promise<RawSocket>;
   /** What the gate has logged: the requests, and what else happened. */
   log(): string;
   close(): Promise<void>;
@@ -73,7 +76,7 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
     version: 1,
     profile: 'A',
     origin,
-    listen: { port, admin: { port: 0 } },
+    listen: { port, admin: { port: 0 }, ...options.listenOptions },
     store: { kind: 'memory' },
     login: { kind: 'session', upstream: 'school', whoami: { path: '/me' }, loginUrl: '/login', cookies: ['school'] },
     upstreams: {
@@ -105,7 +108,7 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
     admin: gate.admin,
     process: gate.process,
     raw: (bytes) => rawExchange(port, bytes),
-    socket: () => rawSocket(port),
+    socket: (from) => rawSocket(port, from),
     log: () => readFileSync(logFile, 'utf8') + (gate.process?.stdout() ?? '') + (gate.process?.stderr() ?? ''),
     async close() {
       await gate.close();

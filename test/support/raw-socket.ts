@@ -12,8 +12,9 @@ export interface RawSocket {
   readonly closed: Promise<string>;
 }
 
-export async function rawSocket(port: number): Promise<RawSocket> {
-  const socket = connect(port, '127.0.0.1');
+/** In: the port, and from which address of this machine to connect; any when left out. */
+export async function rawSocket(port: number, from?: string): Promise<RawSocket> {
+  const socket = connect({ port, host: '127.0.0.1', ...(from === undefined ? {} : { localAddress: from }) });
   let received = '';
   let how = 'end';
   const watchers = new Set<() => void>();

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+
+/**
+ * What Linux holds of each connection's outgoing bytes until the other side has confirmed them (`tx_queue` of
+ * /proc/net/tcp, proc(5)). Node hears of progress only when a third of that queue has gone, which is a megabyte and more:
+ * a client that reads ten kilobytes a second would seem to stand still for minutes.
+ */
+export interface SendQueues {
+  /** Bytes; undefined for a connection that is not listed. */
+  of(socket: Socket): number | undefined;
+}
+
+/** Out: undefined where the system does not tell. Takes some milliseconds with thousands of connections, not ours. */
+export async function readSendQueues(): Promise<SendQueues | undefined> {
+  const tables = await Promise.all(
+    ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => '')),
+  );
+  const queues = new Map<string, number>();
+  for (const table of tables) {
+    // `12: 0100007F:1F90 0100007F:AE26 01 00373E00:00000000 …`: local, remote, state, what is sent and received.
+    for (const [, localPort, remote, remotePort, queue] of table.matchAll(
+      /: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]{2} ([0-9A-F]{8}):/g,
+    )) {
+      queues.set(`${localPort} ${remote} ${remotePort}`, Number.parseInt(queue as string, 16));
+    }
+  }
+  if (queues.size === 0) return undefined;
+  return {
+    of({ localPort = 0, remoteAddress = '', remotePort = 0 }) {
+      return queues.get(`${port(localPort)} ${address(remoteAddress)} ${port(remotePort)}`);
+    },
+  };
+}
+
+const port = (number: number) => number.toString(16).toUpperCase().padStart(4, '0');
+
+/** An address as the kernel prints it: words of four bytes, each in the byte order of the machine. */
+function address(text: string): string {
+  const bytes = bytesOf(text);
+  const words = new Uint32Array(bytes.buffer, 0, bytes.length / 4);
+  return [...words].map((word) => word.toString(16).toUpperCase().padStart(8, '0')).join('');
+}
+
+function bytesOf(text: string): Uint8Array {
+  const [plain = ''] = text.split('%');
+  if (!plain.includes(':')) return new Uint8Array(plain.split('.').map(Number));
+  const dotted = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(plain);
+  const [a = 0, b = 0, c = 0, d = 0] = (dotted ?? []).slice(1).map(Number);
+  const hex =
+    dotted === null
+      ? plain
+      : plain.slice(0, dotted.index) + [a * 256 + b, c * 256 + d].map((pair) => pair.toString(16)).join(':');
+  const [head = '', tail = ''] = hex.split('::');
+  const [before, after] = [head, tail].map((part) => (part === '' ? [] : part.split(':'))) as [string[], string[]];
+  const groups = [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
+  return new Uint8Array(
+    groups.map((group) => Number.parseInt(group, 16)).flatMap((group) => [group >> 8, group & 255]),
+  );
+}

@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
+import type { RawSocket } from '../support/raw-socket.ts';
+import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+
+/** What a gate is configured to bear of clients, seen at the gate itself. Each bound is awaited, and then looked at. */
+describe('a gate with short bounds', () => {
+  let upstream: RecordingUpstream;
+  let gate: ProxyWorld;
+  beforeAll(async () => {
+    upstream = await startRecordingUpstream();
+    gate = await startProxyWorld({
+      upstream: upstream.url,
+      listenOptions: { stall: '1s', uploadRate: '10KiB', headTimeout: '600ms' },
+    });
+  });
+  afterAll(async () => {
+    await gate.close();
+    await upstream.close();
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['half a head', 'GET /public/x HTTP/1.1\r\nHost: '],
+  ])('answers 408 to who sends %s in that time, and closes', async (_what, bytes) => {
+    const { write, closed, received } = await gate.socket();
+    const began = performance.now();
+    if (bytes !== '') write(bytes);
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 408 /);
+    expect(performance.now() - began).toBeGreaterThan(550);
+  });
+
+  it('drops who takes nothing of an answer, and closes the upstream’s side', async () => {
+    upstream.script((_request, response) => {
+      const fill = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(1024 * 1024)));
+      };
+      response.on('drain', fill);
+      fill();
+    });
+    const { socket, write } = await gate.socket();
+    socket.pause();
+    const asked = upstream.requests.length;
+    write(`GET /member/x HTTP/1.1\r\nHost: ${gate.host}\r\nAuthorization: Bearer ${gate.token}\r\n\r\n`);
+    await expect.poll(() => upstream.requests.length).toBe(asked + 1);
+    await upstream.last().closed;
+    socket.destroy();
+  });
+
+  it('drops an upload that trickles, which the upstream never sees the end of', async () => {
+    upstream.script((request) => void request.resume());
+    const { write, closed } = await gate.socket();
+    const asked = upstream.requests.length;
+    write(
+      `POST /member/x HTTP/1.1\r\nHost: ${gate.host}\r\nAuthorization: Bearer ${gate.token}\r\nContent-Length: 1000000\r\n\r\nfirst`,
+    );
+    await expect.poll(() => upstream.requests.length).toBe(asked + 1);
+    await closed;
+    await expect(upstream.last().whole).rejects.toThrow('before the end');
+  });
+});
+
+describe('a gate that takes six connections, and four of one address', () => {
+  let upstream: RecordingUpstream;
+  let gate: ProxyWorld;
+  beforeAll(async () => {
+    upstream = await startRecordingUpstream();
+    gate = await startProxyWorld({
+      upstream: upstream.url,
+      listenOptions: { host: '0.0.0.0', maxConnections: 6, maxConnectionsPerAddress: 4 },
+    });
+  });
+  afterAll(async () => {
+    await gate.close();
+    await upstream.close();
+  });
+
+  const ask = (authorized = false) =>
+    `GET /${authorized ? 'member' : 'public'}/x HTTP/1.1\r\nHost: ${gate.host}\r\n${authorized ? `Authorization: Bearer ${gate.token}\r\n` : ''}\r\n`;
+  const REFUSED = /^HTTP\/1\.1 503 [\s\S]*\r\nRetry-After: 1\r\n[\s\S]*\r\nConnection: close\r\n[\s\S]*\r\n\r\n$/;
+
+  it('tells a fifth of one address so, before it asks, and takes others', async () => {
+    // What the start of this world has left open ends first.
+    await expect
+      .poll(async () => (await gate.raw(ask().replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))).slice(9, 12))
+      .toBe('200');
+    const silent = [];
+    for (;;) {
+      const one = await gate.socket();
+      const outcome = await Promise.race([
+        once(one.socket, 'data'),
+        new Promise((resolve) => setTimeout(resolve, 100)),
+      ]);
+      if (outcome !== undefined) {
+        expect(await one.closed).toBe('end');
+        expect(one.received()).toMatch(REFUSED);
+        break;
+      }
+      silent.push(one);
+      expect(silent.length).toBeLessThanOrEqual(4);
+    }
+    expect(silent.length).toBeGreaterThan(0);
+    const asked = upstream.requests.length;
+    expect(await gate.raw(ask(true))).toMatch(REFUSED);
+    expect(upstream.requests).toHaveLength(asked);
+    const other = await gate.socket('127.0.0.2');
+    other.write(ask());
+    await other.until(/^HTTP\/1\.1 200 /);
+    other.socket.destroy();
+    for (const { socket } of silent) socket.destroy();
+    await expect
+      .poll(async () => (await gate.raw(ask().replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))).slice(9, 12))
+      .toBe('200');
+  });
+
+  it('tells a seventh so, until those that only wait for a next request have made room', async () => {
+    const open: RawSocket[] = [];
+    for (;;) {
+      const one = await gate.socket(`127.0.0.${10 + open.length}`);
+      one.write(ask());
+      const [head] = await one.until(/^HTTP\/1\.1 \d+ [\s\S]*\r\n\r\n/);
+      if (head.startsWith('HTTP/1.1 503')) break;
+      open.push(one);
+      expect(open.length).toBeLessThanOrEqual(6);
+    }
+    await Promise.all(open.map(({ closed }) => closed));
+    const next = await gate.socket('127.0.0.20');
+    next.write(ask());
+    await next.until(/^HTTP\/1\.1 200 /);
+    next.socket.destroy();
+  });
+});
