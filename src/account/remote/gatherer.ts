@@ -30,15 +30,12 @@ export class Gatherer {
 
   /** Out: the field's value in the contract's form, or an Error. Rejects with AccountError. */
   ask(boundary: Boundary, info: GraphQLResolveInfo): Promise<unknown> {
-    const { largestWindow, principal } = this.#operation;
+    const { largestWindow } = this.#operation;
     const plan = this.#plans.of(boundary, info, this.#operation);
     const variables = fillVariables(plan, { info, largestWindow });
     const spot = { path: pathOf(info), nodes: info.fieldNodes };
-    if (boundary.writes) {
-      return this.#send([{ boundary, plan, variables, spot, result: Promise.withResolvers() }], principal.sub);
-    }
-    if (this.#waiting.length === 0) setImmediate(() => this.#flush());
     const result = Promise.withResolvers<unknown>();
+    if (this.#waiting.length === 0) setImmediate(() => this.#flush());
     this.#waiting.push({ boundary, plan, variables, spot, result });
     return result.promise;
   }
@@ -47,17 +44,17 @@ export class Gatherer {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const together of Map.groupBy(waiting, ({ boundary }) => callKey(boundary)).values()) {
-      void this.#send(together, this.#operation.principal.sub);
+      void this.#send(together);
     }
   }
 
-  /** Settles each field's result. Out: the first one's. */
-  async #send(wanted: readonly Waiting[], member: string): Promise<unknown> {
-    const [first] = wanted;
-    if (first === undefined) throw new Error('nothing to send');
-    const { mapping, writes } = first.boundary;
+  /** Settles each field's result. Never rejects itself. */
+  async #send(wanted: readonly Waiting[]): Promise<void> {
     try {
-      const { query, variables, paths } = printOperation(wanted, member);
+      const [first] = wanted;
+      if (first === undefined) return;
+      const { mapping, writes } = first.boundary;
+      const { query, variables, paths } = printOperation(wanted, this.#operation.principal.sub);
       const answer = await this.#operation.post(mapping.source, { query, variables, operationName: 'AccountApi' });
       const reader = new ResultReader(mapping.source, writes);
       const { data, errors } = answerOf(answer, mapping.source);
@@ -70,7 +67,6 @@ export class Gatherer {
       const reason = known ? thrown : new AccountError('INTERNAL_SERVER_ERROR', { cause: thrown });
       for (const { result } of wanted) result.reject(reason);
     }
-    return first.result.promise;
   }
 }
 

@@ -140,9 +140,10 @@ export function inputWriter(
     };
   }
   const both = isScalarType(own) && isScalarType(other);
-  const fits = both && (own.name === other.name || !isSpecifiedScalarType(other) || other.name === 'String');
-  const number = both && own.name === 'Int' && other.name === 'Float';
-  const id = both && own.name === 'String' && other.name === 'ID';
-  if (!fits && !number && !id) wrong(`takes ${own}, and the upstream ${other}`);
+  const same = both && (own.name === other.name || !isSpecifiedScalarType(other));
+  // The contract's own scalars are all texts.
+  const text = both && other.name === 'String' && (own.name === 'ID' || !isSpecifiedScalarType(own));
+  const wider = both && `${own.name} ${other.name}`.match(/^(Int Float|String ID)$/) !== null;
+  if (!same && !text && !wider) wrong(`takes ${own}, and the upstream ${other}`);
   return (value) => value;
 }

@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest';
+import { MappingError } from '../../src/account/connect/mistakes.ts';
+import { createAccountEndpoint } from '../../src/account/endpoint.ts';
+import { LIMITS } from './support/account.ts';
+import { REMOTE_MAPPING, remoteOptions, UPSTREAM_SCHEMA } from './support/events.ts';
+
+/** The mistakes of a mapping, as 'file:line:column coordinate: message'. */
+function mistakesOf(options: ReturnType<typeof remoteOptions>): string[] {
+  try {
+    createAccountEndpoint({
+      ...options,
+      metadataUrl: 'https://school.example/.well-known/oauth-protected-resource',
+      limits: LIMITS,
+      introspection: true,
+      documents: undefined,
+      call: () => Promise.reject(new Error('no call at start')),
+      bodyLimit: 1,
+      deadline: 1,
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof MappingError)) throw thrown;
+    return thrown.mistakes.map(
+      (each) => `${each.file}:${each.line}:${each.column} ${each.coordinate}: ${each.message}`,
+    );
+  }
+  return [];
+}
+
+test('the mapping has no mistakes, and starts with no call', () => {
+  expect(mistakesOf(remoteOptions())).toEqual([]);
+});
+
+const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split('\n').length;
+
+describe('a mistake in the mapping is named with its line', () => {
+  test.each<[from: string, to: string, said: string]>([
+    [
+      'root: "people", member: "ids")\n  badge',
+      'root: "persons", member: "ids")\n  badge',
+      "Viewer.nickname: the upstream's Query has no field persons",
+    ],
+    [
+      'member: "ids")\n  badge',
+      'member: "id")\n  badge',
+      "Viewer.nickname: member: the upstream's people has no argument id",
+    ],
+    [
+      ', member: "ids")\n  badge',
+      ')\n  badge',
+      'Viewer.nickname: people gives a list, so it needs the member in a list',
+    ],
+    ['name: "secret"', 'name: "secrets"', "Viewer.hidden: the upstream's Person has no field secrets"],
+    ['as: "take"', 'as: "limit"', "Viewer.places: argument first: the upstream's places has no argument limit"],
+    ['name: "first", as', 'name: "count", as', 'Viewer.places: the contract has no argument count'],
+    [
+      'nickname: String @graphql(source: "people"',
+      'nickname: String @graphql(source: "school"',
+      'Viewer.nickname: no @source with graphql is named "school"',
+    ],
+    ['badge: Int @graphql', 'badge: String @graphql', 'Viewer.badge: is Int in the contract, not String'],
+    ['  total: Int @graphql(source: "people")\n', '', 'Viewer.total: nothing gives this field'],
+    [
+      'total: Int @graphql(source: "people")',
+      'id: ID! @graphql(source: "people")',
+      'Viewer.id: comes from the access token and has no mapping',
+    ],
+    [
+      'total: Int @graphql(source: "people")',
+      'total: Int @graphql(source: "people", name: "greeting")',
+      'Viewer.total: is Int in the contract, and String upstream',
+    ],
+    [
+      'total: Int @graphql(source: "people")',
+      'total: Int @graphql(source: "people", url: "x")',
+      'Viewer.total: @graphql: there is no argument url',
+    ],
+    ['name: "OLD_ON"', 'name: "OLDER"', "Place.state: Condition.ON: the upstream's State has no OLDER"],
+    [
+      'name: "key"',
+      'name: "keys"',
+      "Mutation.leave: argument input LeaveInput.id: the upstream's DropWhere has no keys",
+    ],
+    [
+      'name: "drop"',
+      'name: "deleteEverybody"',
+      "Mutation.leave: argument input: the upstream's deleteEverybody has no argument where",
+    ],
+    ['name: "drop"', 'name: "greeting"', "Mutation.leave: the upstream's Mutation has no field greeting"],
+    ['name: "drop",', 'root: "you",', 'Mutation.leave: root: a mutation is a root field itself'],
+    ['extend enum Condition', 'extend enum Conditions', 'Conditions: the contract has no such type'],
+    ['  ON @upstream', '  ONN @upstream', 'Condition.ONN: the contract has nothing of this name'],
+    [
+      'extend input',
+      'extend type Place { label: String! @graphql(source: "people") }\nextend input',
+      'Place.label: @graphql stands on fields of Query, Viewer or Mutation',
+    ],
+    ['extend input', 'extend union X = Place\nextend input', 'mapping: a mapping file has only'],
+  ])('%j → %j', (from, to, said) => {
+    expect(REMOTE_MAPPING).toContain(from);
+    const text = REMOTE_MAPPING.replace(from, to);
+    const found = mistakesOf(remoteOptions(text));
+    const matching = found.find((line) => line.includes(` ${said}`));
+    expect(matching ?? found.join('\n')).toContain(said);
+    // What nothing gives is missing from the mapping, and stands in the contract; an enum is wrong where it is used.
+    if (to !== '' && !/^Place.state|LeaveInput/.test(said)) {
+      expect(matching).toMatch(new RegExp(`^map\\.graphql:(${lineOf(text, to)}|${lineOf(text, to) + 1}):`));
+    }
+  });
+});
+
+describe('an upstream that has become another is found out at start', () => {
+  test.each<[from: string, to: string, said: string]>([
+    ['nickname: String', 'nickname: [String]', 'Viewer.nickname: is String in the contract, and [String] upstream'],
+    ['label: String!', 'label: String', 'Place.label: is String! in the contract, and String upstream'],
+    ['[Place!]', '[Place]', 'Viewer.places: is Place! in the contract, and Place upstream'],
+    ['id: ID! label', 'id: Float! label', 'Place.id: is ID in the contract, and Float upstream'],
+    ['opened: String', 'opened: Int', 'Place.opened: is DateTime in the contract, which Int cannot give'],
+    ['label: String!', 'label: Town!', 'Place.label: is String in the contract, and Town upstream'],
+    ['town: Town', 'town: String', "Place.town: gives Town in the contract, which the upstream's String cannot be"],
+    ['town: Town', 'town(of: ID!): Town', "Place.town: the upstream's town needs of"],
+    ['state: State! opened', 'opened', "Place.state: the upstream's Place has no field state"],
+    ['take: Int', 'take: String', 'Viewer.places: argument first takes Int, and the upstream String'],
+    ['take: Int', 'take: Int!', "Viewer.places: argument first may be null, which the upstream's Int! may not"],
+    ['people(ids: [ID!]!)', 'people(ids: [Int!]!)', 'Viewer.nickname: member: ids is [Int!]!, which is no id'],
+    ['people(ids: [ID!]!)', 'people(ids: [ID!]!, tenant: ID!)', "Viewer.nickname: the upstream's people needs tenant"],
+    ['key: ID!', 'key: ID! why: String!', "Mutation.leave: argument input the upstream's DropWhere needs why"],
+    ['type Query', 'type Query {', 'recorded schema: Syntax Error'],
+  ])('%j → %j', (from, to, said) => {
+    const recorded = UPSTREAM_SCHEMA.replace(from, to);
+    expect(recorded).not.toBe(UPSTREAM_SCHEMA);
+    const found = mistakesOf(remoteOptions(REMOTE_MAPPING, recorded));
+    expect(found.join('\n')).toContain(said);
+    expect(found[0]).toMatch(/^(map|people)\.graphql:\d+:\d+ /);
+  });
+
+  test('a state that the contract would have no word for', () => {
+    const { schemaText, ...rest } = remoteOptions(REMOTE_MAPPING, UPSTREAM_SCHEMA.replace('OLD_OFF', 'OLD_OFF LOST'));
+    const found = mistakesOf({ ...rest, schemaText: schemaText.replace('ON OFF UNKNOWN', 'ON OFF') });
+    expect(found.join('\n')).toContain("Place.state: Condition has nothing for the upstream's State.LOST");
+    expect(mistakesOf({ ...rest, schemaText })).toEqual([]);
+  });
+
+  test('the viewer cannot come from an upstream', () => {
+    const { schemaText, ...rest } = remoteOptions(
+      REMOTE_MAPPING.replace(
+        'extend input',
+        'extend type Town { boss: Viewer @upstreamName(source: "people", name: "mayor") }\nextend input',
+      ),
+    );
+    const found = mistakesOf({ ...rest, schemaText: schemaText.replace('type Town {', 'type Town { boss: Viewer') });
+    expect(found.join('\n')).toContain('Viewer: the viewer comes from the access token, and from no upstream');
+  });
+
+  test('what cannot be null cannot come from an upstream', () => {
+    const { schemaText, ...rest } = remoteOptions(REMOTE_MAPPING.replace('badge: Int @', 'badge: Int! @'));
+    const found = mistakesOf({ ...rest, schemaText: schemaText.replace('badge: Int', 'badge: Int!') });
+    expect(found.join('\n')).toContain('Viewer.badge: comes from an upstream of its own, so it must be nullable');
+  });
+
+  test('nothing recorded, or nowhere', () => {
+    const { recorded: _, ...rest } = remoteOptions();
+    const none = [{ upstream: 'people', file: 'people.graphql', text: undefined }];
+    expect(mistakesOf({ ...rest, recorded: none as never })[0]).toMatch(
+      /^map\.graphql:4:\d+ Query\.greeting: nothing is recorded in people\.graphql: run coursegate account pull$/,
+    );
+    expect(mistakesOf({ ...rest, recorded: [] })[0]).toContain('account.upstreamSchemas names no schema of "people"');
+  });
+});

@@ -1,0 +1,317 @@
+import { buildSchema, type GraphQLSchema, graphqlSync } from 'graphql';
+import { afterEach, describe, expect, test } from 'vitest';
+import { LIMITS } from './support/account.ts';
+import { type Got, type RemoteService, startRemote, UPSTREAM_SCHEMA } from './support/events.ts';
+
+const SCHEMA: GraphQLSchema = buildSchema(UPSTREAM_SCHEMA);
+let service: RemoteService | undefined;
+
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+});
+
+/** The upstream as it should be, with parts of it broken: a function of a person throws. */
+function answers(broken: Readonly<Record<string, unknown>> = {}, rootBroken: object = {}) {
+  const place = (id: number) => ({
+    id,
+    label: `Place ${id}`,
+    state: 'OLD_ON',
+    opened: '2026-01-02T03:04:05.678+01:00',
+    town: { name: 'Westhaven' },
+  });
+  const person = (id: string) => ({
+    id,
+    nickname: 'Sal',
+    badge: 7,
+    secret: 's3cret',
+    places: ({ take, state }: { take?: number; state?: string }) => {
+      return state === 'OLD_OFF' ? [] : Array.from({ length: take ?? 999 }, (_, at) => place(at));
+    },
+    ...broken,
+  });
+  const rootValue = {
+    people: ({ ids }: { ids: readonly string[] }) => ids.map((id) => (id === 'm-1001' ? person(id) : null)),
+    me: () => person('m-1001'),
+    total: 3,
+    greeting: ({ to }: { to?: string }) => `Hello ${to}`,
+    drop: () => ({ left: 2 }),
+    ...rootBroken,
+  };
+  return ({ query, variables }: Got) => {
+    return { json: graphqlSync({ schema: SCHEMA, source: query, rootValue, variableValues: variables }) };
+  };
+}
+
+const failing = () => {
+  throw new Error('db-7.internal refused, password hunter2');
+};
+
+const errorsOf = (errors: readonly { path: unknown; extensions: { code: string } }[] | undefined) =>
+  (errors ?? []).map(({ path, extensions }) => [path, extensions.code]);
+
+describe('what is sent', () => {
+  test('sibling fields of one source go in one query, and what cannot be null stands apart', async () => {
+    service = await startRemote(answers());
+    const { body } = await service.account.ask(
+      '{ a: viewer { nickname places { id } } b: viewer { n: nickname badge total } viewer { me } }',
+    );
+    expect(body).toEqual({
+      data: {
+        a: { nickname: 'Sal', places: [{ id: '0' }, { id: '1' }, { id: '2' }] },
+        b: { n: 'Sal', badge: 7, total: 3 },
+        viewer: { me: 7 },
+      },
+    });
+    const queries = service.got.map(({ query }) => query).sort();
+    expect(queries).toEqual([
+      'query AccountApi { b4: total }',
+      'query AccountApi { r0: me { b5: badge } }',
+      'query AccountApi($r0_member: [ID!]!, $b1_0: Int, $r1_member: [ID!]!) { r0: people(ids: $r0_member) { b0: nickname b1: places(take: $b1_0) { f1: id } b2: nickname } r1: people(ids: $r1_member) { b3: badge } }',
+    ]);
+  });
+
+  test('the member is the token’s, whatever the client writes, and their headers stay here', async () => {
+    service = await startRemote(answers());
+    const query =
+      'query ($r0_member: ID = "m-2002", $ids: [ID!] = ["m-2002"], $to: String) { greeting(to: $to) viewer { nickname } }';
+    const rejected = await service.account.ask(query, { to: 'x' });
+    expect(rejected.body.errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+    const headers = { authorization: 'Bearer abc', cookie: 'a=b', 'x-member-id': 'm-2002', 'x-tenant': 'other' };
+    const { body } = await service.account.ask('{ viewer { nickname } }', undefined, headers);
+    expect(body).toEqual({ data: { viewer: { nickname: 'Sal' } } });
+    expect(service.got).toHaveLength(1);
+    expect(service.got[0]?.variables).toEqual({ r0_member: ['m-1001'] });
+    expect(service.got[0]?.headers).toMatchObject({ 'x-member-id': 'm-1001', 'x-tenant': 'harbour' });
+    expect(service.got[0]?.headers).not.toHaveProperty('authorization');
+    expect(service.got[0]?.headers).not.toHaveProperty('cookie');
+  });
+
+  test('nothing of the client’s document arrives but what it asks for: no names, no variables it does not use', async () => {
+    service = await startRemote(answers());
+    await service.account.ask(
+      `query Mine($on: Boolean!, $state: Condition = ON, $n: Int) { viewer { __top: places(first: $n, state: $state) {
+        ...Part __isPlace: __typename town @include(if: $on) { name } } email } } fragment Part on Place { mine: label ... { mine: label } }`,
+      { on: false, extra: 1 },
+    );
+    expect(service.got.map(({ query, variables }) => [query, variables])).toEqual([
+      [
+        'query AccountApi($b0_0: Int, $b0_1: State, $r0_member: [ID!]!) { r0: people(ids: $r0_member) { b0: places(take: $b0_0, state: $b0_1) { f1: label } } }',
+        { b0_0: 3, b0_1: 'OLD_ON', r0_member: ['m-1001'] },
+      ],
+    ]);
+  });
+
+  test('a selection that needs nothing of the upstream is asked for all the same, as it may be null', async () => {
+    service = await startRemote(answers());
+    const { body } = await service.account.ask('{ viewer { places(first: 1) { __typename } } }');
+    expect(body).toEqual({ data: { viewer: { places: [{ __typename: 'Place' }] } } });
+    expect(service.got[0]?.query).toContain('{ __typename }');
+  });
+
+  test('what the token does not open is not asked for, not even deep inside', async () => {
+    service = await startRemote(answers());
+    const query = '{ viewer { nickname hidden places(first: 1) { id town { name } } } }';
+    const { body } = await service.account.ask(query);
+    expect(body.data).toEqual({
+      viewer: { nickname: 'Sal', hidden: null, places: [{ id: '0', town: { name: null } }] },
+    });
+    expect(errorsOf(body.errors)).toEqual([
+      [['viewer', 'hidden'], 'UNAUTHORIZED_FIELD_OR_TYPE'],
+      [['viewer', 'places', 0, 'town', 'name'], 'UNAUTHORIZED_FIELD_OR_TYPE'],
+    ]);
+    expect(service.got.map((each) => each.query).join()).not.toMatch(/secret|: name\b/);
+  });
+
+  test('and is when the token does, by the same document', async () => {
+    service = await startRemote(answers(), { scope: ['account:read', 'secrets:read'] });
+    const { body } = await service.account.ask('{ viewer { hidden places(first: 1) { town { name } } } }');
+    expect(body).toEqual({ data: { viewer: { hidden: 's3cret', places: [{ town: { name: 'Westhaven' } }] } } });
+  });
+
+  test('a window is always said, and one too large is refused before anything is sent', async () => {
+    service = await startRemote(answers());
+    const { body } = await service.account.ask('{ viewer { places(first: null) { id } } }');
+    expect(body.data.viewer.places).toHaveLength(20);
+    const large = await service.account.ask('query ($n: Int) { viewer { places(first: $n) { id } } }', { n: 101 });
+    expect(large.body.data).toEqual({ viewer: { places: null } });
+    expect(errorsOf(large.body.errors)).toEqual([[['viewer', 'places'], 'BAD_USER_INPUT']]);
+    expect(service.got).toHaveLength(1);
+  });
+
+  test('calls count: what is over the limit is not sent', async () => {
+    service = await startRemote(answers(), { limits: { ...LIMITS, upstreamCalls: 2 } });
+    const { body } = await service.account.ask('{ viewer { total me nickname } }');
+    expect(body.errors).toMatchObject([{ extensions: { code: 'REQUEST_LIMIT_EXCEEDED' } }]);
+    expect(service.got).toHaveLength(2);
+  });
+});
+
+describe('a mutation', () => {
+  test('is the declared one, with its input in the upstream’s words', async () => {
+    service = await startRemote(answers(), { scope: ['account:read', 'account:write'] });
+    const { body } = await service.account.ask('mutation { x: leave(input: { id: "p", state: OFF }) { left } }');
+    expect(body).toEqual({ data: { x: { left: 2 } } });
+    expect(service.got.map(({ query, variables }) => [query, variables])).toEqual([
+      [
+        'mutation AccountApi($b0_0: DropWhere!) { b0: drop(where: $b0_0) { f1: left } }',
+        { b0_0: { key: 'p', state: 'OLD_OFF' } },
+      ],
+    ]);
+  });
+
+  test.each(['NOT_FOUND', 'FORBIDDEN'])('of what is not one’s own says what one of nothing says: %s', async (code) => {
+    const json = {
+      data: { b0: null },
+      errors: [{ message: 'row 7 of bob', path: ['b0'], extensions: { code, who: 'bob' } }],
+    };
+    service = await startRemote(() => ({ json }));
+    const { body } = await service.account.ask('mutation { leave(input: { id: "p" }) { left } }');
+    expect(body.data).toEqual({ leave: null });
+    expect(body.errors).toEqual([
+      {
+        message: 'There is nothing of this id.',
+        path: ['leave'],
+        locations: [{ line: 1, column: 12 }],
+        extensions: { code: 'NOT_FOUND' },
+      },
+    ]);
+  });
+
+  test('takes no state that the upstream does not have', async () => {
+    service = await startRemote(answers());
+    const { body } = await service.account.ask('mutation { leave(input: { id: "p", state: UNKNOWN }) { left } }');
+    expect(errorsOf(body.errors)).toEqual([[['leave'], 'BAD_USER_INPUT']]);
+    expect(service.got).toEqual([]);
+  });
+});
+
+describe('what comes back', () => {
+  test('is in the contract’s form: names, states, moments', async () => {
+    service = await startRemote(answers());
+    const { body } = await service.account.ask('{ viewer { places(first: 1) { state opened } } }');
+    expect(body).toEqual({ data: { viewer: { places: [{ state: 'ON', opened: '2026-01-02T02:04:05Z' }] } } });
+  });
+
+  const place = (value: object) => ({ json: { data: { r0: [{ b0: [{ f1: 'x', ...value }] }] } } });
+
+  test.each<[what: string, said: object, data: unknown, code: string | undefined]>([
+    ['a new state', place({ f1: 'BRAND_NEW' }), [{ state: 'UNKNOWN' }], undefined],
+    ['a state that is no name', place({ f1: 5 }), null, 'UPSTREAM_BAD_RESPONSE'],
+    ['an object for a value', place({ f1: {} }), null, 'UPSTREAM_BAD_RESPONSE'],
+    ['a missing field', { json: { data: { r0: [{ b0: [{}] }] } } }, null, 'UPSTREAM_BAD_RESPONSE'],
+    ['null where it cannot be', place({ f1: null }), null, 'UPSTREAM_BAD_RESPONSE'],
+    ['a value for an object', { json: { data: { r0: [{ b0: ['x'] }] } } }, null, 'UPSTREAM_BAD_RESPONSE'],
+    ['no list', { json: { data: { r0: [{ b0: {} }] } } }, null, 'UPSTREAM_BAD_RESPONSE'],
+    ['two members', { json: { data: { r0: [{ b0: [] }, { b0: [] }] } } }, null, 'UPSTREAM_BAD_RESPONSE'],
+    ['an unknown member', { json: { data: { r0: [null] } } }, null, undefined],
+    ['a keyless root', { json: { data: {} } }, null, 'UPSTREAM_BAD_RESPONSE'],
+    ['no JSON', { text: '<html>' }, null, 'UPSTREAM_BAD_RESPONSE'],
+    ['a list', { json: [] }, null, 'UPSTREAM_BAD_RESPONSE'],
+    ['no data', { json: { errors: [{ message: 'Cannot query' }] } }, null, 'UPSTREAM_BAD_RESPONSE'],
+    ['null for no reason', { json: { data: null } }, null, 'UPSTREAM_BAD_RESPONSE'],
+    [
+      'an error of nowhere beside data',
+      { json: { data: { r0: [{ b0: [] }] }, errors: [{ message: 'x' }] } },
+      null,
+      'UPSTREAM_ERROR',
+    ],
+    ['errors that are no list', { json: { data: { r0: [{ b0: [] }] }, errors: 'x' } }, null, 'UPSTREAM_ERROR'],
+    ['a refusal', { json: { errors: [{ message: 'x' }] }, status: 400 }, null, 'UPSTREAM_BAD_RESPONSE'],
+    ['forbidden', { json: { errors: [{ message: 'x' }] }, status: 403 }, null, 'UPSTREAM_ERROR'],
+    ['a failure with data', { json: { data: { r0: [{ b0: [] }] } }, status: 500 }, null, 'UPSTREAM_ERROR'],
+    ['a key of the prototype', { text: '{"data":{"__proto__":{"r0":[{"b0":[]}]}}}' }, null, 'UPSTREAM_BAD_RESPONSE'],
+  ])('%s', async (_what, said, data, code) => {
+    service = await startRemote(() => said as { text: string });
+    const { body } = await service.account.ask('{ viewer { id email places { state } } }');
+    expect(body.data).toEqual({ viewer: { id: 'm-1001', email: 'student@example.com', places: data } });
+    expect((body.errors ?? []).map((each: { extensions: object }) => each.extensions)).toEqual(
+      code === undefined ? [] : [{ code }],
+    );
+  });
+});
+
+describe('a failure', () => {
+  test('keeps its path and loses its words', async () => {
+    const places = [
+      { id: 1, label: 'A', state: 'OLD_ON', town: failing },
+      { id: 2, label: 'B', state: 'OLD_ON' },
+    ];
+    service = await startRemote(answers({ places }));
+    const { body, text } = await service.account.ask('{ viewer { p: places { id in: town { name } } } }');
+    expect(body.data).toEqual({
+      viewer: {
+        p: [
+          { id: '1', in: null },
+          { id: '2', in: null },
+        ],
+      },
+    });
+    expect(errorsOf(body.errors)).toEqual([[['viewer', 'p', 0, 'in'], 'UPSTREAM_ERROR']]);
+    expect(text).not.toMatch(/db-7|hunter2|people|Error:/);
+  });
+
+  test('under a null is told at its own place, every one of them', async () => {
+    const places = [{ id: 1, label: failing, state: 'OLD_ON', opened: failing }];
+    service = await startRemote(answers({ places }));
+    const { body } = await service.account.ask('{ viewer { id places { opened l: label } } }');
+    expect(body.data).toEqual({ viewer: { id: 'm-1001', places: null } });
+    expect(errorsOf(body.errors)).toEqual([
+      [['viewer', 'places', 0, 'opened'], 'UPSTREAM_ERROR'],
+      [['viewer', 'places', 0, 'l'], 'UPSTREAM_ERROR'],
+    ]);
+  });
+
+  test('of what cannot be null upstream takes nothing along', async () => {
+    service = await startRemote(answers({ badge: failing }, { total: failing }));
+    const { body } = await service.account.ask(
+      '{ viewer { id email nickname badge total me places(first: 0) { id } } }',
+    );
+    expect(body.data).toEqual({
+      viewer: {
+        id: 'm-1001',
+        email: 'student@example.com',
+        nickname: 'Sal',
+        badge: null,
+        total: null,
+        me: null,
+        places: [],
+      },
+    });
+    expect(errorsOf(body.errors).sort()).toEqual([
+      [['viewer', 'badge'], 'UPSTREAM_ERROR'],
+      [['viewer', 'me'], 'UPSTREAM_ERROR'],
+      [['viewer', 'total'], 'UPSTREAM_ERROR'],
+    ]);
+  });
+
+  test('of the root is told for each field below it', async () => {
+    service = await startRemote(answers({}, { people: failing }));
+    const { body } = await service.account.ask('{ viewer { email nickname badge } }');
+    expect(body.data).toEqual({ viewer: { email: 'student@example.com', nickname: null, badge: null } });
+    expect(errorsOf(body.errors)).toEqual([
+      [['viewer', 'nickname'], 'UPSTREAM_ERROR'],
+      [['viewer', 'badge'], 'UPSTREAM_ERROR'],
+    ]);
+  });
+
+  test.each([
+    ['down', 'hang up', 'UPSTREAM_UNAVAILABLE'],
+    ['hanging', 'nothing', 'UPSTREAM_TIMEOUT'],
+  ] as const)('of the whole upstream, %s, leaves the rest of the viewer', async (_what, said, code) => {
+    service = await startRemote(() => said, { timeout: 150 });
+    const { body } = await service.account.ask('{ viewer { id email nickname badge } }');
+    expect(body.data).toEqual({ viewer: { id: 'm-1001', email: 'student@example.com', nickname: null, badge: null } });
+    expect(errorsOf(body.errors)).toEqual([
+      [['viewer', 'nickname'], code],
+      [['viewer', 'badge'], code],
+    ]);
+  });
+
+  test('to answer before the operation’s deadline serves what has arrived', async () => {
+    service = await startRemote(() => 'nothing', { deadline: 0.2 });
+    const { body } = await service.account.ask('{ viewer { email nickname } }');
+    expect(body.data).toEqual({ viewer: { email: 'student@example.com', nickname: null } });
+    expect(errorsOf(body.errors)).toEqual([[['viewer', 'nickname'], 'UPSTREAM_TIMEOUT']]);
+  });
+});
