@@ -16,6 +16,7 @@ beforeAll(async () => {
   upstream = await startRecordingUpstream();
   const upstreams = {
     school: upstreamConfig(`${upstream.url}/base/`),
+    named: upstreamConfig(upstream.url, { host: 'upstream' }),
     hasty: upstreamConfig(upstream.url, { timeout: 0.3 }),
     closed: upstreamConfig('http://127.0.0.1:1', { timeout: 0.3 }),
   };
@@ -59,6 +60,43 @@ it('sends what it is given under the upstream’s own path, with the principal�
   expect(seen.values('cookie')).toEqual(['school_session=1']);
   expect(seen.rawHeaders).not.toContain('evil');
   expect(seen.values('x-coursegate-assertion')).toHaveLength(1);
+});
+
+it('says which site and scheme it is for, whatever the caller says, and names no client that there is none of', async () => {
+  const forged = {
+    host: 'evil.test',
+    'x-forwarded-host': 'evil.test',
+    'x-forwarded-proto': 'evil',
+    'x-forwarded-port': '666',
+    'x-forwarded-for': '6.6.6.6',
+    forwarded: 'for=6.6.6.6',
+    connection: 'x-forwarded-host',
+    'transfer-encoding': 'gzip',
+    te: 'trailers',
+    traceparent: 'evil',
+    baggage: 'evil',
+  };
+  for (const headers of [{}, forged]) {
+    await call({ upstream: 'school', method: 'GET', path: '/', headers });
+    const seen = upstream.last();
+    const sent = Object.fromEntries(
+      seen.rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), seen.rawHeaders[at + 1]]] : [])),
+    );
+    expect(sent).toEqual({
+      host: 'school.example',
+      'x-forwarded-host': 'school.example',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-port': '443',
+      'accept-encoding': 'identity',
+      connection: 'keep-alive',
+    });
+  }
+});
+
+it('says the upstream’s own name in Host where that is configured', async () => {
+  await call({ upstream: 'named', method: 'GET', path: '/' });
+  expect(upstream.last().values('host')).toEqual([new URL(upstream.url).host]);
+  expect(upstream.last().values('x-forwarded-host')).toEqual(['school.example']);
 });
 
 it('shows no identity without a principal', async () => {
