@@ -1,8 +1,11 @@
-/** How legacy systems write a moment: Unix seconds, Unix milliseconds, SQL text in UTC, ISO 8601 with an offset. */
+/**
+ * How legacy systems write a moment: Unix seconds, Unix milliseconds, SQL text in UTC (WordPress puts a T
+ * between date and time), ISO 8601 with an offset.
+ */
 export const DATE_FORMATS = ['unix', 'unix_ms', 'sql_utc', 'iso'] as const;
 export type DateFormat = (typeof DATE_FORMATS)[number];
 
-const SQL = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(?:\.\d+)?$/;
+const SQL = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(?:\.\d+)?$/;
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/;
 /** What databases write for "no date". */
 const ZERO_DATE = /^0000-00-00/;

@@ -165,6 +165,11 @@ export const METHOD_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       data: { at: '2026-01-01 08:30:00' },
       gives: { a: '2026-01-01T08:30:00Z' },
     },
+    {
+      selection: 'a: at->toDateTime("sql_utc")',
+      data: { at: '2026-01-01T08:30:00' },
+      gives: { a: '2026-01-01T08:30:00Z' },
+    },
     { selection: 'a: at->toDateTime("sql_utc")', data: { at: '0000-00-00 00:00:00' }, gives: { a: null } },
     {
       selection: 'a: at->toDateTime("iso")',

@@ -1,0 +1,212 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { callOver, MEMBER, startAccount, type TestAccount } from '../account/support/account.ts';
+
+/** What a backend was asked, and what it answers. The shapes are those of its public documentation. */
+type Fake = (url: URL, form: URLSearchParams) => unknown;
+
+const open: { account: TestAccount; server: Server }[] = [];
+afterEach(async () => {
+  for (const { account, server } of open.splice(0)) {
+    await account.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+/** The Account API of an example's own files, over a fake of its backend, for the member 42. */
+async function exampleOver(name: string, upstream: string, fake: Fake) {
+  const file = fileURLToPath(new URL(`../../config/examples/${name}`, import.meta.url));
+  const environment = { COURSEGATE_SECRET: 'k'.repeat(32), MOODLE_TOKEN: 'secret-wstoken' };
+  const { config, accountFiles, accountConfig } = await loadConfig({ file, environment });
+  expect(Object.keys(config.upstreams)).toEqual([upstream]);
+  const asked: { method: string; url: URL; form: URLSearchParams; member: string }[] = [];
+  const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const url = new URL(request.url ?? '', 'http://backend.invalid');
+    const form = new URLSearchParams(Buffer.concat(chunks).toString());
+    asked.push({ method: request.method ?? '', url, form, member: String(request.headers['x-member-id']) });
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(fake(url, form)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const account = await startAccount(
+    {
+      schemaText: accountFiles?.schema.text ?? '',
+      mappings: accountFiles?.mappings ?? [],
+      upstreams: [upstream],
+      config: accountConfig,
+      call: callOver(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    },
+    { ...MEMBER, sub: '42' },
+  );
+  open.push({ account, server });
+  return { account, asked };
+}
+
+describe('wordpress-learndash', () => {
+  const course = (id: number) => ({
+    id,
+    date_gmt: '2026-01-01T08:30:00',
+    slug: `course-${id}`,
+    link: `https://school.example/courses/course-${id}/`,
+    title: { rendered: `Course ${id}` },
+  });
+  const envelope = (body: unknown, headers = {}, status = 200) => ({ body, status, headers });
+  const learndash: Fake = ({ pathname, searchParams }) => {
+    if (pathname.endsWith('/courses')) {
+      const [page, size] = [Number(searchParams.get('page')), Number(searchParams.get('per_page'))];
+      const all = Array.from({ length: 100 }, (_, at) => course(at + 1));
+      const rows = all.slice((page - 1) * size, page * size);
+      // As WordPress does: a page beyond the last is an error.
+      if (rows.length === 0) return envelope({ code: 'rest_post_invalid_page_number' }, {}, 400);
+      return envelope(rows, { 'X-WP-Total': 100, 'X-WP-TotalPages': 2 });
+    }
+    if (pathname.endsWith('/course-progress/2')) return envelope({ code: 'rest_forbidden', data: {} }, {}, 403);
+    return envelope({
+      course: 1,
+      steps_completed: 3,
+      steps_total: 9,
+      date_started_gmt: '2026-01-02T08:30:00',
+      date_completed_gmt: '',
+    });
+  };
+
+  it('gives courses and their progress; what WordPress refuses is null with an error', async () => {
+    const { account, asked } = await exampleOver('wordpress-learndash.yaml', 'wordpress', learndash);
+    const { body } = await account.ask(
+      '{ viewer { id enrolledCourses(first: 2) { totalCount nodes { id slug title url progress { stepsCompleted stepsTotal startedAt completedAt } } } } }',
+    );
+    const { totalCount, nodes } = body.data.viewer.enrolledCourses;
+    expect(totalCount).toBe(100);
+    expect(nodes).toEqual([
+      {
+        id: '1',
+        slug: 'course-1',
+        title: 'Course 1',
+        url: 'https://school.example/courses/course-1/',
+        progress: { stepsCompleted: 3, stepsTotal: 9, startedAt: '2026-01-02T08:30:00Z', completedAt: null },
+      },
+      { id: '2', slug: 'course-2', title: 'Course 2', url: 'https://school.example/courses/course-2/', progress: null },
+    ]);
+    expect(body.errors).toMatchObject([
+      { path: ['viewer', 'enrolledCourses', 'nodes', 1, 'progress'], extensions: { code: 'UPSTREAM_ERROR' } },
+    ]);
+    expect(asked.map(({ url, member }) => [url.pathname, member])).toEqual([
+      ['/wp-json/ldlms/v2/users/42/courses', '42'],
+      ['/wp-json/ldlms/v2/users/42/course-progress/1', '42'],
+      ['/wp-json/ldlms/v2/users/42/course-progress/2', '42'],
+    ]);
+  });
+
+  it('never asks for the page after the last, which WordPress answers with an error', async () => {
+    const { account, asked } = await exampleOver('wordpress-learndash.yaml', 'wordpress', learndash);
+    const { body } = await account.ask(
+      '{ viewer { enrolledCourses(first: 100) { nodes { id } pageInfo { hasNextPage } } } }',
+    );
+    expect(body.errors).toBeUndefined();
+    expect(body.data.viewer.enrolledCourses.nodes).toHaveLength(100);
+    expect(body.data.viewer.enrolledCourses.pageInfo.hasNextPage).toBe(false);
+    expect(asked.map(({ url }) => url.searchParams.get('page'))).toEqual(['1', '2']);
+  });
+});
+
+describe('moodle', () => {
+  const moodle: Fake = (_url, form) => {
+    if (form.get('wsfunction') === 'core_user_get_users_by_field') {
+      return [{ id: 42, username: 'sam', fullname: 'Sam Student', email: 'sam@example.com' }];
+    }
+    return [
+      {
+        id: 7,
+        shortname: 'KNOTS',
+        fullname: 'Knots for beginners',
+        enrolledusercount: 12,
+        idnumber: '',
+        visible: 1,
+        progress: 61.5,
+        completed: false,
+        startdate: 1_767_225_600,
+        enddate: 0,
+        lastaccess: 1_767_229_200,
+      },
+    ];
+  };
+  const QUERY =
+    '{ viewer { email enrolledCourses { totalCount nodes { id shortName title progressPercent endsAt lastAccessAt } } } }';
+
+  it('gives the member and their courses by function calls with the token in the body', async () => {
+    const { account, asked } = await exampleOver('moodle.yaml', 'moodle', moodle);
+    const { body, text } = await account.ask(QUERY);
+    expect(body).toEqual({
+      data: {
+        viewer: {
+          email: 'sam@example.com',
+          enrolledCourses: {
+            totalCount: 1,
+            nodes: [
+              {
+                id: '7',
+                shortName: 'KNOTS',
+                title: 'Knots for beginners',
+                progressPercent: 61.5,
+                endsAt: null,
+                lastAccessAt: '2026-01-01T01:00:00Z',
+              },
+            ],
+          },
+        },
+      },
+    });
+    expect(asked.map(({ method, url, form }) => [method, url.pathname + url.search, Object.fromEntries(form)])).toEqual(
+      [
+        [
+          'POST',
+          '/webservice/rest/server.php',
+          {
+            wstoken: 'secret-wstoken',
+            wsfunction: 'core_user_get_users_by_field',
+            moodlewsrestformat: 'json',
+            field: 'id',
+            'values[0]': '42',
+          },
+        ],
+        [
+          'POST',
+          '/webservice/rest/server.php',
+          {
+            wstoken: 'secret-wstoken',
+            wsfunction: 'core_enrol_get_users_courses',
+            moodlewsrestformat: 'json',
+            userid: '42',
+          },
+        ],
+      ],
+    );
+    expect(text).not.toContain('wstoken');
+  });
+
+  it('a member of no course has an empty list', async () => {
+    const { account } = await exampleOver('moodle.yaml', 'moodle', (url, form) =>
+      form.get('wsfunction') === 'core_enrol_get_users_courses' ? [] : moodle(url, form),
+    );
+    const { body } = await account.ask(QUERY);
+    expect(body.data.viewer.enrolledCourses).toEqual({ totalCount: 0, nodes: [] });
+    expect(body.errors).toBeUndefined();
+  });
+
+  it('takes 200 with an exception as the failure it is, and says nothing of it', async () => {
+    const { account } = await exampleOver('moodle.yaml', 'moodle', () => ({
+      exception: 'moodle_exception',
+      errorcode: 'invalidtoken',
+      message: 'Invalid token - token not found',
+    }));
+    const { body, text } = await account.ask(QUERY);
+    expect(body.data.viewer).toEqual({ email: null, enrolledCourses: null });
+    for (const error of body.errors) expect(error.extensions.code).toBe('UPSTREAM_BAD_RESPONSE');
+    expect(text).not.toMatch(/moodle|token/i);
+  });
+});
