@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -159,6 +159,87 @@ describe('the Account API in Profile A', () => {
     expect(refused.challenge).toContain('scope="account:read account:write"');
     const unchanged = await json(await ask(world.origin, token));
     expect(unchanged.data.viewer.enrolledCourses.nodes[0].lastWatchedLecture).toEqual(stopped);
+  });
+
+  it('gives members their event registrations, and lets them give up their own and nobody else’s', async () => {
+    const scope = { parameters: { scope: 'account:read account:write' } };
+    const [{ access_token: mine }, { access_token: theirs }] = [
+      await connect(app, scope),
+      await connect(app, { ...scope, member: OLU }),
+    ];
+    const LIST = `query ($when: EventTime! = ANY) { viewer { id eventRegistrations(when: $when, first: 100) { totalCount
+      nodes { id status registeredAt canceledAt checkedInAt quantity event { id slug title startsAt endsAt timeZone
+        attendanceMode venue { name address city countryCode } joinUrl } } } } }`;
+    const list = async (token: string, when = 'ANY') => {
+      const { data, errors } = await json(await ask(world.origin, token, { query: LIST, variables: { when } }));
+      expect(errors).toBeUndefined();
+      return data.viewer.eventRegistrations;
+    };
+    const [own, others] = [await list(mine), await list(theirs)];
+    expect([own.totalCount, others.totalCount]).toEqual([14, 6]);
+    const ids = (all: typeof own): string[] => all.nodes.map(({ id }: { id: string }) => id);
+    expect(ids(own).filter((id) => ids(others).includes(id))).toEqual([]);
+    expect(own.nodes[0]).toMatchObject({ id: 'r-1', registeredAt: expect.stringMatching(/^2026-\d\d-\d\dT.*Z$/) });
+    expect(new Set(own.nodes.map(({ status }: { status: string }) => status))).not.toContain('UNKNOWN');
+    const [past, upcoming] = [await list(mine, 'PAST'), await list(mine, 'UPCOMING')];
+    expect([...ids(past), ...ids(upcoming)].sort()).toEqual(ids(own).sort());
+
+    const cancel = async (token: string, id: unknown) => {
+      const query = `mutation ($id: ID!) { cancelEventRegistration(id: $id) { registration { id status canceledAt } } }`;
+      const answer = await ask(world.origin, token, { query, variables: { id } });
+      return { status: answer.status, body: await json(answer) };
+    };
+    const going = upcoming.nodes.find(({ status }: { status: string }) => status === 'CONFIRMED').id;
+    const missing = await cancel(theirs, 'r-999');
+    expect(missing.body.errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+    for (const id of [going, ...ids(own), `${going},r-15`, 1, '']) {
+      expect(await cancel(theirs, id)).toEqual(missing);
+    }
+    expect(await list(mine)).toEqual(own);
+    expect(await cancel(mine, going)).toEqual({
+      status: 200,
+      body: {
+        data: {
+          cancelEventRegistration: {
+            registration: { id: going, status: 'CANCELED', canceledAt: expect.stringMatching(/^2026-11-21T12:/) },
+          },
+        },
+      },
+    });
+    expect((await cancel(mine, past.nodes[0].id)).body.data).toBeDefined();
+    const { access_token: reader } = await connect(app, { parameters: { scope: 'account:read' } });
+    expect((await cancel(reader, going)).status).toBe(403);
+  });
+
+  it('reaches nothing of the events service’s schema but what the contract has', async () => {
+    const { access_token: token } = await connect(app, { parameters: { scope: 'account:read account:write' } });
+    const recorded = readFileSync(new URL('../../schema/upstream/recorded/events.graphql', import.meta.url), 'utf8');
+    const contract = readFileSync(new URL('../../schema/account.graphql', import.meta.url), 'utf8');
+    const words = contract.replace(/"[^"\n]*"/g, '');
+    const names = [...recorded.matchAll(/^ {2}([a-z]\w*)[(:]/gm)].map(([, name = '']) => name);
+    const hidden = [...new Set(names)].filter((name) => !new RegExp(`\\b${name}\\b`).test(words));
+    expect(hidden).toEqual(
+      expect.arrayContaining(['internalAudit', 'membersByIds', 'deleteMember', 'cancelledAt', 'seats']),
+    );
+    const registration = 'viewer { eventRegistrations { nodes';
+    for (const name of hidden) {
+      for (const query of [
+        `{ ${name} }`,
+        `mutation { ${name} }`,
+        `{ viewer { ${name} } }`,
+        `{ ${registration} { ${name} } } } }`,
+        `{ ${registration} { event { ${name} } } } } }`,
+        `{ ${registration} { event { venue { ${name} } } } } } }`,
+        `{ viewer { ... on Member { ${name} } } }`,
+      ]) {
+        const body = await json(await ask(world.origin, token, { query }));
+        expect([query, body.data, body.errors[0].extensions.code]).toEqual([
+          query,
+          undefined,
+          'GRAPHQL_VALIDATION_FAILED',
+        ]);
+      }
+    }
   });
 
   it('refuses a request without a token, whatever it asks', async () => {

@@ -13,7 +13,8 @@ export interface RecordedFile {
 /** Reads the recorded schemas that the mapping needs. Out: those that could be read; mistakes go to the list. */
 export function readRecorded(files: readonly RecordedFile[], mapping: Mapping, mistakes: Mistakes): RecordedSchemas {
   const schemas = new Map<string, GraphQLSchema>();
-  const needed = new Map([...mapping.remote.fields.values()].map((field) => [field.source, field]));
+  // Of each source the first field, which is where it is said when something is wrong.
+  const needed = new Map([...mapping.remote.fields.values()].toReversed().map((field) => [field.source, field]));
   for (const [source, { node, coordinate }] of needed) {
     const recorded = files.find(({ upstream }) => upstream === source);
     if (recorded?.text === undefined) {
