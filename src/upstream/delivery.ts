@@ -89,8 +89,13 @@ class Delivery implements Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     // 100 to 199 are not the answer (RFC 9110 §15.2); what is below 100 is none at all and fails in undici's parser.
-    if (status >= 100 && status < 200) return;
     const { response, head, upstream } = this.#plan;
+    if (status >= 100 && status < 200) {
+      // undici waits anew after each of them, and so for ever.
+      this.#idle ??= setTimeout(() => controller.abort(new GatewayError('upstream_timeout')), upstream.timeouts.head);
+      return;
+    }
+    clearTimeout(this.#idle);
     this.#visit.answered(status);
     const raw = decodeFields(controller.rawHeaders);
     const stream = isEventStream(raw);
