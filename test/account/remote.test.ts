@@ -129,6 +129,20 @@ describe('what is sent', () => {
     expect(body).toEqual({ data: { viewer: { hidden: 's3cret', places: [{ town: { name: 'Westhaven' } }] } } });
   });
 
+  test('the same document is asked anew for other scopes and other conditions', async () => {
+    service = await startRemote(answers());
+    const query =
+      'query ($on: Boolean!) { viewer { nickname @include(if: $on) places(first: 1) { id @include(if: $on) town { name } } } }';
+    const dataOf = async (on: boolean) => (await service?.account.ask(query, { on }))?.body.data.viewer;
+    expect(await dataOf(false)).toEqual({ places: [{ town: { name: null } }] });
+    service.scope.add('secrets:read');
+    expect(await dataOf(false)).toEqual({ places: [{ town: { name: 'Westhaven' } }] });
+    expect(await dataOf(true)).toEqual({ nickname: 'Sal', places: [{ id: '0', town: { name: 'Westhaven' } }] });
+    service.scope.delete('secrets:read');
+    expect(await dataOf(true)).toEqual({ nickname: 'Sal', places: [{ id: '0', town: { name: null } }] });
+    expect(service.got.map((each) => /: name\b/.test(each.query))).toEqual([false, true, true, false]);
+  });
+
   test('a window is always said, and one too large is refused before anything is sent', async () => {
     service = await startRemote(answers());
     const { body } = await service.account.ask('{ viewer { places(first: null) { id } } }');

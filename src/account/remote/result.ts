@@ -48,7 +48,6 @@ export class ResultReader {
       });
     }
     if (plan.inner !== undefined) return this.#object(plan.inner, value, errors, spot);
-    if (typeof value === 'object') return this.unusable(`${plan.join.name} is no plain value`, spot);
     return plan.join.read(value);
   }
 

@@ -84,6 +84,8 @@ export function remoteOptions(mapping = REMOTE_MAPPING, recorded: string | undef
 export interface RemoteService {
   readonly account: TestAccount;
   readonly got: Got[];
+  /** What the token may, to be changed between requests. */
+  readonly scope: Set<string>;
   close(): Promise<void>;
 }
 
@@ -112,14 +114,16 @@ export async function startRemote(
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { scope = ['account:read'], timeout, ...rest } = options;
+  const granted = new Set(scope);
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const account = await startAccount(
     { ...remoteOptions(), call: callOver(origin, timeout), ...rest },
-    { ...MEMBER, scope: new Set(scope) },
+    { ...MEMBER, scope: granted },
   );
   return {
     account,
     got,
+    scope: granted,
     async close() {
       await account.close();
       server.closeAllConnections();
