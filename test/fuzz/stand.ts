@@ -8,10 +8,22 @@ import { type StrictRequest, strictAnswer, valuesOf } from '../support/strict-ht
 import { pieces } from './bytes.ts';
 import type { Sent } from './messages.ts';
 
-/** A gate as a process of its own between a client and an upstream that send what they are told, and what must hold. */
+/** What is sent at the same time: all of it with a good token in the place of TOKEN, or all of it with another. */
+export interface Batch {
+  readonly token: boolean;
+  readonly cases: readonly Case[];
+}
+
+/** What a client sends, and what the upstream answers to it. */
+export interface Case {
+  readonly client: Sent;
+  readonly answer: Sent | undefined;
+}
+
+/** A gate as a process of its own between clients and an upstream that send what they are told, and what must hold. */
 export interface Stand {
-  /** Sends what a client sends, answers what an upstream answers, and checks everything. Throws what does not hold. */
-  run(client: Sent, upstream: Sent | undefined): Promise<void>;
+  /** Sends what clients send, answers what an upstream answers, and checks everything. Throws what does not hold. */
+  run(batch: Batch): Promise<void>;
   /** That nothing was left behind. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -44,16 +56,29 @@ export async function startStand(): Promise<Stand> {
   await sane();
   const before = { memory: memory(pid), descriptors: descriptors(pid) };
 
-  async function run(client: Sent, answer: Sent | undefined): Promise<void> {
-    const ours = (text: string) => text.replaceAll('HOST', gate.host).replaceAll('TOKEN', gate.token);
-    const bytes = ours(client.bytes);
-    upstream.script((_request, socket) => void deliver(answer ?? SANE, ours, socket));
-    const { received, how } = await talk(gate.port, { ...client, bytes });
-    if (answer !== undefined && isPlain(client.bytes)) wholeOnlyIfWhole(client, answer, received, how);
+  async function run({ token, cases }: Batch): Promise<void> {
+    const begun = said(gate);
+    const fill = (text: string) =>
+      text.replaceAll('HOST', gate.host).replaceAll('TOKEN', token ? gate.token : 'not-a-token');
+    let turn = 0;
+    // A plain request says in its query which answer is its own. Whatever else arrives takes them in turn.
+    upstream.script(({ target }, socket) => {
+      const mine = PLAIN_QUERY.exec(target)?.[1];
+      const { answer } = cases[mine === undefined ? turn++ % cases.length : Number(mine)] ?? {};
+      void deliver(answer ?? SANE, fill, socket);
+    });
+    await Promise.all(
+      cases.map(async ({ client, answer }, index) => {
+        const bytes = fill(client.bytes).replace('INDEX', String(index));
+        const patience = isPlain(client.bytes) ? PATIENCE.patient : PATIENCE.hasty;
+        const { received, how } = await talk(gate.port, { ...client, bytes }, patience);
+        if (answer !== undefined && isPlain(client.bytes)) wholeOnlyIfWhole(client, answer, received, how);
+      }),
+    );
     expect(exited, 'the process is there').toBeUndefined();
     await sane();
-    await judged(upstream.take(), client.bytes.includes('TOKEN'));
-    expect(gate.log(), 'no failure of our own').not.toMatch(
+    await judged(upstream.take(), token, begun);
+    expect(said(gate, begun).text, 'no failure of our own').not.toMatch(
       /"(failure|reason|code)":"internal"|nobody caught|Unhandled/,
     );
     expect(memory(pid) - before.memory, 'memory').toBeLessThan(GROWTH);
@@ -82,7 +107,8 @@ export async function startStand(): Promise<Stand> {
   }
 
   /** Every request that reached the upstream is one that the gate took for one, and says of the member what it may. */
-  async function judged(requests: readonly StrictRequest[], withToken: boolean): Promise<void> {
+  async function judged(requests: readonly StrictRequest[], withToken: boolean, begun: Said): Promise<void> {
+    const ids: string[] = [];
     for (const { target, headers } of requests) {
       const [requestId = '', ...others] = valuesOf(headers, 'x-request-id');
       expect(others).toEqual([]);
@@ -94,11 +120,14 @@ export async function startStand(): Promise<Stand> {
       expect(valuesOf(headers, 'authorization').join()).not.toMatch(/bearer|dpop/i);
       expect(valuesOf(headers, 'host')).toEqual([gate.host]);
       if (valuesOf(headers, 'upgrade').length > 0) continue;
-      const message = `${target} as ${requestId} was taken for a request by the gate`;
-      await expect
-        .poll(() => gate.log().includes(`"request_id":"${requestId}"`), { timeout: 5_000, message })
-        .toBe(true);
+      ids.push(requestId);
     }
+    // Written when an exchange is over, which may be after its client has left.
+    const unknown = () => {
+      const { text } = said(gate, begun);
+      return ids.filter((id) => !text.includes(`"request_id":"${id}"`));
+    };
+    await expect.poll(unknown, { timeout: 5_000, message: 'taken for requests by the gate' }).toEqual([]);
   }
 
   return {
@@ -116,11 +145,26 @@ export async function startStand(): Promise<Stand> {
   };
 }
 
+/** How a plain request says which it is. */
+const PLAIN_QUERY = /\?plain=(\d+)$/;
+
 /** One whole request, after which the connection is read to its end: what comes back is the answer to it. */
 function isPlain(bytes: string): boolean {
-  return /^[A-Z]+ \S+ HTTP\/1\.1\r\nHost: HOST\r\nAuthorization: Bearer TOKEN\r\nConnection: close\r\n\r\n$/.test(
+  return /^[A-Z]+ \S+\?plain=INDEX HTTP\/1\.1\r\nHost: HOST\r\nAuthorization: Bearer TOKEN\r\nConnection: close\r\n\r\n$/.test(
     bytes,
   );
+}
+
+/** What the gate has printed since, and where that ends. */
+interface Said {
+  readonly text: string;
+  readonly ends: readonly [stdout: number, stderr: number];
+}
+
+function said({ process: command }: ProxyWorld, since?: Said): Said {
+  const [stdout, stderr] = [command?.stdout() ?? '', command?.stderr() ?? ''];
+  const [first, second] = since?.ends ?? [stdout.length, stderr.length];
+  return { text: `${stdout.slice(first)}\n${stderr.slice(second)}`, ends: [stdout.length, stderr.length] };
 }
 
 /** A body that the client sees as whole is the one that the upstream sent as whole. */
@@ -145,9 +189,13 @@ async function deliver({ bytes, delivery }: Sent, ours: (text: string) => string
 }
 
 /** Long enough for the gate to give up on an upstream, where a client waits for that. */
-const PATIENCE = { patient: 1_000, hasty: 30 } as const;
+const PATIENCE = { patient: 600, hasty: 60 } as const;
 
-async function talk(port: number, { bytes, delivery }: Sent): Promise<{ received: string; how: string }> {
+async function talk(
+  port: number,
+  { bytes, delivery }: Sent,
+  patience: number,
+): Promise<{ received: string; how: string }> {
   const connection = await rawSocket(port);
   for (const piece of pieces(bytes, delivery)) {
     connection.write(piece);
@@ -155,7 +203,6 @@ async function talk(port: number, { bytes, delivery }: Sent): Promise<{ received
   }
   if (delivery.ending === 'end') connection.socket.end();
   else if (delivery.ending === 'reset') setTimeout(() => connection.socket.resetAndDestroy(), 2);
-  const patience = /Connection: close\r\n\r\n$/.test(bytes) ? PATIENCE.patient : PATIENCE.hasty;
   const timer = setTimeout(() => connection.socket.destroy(new Error('too long')), patience);
   const how = await connection.closed;
   clearTimeout(timer);
