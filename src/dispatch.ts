@@ -8,6 +8,7 @@ import { fieldValues } from './http/field-values.ts';
 import { PAGE_FIELDS } from './http/header-names.ts';
 import type { Provenance, ProvenanceOf } from './http/provenance.ts';
 import { type RequestRecord, ROUTE_LABELS } from './http/request-record.ts';
+import { unreadableStatus } from './http/unreadable.ts';
 import type { Admission } from './limits/admission.ts';
 import { type Challenge, formatChallenge } from './oauth/challenge.ts';
 import { ANONYMOUS, type Principal } from './oauth/principal.ts';
@@ -36,6 +37,10 @@ export interface DispatchOptions {
 export interface Dispatch {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void;
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Refuses: nobody is connected to anything through the gate. */
+  readonly connect: (request: IncomingMessage, socket: Duplex) => void;
+  /** What node:http could not read, or waited for too long. Closes the connection. */
+  readonly unreadable: (error: NodeJS.ErrnoException, socket: Duplex) => void;
 }
 
 const CORS_HEADERS = {
@@ -59,6 +64,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       connections.admit(request, response);
       admission.open(provenance.clientAddress, response);
       if ((request.url ?? '').length > options.longestUrl) throw new GatewayError('uri_too_long');
+      // About no resource: whether somebody is there (RFC 9110 §9.3.7).
+      if (request.method === 'OPTIONS' && request.url === '*') return void response.writeHead(204).end();
       target = parseTarget(request.url ?? '', options.origin);
       if (target === undefined)
         throw new GatewayError('invalid_request', { message: 'This address is not one that is taken here.' });
@@ -194,6 +201,22 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         if (isOneTooMany(record.provenance, socket)) refuseOn(socket, '429 Too Many Requests', 'Retry-After: 1\r\n');
         else site.upgrade(request, socket, head, target, record, told);
       } else void refuseUpgrade(request, socket, target);
+    },
+
+    connect(request, socket) {
+      socket.on('error', () => socket.destroy());
+      try {
+        if (connections.admitUpgrade(request)) refuseOn(socket, '405 Method Not Allowed', 'Allow: GET, HEAD, POST\r\n');
+        else socket.destroy();
+      } catch {
+        refuseOn(socket, '400 Bad Request');
+      }
+    },
+
+    unreadable(error, socket) {
+      const status = unreadableStatus(error);
+      if (status === undefined || !socket.writable || !connections.mayRefuse(socket)) socket.destroy();
+      else refuseOn(socket, status);
     },
   };
 

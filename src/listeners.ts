@@ -56,6 +56,8 @@ export async function openListeners(
   );
   capConnections(publicServer, publicAddress);
   publicServer.on('upgrade', dispatch.upgrade);
+  publicServer.on('connect', dispatch.connect);
+  publicServer.on('clientError', dispatch.unreadable);
   continueWhenRead(publicServer);
   lingerAfterEarlyAnswers(publicServer);
   keepPace(publicServer, publicAddress);

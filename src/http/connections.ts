@@ -13,14 +13,21 @@ export interface Connections {
   admit(request: IncomingMessage, response: ServerResponse): void;
   /** As `admit`, for an upgrade, which takes the connection over. Out: whether it may: not while an answer is owed on it. */
   admitUpgrade(request: IncomingMessage): boolean;
+  /**
+   * Whether an answer written now to bytes that could not be read would be taken for the answer to them: nothing is
+   * owed, or only to the request whose body they are.
+   */
+  mayRefuse(socket: Duplex): boolean;
 }
 
 /** Kept on the socket itself: a map beside it would have to be cleaned by the garbage collector, request by request. */
 const OWED = Symbol('answers that are owed');
+const LAST = Symbol('the answer to the request that came last');
 const SPENT = Symbol('nothing more is read');
 
 interface Connection extends Duplex {
   [OWED]?: number;
+  [LAST]?: ServerResponse;
   /** After an unclear message, or one that ends its connection by itself. */
   [SPENT]?: boolean;
 }
@@ -44,6 +51,7 @@ export function createConnections(): Connections {
     admit(request, response) {
       const socket: Connection = request.socket;
       socket[OWED] = (socket[OWED] ?? 0) + 1;
+      socket[LAST] = response;
       whenClosed(response, () => {
         socket[OWED] = (socket[OWED] ?? 1) - 1;
       });
@@ -58,6 +66,10 @@ export function createConnections(): Connections {
     admitUpgrade(request) {
       assertClear(request);
       return ((request.socket as Connection)[OWED] ?? 0) === 0;
+    },
+    mayRefuse(socket: Connection) {
+      const { [OWED]: owed = 0, [LAST]: last } = socket;
+      return owed === 0 || (owed === 1 && last !== undefined && !last.req.complete && !last.headersSent);
     },
   };
 }
