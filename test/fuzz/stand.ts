@@ -36,7 +36,8 @@ const SANE = {
 /** What a process may grow by, whatever it was sent. */
 const GROWTH = 200 * 1024 * 1024;
 /** A target as one server after the other understands it: no dot segment, no second slash, nothing to decode twice. */
-const CLEAR_TARGET = /^(?!\*)\/(?![^?]*\/\/)(?![^?]*\/\.{1,2}(\/|\?|$))[A-Za-z0-9\-._~!$&'()*+,=:@/%]*(\?[\x21-\x7E]*)?$/;
+const CLEAR_TARGET =
+  /^(?!\*)\/(?![^?]*\/\/)(?![^?]*\/\.{1,2}(\/|\?|$))[A-Za-z0-9\-._~!$&'()*+,=:@/%]*(\?[\x21-\x7E]*)?$/;
 
 /** Who the upstream may be told of, by where a request goes and whether a good token was anywhere in what was sent. */
 const IDENTITY = {
