@@ -16,7 +16,8 @@ export type ResponseField =
   | 'cors'
   | 'cache'
   | 'freshness'
-  | 'length';
+  | 'length'
+  | 'coding';
 
 /** RFC 9110 §7.6.1, and what only ever concerned one connection. */
 const HOP_BY_HOP = ['keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings', 'proxy'];
@@ -212,6 +213,7 @@ export function responseFields(options: { drop: readonly string[] }): (name: str
     const lower = name.toLowerCase();
     const folded = foldedName(name);
     if (lower === 'connection') return 'connection';
+    if (lower === 'transfer-encoding') return 'coding';
     if (drop.has(folded)) return 'drop';
     if (Object.hasOwn(RESPONSE_SPECIAL, lower)) return RESPONSE_SPECIAL[lower] ?? 'pass';
     if (lower.startsWith('access-control-')) return 'cors';

@@ -210,8 +210,11 @@ export function responseHead(
     const name = raw[at] as string;
     const value = raw[at + 1] as string;
     const kind = policy.judge(name);
+    // Any other than chunked stays in the body, which nobody could then read (RFC 9112 §6.1): we never ask for one.
+    if (kind === 'coding' && value.trim().toLowerCase() !== 'chunked') throw invalid('a transfer coding');
     if (
       kind === 'drop' ||
+      kind === 'coding' ||
       kind === 'connection' ||
       (listed.size > 0 && kind !== 'length' && listed.has(name.toLowerCase()))
     )

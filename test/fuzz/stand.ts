@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { expect } from 'vitest';
-import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
+import { FREELY, type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
 import { rawSocket } from '../support/raw-socket.ts';
 import { startScriptedUpstream } from '../support/scripted-upstream.ts';
 import { type StrictRequest, strictAnswer, valuesOf } from '../support/strict-http.ts';
@@ -9,7 +9,7 @@ import { pieces } from './bytes.ts';
 import type { Sent } from './messages.ts';
 
 /** What is sent at the same time: all of it with a good token in the place of TOKEN, or all of it with another. */
-export interface Batch {
+interface Batch {
   readonly token: boolean;
   readonly cases: readonly Case[];
 }
@@ -33,6 +33,8 @@ const SANE = {
   bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
   delivery: { cuts: [], ending: 'wait' },
 } as const;
+/** As many at once as by default: thousands of requests on one connection are refused, not remembered. */
+const LIMITS = { ...FREELY, open: { address: 1_000, member: 1_000 } };
 /** What a process may grow by, whatever it was sent. */
 const GROWTH = 200 * 1024 * 1024;
 /** A target as one server after the other understands it: no dot segment, no second slash, nothing to decode twice. */
@@ -47,7 +49,12 @@ const IDENTITY = {
 
 export async function startStand(): Promise<Stand> {
   const upstream = await startScriptedUpstream();
-  const gate = await startProxyWorld({ upstream: upstream.url, timeout: '300ms', process: {} });
+  const gate = await startProxyWorld({
+    upstream: upstream.url,
+    timeout: '300ms',
+    process: {},
+    config: { limits: LIMITS },
+  });
   const pid = pidOf(gate);
   let exited: unknown;
   void gate.process?.exited.then((code) => {

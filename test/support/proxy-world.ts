@@ -57,7 +57,7 @@ const ROUTES = [
 
 /** The tests send in seconds what no caller may in a minute, all from one address. */
 const OFTEN = { requests: 1_000_000, per: '1m' };
-const FREELY = {
+export const FREELY = {
   address: OFTEN,
   member: OFTEN,
   client: OFTEN,
@@ -72,13 +72,14 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
   const host = `localhost:${port}`;
   const origin = `http://${host}`;
   const file = join(folder, 'coursegate.yaml');
+  const loginUrl = options.site === false ? `${school.url}/login` : '/login';
   const config = {
     version: 1,
     profile: 'A',
     origin,
     listen: { port, admin: { port: 0 }, ...options.listenOptions },
     store: { kind: 'memory' },
-    login: { kind: 'session', upstream: 'school', whoami: { path: '/me' }, loginUrl: '/login', cookies: ['school'] },
+    login: { kind: 'session', upstream: 'school', whoami: { path: '/me' }, loginUrl, cookies: ['school'] },
     upstreams: {
       school: { url: school.url },
       back: {

@@ -1,0 +1,208 @@
+import { createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts';
+
+let upstream: ScriptedUpstream;
+let canary: Server;
+let canaryPort: number;
+let contacts = 0;
+let gate: ProxyWorld;
+let closed: ProxyWorld;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  canary = createServer((socket) => {
+    contacts += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => canary.listen(0, '127.0.0.1', resolve));
+  canaryPort = (canary.address() as { port: number }).port;
+  gate = await startProxyWorld({ upstream: upstream.url });
+  closed = await startProxyWorld({ upstream: upstream.url, site: false });
+});
+afterAll(async () => {
+  expect(contacts, 'B057: nobody but the upstream is asked').toBe(0);
+  await gate.close();
+  await closed.close();
+  await upstream.close();
+  await new Promise((resolve) => canary.close(resolve));
+});
+
+/** What a request becomes: refused with this status, the upstream asked nothing; or what the upstream sees as its target. */
+type Outcome = number | string;
+
+/**
+ * PLACE is `/member`, where a token is needed, or `/pages` of the site; OPEN is `/public`, or `/pages` again. HOST is the
+ * gate's host. `anonymous` and `member` are what becomes of it on the protected lane without and with a token, `site`
+ * on the other; what is refused everywhere alike is given once.
+ */
+type Trick = readonly [check: string, target: string, anonymous: Outcome, member?: Outcome, site?: Outcome];
+
+const TRICKS: readonly Trick[] = [
+  ['B040', '/UPPER/x', 404, 404, '/PAGES/x'],
+  ['B041', '//PLACE/x', 400],
+  ['B041', '///PLACE', 400],
+  ['B041', 'OPEN//PLACE', 400],
+  ['B041', 'OPEN/x//', 400],
+  ['B042', '/.PLACE/x', 400],
+  ['B042', 'OPEN/./x', 400],
+  ['B043', 'OPEN/..PLACE/x', 400],
+  ['B043', 'OPEN/x/../../member/x', 400],
+  ['B044', 'OPEN/%2e%2ePLACE', 400],
+  ['B044', 'OPEN/.%2ePLACE', 400],
+  ['B044', 'OPEN/%2e.PLACE', 400],
+  ['B044', 'OPEN/%2E%2EPLACE', 400],
+  ['B045', 'OPEN/..%2fmember', 400],
+  ['B045', 'OPEN/%2f..%2fmember', 400],
+  ['B045', 'PLACE%2fx', 400],
+  ['B045', 'OPEN%5cmember', 400],
+  ['B046', 'OPEN/..;PLACE', 400],
+  ['B046', 'PLACE;x/y', 400],
+  ['B046', 'OPEN;/..PLACE', 400],
+  ['B046', 'PLACE;%2f', 400],
+  ['B046', 'PLACE%3bx', 400],
+  ['B047', '/\\member', 400],
+  ['B047', 'OPEN\\..\\member', 400],
+  ['B048', 'ENCODED/x', 401, '/member/x', '/pages/x'],
+  ['B048', '/%256dember/x', 400],
+  ['B048', '/%25%36%64ember/x', 400],
+  ['B049', 'PLACE.', 400],
+  ['B049', 'PLACE%20', 400],
+  ['B049', 'PLACE%09', 400],
+  ['B049', 'PLACE%00', 400],
+  ['B049', 'PLACE/.', 400],
+  ['B050', '/%c0%ae%c0%aePLACE', 400],
+  ['B050', 'OPEN/%ff', 400],
+  ['B050', 'OPEN/%zz', 400],
+  ['B050', 'OPEN/%', 400],
+  ['B051', 'OPEN/\xef\xbc\x8f..PLACE', 400],
+  ['B051', 'OPEN/%ef%bc%8fx', 400],
+  ['B051', 'OPEN/\xef\xbc\x852fx', 400],
+  ['B051', 'OPEN/\xe9', 400],
+  ['B052', 'OPEN#/..PLACE', 400],
+  ['B052', 'OPEN/a%23/x', 'OPEN/a%23/x', 'OPEN/a%23/x', 'OPEN/a%23/x'],
+  ['B053', 'PLACE/x?OPEN', 401, '/member/x?/public', '/pages/x?/pages'],
+  ['B053', 'PLACE/x?/OPEN/', 401, '/member/x?//public/', '/pages/x?//pages/'],
+  ['B053', 'OPEN/x?/../member', 'OPEN/x?/../member', 'OPEN/x?/../member', 'OPEN/x?/../member'],
+  ['B054', 'http://HOSTPLACE/x', 401, '/member/x', '/pages/x'],
+  ['B054', 'HTTP://HOSTPLACE/x?y', 401, '/member/x?y', '/pages/x?y'],
+  ['B054', 'http://evil.testPLACE/x', 400],
+  ['B054', 'http://HOST.evil.testPLACE/x', 400],
+  ['B054', 'http://x@HOSTPLACE/x', 400],
+  ['B054', 'https://HOSTPLACE/x', 400],
+  ['B054', 'ftp://HOSTPLACE/x', 400],
+  ['B055', 'HOST', 400],
+  ['B055', '*', 400],
+  ['B056', '@evil.test/', 400],
+  ['B056', 'evil', 400],
+  ['B056', '', 400],
+  ['B057', '/http://CANARY/', 400],
+  ['B057', '//CANARY/', 400],
+  ['B057', 'http://CANARY/', 400],
+  ['B057', 'OPEN/http:/CANARY/', 'OPEN/http:/CANARY/', 'OPEN/http:/CANARY/', 'OPEN/http:/CANARY/'],
+  ['B057', 'OPEN/x@CANARY', 'OPEN/x@CANARY', 'OPEN/x@CANARY', 'OPEN/x@CANARY'],
+  ['B059', `OPEN/${'a'.repeat(9_000)}`, 414],
+  ['B059', `OPEN/${'a'.repeat(17_000)}`, 431],
+  ['B059', `OPEN${'/a'.repeat(4_500)}`, 414],
+  ['B059', `OPEN${'/a'.repeat(10_000)}`, 431],
+  ['B059', `OPEN?${'a=b&'.repeat(5_000)}`, 431],
+];
+
+describe.each([
+  ['the protected lane without a token', '/member', '/public', 2],
+  ['the protected lane with a token', '/member', '/public', 3],
+  ['the site', '/pages', '/pages', 4],
+] as const)('on %s', (_lane, place, open, column) => {
+  const fill = (text: string) =>
+    text
+      .replaceAll('PLACE', place)
+      .replaceAll('OPEN', open)
+      .replaceAll('ENCODED', `/%${place.charCodeAt(1).toString(16)}${place.slice(2)}`)
+      .replaceAll('/UPPER', place.toUpperCase())
+      .replaceAll('HOST', gate.host)
+      .replaceAll('CANARY', `127.0.0.1:${canaryPort}`);
+
+  it.each(TRICKS.map((trick) => [trick[0], trick[1].slice(0, 60), trick] as const))(
+    '%s: %s',
+    async (_check, _what, trick) => {
+      const expected = trick[column] ?? trick[2];
+      const authorization = column === 3 ? `Authorization: Bearer ${gate.token}\r\n` : '';
+      const answer = await gate.raw(
+        `GET ${fill(trick[1])} HTTP/1.1\r\nHost: ${gate.host}\r\n${authorization}Connection: close\r\n\r\n`,
+      );
+      const seen = upstream.take().map(({ target }) => target);
+      if (typeof expected === 'number') expect([Number(answer.slice(9, 12)), seen]).toEqual([expected, []]);
+      else expect([Number(answer.slice(9, 12)), seen]).toEqual([200, [fill(expected)]]);
+      expect(answer.match(/HTTP\/1\.1 \d\d\d /g)).toHaveLength(1);
+    },
+  );
+});
+
+describe('B060: what no route names', () => {
+  it.each(['/', '/x', '/pages/x', '/Public/x', '/publicx', '/metrics', '/livez', '/debug'])(
+    '%s is nobody’s',
+    async (path) => {
+      const answer = await closed.raw(`GET ${path} HTTP/1.1\r\nHost: ${closed.host}\r\nConnection: close\r\n\r\n`);
+      expect([Number(answer.slice(9, 12)), upstream.take()]).toEqual([404, []]);
+    },
+  );
+});
+
+describe('B061: the gate’s own doors', () => {
+  const tricked = (path: string) => [
+    ['twice a slash', `/${path}`],
+    ['a dot segment', `/.${path}`],
+    ['a way back', `/public/..${path}`],
+    ['a way back, encoded', `/public/%2e%2e${path}`],
+    ['a parameter', `${path};x`],
+    ['an encoded slash', path.replace(/\/(?=[^/]*$)/, '%2f')],
+    ['a backslash', path.replace(/\/(?=[^/]*$)/, '\\')],
+    ['a dot behind it', `${path}.`],
+    ['a space behind it', `${path}%20`],
+    ['NUL behind it', `${path}%00`],
+    ['a fragment', `${path}#x`],
+    ['an encoded letter', `/%${path.charCodeAt(1).toString(16)}${path.slice(2)}`],
+    ['an encoded letter twice', `/%25${path.charCodeAt(1).toString(16)}${path.slice(2)}`],
+    ['capitals', path.toUpperCase()],
+    ['a slash behind it', `${path}/`],
+    ['a query', `${path}?/public/x`],
+    ['another origin', `http://evil.test${path}`],
+  ];
+  const doors = ['/api/oauth/token', '/api/oauth/register', '/oauth/authorize', '/.well-known/openid-configuration'];
+  it.each(doors.flatMap((door) => tricked(door).map(([what, target]) => [door, what, target] as const)))(
+    '%s with %s never reaches the upstream',
+    async (_door, _what, target) => {
+      for (const method of ['GET', 'POST']) {
+        const answer = await gate.raw(
+          `${method} ${target} HTTP/1.1\r\nHost: ${gate.host}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+        );
+        expect(answer).toMatch(/^HTTP\/1\.1 \d\d\d /);
+        expect(upstream.take()).toEqual([]);
+      }
+    },
+  );
+
+  it('of the operators are not on the public listener', async () => {
+    for (const path of ['/metrics', '/livez', '/readyz', '/keys/rotate']) {
+      const answer = await gate.raw(`GET ${path} HTTP/1.1\r\nHost: ${gate.host}\r\nConnection: close\r\n\r\n`);
+      // The site's, like any other address.
+      expect(answer).toMatch(/\r\n\r\nok$/);
+      expect(upstream.take().map(({ target }) => target)).toEqual([path]);
+    }
+  });
+});
+
+it.each(['evilHOST', 'HOST.evil.test', 'evil.test', 'HOST0'])('B062: the host %s changes nothing', async (host) => {
+  const named = host.replace('HOST', gate.host.split(':')[0] ?? '');
+  const ask = (path: string) => gate.raw(`GET ${path} HTTP/1.1\r\nHost: ${named}\r\nConnection: close\r\n\r\n`);
+  expect((await ask('/member/x')).slice(9, 12)).toBe('401');
+  expect(upstream.take()).toEqual([]);
+  for (const path of ['/public/x', '/pages/x']) {
+    expect((await ask(path)).slice(9, 12)).toBe('200');
+    const [seen] = upstream.take();
+    expect(seen?.headers.filter(([name]) => name.toLowerCase() === 'host').map(([, value]) => value)).toEqual([
+      gate.host,
+    ]);
+  }
+});
