@@ -11,7 +11,7 @@ let exited: unknown;
 
 beforeAll(async () => {
   upstream = await startRawUpstream((socket) => answer(socket));
-  gate = await startProxyWorld({ upstream: upstream.url, timeout: '400ms', process: {} });
+  gate = await startProxyWorld({ upstream: upstream.url, timeout: '1500ms', process: {} });
   void gate.process?.exited.then((code) => {
     exited = code;
   });
