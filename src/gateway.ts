@@ -43,7 +43,7 @@ import { createCallUpstream } from './upstream/call.ts';
 import { createForward } from './upstream/forward.ts';
 import { createIdentity } from './upstream/identity.ts';
 import { ownRecordHandler } from './upstream/own-record-handler.ts';
-import { createPools } from './upstream/pools.ts';
+import { createPools, type Pools } from './upstream/pools.ts';
 import { createRouting } from './upstream/routing.ts';
 import { createSite } from './upstream/site.ts';
 
@@ -95,7 +95,11 @@ export async function startGateway({
     config.log.access && accessDescriptor !== undefined
       ? createLineWriter(accessDescriptor, (error) => log.error({ err: error }, 'the access log cannot be written'))
       : undefined;
-  const metrics = createMetrics({ droppedLines: () => accessLines?.dropped() ?? 0 });
+  let pools: Pools | undefined;
+  const metrics = createMetrics({
+    droppedLines: () => accessLines?.dropped() ?? 0,
+    upstreams: () => pools?.states() ?? [],
+  });
   const store = observedStore(innerStore, metrics.storeFailed);
   try {
     for (const warning of await check()) log.warn(warning);
@@ -113,9 +117,9 @@ export async function startGateway({
     const partAt = (resource: string) => config.resources.find(({ path }) => `${origin}${path}` === resource);
     const scopesOf = (resource: string) => partAt(resource)?.scopes ?? scopes;
 
-    const pools = createPools(config.upstreams);
+    pools = createPools(config.upstreams);
     const identity = createIdentity({ issuer: origin, signingKey: async () => keyring.signing(), clock });
-    const call = createCallUpstream({ upstreams: config.upstreams, pools, identity, origin });
+    const call = createCallUpstream({ upstreams: config.upstreams, pools, identity, origin, answered: metrics.called });
     const forward = createForward({ upstreams: config.upstreams, pools, identity, origin });
     const site =
       config.site === undefined
@@ -318,7 +322,7 @@ export async function startGateway({
         if (site !== undefined) site.hangUp();
         await listeners.drain(seconds ?? listen.drain.grace);
         if (site !== undefined) site.close();
-        await pools.close();
+        await pools?.close();
         counters.close();
         await bus.close();
         await store.close();

@@ -64,8 +64,6 @@ function shadowed(earlier: readonly unknown[], own: unknown, match: string, path
     const other = valueAt(route, ['match']);
     if (typeof other !== 'string' || !/^\S+ \/\S*$/.test(other) || keepsAsMuch(route, own)) return false;
     const first = parseMatch(other);
-    // The same route twice is found elsewhere.
-    if (first.pattern === pattern) return false;
     const shared = methods === undefined || methods.some((method) => first.methods?.includes(method) ?? true);
     return shared && covers(first.pattern.split('/'), pattern.split('/'));
   });

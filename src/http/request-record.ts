@@ -53,6 +53,8 @@ export class RequestRecord {
 export const ROUTE_LABELS = {
   /** Passed to the legacy site. */
   site: 'site',
+  /** Asked by the gate itself: who is signed in, and the fields of the Account API. */
+  own: 'own',
   /** Nothing of ours, or no path at all. */
   none: 'none',
 } as const;

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
-import type { RequestRecord } from '../http/request-record.ts';
+import { type RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
 
 export interface Metrics {
@@ -9,6 +9,8 @@ export interface Metrics {
   ended(record: RequestRecord, status: number, milliseconds: number): void;
   /** A WebSocket was opened. Out: what to call when it is closed. */
   socketOpened(): () => void;
+  /** An upstream answered a call of our own. In: its name, the status, the milliseconds to the head of its answer. */
+  called(upstream: string, status: number, milliseconds: number): void;
   /** The store could not do its work, for a request or for ourselves. */
   storeFailed(): void;
   /** The text of the Prometheus exposition format 0.0.4. */
@@ -18,6 +20,15 @@ export interface Metrics {
 export interface MetricsOptions {
   /** Lines of the access log that nobody will read. */
   readonly droppedLines: () => number;
+  /** How each upstream of protected routes is doing now. */
+  readonly upstreams: () => readonly UpstreamState[];
+}
+
+interface UpstreamState {
+  readonly name: string;
+  readonly requests: number;
+  readonly streams: number;
+  readonly breaker: 'closed' | 'open' | 'half_open';
 }
 
 /** RFC 9110 §9.3 and RFC 5789; a client can invent any other, and they are one label. */
@@ -27,7 +38,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
  * What the gate counts. Labels are route patterns, upstream names, known methods, statuses and our own codes: none of
  * them is a client's to choose, so the number of series is bounded by the configuration.
  */
-export function createMetrics({ droppedLines }: MetricsOptions): Metrics {
+export function createMetrics({ droppedLines, upstreams: states }: MetricsOptions): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const open = new Set<RequestRecord>();
@@ -92,6 +103,32 @@ export function createMetrics({ droppedLines }: MetricsOptions): Metrics {
     },
   });
 
+  const ofUpstreams = (name: string, help: string, count: (state: UpstreamState) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['upstream'],
+      registers,
+      collect() {
+        for (const state of states()) this.set({ upstream: state.name }, count(state));
+      },
+    });
+  ofUpstreams(
+    'coursegate_upstream_breaker_open',
+    'Whether an upstream is left alone because it failed: 1 until a request has found it well again.',
+    ({ breaker }) => (breaker === 'closed' ? 0 : 1),
+  );
+  ofUpstreams(
+    'coursegate_upstream_requests_in_flight',
+    'Requests of protected routes, and calls of our own, that an upstream has to answer.',
+    (state) => state.requests,
+  );
+  ofUpstreams(
+    'coursegate_upstream_open_streams',
+    'Event streams of protected routes that are open to an upstream.',
+    ({ streams }) => streams,
+  );
+
   return {
     began(record) {
       open.add(record);
@@ -110,6 +147,7 @@ export function createMetrics({ droppedLines }: MetricsOptions): Metrics {
         sockets -= 1;
       };
     },
+    called: (upstream, status, milliseconds) => upstreams.observe(upstream, ROUTE_LABELS.own, status, milliseconds),
     storeFailed: () => store.inc(),
     async exposition() {
       const all = [registry, processMetrics()];

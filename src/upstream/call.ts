@@ -19,6 +19,8 @@ export function createCallUpstream(options: {
   identity: Identity;
   /** Our public origin: a backend that insists on its public name and on https must take these calls too. */
   origin: string;
+  /** Is told of each answer: the upstream's name, the status, the milliseconds to its head. */
+  answered?: (upstream: string, status: number, milliseconds: number) => void;
 }): CallUpstream {
   const own = new Map(
     Object.entries(options.upstreams).map(([name, config]) => [name, ownCallFields(config, options.origin)]),

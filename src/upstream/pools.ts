@@ -32,6 +32,8 @@ interface Timeouts {
 export interface Pools {
   /** Throws Error for a name that is not configured: a mistake of ours, not of a request. */
   get(name: string): Upstream;
+  /** How each of them is doing now. */
+  states(): readonly ({ readonly name: string } & ReturnType<Admission['state']>)[];
   /** Ends every connection, also those in use. */
   close(): Promise<void>;
 }
@@ -48,6 +50,7 @@ export function createPools(
       if (upstream === undefined) throw new Error(`There is no upstream named ${name}.`);
       return upstream;
     },
+    states: () => [...open].map(([name, { admission }]) => ({ name, ...admission.state() })),
     async close() {
       await Promise.all([...open.values()].map((upstream) => upstream.connections.end()));
     },

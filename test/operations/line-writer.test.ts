@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -65,6 +65,33 @@ describe('the writer of lines', () => {
     closeSync(reader);
     expect(read).toBe(kept * 1024);
     expect(failures).toEqual([]);
+  });
+
+  it('goes on for ever while its lines are taken, whatever they add up to', async () => {
+    const file = join(folder, 'long');
+    const descriptor = openSync(file, 'w');
+    const writer = createLineWriter(descriptor, () => undefined);
+    const line = `${'z'.repeat(1024 * 1024 - 1)}\n`;
+    for (let times = 1; times <= 12; times += 1) {
+      writer.write(line);
+      await expect.poll(() => statSync(file).size).toBe(times * line.length);
+    }
+    await writer.close();
+    closeSync(descriptor);
+    expect(writer.dropped()).toBe(0);
+  });
+
+  it('counts each line of a piece that nobody read', async () => {
+    const fifo = join(folder, 'nobody');
+    execFileSync('mkfifo', [fifo]);
+    const end = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
+    const descriptor = openSync(fifo, constants.O_WRONLY);
+    closeSync(end);
+    const writer = createLineWriter(descriptor, () => undefined);
+    for (let times = 0; times < 100; times += 1) writer.write('a line\n');
+    await writer.close();
+    closeSync(descriptor);
+    expect(writer.dropped()).toBe(100);
   });
 
   it('says once that its reader is gone, and drops and counts the lines', async () => {

@@ -117,6 +117,35 @@ describe('the metrics', () => {
     await expect.poll(() => value('coursegate_failures_total{code="not_found"}')).toBe(notFound + 1);
   });
 
+  it('know of each upstream what is under way there, and whether it is left alone', async () => {
+    const of = (what: string) => value(`coursegate_upstream_${what}{upstream="school"}`);
+    expect([await of('requests_in_flight'), await of('open_streams'), await of('breaker_open')]).toEqual([0, 0, 0]);
+    const held: (() => void)[] = [];
+    upstream.script((request, response) => {
+      if (request.url === '/api/v1/ticks')
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n');
+      held.push(() => void response.end());
+    });
+    const leave = new AbortController();
+    const stream = await fetch(`${world.origin}/api/v1/ticks`, { signal: leave.signal });
+    const plain = get('/api/v1/courses/1');
+    await expect.poll(() => of('requests_in_flight')).toBe(1);
+    expect(await of('open_streams')).toBe(1);
+    for (const release of held) release();
+    await Promise.all([plain, stream.text()]);
+    await expect.poll(() => of('requests_in_flight')).toBe(0);
+    await expect.poll(() => of('open_streams')).toBe(0);
+
+    upstream.script((_request, response) => void response.destroy());
+    for (let times = 0; times < 5; times += 1)
+      expect((await get('/api/v1/courses/1', {}, 'DELETE')).status).toBeGreaterThan(399);
+    for (let times = 0; times < 5; times += 1) await get('/api/v1/courses/1');
+    expect(await of('breaker_open')).toBe(1);
+    upstream.script((_request, response) => void response.end('{}'));
+    await expect.poll(async () => (await get('/api/v1/courses/1')).status, { timeout: 10_000 }).toBe(200);
+    expect(await of('breaker_open')).toBe(0);
+  }, 20_000);
+
   it('know the event streams and WebSockets that are open, and what is in flight', async () => {
     const open = (kind: string) => value(`coursegate_open_streams{kind="${kind}"}`);
     upstream.script((_request, response) => {

@@ -11,6 +11,7 @@ import { MEMBER } from './gate.ts';
 let upstream: RecordingUpstream;
 let pools: Pools;
 let call: CallUpstream;
+const answered: [string, number, number][] = [];
 
 beforeAll(async () => {
   upstream = await startRecordingUpstream();
@@ -27,6 +28,7 @@ beforeAll(async () => {
     upstreams,
     pools,
     origin: 'https://school.example',
+    answered: (...of) => void answered.push(of),
     identity: createIdentity({ issuer: 'http://a', signingKey, clock: Date.now }),
   });
 });
@@ -102,6 +104,15 @@ it('says the upstream’s own name in Host where that is configured', async () =
 it('shows no identity without a principal', async () => {
   await call({ upstream: 'school', method: 'GET', path: '/' });
   expect(upstream.last().rawHeaders.join('\n')).not.toMatch(/x-member|x-client-id|x-coursegate/i);
+});
+
+it('tells of each answer, its status and how long its head took, and of none that did not come', async () => {
+  answered.length = 0;
+  upstream.script((_request, response) => void setTimeout(() => response.writeHead(404).end(), 30));
+  await call({ upstream: 'school', method: 'GET', path: '/x' });
+  await call({ upstream: 'closed', method: 'GET', path: '/x' }).catch(() => undefined);
+  expect(answered).toEqual([['school', 404, expect.any(Number)]]);
+  expect(answered[0]?.[2]).toBeGreaterThanOrEqual(25);
 });
 
 it('takes any status as an answer and follows no redirect', async () => {
