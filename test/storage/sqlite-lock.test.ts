@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,16 +14,31 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const entry = { kind: 'Grant', id: 'g', payload: '{}', expiresAt: undefined, references: {} };
 
+/** What another process finds: in this one, SQLite knows of its own locks without asking the system. */
+function lockedForOthers(path: string): boolean {
+  const script = "new (require('node:sqlite').DatabaseSync)(process.argv[1]).exec('BEGIN EXCLUSIVE')";
+  const { status, stderr } = spawnSync(process.execPath, ['-e', script, `${path}-lock`], { encoding: 'utf8' });
+  if (status !== 0) expect(stderr).toContain('database is locked');
+  return status !== 0;
+}
+
 describe('a store that another gate has open', () => {
   it('is refused while it has, and free once it has closed or was not opened after all', async () => {
     const path = join(folder, 'one', 'coursegate.db');
     const first = sqliteStore(path, Date.now);
+    expect(statSync(`${path}-lock`).mode & 0o777).toBe(0o600);
     for (let at = 0; at < 2; at += 1) {
       expect(() => sqliteStore(path, Date.now)).toThrow(expect.objectContaining({ reason: 'in-use' }));
     }
     // Those that were refused have not loosened it for those to come, nor harmed the one that is in.
+    expect(lockedForOthers(path)).toBe(true);
     await first.commit([{ op: 'put', entry }]);
     await first.close();
+    expect(lockedForOthers(path)).toBe(false);
+    const damaged = join(folder, 'damaged.db');
+    writeFileSync(damaged, '');
+    expect(() => sqliteStore(damaged, Date.now)).toThrow(expect.objectContaining({ reason: 'damaged' }));
+    expect(lockedForOthers(damaged)).toBe(false);
     const next = sqliteStore(path, Date.now);
     expect(await next.get('Grant', 'g')).toBeDefined();
     await next.close();

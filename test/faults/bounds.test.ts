@@ -1,0 +1,204 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adapterFactory } from '../../src/authorization-server/adapter.ts';
+import { sealedStore } from '../../src/storage/seal.ts';
+import { secretBeside } from '../../src/storage/secret.ts';
+import { sqliteStore } from '../../src/storage/sqlite.ts';
+import { type App, registerApp } from '../support/app.ts';
+import { connect, refreshForm, token } from '../support/connection.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+/** A short form by default; with `npm run test:faults` it is a hundred thousand of each. */
+const WHOLE = Number(process.env.COURSEGATE_FAULT_ROUNDS ?? 0) >= 100;
+/** Of each kind, as the members and apps out there would: over HTTP, on so many connections. */
+const OVER_HTTP = WHOLE ? 20_000 : 1500;
+const CONNECTIONS = 50;
+/** The rest goes through the adapter alone, which is what each of those writes through. */
+const BY_ADAPTER = WHOLE ? 80_000 : 4000;
+const BATCHES = 5;
+
+/** What one more may leave behind in memory, on average. One entry of the store is some thousand. */
+const BYTES_EACH = 100;
+/** Besides, whatever their number: what is compiled, and caches that fill up to their bound. */
+const BYTES_ONCE = 4 * 1024 * 1024;
+/** As the system sees it: the gate, its clients and the test runner in one process, with the garbage of all of them. */
+const RESIDENT = 300 * 1024 * 1024;
+
+const HOUR = 3600_000;
+
+/** Bytes that somebody still holds. */
+function held(): number {
+  setFlagsFromString('--expose-gc');
+  for (const _ of [1, 2]) (runInNewContext('gc') as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** Does the work in batches. Out: how many bytes each batch but the first, in which all grows warm, left behind. */
+async function leftBehind(count: number, work: (at: number) => Promise<void>): Promise<number[]> {
+  const size = Math.floor(count / BATCHES);
+  const after: number[] = [];
+  for (let batch = 0; batch < BATCHES; batch += 1) {
+    let next = batch * size;
+    const end = next + size;
+    const lane = async () => {
+      while (next < end) await work(next++);
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, lane));
+    after.push(held());
+  }
+  return after.slice(1).map((bytes, at) => bytes - (after[at] ?? 0));
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+describe('registrations and sign-ins that nobody goes on with', () => {
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'coursegate-bounds-'));
+  const path = join(folder, 'coursegate.db');
+  const time = { offset: 0 };
+  const clock = () => Date.now() + time.offset;
+  let world: World;
+  let app: App;
+  beforeAll(async () => {
+    world = await startWorld({
+      profile: 'A',
+      clock,
+      data: folder,
+      overrides: {
+        listen: { trustedProxies: ['loopback'] },
+        clients: { registration: { perAddressPerMinute: 1_000_000, perDay: 1_000_000 } },
+      },
+    });
+    app = await registerApp(world.origin);
+  });
+  afterAll(async () => {
+    await world.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const stored = (kind: string): number => {
+    const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+    try {
+      return Number(database.prepare('SELECT count(*) AS count FROM entry WHERE kind = ?').get(kind)?.count);
+    } finally {
+      database.close();
+    }
+  };
+  /** Of a thousand addresses, none of which a limit has yet forgotten or found too eager. */
+  const from = (at: number) => ({ 'x-forwarded-for': `203.0.${Math.abs(at) % 4}.${Math.abs(at) % 250}` });
+
+  const registration = async (at: number): Promise<void> => {
+    const answer = await fetch(`${world.origin}/api/oauth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...from(at) },
+      body: JSON.stringify({ redirect_uris: [`https://app${at}.example/callback`], client_name: `App ${at}` }),
+    });
+    const text = await answer.text();
+    if (answer.status !== 201) throw new Error(`${answer.status}: ${text}`);
+  };
+  const signIn = async (at: number): Promise<void> => {
+    const url = new URL(String(app.server.authorization_endpoint));
+    const parameters = {
+      response_type: 'code',
+      client_id: app.client.client_id,
+      redirect_uri: app.redirectUri,
+      scope: 'openid courses:read',
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
+      state: `state-${at}`,
+      resource: app.resource,
+    };
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, String(value));
+    const answer = await fetch(url, { redirect: 'manual', headers: from(at) });
+    await answer.arrayBuffer();
+    if (answer.status !== 303) throw new Error(`${answer.status}`);
+    if (!answer.headers.get('location')?.includes('/oauth/interaction/')) throw new Error('no sign-in was begun');
+  };
+
+  /** The same by the adapter: what the gate writes for a registration, and for a sign-in. */
+  const byAdapter = async (): Promise<readonly number[]> => {
+    const store = sealedStore(sqliteStore(path, clock), secretBeside(path));
+    const adapter = adapterFactory({
+      store,
+      clock,
+      onRevoked() {},
+      interactionTtl: 900,
+      unusedLifetime: 86_400,
+      redirects: { schemes: [], allow: [], deny: [] },
+      replayWindow: 10,
+    });
+    const [clients, registrationTokens, interactions] = [
+      adapter('Client'),
+      adapter('RegistrationAccessToken'),
+      adapter('Interaction'),
+    ];
+    try {
+      return await leftBehind(BY_ADAPTER, async (at) => {
+        const clientId = `client-${at}`;
+        const metadata = { client_id: clientId, client_name: `App ${at}`, redirect_uris: ['https://app.example/cb'] };
+        await clients.upsert(clientId, metadata, 0);
+        await registrationTokens.upsert(`token-${at}`, { jti: `token-${at}`, clientId } as never, undefined as never);
+        await interactions.upsert(`interaction-${at}`, { params: metadata, jti: `interaction-${at}` } as never, 900);
+      });
+    } finally {
+      await store.close();
+    }
+  };
+
+  it(`${OVER_HTTP + BY_ADAPTER} of each leave memory flat, and are gone when their time is over; what is used stays`, {
+    timeout: WHOLE ? 3600_000 : 240_000,
+  }, async () => {
+    const tokens = await connect(app);
+    // What each of both loads and compiles at first is not what more of them cost.
+    await leftBehind(OVER_HTTP / 10, (at) => registration(-at));
+    await leftBehind(OVER_HTTP / 10, (at) => signIn(-at));
+    const resident = process.memoryUsage.rss();
+    const started = performance.now();
+    const growth = {
+      registrations: await leftBehind(OVER_HTTP, registration),
+      signIns: await leftBehind(OVER_HTTP, signIn),
+      byAdapter: [] as readonly number[],
+    };
+    const seconds = (performance.now() - started) / 1000;
+    await world.whileStopped(async () => {
+      growth.byAdapter = await byAdapter();
+    });
+    const grown = process.memoryUsage.rss() - resident;
+    const each = Object.fromEntries(
+      Object.entries(growth).map(([name, batches]) => {
+        const count = (name === 'byAdapter' ? BY_ADAPTER : OVER_HTTP) * (1 - 1 / BATCHES);
+        return [name, sum(batches) / count];
+      }),
+    );
+    process.stdout.write(
+      `${OVER_HTTP} over HTTP and ${BY_ADAPTER} by the adapter: bytes left by each ${JSON.stringify(each)} of ${JSON.stringify(growth)}, ` +
+        `resident ${Math.round(grown / 1e6)} MB more, ${Math.round(seconds)} s over HTTP\n`,
+    );
+    for (const [name, batches] of Object.entries(growth)) {
+      const count = name === 'byAdapter' ? BY_ADAPTER : OVER_HTTP;
+      expect(sum(batches), name).toBeLessThan(count * BYTES_EACH + BYTES_ONCE);
+    }
+    expect(grown).toBeLessThan(RESIDENT);
+
+    const all = 1.1 * OVER_HTTP + BY_ADAPTER;
+    const before = { Client: stored('Client'), RegistrationAccessToken: stored('RegistrationAccessToken') };
+    expect(before).toEqual({ Client: all + 1, RegistrationAccessToken: all + 1 });
+    expect(stored('Interaction')).toBe(all);
+
+    // The sign-ins are over after a quarter of an hour, the apps after a day. At its start the gate sweeps, as each minute.
+    time.offset += HOUR;
+    await world.restart();
+    await expect.poll(() => stored('Interaction'), { timeout: 120_000, interval: 200 }).toBe(0);
+    expect(stored('Client')).toBe(all + 1);
+    time.offset += 24 * HOUR;
+    await world.restart();
+    await expect.poll(() => stored('Client'), { timeout: 120_000, interval: 200 }).toBe(1);
+    await expect.poll(() => stored('RegistrationAccessToken'), { timeout: 120_000, interval: 200 }).toBe(1);
+    expect((await token(app, refreshForm(app, tokens.refresh_token))).status).toBe(200);
+  });
+});
