@@ -1,0 +1,76 @@
+import { readdirSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
+import { type RawUpstream, startRawUpstream } from '../support/recording-upstream.ts';
+
+let behave: (socket: Socket) => void = () => undefined;
+let open = 0;
+let upstream: RawUpstream;
+let gate: ProxyWorld;
+
+beforeAll(async () => {
+  upstream = await startRawUpstream((socket) => behave(socket));
+  gate = await startProxyWorld({ upstream: upstream.url, process: {}, timeout: '5s' });
+});
+afterAll(async () => {
+  await gate.close();
+  await upstream.close();
+});
+
+const descriptors = () => readdirSync(`/proc/${gate.process?.pid}/fd`).length;
+const head = (lane: string, method = 'GET') => `${method} ${lane}/x HTTP/1.1\r\nHost: ${gate.host}\r\n`;
+
+const PHASES = [
+  ['before the head', () => '', undefined],
+  ['in the head', (lane: string) => head(lane), undefined],
+  ['in the body', (lane: string) => `${head(lane, 'POST')}Content-Length: 100\r\n\r\nhalf`, undefined],
+  ['while the upstream thinks', (lane: string) => `${head(lane)}\r\n`, ''],
+  [
+    'in the answer',
+    (lane: string) => `${head(lane)}\r\n`,
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n',
+  ],
+] as const;
+
+describe.each(['/public', '/pages'])('B105: on the lane of %s', (lane) => {
+  it.each(PHASES)(
+    '1,000 clients that reset %s leave nothing behind',
+    { timeout: 60_000 },
+    async (_when, bytes, answer) => {
+      behave = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+      await fetch(`${gate.origin}${lane}/warm`);
+      const before = descriptors();
+      let reached = () => {};
+      behave = (socket) => {
+        open += 1;
+        socket.once('close', () => {
+          open -= 1;
+        });
+        if (answer !== undefined && answer !== '') socket.write(answer);
+        reached();
+      };
+      for (let n = 0; n < 20; n += 1) {
+        let arrivals = 0;
+        const all = new Promise<void>((resolve) => {
+          reached = () => {
+            arrivals += 1;
+            if (arrivals === 50) resolve();
+          };
+        });
+        const clients = await Promise.all(Array.from({ length: 50 }, () => gate.socket()));
+        for (const client of clients) client.write(bytes(lane));
+        if (answer === '') await all;
+        else if (answer !== undefined) await Promise.all(clients.map((client) => client.until(/hello/)));
+        for (const client of clients) client.socket.resetAndDestroy();
+      }
+      await expect.poll(() => open, { timeout: 10_000, message: 'at the upstream' }).toBe(0);
+      await expect.poll(() => descriptors() - before, { timeout: 10_000, message: 'descriptors' }).toBeLessThan(5);
+      behave = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+      expect((await fetch(`${gate.origin}${lane}/next`)).status).toBe(200);
+      const inFlight = async () => (await (await fetch(`${gate.admin}/metrics`)).text()).match(/in_flight (\d+)/)?.[1];
+      await expect.poll(inFlight, { timeout: 5_000, message: 'in flight' }).toBe('0');
+      expect(gate.log()).not.toMatch(/nobody caught|"internal"/);
+    },
+  );
+});
