@@ -156,3 +156,22 @@ it('fails as upstream_timeout for a late head, a late body, and an aborted call'
     code: 'upstream_timeout',
   });
 });
+
+it('is cut off at the upstream when the caller gives up', async () => {
+  const closed = new Promise<void>((resolve) => {
+    upstream.script((_request, response) => void response.once('close', resolve));
+  });
+  const caller = new AbortController();
+  const before = upstream.requests.length;
+  const answer = call({ upstream: 'school', method: 'GET', path: '/slow', signal: caller.signal });
+  const refused = expect(answer).rejects.toMatchObject({ code: 'upstream_timeout' });
+  await expect.poll(() => upstream.requests.length).toBe(before + 1);
+  caller.abort();
+  await refused;
+  await closed;
+});
+
+it('takes no byte order mark for a part of the text', async () => {
+  upstream.script((_request, response) => void response.end('\uFEFF{"a":1}'));
+  expect((await call({ upstream: 'school', method: 'GET', path: '/x' })).body).toBe('{"a":1}');
+});
