@@ -20,7 +20,7 @@ export interface Metrics {
 export interface MetricsOptions {
   /** Lines of the access log that nobody will read. */
   readonly droppedLines: () => number;
-  /** How each upstream of protected routes is doing now. */
+  /** How each upstream is doing now. */
   readonly upstreams: () => readonly UpstreamState[];
 }
 
@@ -120,12 +120,12 @@ export function createMetrics({ droppedLines, upstreams: states }: MetricsOption
   );
   ofUpstreams(
     'coursegate_upstream_requests_in_flight',
-    'Requests of protected routes, and calls of our own, that an upstream has to answer.',
+    'Requests, and calls of our own, that an upstream has to answer.',
     (state) => state.requests,
   );
   ofUpstreams(
     'coursegate_upstream_open_streams',
-    'Event streams of protected routes that are open to an upstream.',
+    'Event streams that are open to an upstream.',
     ({ streams }) => streams,
   );
 

@@ -29,6 +29,7 @@ export function createCallUpstream(options: {
     const upstream = options.pools.get(request.upstream);
     const identity = await options.identity(request.principal ?? ANONYMOUS, request.upstream, upstream.identity);
     const { fields, servername } = own.get(request.upstream) ?? { fields: {}, servername: '' };
+    const asked = performance.now();
     return makeOwnCall({
       connections: upstream.connections,
       visit: upstream.admission.enter(),
@@ -41,6 +42,7 @@ export function createCallUpstream(options: {
       },
       deadline: upstream.timeouts.head,
       signal: request.signal,
+      answered: (status) => options.answered?.(request.upstream, status, performance.now() - asked),
     });
   };
 }

@@ -17,6 +17,8 @@ export interface OwnCallPlan {
   /** Milliseconds for all of it, to the last byte. */
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
+  /** Is told the status when the head of the answer is here. */
+  readonly answered?: ((status: number) => void) | undefined;
 }
 
 /**
@@ -71,6 +73,7 @@ class OwnCall implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     this.#plan.visit.answered(status);
+    this.#plan.answered?.(status);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

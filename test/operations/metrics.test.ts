@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bearer } from '../support/app.ts';
+import { authorizationRequest, bearer, registerApp } from '../support/app.ts';
+import { createBrowser } from '../support/browser.ts';
 import { rawRequest } from '../support/raw.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -145,6 +146,18 @@ describe('the metrics', () => {
     await expect.poll(async () => (await get('/api/v1/courses/1')).status, { timeout: 10_000 }).toBe(200);
     expect(await of('breaker_open')).toBe(0);
   }, 20_000);
+
+  it('count the calls that the gate makes itself', async () => {
+    const calls = () => value('coursegate_upstream_response_seconds_count{upstream="school",route="own",status="401"}');
+    const before = await calls();
+    upstream.script((_request, response) => void response.writeHead(401).end());
+    const app = await registerApp(world.origin);
+    const browser = createBrowser();
+    browser.cookies.set('school_session', { value: 'x', path: '/' });
+    await browser.open((await authorizationRequest(app)).url).catch(() => undefined);
+    upstream.script((_request, response) => void response.end('{}'));
+    expect(await calls()).toBe(before + 1);
+  });
 
   it('know the event streams and WebSockets that are open, and what is in flight', async () => {
     const open = (kind: string) => value(`coursegate_open_streams{kind="${kind}"}`);
