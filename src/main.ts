@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { ConfigError, loadConfig } from './config/load.ts';
 import { createLog, type Log } from './operations/log.ts';
@@ -91,6 +92,27 @@ program
     const kept = secret === undefined && beside !== undefined ? beside : `the one that \`secret\` names in ${file}`;
     say(`Copied ${from} to ${to}.`);
     say(`The copy opens with its secret only, which is not in it: ${kept}. Keep that in another place than the copy.`);
+  });
+
+const mcp = program.command('mcp').description('the tools for agents');
+
+mcp
+  .command('import')
+  .description('propose tools from an OpenAPI file, or from the routes, as YAML for mcp.file; changes nothing')
+  .requiredOption('--config <file>', 'the configuration file: its routes say which scopes a tool needs')
+  .option('--openapi <file>', 'an OpenAPI 3 document, YAML or JSON; left out, the routes are what is proposed from')
+  .option('--writes', 'also what may change something', false)
+  .action(async ({ config: file, openapi, writes }: { config: string; openapi?: string; writes: boolean }) => {
+    const { proposeFromOpenApi, proposeFromRoutes } = await import('./mcp/import.ts');
+    const { readPlainYaml, writePlainYaml } = await import('./config/plain-yaml.ts');
+    const { config } = await loadConfig({ file, environment: process.env });
+    const { tools, notes } =
+      openapi === undefined
+        ? proposeFromRoutes(config.routes)
+        : proposeFromOpenApi(readPlainYaml(await readFile(openapi, 'utf8')), config.routes, { writes });
+    for (const note of notes) tell(`left out: ${note}`);
+    tell(`${tools.length} tools proposed. Keep the few that help a member, and say in their words what they give.`);
+    process.stdout.write(writePlainYaml({ tools }));
   });
 
 program

@@ -146,8 +146,7 @@ function mcpRoutes(doors: McpDoors, metadata: Omit<Route, 'handler'>): readonly 
     const value: Route = { protection, voice: 'jsonrpc', cors: true, limits, handler: doors.handler(door) };
     return [
       route('GET', metadataPath(resource.path), { ...metadata, handler: doors.metadata(door) }),
-      // Apps write the address down with a slash, and some servers in front add one.
-      ...[resource.path, `${resource.path}/`].map((path) => route('POST', path, value)),
+      route('POST', resource.path, value),
     ];
   });
 }

@@ -40,6 +40,15 @@ export function fillPath(template: string, input: Input, principal: Principal): 
   return canonical;
 }
 
+/** As long as a request to us may be (RFC 9112 §3 asks for 8000 at least). */
+const LONGEST_TARGET = 8192;
+
+/** A path and its query as one request target. Throws GatewayError `invalid_request` when it is longer than any we take. */
+export function targetOf(path: string, query: string): string {
+  if (path.length + query.length <= LONGEST_TARGET) return path + query;
+  throw new GatewayError('invalid_request', { message: 'The arguments cannot be used: they are too long.' });
+}
+
 /** Fills query parameters. One whose only part is an argument that was not given is left out. */
 export function fillQuery(templates: Readonly<Record<string, string>>, input: Input, principal: Principal): string {
   const pairs = Object.entries(templates).flatMap(([name, template]) => {

@@ -100,7 +100,7 @@ export function createMcpEndpoint({ origin, config, offer, audit, onError }: Mcp
     const left = new AbortController();
     response.once('close', () => left.abort());
     const run = async (tool: Tool, input: Readonly<Record<string, unknown>>): Promise<Outcome> => {
-      const signal = AbortSignal.any([left.signal, AbortSignal.timeout(config.deadline * 1000)]);
+      const signal = AbortSignal.any([left.signal, AbortSignal.timeout(Math.ceil(config.deadline * 1000))]);
       const outcome = await tool.call(input, { principal, requestId: provenance.requestId, signal });
       told(tool.name, outcome.kind === 'value' ? 'success' : 'failure');
       return outcome;

@@ -6,7 +6,7 @@ import { parameterNames } from '../upstream/parameter-name.ts';
 import type { CallUpstream, UpstreamRequest } from '../upstream/request.ts';
 import { createRewrite } from '../upstream/rewrite.ts';
 import { createRouting } from '../upstream/routing.ts';
-import { fillPath, fillQuery, placeholders } from './argument-template.ts';
+import { fillPath, fillQuery, placeholders, targetOf } from './argument-template.ts';
 import type { BuiltAction } from './tool.ts';
 import { readAnswer, send } from './upstream-action.ts';
 
@@ -59,7 +59,7 @@ export function routeAction(
       }
       const target = guard({ path, query: fillQuery(asQuery, input, principal) }, principal);
       if (target === undefined) return { kind: 'failed', message: 'This is the record of another member.' };
-      const at = (rewriteFor?.(principal).inward(target.path) ?? target.path) + target.query;
+      const at = targetOf(rewriteFor?.(principal).inward(target.path) ?? target.path, target.query);
       const body = hasBody ? { body: JSON.stringify(bodyOf(input, principal)) } : {};
       const request = { upstream, method: method as UpstreamRequest['method'], path: at, ...body };
       return readAnswer(await send(request, principal.kind === 'member', context, call));

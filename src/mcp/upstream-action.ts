@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { CallUpstream, UpstreamRequest, UpstreamResponse } from '../upstream/request.ts';
-import { fillPath, fillQuery } from './argument-template.ts';
+import { fillPath, fillQuery, targetOf } from './argument-template.ts';
 import type { Action, CallContext, Outcome } from './tool.ts';
 
 /** In: where to ask, and whether as the member. A tool for everybody asks as nobody, whoever calls it. */
@@ -11,7 +11,8 @@ export function getAction(
   call: CallUpstream,
 ): Action {
   return async (input, context) => {
-    const target = fillPath(path, input, context.principal) + fillQuery(query, input, context.principal);
+    const { principal } = context;
+    const target = targetOf(fillPath(path, input, principal), fillQuery(query, input, principal));
     return readAnswer(await send({ upstream, method: 'GET', path: target }, asMember, context, call));
   };
 }

@@ -18,7 +18,7 @@ export interface Sent {
 }
 
 /** Sends a body to the tool interface as it is. */
-async function post(world: World, body: string | Uint8Array, sent: Sent = {}): Promise<Reply> {
+export async function post(world: World, body: string | Uint8Array, sent: Sent = {}): Promise<Reply> {
   const response = await fetch(`${world.origin}${sent.path ?? '/mcp'}`, {
     method: sent.method ?? 'POST',
     headers: {
@@ -52,10 +52,10 @@ export function ask(world: World, method: string, params: object = {}, sent: Sen
   });
 }
 
-const VERSION = '2026-07-28';
+export const VERSION = '2026-07-28';
 
 /** What every request of revision 2026-07-28 carries. */
-function envelope(client = 'test'): object {
+export function envelope(client = 'test'): object {
   return {
     'io.modelcontextprotocol/protocolVersion': VERSION,
     'io.modelcontextprotocol/clientCapabilities': {},
@@ -94,7 +94,11 @@ export async function toolNames(world: World, sent: Sent = {}): Promise<string[]
 }
 
 /** An access token of a member for these scopes. */
-export async function tokenOf(world: World, scope = 'openid account:read', member = SAM): Promise<string> {
+export async function tokenOf(
+  world: World,
+  scope = 'openid account:read',
+  member: { login: string; password: string } = SAM,
+): Promise<string> {
   const app = await registerApp(world.origin);
   const request = await authorizationRequest(app, { scope });
   const returned = await approve(request.url, app.redirectUri, { member });

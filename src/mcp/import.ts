@@ -1,0 +1,146 @@
+import { parseMatch, type RouteConfig } from '../config/schema.ts';
+import { createRouting, type Routing } from '../upstream/routing.ts';
+import { type Operation, operationsOf } from './openapi-operations.ts';
+
+/** A tool as it stands in a file, to be read and changed by a person. */
+interface Proposal {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly scopes: readonly string[];
+  readonly input?: object;
+  readonly route: string;
+}
+
+export interface Proposals {
+  readonly tools: readonly Proposal[];
+  /** What was left out, and why. */
+  readonly notes: readonly string[];
+}
+
+/** Names by which APIs call the one who asks: in a path, ours stands in for it; elsewhere it is no input. */
+const MEMBER = /^(member|user|customer|student)[._-]?(id|uid|uuid)$/i;
+
+/** A tool without scopes is everybody's, which a proposal must not make of anything. */
+const NO_SCOPE = 'its route names no scope';
+
+/**
+ * Proposes a tool for each operation of an OpenAPI document (3.0 or 3.1) that a route takes: only then is it known which
+ * scopes it needs. Writes are proposed with `writes` only. Throws TypeError when it is no such document.
+ */
+export function proposeFromOpenApi(
+  document: unknown,
+  routes: readonly RouteConfig[],
+  options: { readonly writes: boolean },
+): Proposals {
+  const routing = routingOf(routes);
+  return collect(
+    operationsOf(document).map((operation) => {
+      const { method, path } = operation;
+      const found = routing(method, path.replace(/\{[^{}]*\}/g, 'x'));
+      if (found.kind !== 'route') return `${method} ${path}: no route takes it`;
+      if (method !== 'GET' && !options.writes)
+        return `${method} ${path}: it may change something; --writes proposes it too`;
+      if (found.route.value.scopes.length === 0) return `${method} ${path}: ${NO_SCOPE}`;
+      const template = path.replace(/\{([^{}]*)\}/g, (whole, name: string) =>
+        MEMBER.test(name) ? '{member.id}' : whole,
+      );
+      return propose({ ...operation, path: template }, found.route.value.scopes);
+    }),
+  );
+}
+
+/** Proposes tools that read what the routes open: a list, and one of it where a route takes in more than one path. */
+export function proposeFromRoutes(routes: readonly RouteConfig[]): Proposals {
+  return collect(
+    routes.flatMap(({ match, scopes }): readonly (Proposal | string)[] => {
+      const { methods, pattern } = parseMatch(match);
+      if (methods !== undefined && !methods.includes('GET')) return [`${match}: what it writes is not known from here`];
+      if (scopes.length === 0) return [`${match}: ${NO_SCOPE}`];
+      const open = pattern.endsWith('/**');
+      let count = 0;
+      const path = (open ? pattern.slice(0, -3) : pattern).replace(/\*\*?/g, () => {
+        count += 1;
+        return count === 1 ? '{id}' : `{id${count}}`;
+      });
+      const area = path.split('/').findLast((part) => part !== '' && !part.startsWith('{')) ?? 'site';
+      const words = area.replace(/[^A-Za-z0-9]+/g, ' ').trim();
+      const list: Operation = {
+        method: 'GET',
+        path,
+        name: `list_${area}`,
+        title: `List ${words}`,
+        description: undefined,
+        inputs: inputsOf(path),
+      };
+      const one = `${path}/{id${count === 0 ? '' : count + 1}}`;
+      const item: Operation = {
+        method: 'GET',
+        path: one,
+        name: `get_${area}`,
+        title: `Get one of ${words}`,
+        description: undefined,
+        inputs: inputsOf(one),
+      };
+      return [propose(list, scopes), ...(open ? [propose(item, scopes)] : [])];
+    }),
+  );
+}
+
+function routingOf(routes: readonly RouteConfig[]): Routing<RouteConfig> {
+  return createRouting(
+    routes.map((value) => {
+      const { methods, pattern } = parseMatch(value.match);
+      return { methods, pattern: pattern.replaceAll('{member.id}', '*'), value };
+    }),
+  );
+}
+
+function inputsOf(path: string): Operation['inputs'] {
+  const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name).filter((name) => name !== 'member.id');
+  return names.map((name) => ({ name, required: true, schema: { type: 'string', minLength: 1, maxLength: 200 } }));
+}
+
+function propose({ method, path, name, title, description, inputs }: Operation, scopes: readonly string[]): Proposal {
+  const taken = inputs.filter((input) => !MEMBER.test(input.name));
+  const required = taken.filter((input) => input.required).map((input) => input.name);
+  return {
+    name: toolName(name),
+    title: title.slice(0, 80),
+    description: (description ?? `${title}.`).slice(0, 2000),
+    scopes,
+    ...(taken.length === 0
+      ? {}
+      : {
+          input: {
+            properties: Object.fromEntries(taken.map((input) => [input.name, input.schema])),
+            ...(required.length === 0 ? {} : { required }),
+          },
+        }),
+    route: `${method} ${path}`,
+  };
+}
+
+/** listMyOrders, `list my-orders`: list_my_orders. */
+function toolName(name: string): string {
+  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replace(/[^A-Za-z0-9]+/g, '_');
+  return (
+    words
+      .toLowerCase()
+      .replace(/^_+|_+$/g, '')
+      .slice(0, 60) || 'tool'
+  );
+}
+
+/** Two of one name get a number: a name is how a model calls a tool. */
+function collect(found: readonly (Proposal | string)[]): Proposals {
+  const used = new Map<string, number>();
+  const tools = found
+    .filter((one) => typeof one !== 'string')
+    .map((one) => {
+      const times = (used.get(one.name) ?? 0) + 1;
+      used.set(one.name, times);
+      return times === 1 ? one : { ...one, name: `${one.name}_${times}` };
+    });
+  return { tools, notes: found.filter((one) => typeof one === 'string') };
+}

@@ -1,0 +1,149 @@
+/** One operation of an API, as far as a tool needs to know it. */
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string | undefined;
+  readonly inputs: readonly { readonly name: string; readonly required: boolean; readonly schema: object }[];
+}
+
+type Tree = Readonly<Record<string, unknown>>;
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+/** Reads the operations of an OpenAPI document, 3.0 or 3.1. Throws TypeError when it is none. */
+export function operationsOf(document: unknown): readonly Operation[] {
+  if (!isTree(document) || !/^3\./.test(String(document.openapi)) || !isTree(document.paths)) {
+    throw new TypeError('This is no OpenAPI 3 document: it has no `openapi: 3.x` with `paths`.');
+  }
+  const base = basePath(document);
+  return Object.entries(document.paths).flatMap(([path, item]): Operation[] => {
+    if (!isTree(item)) return [];
+    return METHODS.flatMap((method): Operation[] => {
+      const operation = item[method];
+      if (!isTree(operation)) return [];
+      const full = `${base}${path}`;
+      const summary = textOf(operation.summary) ?? textOf(operation.operationId) ?? `${method} ${path}`;
+      return [
+        {
+          method: method.toUpperCase(),
+          path: full,
+          name: textOf(operation.operationId) ?? `${method} ${path}`,
+          title: summary,
+          description: textOf(operation.description),
+          inputs: [
+            ...parameters(document, [...listOf(item.parameters), ...listOf(operation.parameters)]),
+            ...bodyMembers(document, operation.requestBody),
+          ],
+        },
+      ];
+    });
+  });
+}
+
+/** The path of the first server: addresses in the document stand under it. */
+function basePath({ servers }: Tree): string {
+  const [first] = listOf(servers);
+  const url = isTree(first) ? textOf(first.url) : undefined;
+  if (url === undefined || !URL.canParse(url, 'http://host')) return '';
+  return new URL(url, 'http://host').pathname.replace(/\/+$/, '');
+}
+
+function parameters(document: Tree, given: readonly unknown[]): Operation['inputs'] {
+  return given.flatMap((one): Operation['inputs'] => {
+    const parameter = resolved(document, one);
+    // Fields and cookies are not an argument's to set.
+    if (!isTree(parameter) || (parameter.in !== 'path' && parameter.in !== 'query')) return [];
+    const name = textOf(parameter.name);
+    if (name === undefined) return [];
+    const description = textOf(parameter.description);
+    const schema = {
+      ...plainSchema(document, parameter.schema),
+      ...(description === undefined ? {} : { description }),
+    };
+    return [{ name, required: parameter.in === 'path' || parameter.required === true, schema }];
+  });
+}
+
+function bodyMembers(document: Tree, given: unknown): Operation['inputs'] {
+  const body = resolved(document, given);
+  const content = isTree(body) && isTree(body.content) ? body.content['application/json'] : undefined;
+  const schema = isTree(content) ? resolved(document, content.schema) : undefined;
+  if (!isTree(schema) || !isTree(schema.properties)) return [];
+  const required = listOf(schema.required);
+  return Object.entries(schema.properties).flatMap(([name, member]) =>
+    isTree(member) && member.readOnly === true
+      ? []
+      : [{ name, required: required.includes(name), schema: plainSchema(document, member) }],
+  );
+}
+
+const KEPT = [
+  'type',
+  'enum',
+  'format',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'description',
+  'default',
+];
+const TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object'];
+const FORMATS = ['date', 'date-time', 'email', 'uri', 'uuid', 'time'];
+
+/** The plain part of a schema: what a model needs to choose a value, in keywords that every draft of JSON Schema has. */
+function plainSchema(document: Tree, given: unknown, depth = 0): Record<string, unknown> {
+  const schema = resolved(document, given);
+  if (!isTree(schema) || depth > 4) return { type: 'string' };
+  const plain: Record<string, unknown> = Object.fromEntries(
+    KEPT.filter((keyword) => schema[keyword] !== undefined).map((keyword) => [keyword, schema[keyword]]),
+  );
+  const type = listOf(schema.type).find((one) => one !== 'null') ?? schema.type;
+  plain.type = TYPES.includes(String(type)) ? type : 'string';
+  if (!FORMATS.includes(String(plain.format))) delete plain.format;
+  if (plain.type === 'array') plain.items = plainSchema(document, schema.items, depth + 1);
+  if (plain.type === 'object' && isTree(schema.properties)) {
+    plain.properties = Object.fromEntries(
+      Object.entries(schema.properties).map(([name, member]) => [name, plainSchema(document, member, depth + 1)]),
+    );
+  }
+  // A bound says nothing of another type, and a check that says so is a mistake in the file.
+  for (const keyword of plain.type === 'string'
+    ? ['minimum', 'maximum']
+    : ['minLength', 'maxLength', 'pattern', 'format']) {
+    delete plain[keyword];
+  }
+  return plain;
+}
+
+/** Follows a $ref inside the document; nothing is fetched. */
+function resolved(document: Tree, given: unknown): unknown {
+  let value = given;
+  for (let hops = 0; hops < 10 && isTree(value) && typeof value.$ref === 'string'; hops += 1) {
+    if (!value.$ref.startsWith('#/')) return undefined;
+    const steps = value.$ref
+      .slice(2)
+      .split('/')
+      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+    value = steps.reduce<unknown>(
+      (at, step) => (isTree(at) && Object.hasOwn(at, step) ? at[step] : undefined),
+      document,
+    );
+  }
+  return value;
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}

@@ -1,0 +1,261 @@
+import { auth, Client, type OAuthClientProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { authorizationRequest, redeem, registerApp } from '../support/app.ts';
+import { approve } from '../support/member.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { ask, askModern, call, type Reply, tokenOf, toolNames } from './support/mcp.ts';
+
+const LEGACY_TOOLS = 8;
+
+function challengeOf({ headers }: Reply): Record<string, string> {
+  const value = headers.get('www-authenticate') ?? '';
+  expect(value).toMatch(/^Bearer /);
+  return Object.fromEntries([...value.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', text = '']) => [name, text]));
+}
+
+const metadataAt = async (url: string) => (await fetch(url)).json() as Promise<Record<string, unknown>>;
+
+describe.each(['A', 'B'])('without a token, Profile %s', (profile) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld({ profile });
+  });
+  afterAll(() => world.close());
+
+  it('there are the public tools, and no challenge, whatever is called', async () => {
+    expect(await toolNames(world)).toEqual(['search_courses', 'get_course']);
+    for (const name of ['get_my_account', 'save_playback_position', 'no_such_tool']) {
+      const { status, headers, body } = await call(world, name);
+      expect([name, status, headers.get('www-authenticate'), body.error.code]).toEqual([name, 200, null, -32_602]);
+    }
+  });
+
+  it('a bad token is 401 with the document of this address, and never served as anonymous', async () => {
+    for (const path of ['/mcp', '/mcp/member']) {
+      for (const authorization of ['Bearer bad', 'Bearer', 'Basic dTpw', 'Bearer a, Bearer b']) {
+        const reply = await ask(world, 'tools/list', {}, { path, headers: { authorization } });
+        expect([authorization, reply.status]).toEqual([authorization, 401]);
+        expect(challengeOf(reply)).toMatchObject({
+          error: 'invalid_token',
+          resource_metadata: `${world.origin}/.well-known/oauth-protected-resource${path}`,
+        });
+      }
+    }
+  });
+
+  it('has a document for each door, each naming its own address and the one issuer', async () => {
+    for (const path of ['/mcp', '/mcp/member']) {
+      const document = await metadataAt(`${world.origin}/.well-known/oauth-protected-resource${path}`);
+      expect(document).toMatchObject({
+        resource: `${world.origin}${path}`,
+        authorization_servers: [world.origin],
+        bearer_methods_supported: ['header'],
+      });
+      expect(document.scopes_supported).toEqual(profile === 'A' ? ['account:read'] : []);
+    }
+  });
+
+  it('the door of members asks for one, whatever is asked there', async () => {
+    for (const method of ['initialize', 'tools/list', 'no/such']) {
+      const reply = await ask(world, method, {}, { path: '/mcp/member' });
+      expect(reply.status).toBe(401);
+      const { error, scope } = challengeOf(reply);
+      expect([error, scope]).toEqual(['invalid_token', profile === 'A' ? 'account:read' : undefined]);
+    }
+  });
+});
+
+describe('a token', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld({ profile: 'A' });
+  });
+  afterAll(() => world.close());
+
+  it('of too little scope is 403 with what was granted and what is needed', async () => {
+    const narrow = await tokenOf(world, 'openid courses:read');
+    for (const ask of [
+      call,
+      (w: World, name: string, args: object, sent: object) =>
+        askModern(w, 'tools/call', { name, arguments: args }, sent),
+    ]) {
+      const reply = await ask(world, 'save_playback_position', {}, { token: narrow });
+      expect(reply.status).toBe(403);
+      expect(challengeOf(reply)).toMatchObject({
+        error: 'insufficient_scope',
+        scope: 'openid courses:read account:read account:write',
+        resource_metadata: `${world.origin}/.well-known/oauth-protected-resource/mcp`,
+      });
+    }
+  });
+
+  it.each(['', '/', '/mcp', '/mcp/', '/mcp/member', '/mcp/member/', '/account/graphql'])(
+    'asked for with the resource spelled as the origin plus "%s" opens both doors',
+    async (suffix) => {
+      const app = await registerApp(world.origin);
+      const resource = `${world.origin}${suffix}`;
+      const request = await authorizationRequest(app, { resource, scope: 'account:read' });
+      const { access_token } = await redeem(app, request, await approve(request.url, app.redirectUri), resource);
+      for (const path of ['/mcp', '/mcp/member'])
+        expect(await toolNames(world, { path, token: access_token })).toHaveLength(7);
+    },
+  );
+
+  it('is refused for a neighbour of the address', async () => {
+    const app = await registerApp(world.origin);
+    const request = await authorizationRequest(app, { resource: `${world.origin}/mcp/other` });
+    const answer = await fetch(request.url, { redirect: 'manual' });
+    expect(`${answer.headers.get('location')} ${await answer.text()}`).toMatch(/invalid_target/);
+  });
+
+  it('that is revoked is 401, and not the public tools', async () => {
+    const app = await registerApp(world.origin);
+    const request = await authorizationRequest(app, { scope: 'account:read' });
+    const { access_token: token } = await redeem(app, request, await approve(request.url, app.redirectUri));
+    expect(await toolNames(world, { token })).toHaveLength(7);
+    const body = new URLSearchParams({ token, client_id: app.client.client_id });
+    await fetch(`${world.origin}/api/oauth/revoke`, { method: 'POST', body });
+    expect((await ask(world, 'tools/list', {}, { token })).status).toBe(401);
+  });
+});
+
+describe('signIn: on-call', () => {
+  let world: World;
+  let token: string;
+  beforeAll(async () => {
+    world = await startWorld({ profile: 'A', overrides: { mcp: { signIn: 'on-call' } } });
+    token = await tokenOf(world);
+  });
+  afterAll(() => world.close());
+
+  it('shows everybody all tools, and says which need what', async () => {
+    const { tools } = (await askModern(world, 'tools/list')).body.result;
+    expect(tools).toHaveLength(LEGACY_TOOLS);
+    expect(tools.map(({ _meta }: { _meta: object }) => _meta).slice(1, 3)).toEqual([
+      { securitySchemes: [{ type: 'noauth' }] },
+      { securitySchemes: [{ type: 'oauth2', scopes: ['account:read'] }] },
+    ]);
+    expect((await askModern(world, 'tools/list')).body.result).toMatchObject({ ttlMs: 300_000, cacheScope: 'public' });
+  });
+
+  it('challenges the call, 401 without a token and 403 with too little scope', async () => {
+    const without = await call(world, 'save_playback_position');
+    expect(without.status).toBe(401);
+    expect(challengeOf(without)).toMatchObject({ error: 'invalid_token', scope: 'account:read account:write' });
+    const narrow = await call(world, 'save_playback_position', {}, { token });
+    expect(narrow.status).toBe(403);
+    expect(challengeOf(narrow).scope).toBe('openid account:read account:write');
+    expect((await call(world, 'search_courses')).status).toBe(200);
+  });
+
+  it.each<[string, object]>([
+    ['User-Agent', { headers: { 'user-agent': 'openai-mcp/1.0.0' } }],
+    ['name', { client: 'ChatGPT' }],
+  ])('puts the challenge into the result for clients that look there, by their %s', async (_, sent) => {
+    const reply = await askModern(world, 'tools/call', { name: 'get_my_account', arguments: {} }, sent);
+    expect([reply.status, reply.headers.get('www-authenticate')]).toEqual([200, null]);
+    expect(reply.body.result.isError).toBe(true);
+    expect(reply.body.result.structuredContent).toBeUndefined();
+    const [challenge] = reply.body.result._meta['mcp/www_authenticate'];
+    expect(challenge).toBe(
+      `Bearer error="invalid_token", error_description="this tool needs an access token of a member", resource_metadata="${world.origin}/.well-known/oauth-protected-resource/mcp", scope="account:read"`,
+    );
+    const more = await askModern(
+      world,
+      'tools/call',
+      { name: 'save_playback_position', arguments: {} },
+      { ...sent, token },
+    );
+    expect(more.body.result._meta['mcp/www_authenticate'][0]).toMatch(
+      /error="insufficient_scope".*scope="openid account:read account:write"/,
+    );
+  });
+
+  it('takes a client for what it is only there: by default the status says it to all', async () => {
+    const other = await startWorld({ profile: 'A' });
+    const narrow = await tokenOf(other, 'openid');
+    const reply = await call(
+      other,
+      'get_my_account',
+      {},
+      { token: narrow, headers: { 'user-agent': 'openai-mcp/1.0.0' } },
+    );
+    expect(reply.status).toBe(403);
+    await other.close();
+  });
+
+  it.each(['auto', 'legacy'] as const)('the SDK’s client signs in on the call, %s', async (mode) => {
+    const { client, finish } = await signingIn(`${world.origin}/mcp`, mode);
+    await client.connect(finish.transport());
+    expect((await client.listTools()).tools).toHaveLength(LEGACY_TOOLS);
+    await expect(client.callTool({ name: 'get_my_account', arguments: {} })).rejects.toThrow();
+    await finish.signIn();
+    const { structuredContent } = await client.callTool({ name: 'get_my_account', arguments: {} });
+    expect(structuredContent).toEqual({ id: 'm-1001', email: 'student@example.com' });
+    await client.close();
+  });
+});
+
+describe('the door of members', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld({ profile: 'A' });
+  });
+  afterAll(() => world.close());
+
+  it.each(['auto', 'legacy'] as const)('the SDK’s client signs in when it connects, %s', async (mode) => {
+    const first = await signingIn(`${world.origin}/mcp/member`, mode);
+    await expect(first.client.connect(first.finish.transport())).rejects.toThrow();
+    await first.finish.signIn();
+    const again = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+    await again.connect(first.finish.transport());
+    expect((await again.listTools()).tools.map(({ name }) => name)).toContain('get_my_account');
+    await again.close();
+  });
+
+  it.each(['auto', 'legacy'] as const)('the list is new after a sign-in at the open door, %s', async (mode) => {
+    const { client, finish } = await signingIn(`${world.origin}/mcp`, mode);
+    await client.connect(finish.transport());
+    expect((await client.listTools()).tools).toHaveLength(2);
+    await finish.signIn('account:read');
+    expect((await client.listTools()).tools).toHaveLength(7);
+    await client.close();
+  });
+});
+
+/** The SDK's own client, with an app's memory and a member who approves. */
+async function signingIn(address: string, mode: 'auto' | 'legacy') {
+  const redirectUri = 'https://app.example/callback';
+  const kept: Record<string, unknown> = {};
+  let asked: URL | undefined;
+  const provider = {
+    redirectUrl: redirectUri,
+    clientMetadata: { client_name: 'Test', redirect_uris: [redirectUri], token_endpoint_auth_method: 'none' },
+    clientInformation: () => kept.client,
+    saveClientInformation: (client: unknown) => void Object.assign(kept, { client: client }),
+    tokens: () => kept.tokens,
+    saveTokens: (tokens: unknown) => void Object.assign(kept, { tokens: tokens }),
+    saveCodeVerifier: (verifier: string) => void Object.assign(kept, { verifier: verifier }),
+    codeVerifier: () => kept.verifier,
+    saveDiscoveryState: (state: unknown) => void Object.assign(kept, { discovery: state }),
+    discoveryState: () => kept.discovery,
+    state: () => 'a-state',
+    redirectToAuthorization(url: URL) {
+      asked = url;
+    },
+  } as unknown as OAuthClientProvider;
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  let transport: StreamableHTTPClientTransport;
+  const finish = {
+    transport() {
+      transport = new StreamableHTTPClientTransport(new URL(address), { authProvider: provider });
+      return transport;
+    },
+    async signIn(scope?: string) {
+      if (asked === undefined) await auth(provider, { serverUrl: address, ...(scope === undefined ? {} : { scope }) });
+      const returned = await approve(String(asked), redirectUri);
+      await transport.finishAuth(returned.searchParams);
+    },
+  };
+  return { client, finish };
+}

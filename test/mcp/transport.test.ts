@@ -1,0 +1,299 @@
+import { request as rawRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorld, type World } from '../support/world.ts';
+import { ask, askModern, call, envelope, post, type Reply, tokenOf, toolNames, VERSION } from './support/mcp.ts';
+
+let world: World;
+let token: string;
+beforeAll(async () => {
+  world = await startWorld({ profile: 'A' });
+  token = await tokenOf(world);
+});
+afterAll(() => world.close());
+
+const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} });
+
+/** A refusal in the voice of JSON-RPC, with its code. */
+function refusal({ status, headers, body }: Reply): unknown[] {
+  expect(headers.get('content-type')).toMatch(/^application\/json/);
+  expect(body).toMatchObject({ jsonrpc: '2.0', error: { message: expect.any(String) } });
+  return [status, body.error.code];
+}
+
+/** With a Host of the test's own, which fetch does not let one set. */
+function withHost(host: string): Promise<number> {
+  const { port } = new URL(world.origin);
+  return new Promise((resolve, reject) => {
+    const headers = { host, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const sent = rawRequest({ host: '127.0.0.1', port, path: '/mcp', method: 'POST', headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on('error', reject).end(LIST);
+  });
+}
+
+describe('who may call', () => {
+  it('takes the host of the origin, and no other', async () => {
+    const { host, port } = new URL(world.origin);
+    expect(await withHost(host)).toBe(200);
+    expect(await withHost(host.toUpperCase())).toBe(200);
+    for (const other of [
+      'evil.test',
+      `evil.test:${port}`,
+      `127.0.0.1:${port}`,
+      'localhost',
+      `localhost.evil.test:${port}`,
+    ]) {
+      expect([other, await withHost(other)]).toEqual([other, 403]);
+    }
+  });
+
+  it.each([
+    'https://evil.test',
+    'null',
+    'http://localhost.evil.test',
+    'http://192.168.0.1',
+    'https://claude.ai.evil.test',
+    'https://claude.ai:444',
+    'https://claude.ai/',
+    'javascript://claude.ai',
+    '',
+    'https://claude.ai, https://evil.test',
+  ])('refuses the page %j', async (origin) => {
+    const reply = await post(world, LIST, { headers: { origin } });
+    expect(refusal(reply)).toEqual([403, -32_000]);
+    expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  it('takes pages of known clients, of loopback, and its own', async () => {
+    for (const origin of ['https://claude.ai', 'http://localhost:6274', 'http://127.0.0.1:5173', world.origin]) {
+      const reply = await post(world, LIST, { headers: { origin } });
+      expect([origin, reply.status]).toEqual([origin, 200]);
+      expect(reply.headers.get('access-control-expose-headers')).toMatch(/WWW-Authenticate/);
+      expect(reply.headers.get('access-control-expose-headers')).toMatch(
+        /Retry-After.*Mcp-Session-Id.*MCP-Protocol-Version/,
+      );
+    }
+  });
+
+  it('lets a page send the fields of both eras', async () => {
+    const response = await fetch(`${world.origin}/mcp`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://claude.ai', 'access-control-request-method': 'POST' },
+    });
+    expect(response.status).toBe(204);
+    const allowed = (response.headers.get('access-control-allow-headers') ?? '').toLowerCase().split(', ');
+    expect(allowed).toEqual(
+      expect.arrayContaining([
+        ...['authorization', 'content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name'],
+        ...['mcp-session-id', 'last-event-id'],
+      ]),
+    );
+  });
+
+  it('exposes its challenge to a page', async () => {
+    const reply = await post(world, LIST, { token: 'bad', headers: { origin: 'https://claude.ai' } });
+    expect(reply.status).toBe(401);
+    expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+    expect(reply.headers.get('access-control-expose-headers')).toMatch(/WWW-Authenticate/);
+  });
+});
+
+describe('how it is called', () => {
+  it.each(['GET', 'DELETE', 'PUT', 'PATCH', 'HEAD'])('takes no %s', async (method) => {
+    for (const path of ['/mcp', '/mcp/member']) {
+      const response = await fetch(`${world.origin}${path}`, { method, headers: { accept: 'text/event-stream' } });
+      expect([path, response.status, response.headers.get('allow')]).toEqual([path, 405, 'POST']);
+      expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+    }
+  });
+
+  it('is one address: another spelling of it is nothing, and not the school’s', async () => {
+    for (const path of ['/mcp/', '/MCP', '/%6dcp/', '/mcp/x']) {
+      expect([path, (await post(world, LIST, { path })).headers.get('x-request-id') !== null]).toEqual([path, true]);
+      expect((await post(world, LIST, { path })).status).not.toBe(200);
+    }
+  });
+
+  it.each([
+    undefined,
+    '*/*',
+    'application/json',
+    'application/*',
+    'text/event-stream',
+    'application/json;q=0.5, text/html',
+  ])('answers JSON to Accept: %s', async (accept) => {
+    const { port } = new URL(world.origin);
+    const answer = await new Promise<{ status: number; type: string; text: string }>((resolve, reject) => {
+      const headers = {
+        host: new URL(world.origin).host,
+        'content-type': 'application/json',
+        ...(accept === undefined ? {} : { accept }),
+      };
+      rawRequest({ host: '127.0.0.1', port, path: '/mcp', method: 'POST', headers }, (response) => {
+        let text = '';
+        response.on('data', (chunk) => (text += chunk));
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', text }),
+        );
+      })
+        .on('error', reject)
+        .end(LIST);
+    });
+    expect([answer.status, answer.type]).toEqual([200, 'application/json']);
+    expect(JSON.parse(answer.text).result.tools).toHaveLength(2);
+  });
+
+  it('answers 406 to who takes neither', async () => {
+    expect(refusal(await post(world, LIST, { headers: { accept: 'text/html' } }))[0]).toBe(406);
+  });
+
+  it('takes no other content type than JSON, so that no form can call it', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {
+      expect(refusal(await post(world, LIST, { headers: { 'content-type': type } }))[0]).toBe(415);
+    }
+    expect((await post(world, LIST, { headers: { 'content-type': 'application/json; charset=utf-8' } })).status).toBe(
+      200,
+    );
+  });
+
+  it.each<[string, string | Uint8Array, number, number]>([
+    ['no JSON', '{"jsonrpc": ', 400, -32_700],
+    ['nothing', '', 400, -32_700],
+    ['NaN', '{"jsonrpc":"2.0","id":NaN,"method":"tools/list"}', 400, -32_700],
+    ['invalid UTF-8', new Uint8Array([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]), 400, -32_700],
+    ['a batch', `[${LIST},${LIST}]`, 400, -32_600],
+    ['a number', '7', 400, -32_600],
+    ['null', 'null', 400, -32_600],
+    [
+      'depth 10,000',
+      `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`,
+      400,
+      -32_600,
+    ],
+    [
+      '10 MB',
+      `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"${'a'.repeat(10_000_000)}"}}`,
+      413,
+      -32_600,
+    ],
+    ['an object that is no message', '{"hello":"world"}', 400, -32_600],
+    ['id null', '{"jsonrpc":"2.0","id":null,"method":"tools/list"}', 400, -32_600],
+    ['an object as id', '{"jsonrpc":"2.0","id":{},"method":"tools/list"}', 400, -32_600],
+  ])('answers a body of %s with an error of JSON-RPC, and lives', async (_, body, status, code) => {
+    expect(refusal(await post(world, body))).toEqual([status, code]);
+    expect(await toolNames(world)).toHaveLength(2);
+  });
+
+  it('reads a name that is given twice once, and judges what it runs', async () => {
+    const twice = `{"jsonrpc":"2.0","id":1,"method":"tools/list","method":"tools/call","params":{"name":"get_my_account","arguments":{}}}`;
+    expect((await post(world, twice)).body.error.code).toBe(-32_602);
+  });
+
+  it('takes a response and a notification without an answer', async () => {
+    for (const message of [
+      { jsonrpc: '2.0', id: 1, result: {} },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } },
+    ]) {
+      const reply = await post(world, JSON.stringify(message));
+      expect([message, reply.status, reply.text]).toEqual([message, 202, '']);
+    }
+  });
+});
+
+describe('revision 2026-07-28', () => {
+  it('says what it speaks', async () => {
+    const { status, body } = await askModern(world, 'server/discover');
+    expect(status).toBe(200);
+    expect(body.result).toMatchObject({
+      supportedVersions: [VERSION],
+      resultType: 'complete',
+      ttlMs: 0,
+      cacheScope: 'private',
+    });
+  });
+
+  it.each<[string, Record<string, string>, number]>([
+    ['another version', { 'mcp-protocol-version': '2025-11-25' }, -32_020],
+    ['another method', { 'mcp-method': 'tools/list' }, -32_020],
+    ['another tool', { 'mcp-name': 'get_course' }, -32_020],
+    ['no method', { 'mcp-method': '' }, -32_020],
+    ['a tool in Base64 that is another', { 'mcp-name': '=?base64?Z2V0X2NvdXJzZQ==?=' }, -32_020],
+  ])('refuses a header that names %s than the body', async (_, headers, code) => {
+    const reply = await askModern(world, 'tools/call', { name: 'search_courses', arguments: {} }, { headers });
+    expect(refusal(reply)).toEqual([400, code]);
+  });
+
+  it('judges the tool of the body, whatever the header names', async () => {
+    const narrow = await tokenOf(world, 'openid');
+    const params = { name: 'get_my_account', arguments: {} };
+    const headers = { 'mcp-name': 'search_courses', 'mcp-method': 'tools/list' };
+    expect((await askModern(world, 'tools/call', params, { token: narrow, headers })).status).toBe(403);
+    expect((await askModern(world, 'tools/call', params, { headers })).status).toBe(400);
+  });
+
+  it('refuses a version that it does not speak', async () => {
+    const meta = { ...envelope(), 'io.modelcontextprotocol/protocolVersion': '2027-01-01' };
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } };
+    const headers = { 'mcp-protocol-version': '2027-01-01', 'mcp-method': 'tools/list' };
+    expect(refusal(await post(world, JSON.stringify(message), { headers }))).toEqual([400, -32_022]);
+    expect((await post(world, LIST, { headers: { 'mcp-protocol-version': '1999-01-01' } })).status).toBe(400);
+  });
+
+  it.each(['no/such', 'ping', 'logging/setLevel', 'subscriptions/listen', 'initialize'])(
+    'has no method %s',
+    async (method) => {
+      expect(refusal(await askModern(world, method))).toEqual([404, -32_601]);
+    },
+  );
+
+  it('lets lists be kept only where signing in would not make them longer', async () => {
+    const writer = await tokenOf(world, 'account:read account:write');
+    const hint = async (sent: { token?: string }) => {
+      const { result } = (await askModern(world, 'tools/list', {}, sent)).body;
+      return [result.ttlMs, result.cacheScope];
+    };
+    expect(await hint({})).toEqual([0, 'private']);
+    expect(await hint({ token })).toEqual([0, 'private']);
+    expect(await hint({ token: writer })).toEqual([300_000, 'private']);
+  });
+});
+
+describe('the revisions before', () => {
+  it.each(['2025-11-25', '2025-06-18', '2025-03-26'])('are served: %s', async (version) => {
+    const clientInfo = { name: 'test', version: '1' };
+    const params = { protocolVersion: version, capabilities: {}, clientInfo };
+    const { body } = await ask(world, 'initialize', params, { headers: { 'mcp-protocol-version': version } });
+    expect(body.result).toMatchObject({ protocolVersion: version, serverInfo: { name: 'coursegate' } });
+    const listed = await ask(world, 'tools/list', {}, { headers: { 'mcp-protocol-version': version } });
+    expect(listed.body.result.tools).toHaveLength(2);
+    expect((await ask(world, 'ping')).body.result).toEqual({});
+  });
+
+  it('have no session: whatever a client says of one is nobody’s', async () => {
+    const reply = await ask(world, 'tools/list', {}, { headers: { 'mcp-session-id': 'a-session-of-alice' } });
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('mcp-session-id')).toBeNull();
+    expect(reply.body.result.tools).toHaveLength(2);
+  });
+
+  it('are told of unknown methods and tools', async () => {
+    expect((await ask(world, 'no/such')).body.error.code).toBe(-32_601);
+    expect((await call(world, 'no_such_tool')).body.error).toEqual({
+      code: -32_602,
+      message: 'There is no tool of this name.',
+    });
+  });
+});
+
+it('says that no answer may be kept', async () => {
+  for (const reply of [
+    await ask(world, 'tools/list', {}, { token }),
+    await post(world, '{'),
+    await askModern(world, 'tools/list'),
+  ]) {
+    expect(reply.headers.get('cache-control')).toBe('no-store');
+  }
+});
