@@ -15,6 +15,7 @@ export async function tokenCheck(store: Store, origin: string, scopes: readonly 
     origin,
     indicators: resourceIndicators(origin, { doors: [], parts: [] }),
     resourceRequired: true,
+    documentation: 'https://school.example/auth.md',
     scopes,
     defaultScope: scopes,
     scopesOf: () => scopes,

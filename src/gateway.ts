@@ -3,12 +3,15 @@ import { createAccount } from './account/endpoint.ts';
 import { createAuthorizationServer } from './authorization-server/authorization-server.ts';
 import { type DocumentNetwork, INTERNET } from './authorization-server/client-documents/network.ts';
 import { isOwnCookie } from './authorization-server/cookies.ts';
+import { ENDPOINTS } from './authorization-server/endpoints.ts';
 import { openKeyring } from './authorization-server/keyring.ts';
 import { createPages } from './authorization-server/pages/pages.ts';
 import { refusedApp } from './authorization-server/refused-app.ts';
 import { registrationLimits } from './authorization-server/registration/limits.ts';
 import { userinfo } from './authorization-server/userinfo.ts';
 import type { LoadedConfig } from './config/load.ts';
+import { createDiscovery } from './discovery/discovery.ts';
+import { DISCOVERY_PATHS } from './discovery/paths.ts';
 import { createDispatch } from './dispatch.ts';
 import { GatewayError } from './errors.ts';
 import { json, writeAnswer } from './http/answer.ts';
@@ -139,6 +142,7 @@ export async function startGateway({
       origin,
       indicators,
       resourceRequired: config.resourceIndicator === 'required',
+      documentation: origin + DISCOVERY_PATHS.authMd,
       resourceServers: loaded.resourceServers,
       acrValues: config.login.acrValues,
       languages: config.pages.languages,
@@ -219,11 +223,21 @@ export async function startGateway({
     if (mcp !== undefined && mcp.findings.length > 0) throw loaded.mistaken(mcp.findings);
 
     const metadataHandler = (resource: string, offered: readonly string[], name: string): Handler => {
-      const document = protectedResourceMetadata({ resource, issuer: origin, scopes: offered, name });
+      const documentation = origin + DISCOVERY_PATHS.authMd;
+      const document = protectedResourceMetadata({ resource, issuer: origin, scopes: offered, name, documentation });
       return ({ response }) => writeAnswer(response, json(200, document, { 'cache-control': 'public, max-age=300' }));
     };
     const admission = createAdmission(config.limits, counters, clock);
-    const routes = routesTable({
+    const discovery = createDiscovery({
+      service: {
+        config,
+        endpoints: ENDPOINTS,
+        mcp: mcp === undefined ? undefined : { ...MCP_PATHS, tools: mcp.tools },
+      },
+      routes: () => routes,
+      upstreamApis: async () => new Map(),
+    });
+    const routes: ReturnType<typeof routesTable> = routesTable({
       doors: {
         provider: server.mount,
         interactions: server.interactions,
@@ -248,6 +262,7 @@ export async function startGateway({
                 metadata: ({ resource, offered }) => metadataHandler(resource.resource, [...offered], config.name),
                 handler: mcp.handler,
               },
+        ...discovery,
         fieldsFor: ({ upstream }) => config.upstreams[upstream]?.headers.request.allow,
         limitsOf: admission.limitsOf,
         forward: (entry) => {

@@ -2,6 +2,7 @@ import { ENDPOINTS } from './authorization-server/endpoints.ts';
 import type { Interactions } from './authorization-server/interactions.ts';
 import type { Mount } from './authorization-server/mount.ts';
 import { parseMatch, type RouteConfig } from './config/schema.ts';
+import { DISCOVERY_PATHS } from './discovery/paths.ts';
 import { GatewayError, type Voice } from './errors.ts';
 import type { Handler } from './http/exchange.ts';
 import type { RouteLimits } from './limits/admission.ts';
@@ -26,6 +27,8 @@ export interface Route {
   readonly attempts?: true;
   /** Whether the handler sends the exchange's own fields itself, with the fields of the answer that it relays. */
   readonly relays?: true;
+  /** The operator's words for it, when it is one of theirs: what the API description says of it is made from them. */
+  readonly entry?: RouteConfig;
   readonly handler: Handler;
 }
 
@@ -39,6 +42,9 @@ interface Doors {
   readonly userinfo: Handler;
   readonly account: { readonly path: string; readonly handler: Handler } | undefined;
   readonly mcp: McpDoors | undefined;
+  /** The API description, and the way in for agents. */
+  readonly openapi: Handler;
+  readonly authMd: Handler;
   /** Behind one of the operator's routes. */
   readonly forward: (entry: RouteConfig) => Handler;
   /** Fields that apps may send to it because the operator says so. */
@@ -82,6 +88,8 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
     route('GET', ENDPOINTS.authorizationServerMetadata, { ...metadata, handler: provider.plain }),
     route('GET', ENDPOINTS.openidConfiguration, { ...metadata, handler: provider.plain }),
     route('GET', ENDPOINTS.jwks, { ...metadata, handler: provider.plain }),
+    route('GET', DISCOVERY_PATHS.openapi, { ...metadata, voice: 'problem', handler: doors.openapi }),
+    route('GET', DISCOVERY_PATHS.authMd, { ...metadata, voice: 'problem', handler: doors.authMd }),
 
     visit(ENDPOINTS.authorization, { ...page, handler: provider.authorization }),
     visit(`${ENDPOINTS.authorization}/*`, { ...page, handler: provider.resume }),
@@ -129,6 +137,7 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
           pageFields: doors.fieldsFor(entry),
           limits: doors.limitsOf(entry),
           relays: true,
+          entry,
           handler: doors.forward(entry),
         },
       };

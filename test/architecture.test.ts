@@ -16,6 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream'],
   account: ['oauth', 'config', 'upstream'],
   mcp: ['oauth', 'config', 'upstream'],
+  discovery: ['oauth', 'config'],
   operations: ['oauth', 'config', 'storage'],
   http: ['oauth'],
   limits: ['oauth', 'config', 'storage'],

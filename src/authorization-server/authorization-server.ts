@@ -23,6 +23,7 @@ export interface AuthorizationServerOptions
       | 'origin'
       | 'indicators'
       | 'resourceRequired'
+      | 'documentation'
       | 'resourceServers'
       | 'acrValues'
       | 'languages'

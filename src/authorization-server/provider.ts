@@ -18,6 +18,8 @@ export interface ProviderOptions {
   readonly origin: string;
   readonly indicators: ResourceIndicators;
   readonly resourceRequired: boolean;
+  /** Where developers and agents read how to get in. */
+  readonly documentation: string;
   /** The catalogue, in the order it is published. */
   readonly scopes: readonly string[];
   readonly defaultScope: readonly string[];
@@ -160,6 +162,7 @@ export function createProvider(options: ProviderOptions): Provider {
     },
     discovery: {
       userinfo_endpoint: `${origin}${ENDPOINTS.userinfo}`,
+      service_documentation: options.documentation,
       revocation_endpoint_auth_methods_supported: ['none', 'client_secret_post'],
       introspection_endpoint_auth_methods_supported: ['none', 'client_secret_post'],
       protected_resources: [...options.indicators.audiences],

@@ -28,6 +28,8 @@ export interface McpParts {
 export interface Mcp {
   readonly doors: Readonly<Record<keyof typeof MCP_PATHS, Door>>;
   readonly handler: (door: Door) => Handler;
+  /** All tools, whoever may use them. */
+  readonly tools: readonly Tool[];
   /** What is wrong with the tools, all of it. */
   readonly findings: readonly Finding[];
 }
@@ -51,6 +53,7 @@ export function createMcp({ config, mcp, call, prepare, audit, onError }: McpPar
   return {
     doors: { open: door(MCP_PATHS.open), member: door(MCP_PATHS.member) },
     findings,
+    tools,
     handler: createMcpEndpoint({
       origin,
       config: mcp,

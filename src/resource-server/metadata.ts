@@ -6,6 +6,8 @@ export function protectedResourceMetadata(options: {
   readonly issuer: string;
   readonly scopes: readonly string[];
   readonly name: string;
+  /** Where developers and agents read how to get in. */
+  readonly documentation: string;
 }): Record<string, unknown> {
   return {
     resource: options.resource,
@@ -14,5 +16,6 @@ export function protectedResourceMetadata(options: {
     bearer_methods_supported: ['header'],
     dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     resource_name: options.name,
+    resource_documentation: options.documentation,
   };
 }

@@ -26,6 +26,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
       scopes_supported: SCOPES,
       bearer_methods_supported: ['header'],
       resource_name: 'Harbour Lane School',
+      resource_documentation: `${world.origin}/auth.md`,
     });
   });
 
@@ -48,6 +49,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
       introspection_endpoint: `${world.origin}/api/oauth/introspect`,
       jwks_uri: `${world.origin}/.well-known/jwks.json`,
       protected_resources: [world.origin],
+      service_documentation: `${world.origin}/auth.md`,
       scopes_supported: SCOPES,
       ui_locales_supported: ['en', 'es'],
       response_types_supported: ['code'],

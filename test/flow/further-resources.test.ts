@@ -34,6 +34,7 @@ describe('a resource of its own', () => {
       authorization_servers: [world.origin],
       scopes_supported: ['courses:read', 'courses:write'],
       resource_name: 'Course API',
+      resource_documentation: `${world.origin}/auth.md`,
     });
     expect(app.server.protected_resources).toEqual([world.origin, part]);
     const unknown = await fetch(`${world.origin}/.well-known/oauth-protected-resource/api/v1/orders`);

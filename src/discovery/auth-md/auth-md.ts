@@ -1,0 +1,14 @@
+import type { DescribedService } from '../described-service.ts';
+import { accessSections } from './access.ts';
+import { plain } from './markdown.ts';
+import { startSections } from './start.ts';
+
+/**
+ * The instruction file for agents, in the order of the auth.md convention: discover, pick a method, register, authorize,
+ * exchange, use, errors, revocation. In: the service as it runs. Out: Markdown; every value in it is one that holds here.
+ */
+export function authMd(service: DescribedService): string {
+  const { name } = service.config;
+  const intro = `How an app or an agent gets access to ${plain(name)} for one of its members. This text is written by the service from the configuration that it runs with. Where it and the metadata ever differ, the metadata is right.`;
+  return `${['# auth.md', intro, ...startSections(service), ...accessSections(service)].join('\n\n')}\n`;
+}

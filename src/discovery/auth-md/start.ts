@@ -1,0 +1,152 @@
+import { DPOP_ALGORITHMS } from '../../oauth/dpop.ts';
+import { metadataPath } from '../../oauth/protected-resource.ts';
+import type { DescribedService, DescribedTools } from '../described-service.ts';
+import { DISCOVERY_PATHS } from '../paths.ts';
+import { block, code, codes, durationText, plain, table } from './markdown.ts';
+
+/** The first half: what there is, and how an app becomes one that is known here. */
+export function startSections(service: DescribedService): readonly string[] {
+  return [addresses(service), notSupported(service), discover(service), methods(service), ...register(service)];
+}
+
+function addresses({ config, mcp }: DescribedService): string {
+  const { origin, account, resources } = config;
+  const member = mcp === undefined ? [] : [['Tools, asking for a token first', code(origin + mcp.member)]];
+  return table(
+    ['What', 'Where'],
+    [
+      ['Service', code(origin)],
+      ['Issuer', code(origin)],
+      ['Resource', code(origin)],
+      ...resources.map(({ path, name }) => [
+        `Resource of its own${name === undefined ? '' : `: ${plain(name)}`}`,
+        code(origin + path),
+      ]),
+      ...(account === undefined ? [] : [['Account API (GraphQL)', code(origin + account.path)]]),
+      ...(mcp === undefined ? [] : [['Tools (Model Context Protocol)', code(origin + mcp.open)]]),
+      ...member,
+      ['HTTP API (OpenAPI)', code(origin + DISCOVERY_PATHS.openapi)],
+    ],
+  );
+}
+
+function notSupported({ config, mcp }: DescribedService): string {
+  const anonymous = [
+    ...(hasPublicTools(mcp) ? ['public tools without a token'] : []),
+    ...(config.anonymous === 'serve' ? ['anonymous requests to the HTTP API'] : []),
+  ];
+  const ways = ['OAuth authorization code with PKCE, with the member present in a browser'];
+  return [
+    '## agent_auth is not supported',
+    'There is no `agent_auth` block in the metadata, and no `identity_endpoint`, `register_uri` or claim endpoint. Do not look for them, and do not try them. Not accepted: `identity_assertion` (ID-JAG), `service_auth`, anonymous registration with a claim step, `client_credentials`, device codes, token exchange, API keys and passwords. Never ask a member for their password.',
+    `What is supported: ${[...ways, ...anonymous].join('; ')}.`,
+  ].join('\n\n');
+}
+
+function discover({ config, endpoints, mcp }: DescribedService): string {
+  const { origin } = config;
+  const paths = ['', ...config.resources.map(({ path }) => path), ...(mcp === undefined ? [] : [mcp.open, mcp.member])];
+  return [
+    '## 1. Discover',
+    table(
+      ['Document', 'GET'],
+      [
+        ...paths.map((path) => [
+          `Protected resource metadata (RFC 9728)${path === '' ? '' : ` of ${code(path)}`}`,
+          code(origin + metadataPath(path)),
+        ]),
+        ['Authorization server metadata (RFC 8414)', code(origin + endpoints.authorizationServerMetadata)],
+        ['OpenID Connect Discovery', code(origin + endpoints.openidConfiguration)],
+        ['Public keys', code(origin + endpoints.jwks)],
+      ],
+    ),
+    `Read the protected resource metadata first, then the metadata of the authorization server that it names. They are the source of truth for endpoints, grants and scopes: do not rely on provoking a challenge. Check that \`issuer\` is ${code(origin)}.`,
+  ].join('\n\n');
+}
+
+function methods({ config, mcp, endpoints }: DescribedService): string {
+  const { documents, registration } = config.clients;
+  const rows = [
+    ...(hasPublicTools(mcp) ? [['Public tools', 'no token', 'nothing: go to step 6']] : []),
+    ...(documents.enabled
+      ? [['Client ID metadata document', 'yours is an app with an https address', 'step 3, no request needed']]
+      : []),
+    ...(registration.enabled
+      ? [
+          [
+            'Dynamic client registration',
+            'any other app',
+            `step 3, POST ${code(config.origin + endpoints.registration)}`,
+          ],
+        ]
+      : []),
+  ];
+  const open = documents.enabled || registration.enabled;
+  return [
+    '## 2. Pick a method',
+    ...(rows.length === 0 ? [] : [table(['Method', 'When', 'What to do'], rows)]),
+    ...(open ? [] : ['No app can make itself known here: ask the school for a `client_id`.']),
+  ].join('\n\n');
+}
+
+function register({ config, endpoints }: DescribedService): readonly string[] {
+  const { documents, registration, redirects } = config.clients;
+  const { origin } = config;
+  const kinds = `Public clients use \`token_endpoint_auth_method\` ${code('none')}, confidential ones ${code('client_secret_post')}. Basic authentication is not taken.`;
+  const schemes = redirects.schemes.length === 0 ? '' : `, or one of ${codes(redirects.schemes)}`;
+  const allowed = redirects.allow.length === 0 ? '' : ` Of https, these domains only: ${codes(redirects.allow)}.`;
+  const uris = `Redirect URIs: https; http on loopback (\`127.0.0.1\`, \`[::1]\`, \`localhost\`) with any port; a private-use scheme with a dot in it${schemes}.${allowed}`;
+  return [
+    '## 3. Register',
+    ...(documents.enabled
+      ? [
+          '**Client ID metadata document.** Publish the metadata as JSON at an https URL, with `client_id` being that very URL, and use the URL as `client_id`. Nothing is registered.',
+        ]
+      : ['Client ID metadata documents are not taken here.']),
+    ...(registration.enabled ? registrationText(`${origin}${endpoints.registration}`, config) : closed()),
+    `${kinds} ${uris}`,
+  ];
+}
+
+function closed(): readonly string[] {
+  return ['Dynamic client registration is closed.'];
+}
+
+function registrationText(url: string, { clients }: DescribedService['config']): readonly string[] {
+  const { initialAccessToken, perAddressPerMinute, unusedLifetime } = clients.registration;
+  const token =
+    initialAccessToken === undefined
+      ? 'No token is needed.'
+      : 'It needs an initial access token (RFC 7591 §3), which the school hands out: send it as `Authorization: Bearer`.';
+  return [
+    `**Dynamic client registration** (RFC 7591). ${token} Register once and keep the \`client_id\`: ${perAddressPerMinute} registrations a minute are taken of one address, and an app that no member has connected is forgotten after ${durationText(unusedLifetime)}.`,
+    block('http', [
+      `POST ${url}`,
+      'Content-Type: application/json',
+      ...(initialAccessToken === undefined ? [] : ['Authorization: Bearer <initial_access_token>']),
+      '',
+      '{"client_name":"<name of your app>","redirect_uris":["<redirect_uri>"],"token_endpoint_auth_method":"none"}',
+    ]),
+  ];
+}
+
+function hasPublicTools(mcp: DescribedTools | undefined): boolean {
+  return mcp?.tools.some(({ scopes }) => scopes.size === 0) ?? false;
+}
+
+/** The algorithms of proofs, for whoever binds tokens to a key. */
+export function dpopText(): string {
+  return `Tokens can be bound to a key (DPoP, RFC 9449): send a proof signed with ${codes(DPOP_ALGORITHMS)} to the token endpoint, and with every request as \`Authorization: DPoP <access_token>\`.`;
+}
+
+/** Which tools there are, and what each needs. */
+export function toolTable({ tools }: DescribedTools): string {
+  return table(
+    ['Tool', 'What', 'Scopes'],
+    tools.map(({ name, descriptor, scopes }) => [
+      code(name),
+      plain(descriptor.title),
+      scopes.size === 0 ? 'none: public' : codes(scopes),
+    ]),
+  );
+}

@@ -1,0 +1,193 @@
+import { parseMatch, type RouteConfig } from '../../config/schema.ts';
+import { type DescribedService, type RouteProtection, type RunningRoute, textOf } from '../described-service.ts';
+import { DISCOVERY_PATHS } from '../paths.ts';
+import { documentOperations } from './document-operations.ts';
+import { interfaceOperations } from './interface-operations.ts';
+import type { Json } from './json.ts';
+import { oauthOperations } from './oauth-operations.ts';
+import { pathTemplates } from './path-template.ts';
+import { METHODS, Paths } from './paths.ts';
+import { covers, segmentsOf } from './pattern.ts';
+import { HEADERS, RESPONSES } from './responses.ts';
+import { plainOperation, type RouteFacts, routeFacts } from './route-operation.ts';
+import { SCHEMAS } from './schemas.ts';
+import { securityOf, securitySchemes } from './security.ts';
+import type { UpstreamApi } from './upstream-api.ts';
+
+export interface DocumentParts {
+  readonly service: DescribedService;
+  /** The routes table, first match first. */
+  readonly routes: readonly RunningRoute[];
+  /** What an upstream says of itself, where that is known. */
+  readonly apiOf: (upstream: string) => UpstreamApi | undefined;
+}
+
+/** What stands in the table and is no API: pages for people, and a second spelling of an address. */
+function isDescribed({ value, pattern, methods }: RunningRoute): boolean {
+  return methods !== undefined && value.voice !== 'page' && !pattern.endsWith('/');
+}
+
+/**
+ * The OpenAPI 3.1 document of what runs. In: the service and its routes table. Out: the document, the same for the same
+ * input to the byte. Throws TypeError when the table has an address of ours that nothing here describes.
+ */
+export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json {
+  const { config } = service;
+  const paths = new Paths();
+  const tags = new Map<string, string>();
+  const extra: Record<string, Json> = {};
+
+  const own = ownOperations(service);
+  for (const route of routes) {
+    if (route.value.entry !== undefined) continue;
+    for (const method of route.methods ?? []) {
+      const described = own.get(`${method} ${route.pattern}`);
+      if (described === undefined) {
+        if (isDescribed(route)) throw new TypeError(`The OpenAPI document does not know ${method} ${route.pattern}.`);
+        continue;
+      }
+      const { tag, operation } = described;
+      tags.set(tag, OWN_TAGS[tag] ?? tag);
+      const { protection } = route.value;
+      const security = protection === 'public' ? (operation.security ?? []) : securityOf(protection);
+      const refusals = protection === 'public' ? {} : { ...REFUSALS, ...(operation.responses as Json) };
+      const [template = { path: route.pattern, parameters: [] }] = pathTemplates(route.pattern);
+      const parameters = operation.parameters === undefined ? template.parameters : [];
+      const path = operation.parameters === undefined ? template.path : namedBy(operation, template.path);
+      paths.add({ path, parameters }, method, {
+        ...operation,
+        responses: { ...(operation.responses as Json), ...refusals },
+        tags: [tag],
+        security,
+      });
+    }
+  }
+
+  const earlier: { readonly methods: readonly string[] | undefined; readonly segments: readonly string[] }[] = [];
+  const isShadowed = (method: string, segments: readonly string[]) =>
+    earlier.some((one) => (one.methods?.includes(method) ?? true) && covers(one.segments, segments));
+  for (const { value } of routes) {
+    const { entry, protection } = value;
+    if (entry === undefined || protection === 'public') continue;
+    const { methods, pattern } = parseMatch(entry.match);
+    for (const method of methods ?? ALL_METHODS) {
+      if (!isMethod(method)) continue;
+      const facts = routeFacts(config, entry, protection, method);
+      const found = operationsOf(entry, method, facts, protection);
+      for (const { template, operation } of found) {
+        if (isShadowed(method, segmentsOf(template.path))) continue;
+        paths.add(template, method, { ...operation, tags: [facts.tag], security: facts.security });
+        tags.set(facts.tag, areaText(facts.tag));
+      }
+    }
+    earlier.push({ methods, segments: segmentsOf(pattern) });
+  }
+
+  function operationsOf(entry: RouteConfig, method: string, facts: RouteFacts, protection: RouteProtection) {
+    const imported = apiOf(entry.upstream)?.operationsOf(entry, method, facts) ?? [];
+    for (const { schemas } of imported) Object.assign(extra, schemas);
+    if (imported.length > 0) return imported;
+    const operation = plainOperation(config, facts, protection, method);
+    return pathTemplates(parseMatch(entry.match).pattern).map((template) => ({ template, operation }));
+  }
+
+  function areaText(area: string): string {
+    const titles = Object.entries(config.scopes)
+      .filter(([scope]) => scope.split(':', 1)[0] === area)
+      .map(([, { title }]) => textOf(title));
+    return titles.length === 0 ? 'What any member may ask for.' : `${titles.join('. ')}.`;
+  }
+
+  return {
+    openapi: '3.1.1',
+    info: info(service),
+    servers: [{ url: config.origin, description: config.name }],
+    externalDocs: { url: config.origin + DISCOVERY_PATHS.authMd, description: 'How an app or an agent gets in.' },
+    tags: [...tags].map(([name, description]) => ({ name, description })),
+    paths: paths.json(),
+    components: used(paths.json(), {
+      schemas: { ...SCHEMAS, ...extra },
+      responses: RESPONSES,
+      headers: HEADERS,
+      securitySchemes: securitySchemes(service),
+    }),
+  };
+}
+
+const ALL_METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'PATCH'];
+const REFUSALS: Json = {
+  401: { $ref: '#/components/responses/Unauthorized' },
+  403: { $ref: '#/components/responses/Forbidden' },
+};
+const OWN_TAGS: Readonly<Record<string, string>> = {
+  discovery: 'Documents that say what there is.',
+  oauth: 'How an app gets, renews, checks and ends a token of a member.',
+  account: 'What members know of themselves, in GraphQL.',
+  tools: 'Tools for agents, in the Model Context Protocol.',
+};
+
+function isMethod(method: string): boolean {
+  return (METHODS as readonly string[]).includes(method);
+}
+
+function ownOperations(service: DescribedService): ReadonlyMap<string, { tag: string; operation: Json }> {
+  const tagged = (tag: string, operations: Readonly<Record<string, Json>>) =>
+    Object.entries(operations).map(([key, operation]) => [key, { tag, operation }] as const);
+  const { account } = service.config;
+  const interfaces = interfaceOperations(service);
+  return new Map([
+    ...tagged('discovery', documentOperations(service)),
+    ...tagged('oauth', oauthOperations(service)),
+    ...Object.entries(interfaces).map(
+      ([key, operation]) => [key, { tag: key === `POST ${account?.path}` ? 'account' : 'tools', operation }] as const,
+    ),
+  ]);
+}
+
+/** An operation that describes its path parameters itself gives them its own names. */
+function namedBy({ parameters }: Json, path: string): string {
+  const names = (parameters as readonly Json[]).filter((one) => one.in === 'path').map(({ name }) => String(name));
+  return path.replace(/\{[^}]*\}/g, () => `{${names.shift() ?? ''}}`);
+}
+
+function info({ config }: DescribedService): Json {
+  const { support } = config.pages;
+  const contact = support?.startsWith('mailto:') ? { email: support.slice('mailto:'.length) } : { url: support };
+  return {
+    title: config.name,
+    version: '1',
+    summary: 'What apps and agents can do for members of the school.',
+    description: [
+      `Members connect an app with OAuth 2.0; how that goes is told in words at ${config.origin}${DISCOVERY_PATHS.authMd}.`,
+      'Every GET answers HEAD too, except the authorization endpoint. Every answer has X-Request-Id.',
+      'Where requests are limited, answers say in RateLimit and RateLimit-Policy how many are left.',
+    ].join('\n\n'),
+    ...(support === undefined ? {} : { contact }),
+  };
+}
+
+/** What of the components is referred to, directly or by one another; the security schemes always. */
+function used(paths: Json, components: Readonly<Record<string, Json>>): Json {
+  const found = new Set<string>();
+  const visit = (node: unknown): void => {
+    if (Array.isArray(node)) node.forEach(visit);
+    else if (typeof node === 'object' && node !== null) {
+      const { $ref } = node as { $ref?: unknown };
+      if (typeof $ref === 'string' && !found.has($ref)) {
+        found.add($ref);
+        const [kind = '', name = ''] = $ref.split('/').slice(2);
+        visit(components[kind]?.[name]);
+      }
+      Object.values(node).forEach(visit);
+    }
+  };
+  visit(paths);
+  return Object.fromEntries(
+    Object.entries(components).map(([kind, all]) => [
+      kind,
+      Object.fromEntries(
+        Object.entries(all).filter(([name]) => kind === 'securitySchemes' || found.has(`#/components/${kind}/${name}`)),
+      ),
+    ]),
+  );
+}

@@ -1,0 +1,84 @@
+import { type DescribedService, type DescribedTools, sizeText } from '../described-service.ts';
+import { content, type Json, schemaRef } from './json.ts';
+import type { OwnOperations } from './oauth-operations.ts';
+import { answer, failures, header, LEFT, responseRef } from './responses.ts';
+
+/** The Account API and the tool interface: one address each, whose language is not OpenAPI's to describe. */
+export function interfaceOperations({ config, mcp }: DescribedService): OwnOperations {
+  const { account } = config;
+  return {
+    ...(account === undefined ? {} : { [`POST ${account.path}`]: accountOperation(sizeText(account.bodyLimit)) }),
+    ...(mcp === undefined || config.mcp === undefined
+      ? {}
+      : {
+          [`POST ${mcp.open}`]: toolOperation(mcp, 'callTools', sizeText(config.mcp.bodyLimit)),
+          [`POST ${mcp.member}`]: toolOperation(mcp, 'callToolsAsMember', sizeText(config.mcp.bodyLimit)),
+        }),
+  };
+}
+
+function accountOperation(limit: string): Json {
+  const both = (schema: Json) => ({
+    ...content('application/json', schema),
+    ...content('application/graphql-response+json', schema),
+  });
+  return {
+    operationId: 'queryAccount',
+    summary: 'Ask the Account API',
+    description: `GraphQL over HTTP: what members know of themselves. Introspection gives the schema. A mutation may need more scope than the address; then the answer is 403. The body has at most ${limit}.`,
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': { schema: schemaRef('GraphqlRequest'), example: { query: '{ viewer { id email } }' } },
+      },
+    },
+    responses: {
+      200: answer('Data, errors, or both.', both(schemaRef('GraphqlAnswer')), LEFT),
+      400: answer('The request is not one, or its document is refused.', both(schemaRef('GraphqlErrors')), LEFT),
+      401: responseRef('Unauthorized'),
+      403: answer(
+        'The token lacks a scope that the address, or the mutation, needs.',
+        content('application/json', { anyOf: [schemaRef('OAuthError'), schemaRef('GraphqlErrors')] }),
+        { 'WWW-Authenticate': header('Challenge') },
+      ),
+      ...failures('graphql', 406, 413, 415, 429, 500, 503),
+    },
+  };
+}
+
+function toolOperation({ tools }: DescribedTools, operationId: string, limit: string): Json {
+  const forMembers = operationId === 'callToolsAsMember';
+  const shown = tools.filter(({ scopes }) => forMembers || scopes.size === 0).map(({ name }) => `\`${name}\``);
+  const which = forMembers
+    ? `It asks for a token first, and has all tools that the token is for: ${shown.join(', ')}.`
+    : `Without a token there are the public tools: ${shown.join(', ') || 'none'}. With one, those it is for too.`;
+  return {
+    operationId,
+    summary: forMembers ? 'Use tools as a member' : 'Use tools',
+    description: `Model Context Protocol over HTTP: one JSON-RPC message a request, answered in JSON. ${which} The body has at most ${limit}.`,
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: schemaRef('JsonRpcRequest'),
+          example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+        },
+      },
+    },
+    responses: {
+      200: answer(
+        'The result, or an error of the method.',
+        content('application/json', { anyOf: [schemaRef('JsonRpcResult'), schemaRef('JsonRpcError')] }),
+        LEFT,
+      ),
+      202: answer('A notification was taken.'),
+      ...failures('jsonrpc', 400, 404, 413, 415, 429, 500, 503),
+      401: responseRef('Unauthorized'),
+      403: answer(
+        'The token lacks a scope that the tool needs; or the page that asks is not one that may.',
+        content('application/json', { anyOf: [schemaRef('OAuthError'), schemaRef('JsonRpcError')] }),
+        { 'WWW-Authenticate': header('MaybeChallenge') },
+      ),
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import type { Json } from './json.ts';
+import { type PathTemplate, templateKey } from './path-template.ts';
+
+/** The methods that OpenAPI 3.1 has a word for, in its order. */
+export const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE'] as const;
+
+interface Item {
+  readonly path: string;
+  readonly names: readonly string[];
+  readonly operations: Map<string, Json>;
+}
+
+/** The `paths` of a document while it is put together: templates that differ in names only are one path. */
+export class Paths {
+  readonly #items = new Map<string, Item>();
+  readonly #ids = new Set<string>();
+
+  /** Adds an operation unless the path has one of this method. Its `operationId` is a wish: each is there once. */
+  add({ path, parameters }: PathTemplate, method: string, operation: Json): void {
+    const key = templateKey(path);
+    const item = this.#items.get(key) ?? { path, names: namesIn(path), operations: new Map() };
+    this.#items.set(key, item);
+    const word = method.toLowerCase();
+    if (item.operations.has(word)) return;
+    const given = namesIn(path);
+    const named = (one: Json): Json => {
+      const at = one.in === 'path' ? given.indexOf(String(one.name)) : -1;
+      return at === -1 ? one : { ...one, name: item.names[at] };
+    };
+    const all = [...parameters, ...((operation.parameters as readonly Json[] | undefined) ?? [])].map(named);
+    const { operationId = idOf(method, item.path), parameters: _, ...rest } = operation;
+    item.operations.set(word, {
+      operationId: this.#unique(String(operationId)),
+      ...rest,
+      ...(all.length === 0 ? {} : { parameters: all }),
+    });
+  }
+
+  /** Out: the paths in the order in which they came, the methods in the order of OpenAPI. */
+  json(): Json {
+    return Object.fromEntries(
+      [...this.#items.values()].map(({ path, operations }) => [
+        path,
+        Object.fromEntries(
+          METHODS.flatMap((method) => {
+            const operation = operations.get(method.toLowerCase());
+            return operation === undefined ? [] : [[method.toLowerCase(), operation]];
+          }),
+        ),
+      ]),
+    );
+  }
+
+  #unique(wish: string): string {
+    let id = wish;
+    for (let count = 2; this.#ids.has(id); count += 1) id = `${wish}${count}`;
+    this.#ids.add(id);
+    return id;
+  }
+}
+
+function namesIn(path: string): readonly string[] {
+  return [...path.matchAll(/\{([^}]*)\}/g)].map((match) => match[1] ?? '');
+}
+
+/** `GET /api/v1/courses/{rest}` is `getApiV1CoursesRest`. */
+function idOf(method: string, path: string): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
+  return method.toLowerCase() + words.map((word) => (word[0] ?? '').toUpperCase() + word.slice(1)).join('');
+}

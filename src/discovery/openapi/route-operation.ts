@@ -1,0 +1,77 @@
+import type { Config, RouteConfig } from '../../config/schema.ts';
+import { type RouteProtection, sizeText } from '../described-service.ts';
+import type { Json } from './json.ts';
+import { answer, failures, LEFT, responseRef } from './responses.ts';
+import { scopeTitles, securityOf, securityText } from './security.ts';
+
+const BODY_METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
+const ANYTHING = { '*/*': {} };
+
+/** What a route is called that has no scope to be called by. */
+const OPEN_TO_MEMBERS: Readonly<Record<string, string>> = {
+  GET: 'Read from the school',
+  POST: 'Send to the school',
+  PUT: 'Replace at the school',
+  PATCH: 'Change at the school',
+  DELETE: 'Delete at the school',
+};
+
+/** What the gate itself does at one of the operator's routes, whatever stands behind it. */
+export interface RouteFacts {
+  readonly description: string;
+  readonly security: readonly Json[];
+  /** The answers of the gate. */
+  readonly responses: Json;
+  readonly tag: string;
+}
+
+/** In: the configuration, a route of it, and its protection. */
+export function routeFacts(
+  config: Config,
+  entry: RouteConfig,
+  protection: RouteProtection,
+  method: string,
+): RouteFacts {
+  const limit = entry.bodyLimit ?? config.limits.requestBody;
+  const takesBody = BODY_METHODS.includes(method);
+  const own = [...Object.keys(entry.query ?? {}), ...Object.keys(entry.body ?? {})];
+  const filled =
+    own.length === 0
+      ? []
+      : [`${own.map((name) => `\`${name}\``).join(', ')} is set to the member who asks, whatever is sent.`];
+  const size = takesBody && Number.isFinite(limit) ? [`A body has at most ${sizeText(limit)}.`] : [];
+  return {
+    description: [securityText(protection), ...filled, ...size].join(' '),
+    security: securityOf(protection),
+    responses: {
+      401: responseRef('Unauthorized'),
+      403: responseRef('RouteForbidden'),
+      ...failures('problem', ...(takesBody ? ([413] as const) : []), 429, 502, 503, 504),
+    },
+    tag: areaOf(protection),
+  };
+}
+
+/** An operation of which nothing is known but what the gate does. */
+export function plainOperation(config: Config, facts: RouteFacts, protection: RouteProtection, method: string): Json {
+  const titles = scopeTitles(config);
+  const named = [...protection.scopes].map((scope) => titles[scope] ?? scope).join('; ');
+  const summary = named === '' ? (OPEN_TO_MEMBERS[method] ?? 'Ask the school') : named;
+  const requestBody = ['POST', 'PUT', 'PATCH'].includes(method) ? { requestBody: { content: ANYTHING } } : {};
+  return {
+    summary,
+    description: `${facts.description} What it takes and gives is the school’s own.`,
+    ...requestBody,
+    responses: {
+      '2XX': answer('What the school answers.', ANYTHING, LEFT),
+      ...facts.responses,
+      default: answer('Any other answer of the school.', ANYTHING, LEFT),
+    },
+  };
+}
+
+/** The tag of a route: what its scopes are about. */
+function areaOf({ scopes }: RouteProtection): string {
+  const [first] = scopes;
+  return first === undefined ? 'other' : (first.split(':', 1)[0] ?? first);
+}

@@ -1,0 +1,67 @@
+import type { Config } from '../../config/schema.ts';
+import { DPOP_ALGORITHMS } from '../../oauth/dpop.ts';
+import { formatScope } from '../../oauth/scope.ts';
+import { type DescribedService, type RouteProtection, textOf } from '../described-service.ts';
+import type { Json } from './json.ts';
+
+/** How tokens are got, with the URLs and scopes that run. */
+export function securitySchemes({ config, endpoints }: DescribedService): Json {
+  const { origin, clients } = config;
+  const { enabled, initialAccessToken } = clients.registration;
+  return {
+    oauth2: {
+      type: 'oauth2',
+      description: `Authorization code with PKCE (S256), and \`resource=${origin}\`. Send the access token as \`Authorization: Bearer\`; one that is bound to a key as \`Authorization: DPoP\` with a proof (RFC 9449; ${DPOP_ALGORITHMS.join(', ')}).`,
+      flows: {
+        authorizationCode: {
+          authorizationUrl: origin + endpoints.authorization,
+          tokenUrl: origin + endpoints.token,
+          refreshUrl: origin + endpoints.token,
+          scopes: scopeTitles(config),
+        },
+      },
+    },
+    openIdConnect: {
+      type: 'openIdConnect',
+      description: 'The same tokens, found by OpenID Connect Discovery.',
+      openIdConnectUrl: origin + endpoints.openidConfiguration,
+    },
+    ...(enabled
+      ? {
+          registrationAccessToken: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The token that the registration of a client answered with (RFC 7592 §3).',
+          },
+        }
+      : {}),
+    ...(enabled && initialAccessToken !== undefined
+      ? {
+          initialAccessToken: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A token that the school hands out to those who may register an app (RFC 7591 §3).',
+          },
+        }
+      : {}),
+  };
+}
+
+/** Every scope with what the member reads of it. */
+export function scopeTitles({ scopes }: Config): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(scopes).map(([scope, { title }]) => [scope, textOf(title)]));
+}
+
+/** The `security` of an operation behind the gate; `{}` says that it is served without a token too. */
+export function securityOf({ scopes, anonymous }: RouteProtection): readonly Json[] {
+  const needed = [...scopes];
+  return [{ oauth2: needed }, { openIdConnect: needed }, ...(anonymous === 'serve' ? [{}] : [])];
+}
+
+/** The same in words, for those who read descriptions only. */
+export function securityText({ scopes, anonymous }: RouteProtection): string {
+  const token = scopes.size === 0 ? 'an access token' : `an access token with \`${formatScope(scopes)}\``;
+  return anonymous === 'serve'
+    ? `Without a token it is served as to anybody; a token that is sent must be ${token.replace(/^an /, 'a valid ')}.`
+    : `Needs ${token}.`;
+}

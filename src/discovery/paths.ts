@@ -1,0 +1,2 @@
+/** Where the documents about the service stand. */
+export const DISCOVERY_PATHS = { openapi: '/openapi.json', authMd: '/auth.md' } as const;

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorld, type World } from '../support/world.ts';
+import { lint } from './support/lint.ts';
+
+type Document = Record<string, unknown> & { paths: Record<string, Record<string, Record<string, unknown>>> };
+
+describe.each([{ profile: 'A' }, { profile: 'B' }])('the OpenAPI document of Profile $profile', ({ profile }) => {
+  let world: World;
+  let document: Document;
+  beforeAll(async () => {
+    world = await startWorld({ profile });
+    document = (await (await fetch(`${world.origin}/openapi.json`)).json()) as Document;
+  });
+  afterAll(() => world.close());
+
+  it('passes the linter with nothing to say', async () => {
+    expect(await lint(document)).toEqual([]);
+  });
+
+  it('is linted by rules that can fail', async () => {
+    const { '/auth.md': item, ...paths } = document.paths;
+    const broken = { ...document, paths: { ...paths, '/auth.md/': { get: { ...item?.get, operationId: undefined } } } };
+    expect((await lint(broken)).map((one) => one.split(' ', 1)[0]).sort()).toEqual([
+      'no-path-trailing-slash',
+      'operation-operationId',
+    ]);
+  });
+
+  it('says where it is, and what tokens are', async () => {
+    expect(document.openapi).toBe('3.1.1');
+    expect(document.servers).toEqual([{ url: world.origin, description: 'Harbour Lane School' }]);
+    const { securitySchemes } = document.components as { securitySchemes: Record<string, Record<string, unknown>> };
+    const metadata = (await (await fetch(`${world.origin}/.well-known/oauth-authorization-server`)).json()) as Record<
+      string,
+      string[] | string
+    >;
+    const { authorizationCode } = (securitySchemes.oauth2?.flows ?? {}) as Record<string, Record<string, unknown>>;
+    expect(authorizationCode).toMatchObject({
+      authorizationUrl: metadata.authorization_endpoint,
+      tokenUrl: metadata.token_endpoint,
+      refreshUrl: metadata.token_endpoint,
+    });
+    expect(Object.keys(authorizationCode?.scopes as object)).toEqual(metadata.scopes_supported);
+    expect(authorizationCode?.scopes).toMatchObject({ 'courses:read': 'See courses' });
+    expect(securitySchemes.openIdConnect?.openIdConnectUrl).toBe(`${world.origin}/.well-known/openid-configuration`);
+  });
+
+  it('says of each operation what it takes: the anonymous, where they are served, and the resource, where it is needed', () => {
+    const { security } = document.paths['/api/v1/courses']?.get ?? {};
+    const token = [{ oauth2: ['courses:read'] }, { openIdConnect: ['courses:read'] }];
+    expect(security).toEqual(profile === 'A' ? token : [...token, {}]);
+    const parameters = document.paths['/oauth/authorize']?.get?.parameters as { name: string; required: boolean }[];
+    expect(parameters.find(({ name }) => name === 'resource')?.required).toBe(profile === 'A');
+  });
+
+  it('is the same text every time', async () => {
+    const first = await (await fetch(`${world.origin}/openapi.json`)).text();
+    await world.restart();
+    expect(await (await fetch(`${world.origin}/openapi.json`)).text()).toBe(first);
+  });
+});
