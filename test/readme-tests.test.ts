@@ -104,4 +104,10 @@ describe('test/README.md', () => {
     const all = CHECKS.flatMap(([from, to]) => range(from, to));
     expect(told.toSorted((a, b) => a - b)).toEqual(all);
   });
+
+  it('says something of each check of the tools, C100 to C134', () => {
+    const rows = [...README.matchAll(/^\| (C1\d\d(?:, C1\d\d)*) \| [^|]{10,}/gm)].map(([, checks = '']) => checks);
+    const told = rows.flatMap((checks) => checks.split(', ').map((check) => Number(check.slice(1))));
+    expect(told.toSorted((a, b) => a - b)).toEqual([...range(100, 117), ...range(120, 134)]);
+  });
 });

@@ -12,7 +12,8 @@ export function protectedResourceMetadata(options: {
   return {
     resource: options.resource,
     authorization_servers: [options.issuer],
-    scopes_supported: options.scopes,
+    // RFC 9728 §3.2: a list of nothing is left out.
+    ...(options.scopes.length === 0 ? {} : { scopes_supported: options.scopes }),
     bearer_methods_supported: ['header'],
     dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     resource_name: options.name,

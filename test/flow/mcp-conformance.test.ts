@@ -53,7 +53,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
     });
     afterAll(() => world.close());
 
-    const spellings = profile === 'A' ? ['', '/', '/account/graphql'] : ['', '/'];
+    const spellings = profile === 'A' ? ['', '/', '/account/graphql', '/mcp'] : ['', '/', '/mcp'];
     it.each(spellings)('passes every check with the resource spelled as the origin plus "%s"', async (suffix) => {
       const { code, output } = await runSuite(world, `${world.origin}${suffix}`);
       expect(output).toMatch(/3 passed/);

@@ -45,7 +45,10 @@ const TOOLS = [
     ...about,
     name: 'enrol',
     scopes: ['courses:write'],
-    input: { properties: { course: text, note: text, member: { type: 'integer' } }, required: ['course'] },
+    input: {
+      properties: { course: text, note: text, Author: text, member: { type: 'integer' } },
+      required: ['course'],
+    },
     route: 'POST /own/{course}',
   },
 ];
@@ -55,7 +58,7 @@ const ROUTES = [
     match: 'POST /own/*',
     upstream: 'school',
     scopes: ['courses:write'],
-    body: { member_id: '{member.id}' },
+    body: { member_id: '{member.id}', author: '{member.id}' },
     rewrite: '/enrolments/*',
   },
 ];
@@ -200,11 +203,16 @@ describe('what an upstream is sent', () => {
   });
 
   it('by a route is what the route makes of it: its path, and the member it sets', async () => {
-    const args = { course: 'c-1', note: 'hello', member: 3 };
+    const args = { course: 'c-1', note: 'hello', Author: 'm-1', member: 3 };
     expect((await call(world, 'enrol', args, { token })).body.result.isError).toBeUndefined();
     const sent = school.last();
     expect([sent.method, sent.target]).toEqual(['POST', '/enrolments/c-1']);
-    expect(JSON.parse(sent.body.toString())).toEqual({ note: 'hello', member: 3, member_id: 'm-1001' });
+    expect(JSON.parse(sent.body.toString())).toEqual({
+      note: 'hello',
+      member: 3,
+      member_id: 'm-1001',
+      author: 'm-1001',
+    });
     expect(sent.values('x-member-id')).toEqual(['m-1001']);
   });
 
