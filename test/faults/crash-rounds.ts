@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type App, introspect, registerApp } from '../support/app.ts';
-import { approved, connect, refreshForm, type Tokens, token } from '../support/connection.ts';
+import { type App, postForm, registerApp } from '../support/app.ts';
+import { approved, token as askToken, connect, refreshForm, type Tokens } from '../support/connection.ts';
 import type { Family } from './families.ts';
 import type { GateProcess } from './gate-process.ts';
+import { patiently } from './patiently.ts';
 import { type Outcome, type Posted, post } from './post.ts';
 
 /** A short form by default; the whole one is `npm run test:faults`. */
@@ -58,7 +59,15 @@ export function crashRounds(open: () => Promise<Victim>): void {
     process.stdout.write(`${ROUNDS} kills: ${JSON.stringify(counts)}\n`);
   });
 
-  const isActive = async ({ access_token }: Tokens) => (await introspect(app, access_token)).active;
+  // What is judged is what became of tokens, not how soon a store is well again after it was killed.
+  const token = (...given: Parameters<typeof askToken>) => patiently(() => askToken(...given));
+  const isActive = async ({ access_token }: Tokens): Promise<boolean> => {
+    const { server, client } = app;
+    const form = { token: access_token, client_id: client.client_id };
+    const answer = await patiently(() => postForm(server.introspection_endpoint, form));
+    expect(answer.status).toBe(200);
+    return ((await answer.json()) as { active: boolean }).active;
+  };
   const redeemForm = async (): Promise<Form> => (await approved(app)).form;
   const connected = async () => (await connect(app)) as unknown as Tokens;
   /** A store that died under a request is a 503, and then nobody knows what came of it either. */

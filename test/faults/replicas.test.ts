@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { School } from '../../src/demo/school.ts';
 import { type App, introspect, postForm, registerApp } from '../support/app.ts';
@@ -7,18 +6,10 @@ import { approved, connect, read, refreshForm, type Tokens, token } from '../sup
 import { proofKey, proven, signProof } from '../support/proof.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 import { type GateProcess, gateProcess, schoolOf } from './gate-process.ts';
+import { patiently } from './patiently.ts';
 
 type Form = Record<string, string | undefined>;
 type TokenBody = Tokens & { error?: string };
-
-/** On a busy machine Redis may answer too late: asks again after a 503, as clients are told to. */
-async function patiently<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries += 1) {
-    const answer = await ask();
-    if (answer.status !== 503 || tries === 20) return answer;
-    await sleep(200);
-  }
-}
 
 describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
   'two gates in processes of their own on one Redis, with a replay window of $window',

@@ -1,0 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const MOST_TRIES = 20;
+
+/** Asks again after a 503, as clients are told to: on a busy machine a store may answer too late, which is no loss. */
+export async function patiently<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    const answer = await ask();
+    if (answer.status !== 503 || tries === MOST_TRIES) return answer;
+    await sleep(200);
+  }
+}
