@@ -142,7 +142,7 @@ const metadata = {
       resource_name: text('What it is called.'),
       resource_documentation: uri('How to get in, for developers and agents.'),
     },
-    ['resource', 'authorization_servers', 'scopes_supported', 'bearer_methods_supported'],
+    ['resource', 'authorization_servers', 'bearer_methods_supported'],
     { description: 'RFC 9728 §2.' },
   ),
   AuthorizationServerMetadata: object(
