@@ -12,6 +12,7 @@ import { userinfo } from './authorization-server/userinfo.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import { DISCOVERY_PATHS } from './discovery/paths.ts';
+import { upstreamApis } from './discovery/upstream-apis.ts';
 import { createDispatch } from './dispatch.ts';
 import { GatewayError } from './errors.ts';
 import { json, writeAnswer } from './http/answer.ts';
@@ -235,7 +236,14 @@ export async function startGateway({
         mcp: mcp === undefined ? undefined : { ...MCP_PATHS, tools: mcp.tools },
       },
       routes: () => routes,
-      upstreamApis: async () => new Map(),
+      upstreamApis: upstreamApis({
+        upstreams: config.upstreams,
+        documents: loaded.upstreamDocuments,
+        fetch: (upstream, path, signal) =>
+          call({ upstream, method: 'GET', path, headers: { accept: 'application/json' }, signal }),
+        clock,
+        warn: (upstream, reason) => log.warn({ upstream, reason }, 'the OpenAPI document of an upstream cannot be had'),
+      }),
     });
     const routes: ReturnType<typeof routesTable> = routesTable({
       doors: {

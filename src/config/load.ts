@@ -26,6 +26,7 @@ import type { Environment } from './setting.ts';
 import { checkTools } from './tool-checks.ts';
 import { readToolsFile } from './tools-file.ts';
 import { formatPath, isTree, merge, type Tree } from './tree.ts';
+import { readUpstreamDocuments } from './upstream-documents.ts';
 
 export { ConfigError };
 
@@ -50,6 +51,8 @@ export interface LoadedConfig {
   readonly initialAccessToken: string | undefined;
   /** The picture that `pages.logo` names; undefined: there is none. */
   readonly logo: Logo | undefined;
+  /** The OpenAPI documents that `upstreams.*.openapi.file` names, by upstream. */
+  readonly upstreamDocuments: ReadonlyMap<string, Tree>;
   /** The secrets of `clients.resourceServers`, by name. */
   readonly resourceServers: ReadonlyMap<string, string>;
   /** The files of the Account API; undefined when it is not served. */
@@ -90,6 +93,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
   const redis = await readRedisSecrets(tree, environment, resolve);
   const initialAccessToken = await readInitialAccessToken(tree, environment, resolve);
   const logo = await readLogo(tree, resolve);
+  const upstreamDocuments = await readUpstreamDocuments(tree, resolve);
   const resourceServers = await readResourceServerSecrets(tree, environment, resolve);
   const findings = [
     ...profileFindings,
@@ -106,6 +110,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     ...redis.findings,
     ...initialAccessToken.findings,
     ...logo.findings,
+    ...upstreamDocuments.findings,
     ...resourceServers.findings,
   ];
   const problems = sorted(
@@ -127,6 +132,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     redis: redis.secrets,
     initialAccessToken: initialAccessToken.value,
     logo: logo.value,
+    upstreamDocuments: upstreamDocuments.values,
     resourceServers: resourceServers.values,
     accountFiles: account.files,
     accountConfig: accountConfig.value,

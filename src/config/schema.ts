@@ -9,6 +9,7 @@ import { pages, translatable } from './pages.ts';
 import { redisSettings } from './redis-settings.ts';
 import { secretReference } from './secret-reference.ts';
 import { duration, size } from './units.ts';
+import { upstreamApi } from './upstream-api.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'must be a name of letters, digits, - and _');
@@ -141,6 +142,9 @@ const upstream = z.strictObject({
     })
     .prefault({}),
   identity: z.array(z.enum(['headers', 'assertion'])).default(['headers', 'assertion']),
+  openapi: upstreamApi.optional().meta({
+    description: 'Its own OpenAPI document (3.0 or 3.1). What routes lead to is described in ours in its words.',
+  }),
   ...upstreamHeaders,
 });
 

@@ -2,7 +2,7 @@ import type { Handler } from '../http/exchange.ts';
 import { authMd } from './auth-md/auth-md.ts';
 import type { DescribedService, RunningRoute } from './described-service.ts';
 import { openapiDocument } from './openapi/document.ts';
-import type { UpstreamApi } from './openapi/upstream-api.ts';
+import type { UpstreamApi } from './openapi/upstream/import-api.ts';
 import { type ServedDocument, serveDocument, servedDocument } from './served-document.ts';
 
 export interface Discovery {

@@ -1,5 +1,5 @@
 import { parseMatch, type RouteConfig } from '../../config/schema.ts';
-import { type DescribedService, type RouteProtection, type RunningRoute, textOf } from '../described-service.ts';
+import { type DescribedService, type RunningRoute, textOf } from '../described-service.ts';
 import { DISCOVERY_PATHS } from '../paths.ts';
 import { documentOperations } from './document-operations.ts';
 import { interfaceOperations } from './interface-operations.ts';
@@ -12,7 +12,7 @@ import { HEADERS, RESPONSES } from './responses.ts';
 import { plainOperation, type RouteFacts, routeFacts } from './route-operation.ts';
 import { SCHEMAS } from './schemas.ts';
 import { securityOf, securitySchemes } from './security.ts';
-import type { UpstreamApi } from './upstream-api.ts';
+import type { UpstreamApi } from './upstream/import-api.ts';
 
 export interface DocumentParts {
   readonly service: DescribedService;
@@ -73,7 +73,7 @@ export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json
     for (const method of methods ?? ALL_METHODS) {
       if (!isMethod(method)) continue;
       const facts = routeFacts(config, entry, protection, method);
-      const found = operationsOf(entry, method, facts, protection);
+      const found = operationsOf(entry, method, facts);
       for (const { template, operation } of found) {
         if (isShadowed(method, segmentsOf(template.path))) continue;
         paths.add(template, method, { ...operation, tags: [facts.tag], security: facts.security });
@@ -83,11 +83,13 @@ export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json
     earlier.push({ methods, segments: segmentsOf(pattern) });
   }
 
-  function operationsOf(entry: RouteConfig, method: string, facts: RouteFacts, protection: RouteProtection) {
-    const imported = apiOf(entry.upstream)?.operationsOf(entry, method, facts) ?? [];
-    for (const { schemas } of imported) Object.assign(extra, schemas);
-    if (imported.length > 0) return imported;
-    const operation = plainOperation(config, facts, protection, method);
+  function operationsOf(entry: RouteConfig, method: string, facts: RouteFacts) {
+    const imported = apiOf(entry.upstream)?.operationsOf(entry, method, facts);
+    if (imported !== undefined) {
+      for (const { schemas } of imported) Object.assign(extra, schemas);
+      return imported;
+    }
+    const operation = plainOperation(facts, method);
     return pathTemplates(parseMatch(entry.match).pattern).map((template) => ({ template, operation }));
   }
 

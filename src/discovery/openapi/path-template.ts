@@ -43,7 +43,7 @@ function templateOf(segments: readonly string[]): PathTemplate {
 }
 
 /** Which value a path parameter must have that a route keeps to the member who asks. */
-const MEMBER_ID_TEXT = 'The id of the member who asks: `sub` of userinfo. Any other is answered 403.';
+export const MEMBER_ID_TEXT = 'The id of the member who asks: `sub` of userinfo. Any other is answered 403.';
 
 /** What two templates have in common that OpenAPI takes for the same path: all but the names of parameters. */
 export function templateKey(path: string): string {

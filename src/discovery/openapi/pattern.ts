@@ -11,7 +11,7 @@ export function covers(wide: readonly string[], narrow: readonly string[]): bool
   return (isOnePart(first) || first === part) && covers(wider, narrower);
 }
 
-function isOnePart(segment: string): boolean {
+export function isOnePart(segment: string): boolean {
   return segment === '*' || /^\{.*\}$/.test(segment);
 }
 

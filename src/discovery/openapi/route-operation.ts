@@ -18,6 +18,8 @@ const OPEN_TO_MEMBERS: Readonly<Record<string, string>> = {
 
 /** What the gate itself does at one of the operator's routes, whatever stands behind it. */
 export interface RouteFacts {
+  /** What it is called when the upstream has no words for it. */
+  readonly summary: string;
   readonly description: string;
   readonly security: readonly Json[];
   /** The answers of the gate. */
@@ -40,7 +42,10 @@ export function routeFacts(
       ? []
       : [`${own.map((name) => `\`${name}\``).join(', ')} is set to the member who asks, whatever is sent.`];
   const size = takesBody && Number.isFinite(limit) ? [`A body has at most ${sizeText(limit)}.`] : [];
+  const titles = scopeTitles(config);
+  const named = [...protection.scopes].map((scope) => titles[scope] ?? scope).join('; ');
   return {
+    summary: named === '' ? (OPEN_TO_MEMBERS[method] ?? 'Ask the school') : named,
     description: [securityText(protection), ...filled, ...size].join(' '),
     security: securityOf(protection),
     responses: {
@@ -53,13 +58,10 @@ export function routeFacts(
 }
 
 /** An operation of which nothing is known but what the gate does. */
-export function plainOperation(config: Config, facts: RouteFacts, protection: RouteProtection, method: string): Json {
-  const titles = scopeTitles(config);
-  const named = [...protection.scopes].map((scope) => titles[scope] ?? scope).join('; ');
-  const summary = named === '' ? (OPEN_TO_MEMBERS[method] ?? 'Ask the school') : named;
+export function plainOperation(facts: RouteFacts, method: string): Json {
   const requestBody = ['POST', 'PUT', 'PATCH'].includes(method) ? { requestBody: { content: ANYTHING } } : {};
   return {
-    summary,
+    summary: facts.summary,
     description: `${facts.description} What it takes and gives is the school’s own.`,
     ...requestBody,
     responses: {

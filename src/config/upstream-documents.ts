@@ -1,0 +1,51 @@
+import { readFile, stat } from 'node:fs/promises';
+import { reason } from './account-files.ts';
+import { readYaml } from './document.ts';
+import type { Finding } from './problems.ts';
+import { isTree, type Path, type Tree, valueAt } from './tree.ts';
+
+const LARGEST = 4 * 1024 ** 2;
+
+/**
+ * Reads the OpenAPI documents that `upstreams.*.openapi.file` names. In: the merged settings, not yet known to fit the
+ * schema, and how their paths are resolved. Out: the documents by upstream, and what is wrong with the files.
+ */
+export async function readUpstreamDocuments(
+  tree: Tree,
+  resolve: (path: string) => string,
+): Promise<{ values: ReadonlyMap<string, Tree>; findings: readonly Finding[] }> {
+  const values = new Map<string, Tree>();
+  const findings: Finding[] = [];
+  for (const name of Object.keys(isTree(tree.upstreams) ? tree.upstreams : {})) {
+    const path: Path = ['upstreams', name, 'openapi', 'file'];
+    const file = valueAt(tree, path);
+    if (typeof file !== 'string' || file === '') continue;
+    const wrong = (message: string) => findings.push({ path, at: 'value', message });
+    try {
+      const { size } = await stat(resolve(file));
+      if (size > LARGEST) {
+        wrong(`${file} has ${size} bytes; at most ${LARGEST} (4 MiB) are taken`);
+        continue;
+      }
+      const document = readYaml(resolve(file), await readFile(resolve(file), 'utf8'));
+      const [problem] = document.problems;
+      const message =
+        problem === undefined ? openapiProblem(document.tree) : `line ${problem.line}: ${problem.message}`;
+      if (message === undefined) values.set(name, document.tree);
+      else wrong(`${file}: ${message}`);
+    } catch (error) {
+      wrong(`cannot read ${file}: ${reason(error)}`);
+    }
+  }
+  return { values, findings };
+}
+
+/** Out: why a document is none that operations can be taken from; undefined when it is one. */
+export function openapiProblem(document: unknown): string | undefined {
+  if (!isTree(document)) return 'is not an OpenAPI document';
+  if (document.swagger !== undefined) return 'is a Swagger 2 document: convert it to OpenAPI 3';
+  if (typeof document.openapi !== 'string' || !/^3\.[01]\.\d/.test(document.openapi)) {
+    return 'is not an OpenAPI document of version 3.0 or 3.1';
+  }
+  return isTree(document.paths) ? undefined : 'has no paths';
+}

@@ -1,0 +1,116 @@
+import { isTree, type Tree } from '../../../config/tree.ts';
+import type { Json } from '../json.ts';
+import { isInternal, type Source, texts } from './source.ts';
+
+/** Keywords whose value is data, copied as it is. What is not here is dropped: extensions, `$id`, and what is not JSON Schema. */
+const VALUES = [
+  ...['type', 'enum', 'const', 'format', 'default', 'example', 'examples', 'pattern', 'required', 'dependentRequired'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength'],
+  ...['minItems', 'maxItems', 'uniqueItems', 'minContains', 'maxContains', 'minProperties', 'maxProperties'],
+  ...['readOnly', 'writeOnly', 'deprecated', 'contentMediaType', 'contentEncoding'],
+];
+const SCHEMAS = ['items', 'not', 'if', 'then', 'else', 'contains', 'propertyNames', 'contentSchema'];
+const OPEN_OR_SCHEMA = ['additionalProperties', 'unevaluatedItems', 'unevaluatedProperties'];
+const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
+const MAPS = ['properties', 'patternProperties', 'dependentSchemas'];
+
+const COMPONENT = /^#\/components\/schemas\/([A-Za-z0-9._-]+)$/;
+const DEEPEST = 64;
+
+/** Copies schemas out of a foreign document, and everything they refer to. */
+export interface SchemaCopy {
+  schema(schema: unknown): Json;
+  /** The schemas that were referred to, by their names here. */
+  referred(): Readonly<Record<string, Json>>;
+}
+
+/** In: the document, and what its schemas are called here. What refers to outside of it becomes a schema of anything. */
+export function schemaCopy(source: Source, nameOf: (name: string) => string): SchemaCopy {
+  const { schemas = {} } = isTree(source.document.components) ? source.document.components : {};
+  const known = isTree(schemas) ? schemas : {};
+  const copied = new Map<string, Json>();
+  const waiting: string[] = [];
+
+  const refer = (name: string): string => {
+    const here = nameOf(name);
+    if (!copied.has(here)) {
+      copied.set(here, {});
+      waiting.push(name);
+    }
+    return `#/components/schemas/${here}`;
+  };
+
+  const copy = (schema: unknown, depth: number): Json => {
+    if (!isTree(schema) || depth > DEEPEST) return {};
+    if (schema.$ref !== undefined) {
+      const [, name] = COMPONENT.exec(String(schema.$ref)) ?? [];
+      if (name === undefined || !Object.hasOwn(known, name)) return texts(schema, 'description');
+      return { $ref: refer(name), ...(source.isOld ? {} : texts(schema, 'description')) };
+    }
+    const inner = (one: unknown) => copy(one, depth + 1);
+    const out: Record<string, unknown> = { ...texts(schema, 'title', 'description') };
+    for (const keyword of VALUES) if (Object.hasOwn(schema, keyword)) out[keyword] = schema[keyword];
+    for (const keyword of SCHEMAS) if (isTree(schema[keyword])) out[keyword] = inner(schema[keyword]);
+    for (const keyword of OPEN_OR_SCHEMA) {
+      const value = schema[keyword];
+      if (typeof value === 'boolean') out[keyword] = value;
+      else if (isTree(value)) out[keyword] = inner(value);
+    }
+    for (const keyword of LISTS) {
+      const value = schema[keyword];
+      if (Array.isArray(value) && value.length > 0) out[keyword] = value.map(inner);
+    }
+    for (const keyword of MAPS) {
+      const value = schema[keyword];
+      if (!isTree(value)) continue;
+      const shown = Object.entries(value).filter(([, one]) => !isTree(one) || !isInternal(one));
+      out[keyword] = Object.fromEntries(shown.map(([name, one]) => [name, inner(one)]));
+      const hidden = Object.keys(value).filter((name) => !shown.some(([kept]) => kept === name));
+      if (keyword === 'properties' && hidden.length > 0) without(out, hidden);
+    }
+    return source.isOld ? asJsonSchema(out, schema) : out;
+  };
+
+  return {
+    schema: (schema) => copy(schema, 0),
+    referred() {
+      for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+        copied.set(nameOf(name), copy(known[name], 0));
+      }
+      return Object.fromEntries(copied);
+    },
+  };
+}
+
+/** Takes properties out of a schema of an object. */
+export function withoutProperties(schema: Json, names: (name: string) => boolean): Json {
+  if (!isTree(schema.properties)) return schema;
+  const hidden = Object.keys(schema.properties).filter(names);
+  const properties = Object.fromEntries(Object.entries(schema.properties).filter(([name]) => !names(name)));
+  return without({ ...schema, properties }, hidden);
+}
+
+function without(schema: Record<string, unknown>, hidden: readonly string[]): Json {
+  if (!Array.isArray(schema.required)) return schema;
+  const left = schema.required.filter((name) => !hidden.includes(String(name)));
+  if (left.length > 0) schema.required = left;
+  else delete schema.required;
+  return schema;
+}
+
+/** OpenAPI 3.0 has words of its own for null and for exclusive bounds. */
+function asJsonSchema(out: Record<string, unknown>, { nullable }: Tree): Json {
+  for (const [exclusive, bound] of [
+    ['exclusiveMinimum', 'minimum'],
+    ['exclusiveMaximum', 'maximum'],
+  ] as const) {
+    if (out[exclusive] === true && typeof out[bound] === 'number') {
+      out[exclusive] = out[bound];
+      delete out[bound];
+    } else delete out[exclusive];
+  }
+  if (nullable !== true) return out;
+  if (Array.isArray(out.enum) && !out.enum.includes(null)) out.enum = [...out.enum, null];
+  if (typeof out.type === 'string') return { ...out, type: [out.type, 'null'] };
+  return Object.keys(out).length === 0 ? out : { anyOf: [out, { type: 'null' }] };
+}

@@ -1,0 +1,74 @@
+import type { Config, UpstreamConfig } from '../config/schema.ts';
+import type { Tree } from '../config/tree.ts';
+import { openapiProblem } from '../config/upstream-documents.ts';
+import { importApi, type UpstreamApi } from './openapi/upstream/import-api.ts';
+
+export interface UpstreamApisParts {
+  readonly upstreams: Config['upstreams'];
+  /** The documents that were read from files, by upstream. */
+  readonly documents: ReadonlyMap<string, Tree>;
+  /** Asks an upstream for its document, as nobody. Rejects when there is no answer by the signal. */
+  readonly fetch: (upstream: string, path: string, signal: AbortSignal) => Promise<{ status: number; body: string }>;
+  /** Milliseconds. */
+  readonly clock: () => number;
+  /** Told why a document could not be had, once for each try. */
+  readonly warn: (upstream: string, reason: string) => void;
+}
+
+/** How long a client waits for a document that we do not have yet, and how long after a failure it is left alone. */
+const PATIENCE = 3000;
+const AGAIN_AFTER = 30_000;
+
+interface Fetched {
+  readonly name: string;
+  readonly upstream: UpstreamConfig;
+  readonly path: string;
+  body: string | undefined;
+  nextAt: number;
+  busy: Promise<void> | undefined;
+}
+
+/**
+ * What upstreams say of themselves. Out: a question that never rejects: what is known of each, and nothing of one whose
+ * document cannot be had. The first asks and waits a little; later ones get what is known while it is asked for anew.
+ */
+export function upstreamApis(parts: UpstreamApisParts): () => Promise<ReadonlyMap<string, UpstreamApi>> {
+  const { upstreams, documents, clock, warn } = parts;
+  let known: ReadonlyMap<string, UpstreamApi> = new Map(
+    Object.entries(upstreams).flatMap(([name, upstream]) => {
+      const document = documents.get(name);
+      return document === undefined ? [] : [[name, importApi(name, upstream, document)]];
+    }),
+  );
+  const fetched = Object.entries(upstreams).flatMap(([name, upstream]): Fetched[] => {
+    const path = upstream.openapi?.path;
+    return path === undefined ? [] : [{ name, upstream, path, body: undefined, nextAt: 0, busy: undefined }];
+  });
+
+  const load = async (one: Fetched): Promise<void> => {
+    const { name, upstream, path } = one;
+    try {
+      const { status, body } = await parts.fetch(name, path, AbortSignal.timeout(PATIENCE));
+      if (status !== 200) throw new Error(`it answered ${status}`);
+      if (body !== one.body) {
+        const document: unknown = JSON.parse(body);
+        const problem = openapiProblem(document);
+        if (problem !== undefined) throw new Error(`it ${problem}`);
+        known = new Map([...known, [name, importApi(name, upstream, document as Tree)]]);
+        one.body = body;
+      }
+      one.nextAt = clock() + (upstream.openapi?.refresh ?? 0) * 1000;
+    } catch (error) {
+      one.nextAt = clock() + AGAIN_AFTER;
+      warn(name, error instanceof SyntaxError ? 'it is not JSON' : String((error as Error).message));
+    } finally {
+      one.busy = undefined;
+    }
+  };
+
+  return async () => {
+    for (const one of fetched) if (clock() >= one.nextAt) one.busy ??= load(one);
+    await Promise.all(fetched.map(({ body, busy }) => (body === undefined ? busy : undefined)));
+    return known;
+  };
+}

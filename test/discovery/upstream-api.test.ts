@@ -1,0 +1,354 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { importApi } from '../../src/discovery/openapi/upstream/import-api.ts';
+import { authorizationRequest, redeem, registerApp } from '../support/app.ts';
+import { approve } from '../support/member.ts';
+import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { describedApi } from './support/described-api.ts';
+import { lint } from './support/lint.ts';
+import { SCHOOL_API } from './support/school-api.ts';
+
+type Json = Record<string, unknown>;
+interface Document extends Json {
+  readonly paths: Record<string, Record<string, Json>>;
+  readonly components: { readonly schemas: Record<string, Json> };
+}
+
+/** What has the same letters and may be said. A property may be called x-level. */
+const OUR_OWN = /client_secret\w*|x-www-form-urlencoded|"x-level"/g;
+
+const ROUTES = [
+  { match: 'GET /api/v1/courses/**', upstream: 'backend', scopes: ['courses:read'] },
+  { match: 'POST|DELETE /api/v1/courses/**', upstream: 'backend', scopes: ['courses:write'] },
+  {
+    match: 'GET /my/orders',
+    rewrite: '/api/v1/members/{member.id}/orders',
+    upstream: 'backend',
+    scopes: ['orders:read'],
+    anonymous: 'refuse',
+  },
+  { match: 'GET /api/v1/members/{member.id}/orders', upstream: 'backend', anonymous: 'refuse' },
+  { match: 'GET /api/v1/notes', query: { user_id: '{member.id}' }, upstream: 'backend', anonymous: 'refuse' },
+  { match: 'POST /api/v1/notes', body: { user_id: '{member.id}' }, upstream: 'backend', anonymous: 'refuse' },
+  { match: 'GET /api/v1/forms/**', upstream: 'backend', scopes: ['forms:read'] },
+];
+
+describe.each([{ way: 'path' }, { way: 'file' }])('the OpenAPI document of an upstream, by $way', ({ way }) => {
+  let world: World;
+  let backend: RecordingUpstream;
+  let document: Document;
+  let served: unknown = SCHOOL_API;
+  let clock = Date.now();
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-api-'));
+  const read = async () => (await (await fetch(`${world.origin}/openapi.json`)).json()) as Document;
+
+  beforeAll(async () => {
+    backend = await startRecordingUpstream((request, response) => {
+      response.setHeader('content-type', 'application/json');
+      if (request.url === '/docs/openapi.json') response.end(JSON.stringify(served));
+      else if (request.url?.startsWith('/api/v1/courses?'))
+        response.end('{"data":[{"title":"Knots","subtitle":null}]}');
+      else response.writeHead(404).end('{"error":{}}');
+    });
+    const file = join(folder, 'api.json');
+    writeFileSync(file, JSON.stringify(SCHOOL_API));
+    const openapi = way === 'file' ? { file } : { path: '/docs/openapi.json', refresh: '1m' };
+    world = await startWorld({
+      profile: 'A',
+      clock: () => clock,
+      overrides: {
+        upstreams: { backend: { url: backend.url, openapi } },
+        routes: ROUTES,
+        mcp: undefined,
+        resources: [],
+      },
+    });
+    document = await read();
+  });
+  afterAll(async () => {
+    await world.close();
+    await backend.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('gives ours the operations that a route leads to, and no others', () => {
+    const theirs = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).flatMap(([method, { operationId, tags }]) =>
+        ['oauth', 'discovery', 'account', 'tools'].includes((tags as string[])[0] ?? '')
+          ? []
+          : [[`${method} ${path}`, operationId]],
+      ),
+    );
+    expect(Object.fromEntries(theirs)).toEqual({
+      'get /api/v1/courses': 'listCourses',
+      'post /api/v1/courses': 'addCourse',
+      'get /api/v1/courses/{slug}': 'getCourse',
+      'get /my/orders': 'ordersOfMember',
+      'get /api/v1/members/{member_id}/orders': 'ordersOfMember2',
+      'get /api/v1/notes': 'listNotes',
+      'post /api/v1/notes': 'addNote',
+      'get /api/v1/forms': 'getApiV1Forms',
+      'get /api/v1/forms/{rest}': 'getApiV1FormsRest',
+    });
+  });
+
+  it('passes the linter with nothing to say', async () => {
+    expect(await lint(document)).toEqual([]);
+  });
+
+  it('says nothing that was not for clients of the gate', () => {
+    const text = JSON.stringify(document);
+    for (const word of ['secret', 'internal', 'staffKey', 'x-', 'User_Id', 'nullable']) {
+      expect({ word, said: text.replace(OUR_OWN, '').includes(word) }).toEqual({ word, said: false });
+    }
+    expect(text).not.toContain(backend.url);
+    expect(
+      Object.keys(document.components.schemas)
+        .filter((name) => name.includes('.'))
+        .sort(),
+    ).toEqual(['backend.Course', 'backend.CoursePage', 'backend.Failure']);
+  });
+
+  it('keeps the words of the upstream, with our security and our refusals', () => {
+    expect(document.paths['/api/v1/courses']?.get).toMatchObject({
+      summary: 'List courses',
+      tags: ['courses'],
+      security: [{ oauth2: ['courses:read'] }, { openIdConnect: ['courses:read'] }],
+      responses: {
+        200: { description: 'The courses.', headers: { ETag: { schema: { type: 'string' } } } },
+        401: { $ref: '#/components/responses/Unauthorized' },
+        403: { $ref: '#/components/responses/RouteForbidden' },
+        404: { description: 'No such page.' },
+        429: { $ref: '#/components/responses/ProblemTooManyRequests' },
+      },
+    });
+    expect(document.paths['/api/v1/courses']?.post).toMatchObject({
+      security: [{ oauth2: ['courses:write'] }, { openIdConnect: ['courses:write'] }],
+      requestBody: { required: true, content: { 'application/json': { example: { title: 'Knots' } } } },
+    });
+  });
+
+  const parametersOf = (path: string) =>
+    (document.paths[path]?.get?.parameters ?? []) as { name: string; in: string; required: boolean; schema: Json }[];
+
+  it('keeps the parameters that reach the upstream, and no others', () => {
+    expect(parametersOf('/api/v1/courses').map(({ name }) => name)).toEqual(['search', 'Accept-Language', 'page']);
+    expect(parametersOf('/api/v1/courses/{slug}')).toEqual([
+      { name: 'slug', in: 'path', required: true, description: 'Its name.', schema: { type: 'string' } },
+    ]);
+  });
+
+  it('leaves out what the gate fills from the member, wherever it was sent', () => {
+    expect(parametersOf('/my/orders').map(({ name }) => name)).toEqual(['year']);
+    expect(parametersOf('/api/v1/notes').map(({ name }) => name)).toEqual(['kind']);
+    const { content } = (document.paths['/api/v1/notes']?.post?.requestBody ?? {}) as {
+      content?: Record<string, Json>;
+    };
+    expect(content).toEqual({
+      'application/json': {
+        schema: { type: 'object', required: ['text'], properties: { text: { type: 'string' } } },
+      },
+    });
+  });
+
+  it('asks for the id of the member where a path has it', () => {
+    const [parameter, ...others] = parametersOf('/api/v1/members/{member_id}/orders');
+    expect(parameter).toMatchObject({ name: 'member_id', in: 'path', required: true, schema: { type: 'string' } });
+    expect(others.map(({ name }) => name)).toEqual(['year']);
+  });
+
+  it('makes JSON Schema of the schemas of OpenAPI 3.0', () => {
+    expect(document.components.schemas['backend.Course']).toEqual({
+      type: 'object',
+      required: ['title'],
+      properties: {
+        title: { type: 'string' },
+        'x-level': { type: 'integer' },
+        subtitle: { type: ['string', 'null'] },
+        next: { $ref: '#/components/schemas/backend.Course' },
+        lecturer: {},
+      },
+    });
+    expect(parametersOf('/my/orders')[0]?.schema).toEqual({ type: 'integer', exclusiveMinimum: 2000 });
+  });
+
+  it('describes answers that are so', async () => {
+    const app = await registerApp(world.origin);
+    const request = await authorizationRequest(app, { scope: 'courses:read' });
+    const tokens = await redeem(app, request, await approve(request.url, app.redirectUri));
+    const api = describedApi(document);
+    const named = (id: string) => {
+      const found = api.operations.find((operation) => operation.id === id);
+      if (found === undefined) throw new Error(`there is no ${id}`);
+      return found;
+    };
+    const token = tokens.access_token;
+    const listed = await api.call(named('listCourses'), { token, query: { page: '1' } });
+    expect(listed).toMatchObject({ status: 200, flaws: [], body: { data: [{ title: 'Knots' }] } });
+    expect(await api.call(named('listCourses'), {})).toMatchObject({ status: 401, flaws: [] });
+    expect(await api.call(named('addCourse'), { token, json: {} })).toMatchObject({ status: 403, flaws: [] });
+    expect(await api.call(named('listCourses'), { token })).toMatchObject({ status: 404, flaws: [] });
+  });
+
+  if (way === 'path') {
+    it('is asked for again when it is old, and the last one is kept while it cannot be had', async () => {
+      const asked = () => backend.requests.filter(({ target }) => target === '/docs/openapi.json').length;
+      const before = asked();
+      await read();
+      expect(asked()).toBe(before);
+
+      const later = async (next: unknown) => {
+        served = next;
+        clock += 61_000;
+        const count = asked();
+        await read();
+        await expect.poll(asked).toBe(count + 1);
+        await backend.requests.findLast(({ target }) => target === '/docs/openapi.json')?.closed;
+      };
+      await later('gone');
+      expect((await read()).paths['/my/orders']?.get?.summary).toBe('List the orders of a member');
+      await later({ ...SCHOOL_API, paths: { '/members/{id}/orders': { get: { summary: 'New words' } } } });
+      await expect.poll(async () => (await read()).paths['/my/orders']?.get?.summary).toBe('New words');
+      expect(
+        backend.requests
+          .filter(({ target }) => target === '/docs/openapi.json')
+          .flatMap((one) => one.values('authorization')),
+      ).toEqual([]);
+    });
+  }
+});
+
+describe('an upstream whose OpenAPI document cannot be had', () => {
+  it.each([
+    ['answers 500', 500, JSON.stringify(SCHOOL_API)],
+    ['answers a page', 200, '<!doctype html>'],
+    ['answers JSON that is something else', 200, '{"hello":1}'],
+    ['answers a Swagger 2 document', 200, '{"swagger":"2.0","paths":{}}'],
+    ['answers a list', 200, '[]'],
+  ])('that %s is described by what the gate knows', async (_, status, body) => {
+    const backend = await startRecordingUpstream((_request, response) => void response.writeHead(status).end(body));
+    const upstreams = { backend: { url: backend.url, openapi: { path: '/api.json' } } };
+    const world = await startWorld({ profile: 'B', overrides: { upstreams, routes: ROUTES } });
+    try {
+      const answer = await fetch(`${world.origin}/openapi.json`);
+      const { paths } = (await answer.json()) as Document;
+      expect(answer.status).toBe(200);
+      expect(paths['/api/v1/courses/{rest}']?.get?.summary).toBe('See courses');
+      await fetch(`${world.origin}/openapi.json`);
+      // It is left alone for a while.
+      expect(backend.requests).toHaveLength(1);
+    } finally {
+      await world.close();
+      await backend.close();
+    }
+  });
+
+  it('is described by what the gate knows while nobody listens there', async () => {
+    const backend = await startRecordingUpstream();
+    await backend.close();
+    const upstreams = { backend: { url: backend.url, openapi: { path: '/api.json' } } };
+    const world = await startWorld({ profile: 'B', overrides: { upstreams, routes: ROUTES } });
+    try {
+      expect((await fetch(`${world.origin}/openapi.json`)).status).toBe(200);
+    } finally {
+      await world.close();
+    }
+  });
+
+  it('is a mistake of the configuration when it is a file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'coursegate-api-'));
+    const start = (openapi: unknown) =>
+      startWorld({
+        profile: 'A',
+        overrides: { upstreams: { backend: { url: 'http://127.0.0.1:1', openapi } }, routes: [] },
+      });
+    const file = join(folder, 'api.yaml');
+    try {
+      await expect(start({ file })).rejects.toThrow(
+        /upstreams\.backend\.openapi\.file: cannot read .*there is no such file/,
+      );
+      writeFileSync(file, 'swagger: "2.0"');
+      await expect(start({ file })).rejects.toThrow(/api\.yaml: is a Swagger 2 document/);
+      writeFileSync(file, 'openapi: "3.1.0"\npaths: [');
+      await expect(start({ file })).rejects.toThrow(/api\.yaml: line 2: /);
+      await expect(start({})).rejects.toThrow(/upstreams\.backend\.openapi: must have one of file, path/);
+      await expect(start({ file, path: '/x' })).rejects.toThrow(/must have one of file, path/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('an OpenAPI document by a stranger', () => {
+  const upstream = { url: 'http://127.0.0.1:1', headers: { request: { allow: [], drop: [] }, response: { drop: [] } } };
+  const facts = { summary: 's', description: 'd', security: [], responses: {}, tag: 't' };
+  const value = fc.letrec((tie) => ({
+    any: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      fc.constantFrom<unknown>(
+        null,
+        true,
+        1,
+        '',
+        '#/paths',
+        '#/components/schemas/A',
+        '#/components/schemas/__proto__',
+        'http://x',
+      ),
+      fc.array(tie('any'), { maxLength: 3 }),
+      fc.dictionary(
+        fc.constantFrom(
+          ...[
+            '$ref',
+            'schema',
+            'content',
+            'properties',
+            'items',
+            'allOf',
+            'headers',
+            'parameters',
+            'requestBody',
+            'required',
+          ],
+          ...[
+            'responses',
+            '200',
+            'name',
+            'in',
+            'type',
+            'nullable',
+            'application/json',
+            'examples',
+            'servers',
+            'url',
+            '__proto__',
+          ],
+        ),
+        tie('any'),
+        { maxKeys: 5 },
+      ),
+    ),
+  })).any;
+
+  it('is taken for what it is worth, and nothing is thrown', () => {
+    fc.assert(
+      fc.property(value, value, value, fc.constantFrom('3.0.1', '3.1.0'), (operation, schema, servers, openapi) => {
+        const paths = { '/a/{id}': { get: operation, parameters: schema } };
+        const components = { schemas: { A: schema } };
+        const api = importApi('backend', upstream as never, { openapi, servers, paths, components });
+        for (const match of ['GET /a/**', 'GET /**']) {
+          const found = api.operationsOf({ match, upstream: 'backend' } as never, 'GET', facts);
+          const text = JSON.stringify(found);
+          const refs = [...(text ?? '').matchAll(/"\$ref":"([^"]*)"/g)].map(([, ref]) => ref);
+          const known = [...Object.keys(found?.[0]?.schemas ?? {}).map((name) => `#/components/schemas/${name}`)];
+          for (const ref of refs) if (!ref?.startsWith('#/components/headers/')) expect(known).toContain(ref);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
