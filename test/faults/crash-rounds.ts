@@ -5,7 +5,7 @@ import { type App, postForm, registerApp } from '../support/app.ts';
 import { approved, token as askToken, connect, refreshForm, type Tokens } from '../support/connection.ts';
 import type { Family } from './families.ts';
 import type { GateProcess } from './gate-process.ts';
-import { patiently } from './patiently.ts';
+import { insistently, patiently } from './patiently.ts';
 import { type Outcome, type Posted, post } from './post.ts';
 
 /** A short form by default; the whole one is `npm run test:faults`. */
@@ -68,8 +68,8 @@ export function crashRounds(open: () => Promise<Victim>): void {
     expect(answer.status).toBe(200);
     return ((await answer.json()) as { active: boolean }).active;
   };
-  const redeemForm = async (): Promise<Form> => (await approved(app)).form;
-  const connected = async () => (await connect(app)) as unknown as Tokens;
+  const redeemForm = async (): Promise<Form> => (await insistently(() => approved(app))).form;
+  const connected = async () => (await insistently(() => connect(app))) as unknown as Tokens;
   /** A store that died under a request is a 503, and then nobody knows what came of it either. */
   const count = (outcome: Outcome): Outcome => {
     const lost =

@@ -10,3 +10,15 @@ export async function patiently<T extends { readonly status: number }>(ask: () =
     await sleep(200);
   }
 }
+
+/** Begins a whole sign-in again when a step of it fails, for the same reason: it only prepares what is judged. */
+export async function insistently<T>(prepare: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await prepare();
+    } catch (thrown) {
+      if (tries === MOST_TRIES) throw thrown;
+      await sleep(200);
+    }
+  }
+}
