@@ -27,6 +27,7 @@ import { resourceIndicators } from './oauth/resource-indicator.ts';
 import { createAccessLog } from './operations/access-log.ts';
 import { adminHandler } from './operations/admin.ts';
 import { createAudit } from './operations/audit.ts';
+import { FIRST_QUERY } from './operations/graphiql/first-query.ts';
 import { createLineWriter } from './operations/line-writer.ts';
 import type { Log } from './operations/log.ts';
 import { createMetrics } from './operations/metrics.ts';
@@ -317,6 +318,14 @@ export async function startGateway({
       readiness: createReadiness({ probeStore: probe, draining: () => draining, log }),
       rotateKeys: () => server.rotateKeys(),
       metrics: metrics.exposition,
+      graphiql:
+        account === undefined || config.account === undefined
+          ? undefined
+          : {
+              endpoint: new URL(config.account.path, config.origin).href,
+              query: 'mistakes' in account.prepare(FIRST_QUERY) ? undefined : FIRST_QUERY,
+              introspection: config.account.introspection,
+            },
     });
     const { listen } = config;
     const listeners = await openListeners(

@@ -11,6 +11,8 @@ export interface ClientOptions {
   readonly port: number;
   /** The gate's origin, such as http://localhost:8080. */
   readonly gate: string;
+  /** The address of GraphiQL on the gate's admin listener; undefined where there is none. */
+  readonly graphiql?: string | undefined;
   /** The time in milliseconds. */
   readonly clock?: () => number;
 }
@@ -27,7 +29,10 @@ export async function startClient(options: ClientOptions): Promise<{ url: string
     server.listen(options.port, options.host ?? 'localhost', resolve);
   });
   const url = `http://localhost:${(server.address() as AddressInfo).port}`;
-  server.on('request', studyBuddy(url, gate, memorySessions(options.clock ?? Date.now)));
+  server.on(
+    'request',
+    studyBuddy({ url, gate, graphiql: options.graphiql }, memorySessions(options.clock ?? Date.now)),
+  );
   return {
     url,
     close: () =>

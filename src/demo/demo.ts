@@ -16,7 +16,7 @@ export interface DemoOptions {
 export interface Demo {
   readonly origin: string;
   readonly profile: string;
-  readonly urls: { readonly school: string; readonly client: string };
+  readonly urls: { readonly school: string; readonly client: string; readonly graphiql: string | undefined };
   close(): Promise<void>;
 }
 
@@ -49,13 +49,22 @@ export async function startDemo({ environment, clock }: DemoOptions): Promise<De
     const gateway: Gateway = await startGateway({ loaded, log, clock, accessDescriptor: 1 });
     closers.push(() => gateway.close(5));
 
-    const client = await startClient({ port: portOf(environment.CLIENT_PORT, 8081), gate: origin, clock });
+    const { account, listen } = loaded.config;
+    const graphiql =
+      account === undefined ? undefined : `${adminOrigin(listen.admin.host, gateway.adminPort)}/graphiql`;
+    const client = await startClient({ port: portOf(environment.CLIENT_PORT, 8081), gate: origin, graphiql, clock });
     closers.push(() => client.close());
-    return { origin, profile: loaded.profile, urls: { school: urls.school, client: client.url }, close };
+    return { origin, profile: loaded.profile, urls: { school: urls.school, client: client.url, graphiql }, close };
   } catch (thrown) {
     await close();
     throw thrown;
   }
+}
+
+/** The admin listener as a browser on this computer reaches it. */
+function adminOrigin(host: string, port: number): string {
+  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function portOf(text: string | undefined, fallback: number): number {

@@ -1,26 +1,36 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { writeAnswer } from '../http/answer.ts';
+import { GRAPHIQL_PATHS, graphiqlFile } from './graphiql/graphiql.ts';
+import type { GraphiqlOptions } from './graphiql/page.ts';
 import type { Readiness } from './readiness.ts';
 
 export interface AdminOptions {
   readonly readiness: () => Promise<Readiness>;
   readonly rotateKeys: () => Promise<void>;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
+  /** For GraphiQL; undefined where there is no Account API. */
+  readonly graphiql: GraphiqlOptions | undefined;
 }
 
 interface Said {
   readonly status: number;
   readonly text: string;
   readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Entry {
+  readonly methods: readonly string[];
+  readonly say: () => Promise<Said>;
 }
 
 /**
  * The admin listener. `/livez` says that the process runs; `/readyz` that it may be sent requests. `/metrics` is for
- * Prometheus. `/keys/rotate` moves on to the next signing key. Nothing here asks who calls: it listens on loopback, and
- * takes nothing from a browser's page.
+ * Prometheus. `/keys/rotate` moves on to the next signing key. `/graphiql` is a page for people who write against the
+ * Account API. Nothing here asks who calls: it listens on loopback, and takes nothing from a browser's page.
  */
 export function adminHandler(options: AdminOptions) {
-  const table: Readonly<Record<string, { readonly methods: readonly string[]; readonly say: () => Promise<Said> }>> = {
+  const table: Readonly<Record<string, Entry>> = {
     '/livez': { methods: ['GET', 'HEAD'], say: async () => ({ status: 200, text: 'ok' }) },
     '/readyz': {
       methods: ['GET', 'HEAD'],
@@ -40,6 +50,12 @@ export function adminHandler(options: AdminOptions) {
         return { status: 200, text: 'rotated' };
       },
     },
+    ...Object.fromEntries(
+      GRAPHIQL_PATHS.map((path) => [
+        path,
+        { methods: ['GET', 'HEAD'], say: () => graphiqlFile(path, options.graphiql) },
+      ]),
+    ),
   };
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -54,11 +70,11 @@ export function adminHandler(options: AdminOptions) {
   };
 }
 
-function send(response: ServerResponse, said: Said, headers: Record<string, string> = {}): void {
-  const { status, text, contentType = 'text/plain; charset=utf-8' } = said;
+function send(response: ServerResponse, said: Said, more: Record<string, string> = {}): void {
+  const { status, text, contentType = 'text/plain; charset=utf-8', headers } = said;
   writeAnswer(response, {
     status,
-    headers: { 'content-type': contentType, 'cache-control': 'no-store', ...headers },
+    headers: { 'content-type': contentType, 'cache-control': 'no-store', ...headers, ...more },
     body: text.endsWith('\n') ? text : `${text}\n`,
   });
 }

@@ -10,18 +10,28 @@ import { STYLE } from './style.ts';
 import { problemPage, walkPage, welcome } from './views.ts';
 import { newWalk } from './walk.ts';
 
-/** The app. In: its own address, the gate's origin, and where sessions are kept. */
-export function studyBuddy(url: string, gate: string, sessions: Sessions): express.Express {
+export interface Places {
+  /** The app's own address. */
+  readonly url: string;
+  /** The gate's origin. */
+  readonly gate: string;
+  /** The address of GraphiQL, for trying queries with the app's token; undefined: it is not offered. */
+  readonly graphiql: string | undefined;
+}
+
+/** The app. In: where it and its neighbours are, and where sessions are kept. */
+export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions): express.Express {
   const app = express();
   const redirectUri = `${url}/callback`;
-  app.disable('x-powered-by').use(protect, guard(url), express.urlencoded({ extended: false, limit: '8kb' }));
+  app.disable('x-powered-by').use(protect(graphiql), guard(url), express.urlencoded({ extended: false, limit: '8kb' }));
 
   app.get('/style.css', (_request, response) => void response.type('css').send(STYLE));
   app.get('/icon.svg', (_request, response) => void response.type('svg').send(ICON));
 
   app.get('/', (request, response) => {
     const walk = sessions.find(request.headers.cookie)?.walk;
-    if (walk !== undefined) return send(response, 200, walkPage(walk, request.query.secrets === 'shown'));
+    if (walk !== undefined)
+      return send(response, 200, walkPage(walk, request.query.secrets === 'shown', graphiql !== undefined));
     allowLeaving(response);
     send(response, 200, welcome(gate));
   });
@@ -58,6 +68,14 @@ export function studyBuddy(url: string, gate: string, sessions: Sessions): expre
     const session = sessions.find(request.headers.cookie);
     if (session !== undefined) sessions.forget(session);
     response.clearCookie(COOKIE, COOKIE_OPTIONS).redirect(303, '/');
+  });
+
+  app.post('/graphiql', (request, response, next) => {
+    if (graphiql === undefined) return next();
+    const walk = sessions.find(request.headers.cookie)?.walk;
+    if (walk?.tokens === undefined || walk.revoked) return response.redirect(303, '/');
+    // Behind the #, which no browser sends to a server: the token is in no log there, and the page drops it at once.
+    response.redirect(303, `${graphiql}#${new URLSearchParams({ access_token: walk.tokens.access })}`);
   });
 
   app.post('/:action', async (request, response, next) => {

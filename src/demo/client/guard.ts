@@ -2,17 +2,20 @@ import type { RequestHandler, Response } from 'express';
 
 const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Headers of every answer. */
-export const protect: RequestHandler = (_request, response, next) => {
-  response.set({
-    'content-security-policy': `${POLICY}; form-action 'self'`,
-    'cache-control': 'no-store',
-    // Not no-referrer: browsers would then send `Origin: null` with our own forms, and the guard below refuse them.
-    'referrer-policy': 'same-origin',
-    'x-content-type-options': 'nosniff',
-  });
-  next();
-};
+/** Headers of every answer. In: the one address besides our own that a form may lead to. */
+export function protect(graphiql: string | undefined): RequestHandler {
+  const forms = graphiql === undefined ? "'self'" : `'self' ${new URL(graphiql).origin}`;
+  return (_request, response, next) => {
+    response.set({
+      'content-security-policy': `${POLICY}; form-action ${forms}`,
+      'cache-control': 'no-store',
+      // Not no-referrer: browsers would then send `Origin: null` with our own forms, and the guard below refuse them.
+      'referrer-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+    });
+    next();
+  };
+}
 
 /**
  * For the page with the Connect form: Chromium holds every redirect after a form to form-action, and this form leads

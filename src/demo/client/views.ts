@@ -20,15 +20,15 @@ export function welcome(gate: string): Html {
   </section>`;
 }
 
-/** The page of a browser on its way, or connected, or disconnected. */
-export function walkPage(walk: Walk, secretsShown: boolean): Html {
+/** The page of a browser on its way, or connected, or disconnected; `graphiql`: whether that can be opened from here. */
+export function walkPage(walk: Walk, secretsShown: boolean, graphiql: boolean): Html {
   const mask: Mask = secretsShown ? whole : shortened;
   const last = walk.steps.at(-1);
   return html`<div class="columns">
     <div class="app">
       ${status(walk)}
       ${last?.problem !== undefined && html`<p class="problem"><a href="#step-${last.number}">Step ${last.number}</a> did not work. ${last.problem.advice}</p>`}
-      ${buttons(walk)}
+      ${buttons(walk, graphiql)}
       ${walk.courses !== undefined && courseList(walk.courses)}
     </div>
     <section class="wire" aria-labelledby="wire-title">
@@ -83,7 +83,7 @@ function status(walk: Walk): Html {
   return html`<h2>Not connected</h2>`;
 }
 
-function buttons(walk: Walk): Html {
+function buttons(walk: Walk, graphiql: boolean): Html {
   const has = walk.tokens !== undefined;
   const button = (action: string, label: string, kind = ''): Html =>
     html`<form method="post" action="/${action}"><button class="${kind}">${label}</button></form>`;
@@ -95,6 +95,8 @@ function buttons(walk: Walk): Html {
         button('refresh', 'Refresh the token'),
         button('introspect', 'Show what the token is'),
         button('userinfo', 'Who am I'),
+        graphiql &&
+          html`<form method="post" action="/graphiql" target="_blank" rel="noopener"><button>Open in GraphiQL</button></form>`,
         button('revoke', 'Disconnect', 'danger'),
       ]
     }
