@@ -5,6 +5,8 @@ import type { Finding } from './problems.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
 const LARGEST = 4 * 1024 ** 2;
+/** Whatever walks a document walks it as deep as it is. */
+const DEEPEST = 128;
 
 /**
  * Reads the OpenAPI documents that `upstreams.*.openapi.file` names. In: the merged settings, not yet known to fit the
@@ -47,5 +49,11 @@ export function openapiProblem(document: unknown): string | undefined {
   if (typeof document.openapi !== 'string' || !/^3\.[01]\.\d/.test(document.openapi)) {
     return 'is not an OpenAPI document of version 3.0 or 3.1';
   }
+  if (isDeeperThan(document, DEEPEST)) return 'is nested too deeply';
   return isTree(document.paths) ? undefined : 'has no paths';
+}
+
+function isDeeperThan(node: unknown, levels: number): boolean {
+  if (typeof node !== 'object' || node === null) return false;
+  return levels === 0 || Object.values(node).some((one) => isDeeperThan(one, levels - 1));
 }

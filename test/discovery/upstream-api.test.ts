@@ -21,6 +21,11 @@ interface Document extends Json {
 /** What has the same letters and may be said. A property may be called x-level. */
 const OUR_OWN = /client_secret\w*|x-www-form-urlencoded|"x-level"/g;
 
+const DEEP = JSON.stringify({
+  openapi: '3.1.0',
+  paths: { '/api/v1/courses': { get: { parameters: [{ name: 'q', in: 'query', example: 'DEEP' }] } } },
+}).replace('"DEEP"', '['.repeat(50_000) + ']'.repeat(50_000));
+
 const ROUTES = [
   { match: 'GET /api/v1/courses/**', upstream: 'backend', scopes: ['courses:read'] },
   { match: 'POST|DELETE /api/v1/courses/**', upstream: 'backend', scopes: ['courses:write'] },
@@ -170,6 +175,7 @@ describe.each([{ way: 'path' }, { way: 'file' }])('the OpenAPI document of an up
         'x-level': { type: 'integer' },
         subtitle: { type: ['string', 'null'] },
         next: { $ref: '#/components/schemas/backend.Course' },
+        gone: {},
         lecturer: {},
       },
     });
@@ -229,6 +235,7 @@ describe('an upstream whose OpenAPI document cannot be had', () => {
     ['answers JSON that is something else', 200, '{"hello":1}'],
     ['answers a Swagger 2 document', 200, '{"swagger":"2.0","paths":{}}'],
     ['answers a list', 200, '[]'],
+    ['answers what is nested without end', 200, DEEP],
   ])('that %s is described by what the gate knows', async (_, status, body) => {
     const backend = await startRecordingUpstream((_request, response) => void response.writeHead(status).end(body));
     const upstreams = { backend: { url: backend.url, openapi: { path: '/api.json' } } };

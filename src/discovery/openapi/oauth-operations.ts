@@ -112,9 +112,9 @@ export function oauthOperations({ config, endpoints }: DescribedService): OwnOpe
   };
 }
 
+/** Looked up for the routes that there are: where registration is closed there are none. */
 function registration({ config, endpoints }: Pick<DescribedService, 'config' | 'endpoints'>): OwnOperations {
-  const { enabled, initialAccessToken, perAddressPerMinute } = config.clients.registration;
-  if (!enabled) return {};
+  const { initialAccessToken, perAddressPerMinute } = config.clients.registration;
   const requestBody = {
     required: true,
     content: {

@@ -137,6 +137,7 @@ export const SCHOOL_API = {
           subtitle: { type: 'string', nullable: true },
           secret_margin: { type: 'number', 'x-internal': true },
           next: { $ref: '#/components/schemas/Course' },
+          gone: { $ref: '#/components/schemas/SecretGone' },
           lecturer: { $ref: 'http://backend.internal.example/secret-schemas.json#/Lecturer' },
         },
       },

@@ -15,7 +15,6 @@ const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const MAPS = ['properties', 'patternProperties', 'dependentSchemas'];
 
 const COMPONENT = /^#\/components\/schemas\/([A-Za-z0-9._-]+)$/;
-const DEEPEST = 64;
 
 /** Copies schemas out of a foreign document, and everything they refer to. */
 export interface SchemaCopy {
@@ -40,31 +39,30 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string): Sc
     return `#/components/schemas/${here}`;
   };
 
-  const copy = (schema: unknown, depth: number): Json => {
-    if (!isTree(schema) || depth > DEEPEST) return {};
+  const copy = (schema: unknown): Json => {
+    if (!isTree(schema)) return {};
     if (schema.$ref !== undefined) {
       const [, name] = COMPONENT.exec(String(schema.$ref)) ?? [];
       if (name === undefined || !Object.hasOwn(known, name)) return texts(schema, 'description');
       return { $ref: refer(name), ...(source.isOld ? {} : texts(schema, 'description')) };
     }
-    const inner = (one: unknown) => copy(one, depth + 1);
     const out: Record<string, unknown> = { ...texts(schema, 'title', 'description') };
     for (const keyword of VALUES) if (Object.hasOwn(schema, keyword)) out[keyword] = schema[keyword];
-    for (const keyword of SCHEMAS) if (isTree(schema[keyword])) out[keyword] = inner(schema[keyword]);
+    for (const keyword of SCHEMAS) if (isTree(schema[keyword])) out[keyword] = copy(schema[keyword]);
     for (const keyword of OPEN_OR_SCHEMA) {
       const value = schema[keyword];
       if (typeof value === 'boolean') out[keyword] = value;
-      else if (isTree(value)) out[keyword] = inner(value);
+      else if (isTree(value)) out[keyword] = copy(value);
     }
     for (const keyword of LISTS) {
       const value = schema[keyword];
-      if (Array.isArray(value) && value.length > 0) out[keyword] = value.map(inner);
+      if (Array.isArray(value) && value.length > 0) out[keyword] = value.map(copy);
     }
     for (const keyword of MAPS) {
       const value = schema[keyword];
       if (!isTree(value)) continue;
       const shown = Object.entries(value).filter(([, one]) => !isTree(one) || !isInternal(one));
-      out[keyword] = Object.fromEntries(shown.map(([name, one]) => [name, inner(one)]));
+      out[keyword] = Object.fromEntries(shown.map(([name, one]) => [name, copy(one)]));
       const hidden = Object.keys(value).filter((name) => !shown.some(([kept]) => kept === name));
       if (keyword === 'properties' && hidden.length > 0) without(out, hidden);
     }
@@ -72,10 +70,10 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string): Sc
   };
 
   return {
-    schema: (schema) => copy(schema, 0),
+    schema: copy,
     referred() {
       for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-        copied.set(nameOf(name), copy(known[name], 0));
+        copied.set(nameOf(name), copy(known[name]));
       }
       return Object.fromEntries(copied);
     },

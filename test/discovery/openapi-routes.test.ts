@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorld, type World } from '../support/world.ts';
+import { lint } from './support/lint.ts';
+
+type Json = Record<string, unknown>;
+interface Document extends Json {
+  readonly paths: Record<string, Record<string, Json>>;
+  readonly components: { readonly securitySchemes: Json };
+}
+
+const ROUTES = [
+  { match: 'GET /api/v1/courses/**', upstream: 'school', scopes: ['courses:read'] },
+  // Never met: the one before takes in all of it.
+  { match: 'GET /api/v1/courses/featured', upstream: 'school', scopes: ['courses:write'] },
+  { match: '* /api/v2/things/*', upstream: 'school', scopes: [] },
+  { match: 'GET /api/v2/members/{member.id}/notes/*/*', upstream: 'school', anonymous: 'refuse' },
+  { match: 'PUT /api/v2/mixed/*', upstream: 'school', scopes: ['pages:write'], bodyLimit: '2KiB' },
+  { match: 'GET /api/v2/mixed/**', upstream: 'school', scopes: ['pages:read'], anonymous: 'serve' },
+  { match: 'PROPFIND /dav/**', upstream: 'school', scopes: [] },
+];
+
+describe('routes in the OpenAPI document', () => {
+  let world: World;
+  let document: Document;
+  beforeAll(async () => {
+    world = await startWorld({
+      profile: 'A',
+      environment: { FIRST_TOKEN: 'a-token-of-thirty-two-characters-at-least' },
+      overrides: {
+        routes: ROUTES,
+        resources: [{ path: '/api/v2', name: 'Second', scopes: ['pages:read', 'pages:write'] }],
+        clients: { registration: { initialAccessToken: { env: 'FIRST_TOKEN' } } },
+        mcp: { signIn: 'on-call' },
+      },
+    });
+    document = (await (await fetch(`${world.origin}/openapi.json`)).json()) as Document;
+  });
+  afterAll(() => world.close());
+
+  it('pass the linter with nothing to say', async () => {
+    expect(await lint(document)).toEqual([]);
+  });
+
+  it('are there as they are met: methods, parts of the path, the first match', () => {
+    const found = Object.entries(document.paths)
+      .filter(([path]) => /^\/(api\/v\d|dav)/.test(path))
+      .map(([path, item]) => [path, Object.keys(item).join(' ')]);
+    expect(Object.fromEntries(found)).toEqual({
+      '/api/v1/courses': 'get',
+      '/api/v1/courses/{rest}': 'get',
+      '/api/v2/things/{part}': 'get put post delete patch',
+      '/api/v2/members/{member_id}/notes/{part}/{part2}': 'get',
+      '/api/v2/mixed/{part}': 'get put',
+      '/api/v2/mixed': 'get',
+    });
+    const { get, put } = document.paths['/api/v2/mixed/{part}'] ?? {};
+    expect([get, put].map((one) => ((one?.parameters ?? []) as Json[]).map(({ name }) => name))).toEqual([
+      ['part'],
+      ['part'],
+    ]);
+    expect(put?.description).toContain('A body has at most 2 KiB.');
+    expect(get?.security).toEqual([{ oauth2: ['pages:read'] }, { openIdConnect: ['pages:read'] }, {}]);
+  });
+
+  it('name the token that registration asks for, and the metadata of each resource', async () => {
+    expect(document.paths['/api/oauth/register']?.post?.security).toEqual([{ initialAccessToken: [] }]);
+    expect(Object.keys(document.components.securitySchemes)).toContain('initialAccessToken');
+    expect(document.paths).toHaveProperty(['/.well-known/oauth-protected-resource/api/v2', 'get']);
+    const text = await (await fetch(`${world.origin}/auth.md`)).text();
+    expect(text).toContain('Authorization: Bearer <initial_access_token>');
+    expect(text).toContain(`A token for \`${world.origin}/api/v2\` can have \`pages:read\`, \`pages:write\` only.`);
+    expect(text).toContain('All tools are listed to everybody');
+    expect(text).not.toContain('a-token-of-thirty-two');
+  });
+
+  it('leave registration out where it is closed', async () => {
+    const closed = await startWorld({
+      profile: 'B',
+      overrides: { clients: { registration: { enabled: false }, documents: { enabled: false } } },
+    });
+    try {
+      const other = (await (await fetch(`${closed.origin}/openapi.json`)).json()) as Document;
+      expect(Object.keys(other.paths).filter((path) => path.includes('register'))).toEqual([]);
+      expect(Object.keys(other.components.securitySchemes)).toEqual(['oauth2', 'openIdConnect']);
+      expect(await lint(other)).toEqual([]);
+    } finally {
+      await closed.close();
+    }
+  });
+});
