@@ -54,6 +54,14 @@ describe.skipIf(!browserPresent())('GraphiQL in a browser', () => {
       expect(answer).not.toContain('errors');
       const { look, findings, count } = closeLook('graphiql');
       await look(page, 'courses');
+      // The last screen of a look is wide; on a phone the answer is below the operation, as wide as the screen lets it be.
+      await page.setViewportSize({ width: 390, height: 844 });
+      const [above, below] = await Promise.all(
+        ['.graphiql-editors', '.result-window'].map((place) => page.locator(place).boundingBox()),
+      );
+      expect(above?.width).toBeGreaterThan(300);
+      expect(below?.width).toBeGreaterThan(300);
+      expect(below?.y).toBeGreaterThanOrEqual((above?.y ?? 0) + (above?.height ?? 0));
 
       await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
       const documentation = page.locator('.graphiql-doc-explorer');

@@ -41,6 +41,7 @@ describe('GraphiQL on the admin listener', () => {
     const page = await response.text();
     expect(page).toContain(`data-endpoint="${world.origin}/account/graphql"`);
     expect(page).toContain('enrolledCourses(first: $first)');
+    expect(page).not.toContain('does not tell its schema');
     const loaded = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address);
     expect(loaded.filter((address) => address !== 'data:,').sort()).toEqual(
       PARTS.map((part) => `/graphiql/${part}`).sort(),
@@ -77,6 +78,15 @@ it('begins empty where the contract has other fields, and says where the schema 
   expect(page).not.toContain('data-query');
   expect(page).toContain('does not tell its schema');
   expect(graphiqlPage({ endpoint, query: '"<x>', introspection: true })).toContain('data-query="&quot;&lt;x&gt;"');
+});
+
+it('says so when this gate does not tell its schema', async () => {
+  const world = await startWorld({ profile: 'A', overrides: { account: { introspection: false } } });
+  try {
+    expect(await (await fetch(`${world.admin}/graphiql`)).text()).toContain('does not tell its schema');
+  } finally {
+    await world.close();
+  }
 });
 
 it('is a 404 in plain text without an Account API, as in Profile B', async () => {
