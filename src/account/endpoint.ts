@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type DocumentNode, type GraphQLFormattedError, Kind } from 'graphql';
 import { type Answer, asGatewayError } from '../errors.ts';
 import { json, writeAnswer } from '../http/answer.ts';
+import { fieldValues } from '../http/field-values.ts';
 import { formatChallenge } from '../oauth/challenge.ts';
+import { parseAuthorization, type Scheme } from '../oauth/credentials.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import type { MappingFile } from './connect/mapping.ts';
@@ -109,12 +111,17 @@ export function createAccount(options: AccountOptions): Account {
     return { errors: [formatError(costError(cost, limits.cost, at), 'MAX_COST_EXCEEDED', undefined, details)] };
   }
 
-  async function run(request: GraphqlRequest, type: ResponseType, principal: MemberPrincipal, ended: AbortController) {
+  async function run(
+    request: GraphqlRequest,
+    type: ResponseType,
+    { principal, scheme }: { readonly principal: MemberPrincipal; readonly scheme: Scheme },
+    ended: AbortController,
+  ) {
     const checked = find(request);
     if (checked.document === undefined) return answer(type, false, { errors: checked.errors });
     const { scope } = principal;
     const lacking = scopesMissingForMutation(schema, guards, checked.document, request.operationName, scope);
-    if (lacking !== undefined) return insufficientScope(new Set([...scope, ...lacking]), metadataUrl);
+    if (lacking !== undefined) return insufficientScope(scheme, new Set([...scope, ...lacking]), metadataUrl);
     const { executed, body } = await execute(checked.document, request, principal, ended);
     return answer(type, executed, body);
   }
@@ -150,7 +157,10 @@ export function createAccount(options: AccountOptions): Account {
     try {
       const type = negotiate(request.headers.accept);
       if (type === undefined) finished = NOT_ACCEPTABLE;
-      else finished = await run(await readGraphqlRequest(request, options.bodyLimit), type, principal, ended);
+      else {
+        const caller = { principal, scheme: schemeOf(request) };
+        finished = await run(await readGraphqlRequest(request, options.bodyLimit), type, caller, ended);
+      }
     } catch (thrown) {
       finished = failure(thrown, onError);
     }
@@ -198,10 +208,16 @@ function refusedDocument(code: keyof typeof DOCUMENT_REFUSALS): Checked {
   return { errors: [{ message: DOCUMENT_REFUSALS[code], extensions: { code } }] };
 }
 
+/** By which scheme the admitted token was shown: a challenge answers in the same (RFC 9449 §7.1). */
+function schemeOf(request: IncomingMessage): Scheme {
+  const shown = parseAuthorization(fieldValues(request, 'authorization'));
+  return shown.kind === 'none' ? 'Bearer' : shown.scheme;
+}
+
 /** A write that the token does not cover: nothing has run, so the status may say it (RFC 6750 §3.1). */
-function insufficientScope(scope: ReadonlySet<string>, resourceMetadata: string): Answer {
+function insufficientScope(scheme: Scheme, scope: ReadonlySet<string>, resourceMetadata: string): Answer {
   const challenge = formatChallenge({
-    scheme: 'Bearer',
+    scheme,
     status: 403,
     error: 'insufficient_scope',
     description: 'the access token lacks a scope that is needed here',

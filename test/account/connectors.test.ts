@@ -317,6 +317,17 @@ describe('mutations', () => {
     expect(seen).toEqual([]);
   });
 
+  test('a token that was shown with a proof is challenged in its own scheme', async () => {
+    const { url } = await start(types, mapping, echo);
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'DPoP bound-token' },
+      body: JSON.stringify({ query: 'mutation { drop(id: "1") { slug } }' }),
+    });
+    expect(answer.status).toBe(403);
+    expect(answer.headers.get('www-authenticate')).toMatch(/^DPoP error="insufficient_scope", .*algs="ES256 /);
+  });
+
   test.each([
     [400, 'BAD_USER_INPUT'],
     [404, 'NOT_FOUND'],

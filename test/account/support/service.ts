@@ -19,6 +19,7 @@ type Answer = { readonly status: number; readonly text: string } | { readonly js
 
 /** An Account API over one recording upstream, from a contract's and a mapping's text. */
 export interface MappedService {
+  readonly url: string;
   readonly seen: Seen[];
   ask(query: string, variables?: object): Promise<Reply>;
   close(): Promise<void>;
@@ -63,6 +64,7 @@ export async function mapService(
     principal,
   );
   return {
+    url: account.url,
     seen,
     ask: (query, variables) => account.ask(query, variables),
     async close() {
