@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAccount } from './account/endpoint.ts';
+import { configuredAccount } from './account/configured.ts';
 import { createAuthorizationServer } from './authorization-server/authorization-server.ts';
 import { type DocumentNetwork, INTERNET } from './authorization-server/client-documents/network.ts';
 import { isOwnCookie } from './authorization-server/cookies.ts';
@@ -32,6 +32,7 @@ import { createLineWriter } from './operations/line-writer.ts';
 import type { Log } from './operations/log.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { observedStore } from './operations/observed-store.ts';
+import { oneAtATime } from './operations/one-at-a-time.ts';
 import { createReadiness } from './operations/readiness.ts';
 import { createRequestRecords } from './operations/request-records.ts';
 import { cachedIntrospect } from './resource-server/cache.ts';
@@ -188,28 +189,11 @@ export async function startGateway({
     bus.subscribe(cache.clear);
     const gate = createGate(cache.introspect, proofCheck(store, clock), () => unixSeconds(clock));
 
-    const account =
-      config.account === undefined || loaded.accountFiles === undefined
-        ? undefined
-        : createAccount({
-            schemaText: loaded.accountFiles.schema.text,
-            mappings: loaded.accountFiles.mappings,
-            recorded: loaded.accountFiles.recorded,
-            upstreams: Object.keys(config.upstreams),
-            config: loaded.accountConfig,
-            scopes,
-            metadataUrl: resources[0].metadataUrl,
-            limits: config.account.limits,
-            introspection: config.account.introspection,
-            documents:
-              loaded.accountFiles.documents === undefined
-                ? undefined
-                : { file: loaded.accountFiles.documents, only: config.account.documents?.only === true },
-            call,
-            bodyLimit: config.account.bodyLimit,
-            deadline: config.account.deadline,
-            onError: (error) => log.error({ err: error }, 'the Account API failed'),
-          });
+    const account = configuredAccount(loaded, {
+      call,
+      metadataUrl: resources[0].metadataUrl,
+      onError: (error) => log.error({ err: error }, 'the Account API failed'),
+    });
 
     const mcp =
       config.mcp === undefined
@@ -367,20 +351,6 @@ export async function startGateway({
     await store.close();
     throw thrown;
   }
-}
-
-/** Work that takes longer than its interval is not begun again meanwhile. */
-function oneAtATime(work: () => Promise<unknown>, complaint: string, log: Log): () => void {
-  let busy = false;
-  return () => {
-    if (busy) return;
-    busy = true;
-    work()
-      .catch((error: unknown) => log.error({ err: error }, complaint))
-      .finally(() => {
-        busy = false;
-      });
-  };
 }
 
 function asMember(principal: Parameters<Handler>[0]['principal']) {

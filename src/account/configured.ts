@@ -1,0 +1,28 @@
+import type { LoadedConfig } from '../config/load.ts';
+import { type Account, type AccountOptions, createAccount } from './endpoint.ts';
+
+/** The Account API as configured; undefined where none is. Throws MappingError with every mistake of its files. */
+export function configuredAccount(
+  { config, accountFiles, accountConfig }: Pick<LoadedConfig, 'config' | 'accountFiles' | 'accountConfig'>,
+  parts: Pick<AccountOptions, 'call' | 'metadataUrl' | 'onError'>,
+): Account | undefined {
+  if (config.account === undefined || accountFiles === undefined) return undefined;
+  const { limits, introspection, bodyLimit, deadline, documents } = config.account;
+  return createAccount({
+    ...parts,
+    schemaText: accountFiles.schema.text,
+    mappings: accountFiles.mappings,
+    recorded: accountFiles.recorded,
+    upstreams: Object.keys(config.upstreams),
+    config: accountConfig,
+    scopes: Object.keys(config.scopes),
+    limits,
+    introspection,
+    bodyLimit,
+    deadline,
+    documents:
+      accountFiles.documents === undefined
+        ? undefined
+        : { file: accountFiles.documents, only: documents?.only === true },
+  });
+}
