@@ -37,7 +37,7 @@ const SANE = {
 /** As many at once as by default: thousands of requests on one connection are refused, not remembered. */
 const LIMITS = { ...FREELY, open: { address: 1_000, member: 1_000 } };
 /** What a process may grow by, whatever it was sent. */
-const GROWTH = 300 * 1024 * 1024;
+const GROWTH = 200 * 1024 * 1024;
 /** A target as one server after the other understands it: no dot segment, no second slash, nothing to decode twice. */
 const CLEAR_TARGET =
   /^(?!\*)\/(?![^?]*\/\/)(?![^?]*\/\.{1,2}(\/|\?|$))[A-Za-z0-9\-._~!$&'()*+,=:@/%]*(\?[\x21-\x7E]*)?$/;
