@@ -47,7 +47,7 @@ const IMPATIENT = {
 /** A client for commands. Those of a Cluster go to the primary of their slot. */
 export function createRedisClient(target: RedisTarget): RedisClient {
   if (target.cluster === undefined) return singleClient(target);
-  const cluster = new Cluster([...target.cluster], {
+  return new Cluster([...target.cluster], {
     // A node that is being connected to (after a MOVED) is waited for, within the patience of each command.
     enableOfflineQueue: true,
     scaleReads: 'master',
@@ -60,8 +60,6 @@ export function createRedisClient(target: RedisTarget): RedisClient {
     slotsRefreshInterval: 5000,
     redisOptions: { ...IMPATIENT, ...access(target) },
   });
-  cluster.on('+node', survivingErrors);
-  return cluster;
 }
 
 /** A client that listens. Every node of a Cluster hears what is published at any of them, so it stays with one. */
@@ -78,26 +76,32 @@ export function createRedisListener(target: RedisTarget): Redis {
       return soon(attempts);
     },
   });
-  return survivingErrors(client);
+  return client;
 }
 
 /**
- * ioredis listens to the first error of a socket. TLS may have two, when a server refuses us after the handshake; one that
- * nobody listens to would end the process.
+ * ioredis listens to the first error of a socket. TLS may have two, when a server refuses us after the handshake or is left
+ * in the middle of it; one that nobody listens to would end the process. It makes connections of its own (to Sentinels, to
+ * listen to a Cluster) that nobody else gets hold of, so all of them are met where they begin.
  */
-function survivingErrors(client: Redis): Redis {
-  const { connector } = client as unknown as { connector: { connect(...given: unknown[]): Promise<Socket> } };
-  const connect = connector.connect.bind(connector);
-  connector.connect = async (...given) => (await connect(...given)).on('error', () => {});
-  return client;
-}
+const guarded = new WeakSet<object>();
+const connect = Redis.prototype.connect;
+Redis.prototype.connect = function (this: Redis, ...given) {
+  const { connector } = this as unknown as { connector: { connect(...given: unknown[]): Promise<Socket> } };
+  if (!guarded.has(connector)) {
+    guarded.add(connector);
+    const open = connector.connect.bind(connector);
+    connector.connect = async (...given) => (await open(...given)).on('error', () => {});
+  }
+  return connect.apply(this, given);
+};
 
 function singleClient(target: RedisTarget): Redis {
   const options = { ...IMPATIENT, enableOfflineQueue: false, retryStrategy: soon };
   if (target.sentinels === undefined) {
-    return survivingErrors(new Redis({ ...options, ...addressOf(target), ...access(target) }));
+    return new Redis({ ...options, ...addressOf(target), ...access(target) });
   }
-  const client = new Redis({
+  return new Redis({
     ...options,
     ...access(target),
     sentinels: [...target.sentinels],
@@ -111,7 +115,6 @@ function singleClient(target: RedisTarget): Redis {
     sentinelReconnectStrategy: soon,
     ...(target.tls === undefined ? {} : { sentinelTLS: target.tls, enableTLSForSentinelMode: true }),
   });
-  return survivingErrors(client);
 }
 
 /** What goes over what the address says. */

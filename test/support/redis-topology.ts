@@ -23,10 +23,20 @@ async function redisProcess(folder: string, port: number, args: readonly string[
   admin.on('error', () => {});
   let child: ChildProcess | undefined;
   const start = async () => {
-    child = spawn(REDIS ?? '', [...args, '--port', String(port), '--dir', folder], { stdio: 'ignore' });
-    await admin.ping();
+    const spawned = spawn(REDIS ?? '', [...args, '--port', String(port), '--dir', folder], { stdio: 'ignore' });
+    child = spawned;
+    // Somebody may have taken the port since it was found free.
+    const died = new Promise<never>((_, reject) => {
+      spawned.once('exit', (code) => reject(new Error(`the Redis at port ${port} ended: ${code}`)));
+    });
+    await Promise.race([admin.ping(), died]);
   };
-  await start();
+  try {
+    await start();
+  } catch (thrown) {
+    admin.disconnect();
+    throw thrown;
+  }
   return {
     port,
     admin,
@@ -49,6 +59,17 @@ async function until(holds: () => Promise<boolean>, what: string): Promise<void>
   for (let tries = 0; !(await holds()); tries += 1) {
     if (tries === 600) throw new Error(`it took too long: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Ports are found first and taken later: on a busy machine, somebody else may come in between. */
+async function severalTimes<T>(start: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await start();
+    } catch (thrown) {
+      if (tries === 5) throw thrown;
+    }
   }
 }
 
@@ -77,7 +98,10 @@ export interface Sentinels extends Topology {
 export const DOWN_AFTER = 1000;
 
 /** A primary, two replicas and three Sentinels that watch them. In: more of the settings of each Redis. */
-export async function startSentinels(args: readonly string[] = []): Promise<Sentinels> {
+export const startSentinels = (args: readonly string[] = []): Promise<Sentinels> =>
+  severalTimes(() => trySentinels(args));
+
+async function trySentinels(args: readonly string[]): Promise<Sentinels> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-sentinel-'));
   const durable = ['--save', '', '--appendonly', 'yes', '--repl-diskless-sync-delay', '0', ...args];
   const primary = await redisProcess(join(folder, 'r0'), await freePort(), durable);
@@ -130,23 +154,42 @@ const SLOTS = [
 ] as const;
 
 /** A Cluster of three primaries that share the slots; what is of a living one is served while another is down. */
-export async function startCluster(): Promise<RedisCluster> {
+export const startCluster = (): Promise<RedisCluster> => severalTimes(tryCluster);
+
+async function tryCluster(): Promise<RedisCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-cluster-'));
   const args = ['--save', '', '--appendonly', 'yes', '--cluster-enabled', 'yes', '--cluster-node-timeout', '1000'];
   args.push('--cluster-require-full-coverage', 'no');
   const redis: RedisProcess[] = [];
-  for (const [at, [from, to]] of SLOTS.entries()) {
-    const one = await redisProcess(join(folder, String(at)), await freePort(), args);
-    await one.admin.cluster('SET-CONFIG-EPOCH', at + 1);
-    await one.admin.call('CLUSTER', 'ADDSLOTSRANGE', from, to);
-    redis.push(one);
-  }
-  for (const { port } of redis.slice(1)) await redis[0]?.admin.cluster('MEET', '127.0.0.1', port);
-  for (const { admin } of redis) {
-    await until(async () => {
-      const said = (await admin.cluster('INFO')) as string;
-      return said.includes('cluster_state:ok') && said.includes('cluster_slots_assigned:16384');
-    }, 'the Cluster');
+  const buses: number[] = [];
+  try {
+    for (const [at, [from, to]] of SLOTS.entries()) {
+      // The port the nodes talk among themselves on is the other one plus 10,000, unless it is said: that may be taken.
+      const bus = await freePort();
+      const own = [...args, '--cluster-port', String(bus)];
+      const one = await redisProcess(join(folder, String(at)), await freePort(), own);
+      await one.admin.cluster('SET-CONFIG-EPOCH', at + 1);
+      await one.admin.call('CLUSTER', 'ADDSLOTSRANGE', from, to);
+      redis.push(one);
+      buses.push(bus);
+    }
+    for (const { admin } of redis) {
+      await until(async () => {
+        const said = (await admin.cluster('INFO')) as string;
+        if (said.includes('cluster_state:ok') && said.includes('cluster_slots_assigned:16384')) return true;
+        // A meeting that was not answered within a second is forgotten by those who were to meet.
+        if (said.includes('cluster_known_nodes:3') === false) {
+          for (const [at, { port }] of redis.entries()) {
+            if (at === 0) continue;
+            await redis[0]?.admin.call('CLUSTER', 'MEET', '127.0.0.1', port, buses[at] as number);
+          }
+        }
+        return false;
+      }, 'the Cluster');
+    }
+  } catch (thrown) {
+    await ending(folder, redis)();
+    throw thrown;
   }
   return {
     nodes: redis.map(({ port }) => ({ host: '127.0.0.1', port })),
