@@ -42,6 +42,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   'http-proxy-middleware': ['upstream/site.ts', 'upstream/site-exchange.ts'],
   graphql: ['account', 'demo/school'],
   yaml: ['config'],
+  re2js: ['config/pattern.ts'],
   zod: ['config'],
   pino: ['operations/log.ts'],
   'prom-client': ['operations/metrics.ts'],

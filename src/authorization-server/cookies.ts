@@ -4,8 +4,3 @@ export const COOKIE_NAMES = {
   interaction: 'coursegate_interaction',
   resume: 'coursegate_resume',
 } as const;
-
-/** Whether a cookie is one of ours, signature cookies included. */
-export function isOwnCookie(name: string): boolean {
-  return name.startsWith('coursegate_');
-}

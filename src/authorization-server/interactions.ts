@@ -86,9 +86,9 @@ export function createInteractions(options: InteractionOptions): Interactions {
   };
 
   const signInUrl = (interaction: Interaction): string => {
-    const loginHint = interaction.params.login_hint;
+    const { login_hint, ui_locales } = interaction.params;
     const returnTo = new URL(`${ENDPOINTS.interaction}/${interaction.uid}/return`, origin);
-    return connector.signInUrl(returnTo, { loginHint: typeof loginHint === 'string' ? loginHint : undefined }).href;
+    return connector.signInUrl(returnTo, { loginHint: given(login_hint), uiLocales: given(ui_locales) }).href;
   };
 
   /** Hands the result over and sends the browser on. Of two answers given at once, the later finds it over. */
@@ -239,6 +239,11 @@ function refuseCrossSite(request: IncomingMessage, origin: string): void {
   const from = request.headers.origin;
   const ours = site !== undefined ? site === 'same-origin' : from === undefined || from === origin;
   if (!ours) throw new PageFailure('forbidden', 'failure.other_site');
+}
+
+/** A parameter of the authorization request, where it was sent. */
+function given(parameter: unknown): string | undefined {
+  return typeof parameter === 'string' ? parameter : undefined;
 }
 
 /** How a member knows which of their accounts it is. */

@@ -4,15 +4,15 @@ import { isForbiddenScheme } from '../oauth/forbidden-scheme.ts';
 import { isScopeToken } from '../oauth/scope.ts';
 import { account } from './account.ts';
 import { limits, routeLimits } from './limits.ts';
+import { login } from './login.ts';
 import { mcp } from './mcp.ts';
+import { name } from './name.ts';
 import { pages, translatable } from './pages.ts';
 import { redisSettings } from './redis-settings.ts';
 import { secretReference } from './secret-reference.ts';
 import { duration, size } from './units.ts';
 import { upstreamApi } from './upstream-api.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
-
-const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'must be a name of letters, digits, - and _');
 
 /** The origin is issuer, audience and base of every URL at once, so it is one exact string: no path, no final slash. */
 const origin = z
@@ -90,26 +90,6 @@ const store = z.discriminatedUnion('kind', [
   redisSettings,
   z.strictObject({ kind: z.literal('memory') }),
 ]);
-
-const pointer = z.string().regex(/^(\/[^/]+)+$/, 'must be a JSON pointer such as /user/id');
-
-const sessionLogin = z.strictObject({
-  kind: z.literal('session'),
-  upstream: name,
-  whoami: z.strictObject({
-    path: z.string().regex(/^\//, 'must begin with /'),
-    subject: pointer.default('/id'),
-    email: pointer.optional(),
-    name: pointer.optional(),
-    authTime: pointer.optional().meta({ description: 'When the member signed in, Unix seconds: makes max_age exact.' }),
-    acr: pointer.optional().meta({ description: 'How the member signed in (OpenID Connect acr).' }),
-  }),
-  loginUrl: z.string().regex(/^(\/|https?:\/\/)/, 'must be a path or an http(s) URL'),
-  returnParam: z.string().min(1).default('return_to'),
-  hintParam: z.string().min(1).optional().meta({ description: 'Where the sign-in page takes a login_hint.' }),
-  acrValues: z.array(z.string().min(1)).default([]).meta({ description: 'The acr values that whoami may give.' }),
-  cookies: z.array(z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be a cookie name')).min(1),
-});
 
 const upstream = z.strictObject({
   url: httpUrl.meta({ description: 'Where it listens; a path in it comes before the path of every request.' }),
@@ -282,7 +262,7 @@ export const configSchema = z.strictObject({
     description:
       'Key material (32 bytes or more) that seals the store and signs cookies. Left out, an embedded store makes its own beside the file.',
   }),
-  login: z.discriminatedUnion('kind', [sessionLogin]),
+  login,
   upstreams: z.record(name, upstream),
   scopes: z.record(z.string().refine(isScopeToken, 'must be one scope token (RFC 6749 §3.3)'), scope),
   resourceIndicator: z.enum(['required', 'optional']).meta({
@@ -335,7 +315,6 @@ export type RouteConfig = Config['routes'][number];
 export type McpConfig = NonNullable<Config['mcp']>;
 export type ToolConfig = McpConfig['tools'][number];
 export type ScopeConfig = Config['scopes'][string];
-export type SessionLoginConfig = Extract<Config['login'], { kind: 'session' }>;
 
 /** Splits a route's `match`. Out: its methods (undefined for every method) and its path pattern. */
 export function parseMatch(match: string): { methods: readonly string[] | undefined; pattern: string } {

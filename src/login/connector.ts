@@ -8,11 +8,18 @@ export interface Member {
   /** When and how they signed in at the backend, where it says so: Unix seconds, and an OpenID Connect acr value. */
   readonly authTime: number | undefined;
   readonly acr: string | undefined;
+  /**
+   * Opaque; when it is another than last time, all that the member let in before must end: a new password, a
+   * suspension. Undefined: the backend tells none.
+   */
+  readonly version: string | undefined;
 }
 
 /** What an app asked of the sign-in (OpenID Connect Core §3.1.2.1). */
 interface SignInWish {
   readonly loginHint: string | undefined;
+  /** Languages in the order of preference (BCP 47), separated by spaces, as the app sent them. */
+  readonly uiLocales: string | undefined;
 }
 
 /**

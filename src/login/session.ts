@@ -1,92 +1,44 @@
-import type { SessionLoginConfig } from '../config/schema.ts';
+import type { SessionLoginConfig } from '../config/session-login.ts';
 import { GatewayError } from '../errors.ts';
 import type { CallUpstream } from '../upstream/request.ts';
-import type { LoginConnector, Member } from './connector.ts';
-
-/** A subject travels in headers, tokens and paths of other systems: bounded, and free of anything that is not text. */
-const SUBJECT = /^[^\p{Cc}\p{Cf}\s](?:[^\p{Cc}\p{Cf}]{0,253}[^\p{Cc}\p{Cf}\s])?$/u;
+import type { LoginConnector } from './connector.ts';
+import { cookieFilter } from './cookies.ts';
+import { createWhoami } from './whoami/whoami.ts';
 
 /**
- * The `session` connector: the backend's own cookie, asked at its own whoami URL. Only the listed cookies are sent, a
- * redirect or 401/403 means nobody is signed in, and no redirect is followed.
+ * The `session` connector: the backend's own cookie, asked at its own whoami URL. Only the listed cookies are sent, and
+ * no redirect is followed. Nothing is remembered between two calls: who signed out, or was signed in in their place, is
+ * found out at once.
  */
 export function sessionConnector(config: SessionLoginConfig, origin: string, call: CallUpstream): LoginConnector {
+  const whoami = createWhoami(config.whoami);
+  const listedCookies = cookieFilter(config.cookies);
   return {
     async identify(headers) {
-      const cookie = pickCookies(headers.cookie ?? '', config.cookies);
+      const cookie = listedCookies(headers.cookie ?? '');
       if (cookie === '') return undefined;
-      const response = await call({
+      const answer = await call({
         upstream: config.upstream,
         method: 'GET',
         path: config.whoami.path,
-        headers: { cookie, accept: 'application/json' },
+        headers: { cookie, accept: whoami.accept },
       }).catch((thrown: unknown) => {
         throw new GatewayError('login_unavailable', { cause: thrown });
       });
-      if (response.status === 401 || response.status === 403 || (response.status >= 300 && response.status < 400)) {
-        return undefined;
-      }
-      if (response.status !== 200) throw unusable(`whoami answered ${response.status}`);
-      return parseMember(response.body, config.whoami);
+      return whoami.read(answer);
     },
 
-    signInUrl(returnTo, { loginHint }) {
+    signInUrl(returnTo, { loginHint, uiLocales }) {
       const url = new URL(config.loginUrl, origin);
       // On the backend's own origin most sites take a path only: an absolute URL looks to them like an open redirect.
-      const value = url.origin === returnTo.origin ? `${returnTo.pathname}${returnTo.search}` : returnTo.href;
+      const format = config.returnFormat ?? (url.origin === returnTo.origin ? 'path' : 'url');
+      const value = format === 'path' ? `${returnTo.pathname}${returnTo.search}` : returnTo.href;
       url.searchParams.set(config.returnParam, value);
       if (config.hintParam !== undefined && loginHint !== undefined) url.searchParams.set(config.hintParam, loginHint);
+      if (config.localesParam !== undefined && uiLocales !== undefined) {
+        url.searchParams.set(config.localesParam, uiLocales);
+      }
       return url;
     },
   };
-}
-
-/** In: a Cookie field value. Out: the pairs whose names are listed, byte for byte, in the order received. */
-function pickCookies(header: string, names: readonly string[]): string {
-  return header
-    .split(';')
-    .map((pair) => pair.trim())
-    .filter((pair) => names.includes(pair.slice(0, Math.max(0, pair.indexOf('=')))))
-    .join('; ');
-}
-
-function parseMember(body: string, whoami: SessionLoginConfig['whoami']): Member {
-  let document: unknown;
-  try {
-    document = JSON.parse(body);
-  } catch (thrown) {
-    throw unusable('whoami did not answer JSON', thrown);
-  }
-  const id = at(document, whoami.subject);
-  const sub = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id;
-  if (typeof sub !== 'string' || !SUBJECT.test(sub))
-    throw unusable(`whoami gave no usable subject at ${whoami.subject}`);
-  const authTime = whoami.authTime === undefined ? undefined : at(document, whoami.authTime);
-  return {
-    sub,
-    email: text(document, whoami.email),
-    name: text(document, whoami.name),
-    authTime: Number.isSafeInteger(authTime) ? (authTime as number) : undefined,
-    acr: text(document, whoami.acr),
-  };
-}
-
-function text(document: unknown, pointer: string | undefined): string | undefined {
-  const value = pointer === undefined ? undefined : at(document, pointer);
-  return typeof value === 'string' && value !== '' && value.length <= 320 ? value : undefined;
-}
-
-/** RFC 6901, own properties only. */
-function at(document: unknown, pointer: string): unknown {
-  let value = document;
-  for (const token of pointer.split('/').slice(1)) {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Record<string, unknown>)[key];
-  }
-  return value;
-}
-
-function unusable(reason: string, cause?: unknown): GatewayError {
-  return new GatewayError('login_unavailable', { cause: new Error(reason, { cause }) });
 }

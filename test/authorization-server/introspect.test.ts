@@ -13,7 +13,14 @@ const TOKEN = {
   jkt: undefined,
 };
 const GRANT = { isExpired: false, clientId: 'c-1', accountId: 'm-1' };
-const MEMBER = { sub: 'm-1', email: 'sam@example.com', name: 'Sam', authTime: undefined, acr: undefined };
+const MEMBER = {
+  sub: 'm-1',
+  email: 'sam@example.com',
+  name: 'Sam',
+  authTime: undefined,
+  acr: undefined,
+  version: undefined,
+};
 
 /** What the store holds of one token; undefined: nothing. */
 interface Held {

@@ -42,7 +42,15 @@ describe('whether a signed-in member signs in again', () => {
       true,
     ],
   ])('with %s', (_name, wishes, known, step, expected) => {
-    const member = { sub: 'm-1', email: undefined, name: undefined, authTime: undefined, acr: undefined, ...known };
+    const member = {
+      sub: 'm-1',
+      email: undefined,
+      name: undefined,
+      authTime: undefined,
+      acr: undefined,
+      version: undefined,
+      ...known,
+    };
     expect(mustSignIn({ ...NONE, ...wishes }, member, step, NOW)).toBe(expected);
   });
 });

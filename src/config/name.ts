@@ -1,0 +1,4 @@
+import { z } from 'zod';
+
+/** What an operator calls a thing that other settings speak of. */
+export const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'must be a name of letters, digits, - and _');

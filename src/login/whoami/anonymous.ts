@@ -1,0 +1,47 @@
+import { compilePattern } from '../../config/pattern.ts';
+import type { WhoamiConfig } from '../../config/whoami.ts';
+import type { UpstreamResponse } from '../../upstream/request.ts';
+import type { ValueAt } from './answer.ts';
+import { unusable } from './unusable.ts';
+
+/** What a backend answers when nobody is signed in. */
+export interface AnonymousRules {
+  /**
+   * By status and Location alone. Out: true: nobody is signed in; false: the answer says who is. Throws GatewayError
+   * `login_unavailable` for a status that says neither.
+   */
+  byHead(answer: UpstreamResponse): boolean;
+  /** By what a good answer says. */
+  byBody(answer: UpstreamResponse): boolean;
+  /** By a value in it. */
+  byValue(valueAt: ValueAt): boolean;
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+export function anonymousRules({ anonymous, subject }: Pick<WhoamiConfig, 'anonymous' | 'subject'>): AnonymousRules {
+  const { statuses, redirects, values, absent } = anonymous;
+  const location = typeof redirects === 'string' ? compilePattern(redirects) : undefined;
+  const body = anonymous.body === undefined ? undefined : compilePattern(anonymous.body);
+
+  return {
+    byHead({ status, headers }) {
+      if (statuses.includes(status)) return true;
+      if (
+        REDIRECTS.has(status) &&
+        (location === undefined ? redirects === true : location.matches(headers.location ?? ''))
+      )
+        return true;
+      if (status !== 200) throw unusable(`${status}`);
+      return false;
+    },
+    byBody: (answer) => body?.matches(answer.body) ?? false,
+    byValue(valueAt) {
+      const value = valueAt(anonymous.at ?? subject);
+      if (value === undefined) return absent;
+      return values.some(
+        (listed) => listed === value || (listed !== null && typeof value === 'string' && String(listed) === value),
+      );
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { load, mistakes, SMALL } from './fixture.ts';
+
+/** The smallest configuration with this in place of its whoami, or of its cookies. */
+const withWhoami = (whoami: string) => SMALL.replace('{ path: /api/me }', whoami);
+const withCookies = (cookies: string) => SMALL.replace('[school_session]', cookies);
+const withLogin = (line: string) => SMALL.replace('  loginUrl: /login\n', `  ${line}\n`);
+
+describe('login.whoami', () => {
+  it('is JSON with the id at /id, unless it says more', async () => {
+    const { config } = await load(SMALL);
+    expect(config.login.whoami).toEqual({
+      path: '/api/me',
+      format: 'json',
+      subject: '/id',
+      anonymous: { statuses: [401, 403], redirects: true, values: [], absent: false },
+    });
+  });
+
+  it.each<[string, string]>([
+    ['{ path: api/me }', 'must begin with /'],
+    ['{ path: "/api/me x" }', 'must begin with /'],
+    ['{ path: /me, subject: id }', 'must be a JSON pointer such as /user/id'],
+    ['{ path: /me, email: /a~2 }', 'must be a JSON pointer such as /user/id'],
+    ['{ path: /me, anonymous: { at: user } }', 'must be a JSON pointer such as /user/id'],
+    ['{ path: /me, format: header }', 'login.whoami.subject: is missing'],
+    ['{ path: /me, format: header, subject: "X Member" }', 'must be the name of a header field'],
+    ['{ path: /me, format: html, subject: "(a" }', "is no pattern in RE2's syntax: missing closing ): `(a`"],
+    ['{ path: /me, format: html, subject: "(?<=id)(a)" }', "is no pattern in RE2's syntax: invalid named capture"],
+    ['{ path: /me, format: html, subject: "abc" }', 'must have one group (…) that captures the value, and has 0'],
+    ['{ path: /me, format: html, subject: "(a)(b)" }', 'must have one group (…) that captures the value, and has 2'],
+    ['{ path: /me, format: html, subject: "(?:(?:a{0,50}){0,20})(b)" }', 'is too large a pattern'],
+    ['{ path: /me, format: html, subject: "(a)", version: "b" }', 'must have one group (…) that captures the value'],
+    ['{ path: /me, anonymous: { body: "(" } }', "is no pattern in RE2's syntax"],
+    ['{ path: /me, anonymous: { redirects: "(" } }', "is no pattern in RE2's syntax"],
+    ['{ path: /me, anonymous: { statuses: [200] } }', 'must be at least 400'],
+    ['{ path: /me, anonymous: { statuses: [500] } }', 'must be at most 499'],
+    ['{ path: /me, format: xml }', 'must be one of json, header, html'],
+  ])('%s is a mistake: %s', async (whoami, message) => {
+    const found = await mistakes(withWhoami(whoami));
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain('login.whoami');
+    expect(found[0]).toContain(message);
+  });
+
+  it('takes one group, and groups that capture nothing', async () => {
+    const { config } = await load(withWhoami(`{ path: /me, format: html, subject: 'id="(?:m|n)-(\\d+)"' }`));
+    expect(config.login.whoami.subject).toBe('id="(?:m|n)-(\\d+)"');
+  });
+});
+
+describe('login', () => {
+  it.each<[string, string]>([
+    ['["*"]', 'must be more than *'],
+    ['["***"]', 'must be more than *'],
+    ['[coursegate_session]', 'is a cookie of coursegate itself'],
+    ['["coursegate_*"]', 'is a cookie of coursegate itself'],
+    ['["a b"]', 'must be a cookie name'],
+    ['[]', 'must not be empty'],
+  ])('cookies %s is a mistake: %s', async (cookies, message) => {
+    expect(await mistakes(withCookies(cookies))).toEqual([expect.stringContaining(message)]);
+  });
+
+  it.each([
+    'loginUrl: //evil.example/login',
+    'loginUrl: /\\evil.example',
+    'loginUrl: "javascript:alert(1)"',
+    'loginUrl: login',
+  ])('%s is a mistake', async (line) => {
+    expect(await mistakes(withLogin(line))).toEqual([expect.stringContaining('must be a path or an http(s) URL')]);
+  });
+});

@@ -1,0 +1,55 @@
+import { generateKeyPair } from 'jose';
+import { sessionLogin } from '../../../src/config/session-login.ts';
+import type { LoginConnector, Member } from '../../../src/login/connector.ts';
+import { sessionConnector } from '../../../src/login/session.ts';
+import { createCallUpstream } from '../../../src/upstream/call.ts';
+import { createIdentity } from '../../../src/upstream/identity.ts';
+import { createPools } from '../../../src/upstream/pools.ts';
+import { upstreamConfig } from '../../support/upstream-config.ts';
+
+export const ORIGIN = 'https://school.example';
+
+type Settings = Readonly<Record<string, unknown>>;
+
+/** The session connector in front of a backend that listens at `url`, as the configuration makes it. */
+export interface Connected {
+  /** With keys laid over `login`; out: the connector. */
+  connector(settings?: Settings): LoginConnector;
+  /** Who is signed in by `school_session=mine`, with keys laid over `login.whoami`. */
+  who(whoami?: Settings): Promise<Member | undefined>;
+  close(): Promise<void>;
+}
+
+/** In: the backend's URL, and the milliseconds it may take. */
+export async function connectedTo(url: string, timeout = 10_000): Promise<Connected> {
+  const upstreams = {
+    school: upstreamConfig(url, { timeout: timeout / 1000, breaker: { failures: 0, cooldown: 5, statuses: [] } }),
+  };
+  const pools = createPools(upstreams);
+  const { privateKey } = await generateKeyPair('ES256');
+  const identity = createIdentity({
+    issuer: ORIGIN,
+    signingKey: async () => ({ kid: 'k1', key: privateKey }),
+    clock: Date.now,
+  });
+  const call = createCallUpstream({ upstreams, pools, identity, origin: ORIGIN });
+  const connector = (settings: Settings = {}) =>
+    sessionConnector(
+      sessionLogin.parse({
+        kind: 'session',
+        upstream: 'school',
+        whoami: { path: '/api/me' },
+        loginUrl: '/login',
+        cookies: ['school_session', 'remember'],
+        ...settings,
+      }),
+      ORIGIN,
+      call,
+    );
+  return {
+    connector,
+    who: (whoami = {}) =>
+      connector({ whoami: { path: '/api/me', ...whoami } }).identify({ cookie: 'school_session=mine' }),
+    close: () => pools.close(),
+  };
+}
