@@ -22,6 +22,7 @@ import { createAdmission } from './limits/admission.ts';
 import { openListeners } from './listeners.ts';
 import { sessionConnector } from './login/session.ts';
 import { createMcp, MCP_PATHS } from './mcp/mcp.ts';
+import type { ServerFactory } from './mcp/server.ts';
 import { protectedResource } from './oauth/protected-resource.ts';
 import { resourceIndicators } from './oauth/resource-indicator.ts';
 import { createAccessLog } from './operations/access-log.ts';
@@ -61,6 +62,8 @@ export interface GatewayOptions {
   readonly accessDescriptor?: number;
   /** Where client ID metadata documents are fetched from, when it is not the internet. */
   readonly documentNetwork?: DocumentNetwork;
+  /** What answers at /mcp, when it is not the configured tools. */
+  readonly mcpServer?: ServerFactory;
 }
 
 export interface Gateway {
@@ -84,6 +87,7 @@ export async function startGateway({
   clock,
   accessDescriptor,
   documentNetwork = INTERNET,
+  mcpServer,
 }: GatewayOptions): Promise<Gateway> {
   const { config } = loaded;
   const { origin } = config;
@@ -204,6 +208,7 @@ export async function startGateway({
             call,
             prepare: account?.prepare,
             audit: createAudit(log),
+            serverOf: mcpServer,
             onError: (error) => log.error({ err: error }, 'a tool failed'),
           });
     if (mcp !== undefined && mcp.findings.length > 0) throw loaded.mistaken(mcp.findings);

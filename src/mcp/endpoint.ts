@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { createMcpHandler } from '@modelcontextprotocol/server';
+import { createMcpHandler, type McpServerFactory } from '@modelcontextprotocol/server';
 import type { McpConfig } from '../config/schema.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
@@ -11,15 +11,16 @@ import type { Audit } from '../operations/audit.ts';
 import { edgeCheck } from './edge.ts';
 import { type Message, readMessage } from './message.ts';
 import { findResource } from './resources.ts';
-import { createServer, type Offer, type Served } from './server.ts';
+import type { Offer, Served, ServerFactory } from './server.ts';
 import { challengeFor, type Door } from './sign-in.ts';
 import type { Outcome, Tool } from './tool.ts';
-import { answerOf, webRequest } from './web.ts';
+import { answerOf, takesEvents, webRequest } from './web.ts';
 
 export interface McpOptions {
   readonly origin: string;
   readonly config: McpConfig;
   readonly offer: Offer;
+  readonly serverOf: ServerFactory;
   readonly audit: Audit;
   /** Told what a client is not. */
   readonly onError: (error: unknown) => void;
@@ -35,14 +36,27 @@ const METHOD_NOT_FOUND = -32_601;
  * behind a door. The gate in front has judged the token and its audience; the scopes of tools are judged here, from the
  * message that is run.
  */
-export function createMcpEndpoint({ origin, config, offer, audit, onError }: McpOptions): (door: Door) => Handler {
+export function createMcpEndpoint({
+  origin,
+  config,
+  offer,
+  serverOf,
+  audit,
+  onError,
+}: McpOptions): (door: Door) => Handler {
   const { signIn } = offer;
   const checkEdge = edgeCheck({ origin, hosts: config.hosts, origins: config.origins });
   const inResult = config.challengeInResult.map((name) => name.toLowerCase());
-  const { fetch: serve } = createMcpHandler(({ authInfo }) => createServer(offer, authInfo?.extra?.served as Served), {
-    legacy: 'stateless',
-    keepAliveMs: 0,
-  });
+  const make: McpServerFactory = ({ authInfo, era }) => {
+    try {
+      return serverOf(authInfo?.extra?.served as Served, era);
+    } catch (thrown) {
+      // The SDK answers 500 and keeps the reason to itself.
+      onError(thrown);
+      throw thrown;
+    }
+  };
+  const { fetch: serve } = createMcpHandler(make, { legacy: 'stateless', keepAliveMs: 0 });
 
   /** The scopes of what a message would use; undefined when it uses nothing that has any. */
   const neededBy = ({ method, params }: Message): { readonly scopes: Scope; readonly tool: string } | undefined => {
@@ -108,7 +122,7 @@ export function createMcpEndpoint({ origin, config, offer, audit, onError }: Mcp
     const served: Served = { principal, challenge, run, onError };
     const authInfo = { token: '', clientId: '', scopes: [], extra: { served } };
     const answered = await serve(webRequest(request, origin, left.signal), { parsedBody: message, authInfo });
-    const answer = await answerOf(answered);
+    const answer = await answerOf(answered, takesEvents(request));
     if (!left.signal.aborted) writeAnswer(response, { ...answer, headers: { ...answer.headers, ...NO_STORE } });
   };
 

@@ -9,6 +9,7 @@ import { buildTools } from './build-tools.ts';
 import { createMcpEndpoint } from './endpoint.ts';
 import type { PrepareOperation } from './operation.ts';
 import { buildResources } from './resources.ts';
+import { createServer, type Offer, type ServerFactory } from './server.ts';
 import type { Door } from './sign-in.ts';
 import type { Tool } from './tool.ts';
 
@@ -22,6 +23,8 @@ export interface McpParts {
   /** Runs documents of the Account API; undefined where that is not served. */
   readonly prepare: PrepareOperation | undefined;
   readonly audit: Audit;
+  /** What answers behind the doors, when it is not the configured tools. */
+  readonly serverOf?: ServerFactory | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -35,7 +38,7 @@ export interface Mcp {
 }
 
 /** Builds the tool interface from the configuration. */
-export function createMcp({ config, mcp, call, prepare, audit, onError }: McpParts): Mcp {
+export function createMcp({ config, mcp, call, prepare, audit, serverOf, onError }: McpParts): Mcp {
   const { origin, name, scopes, routes, anonymous } = config;
   const { longestText, largestResult } = mcp;
   const { tools, findings } = buildTools({
@@ -49,6 +52,14 @@ export function createMcp({ config, mcp, call, prepare, audit, onError }: McpPar
     onError,
   });
   const offered = offeredScopes(tools, scopes);
+  const offer: Offer = {
+    server: { name: 'coursegate', title: name, version: '1', websiteUrl: origin },
+    instructions: mcp.instructions ?? instructionsOf(mcp, origin, name),
+    signIn: mcp.signIn,
+    tools,
+    resources: buildResources(mcp.resources, tools),
+    prompts: mcp.prompts,
+  };
   const door = (path: string): Door => ({ resource: protectedResource(origin, path), offered });
   return {
     doors: { open: door(MCP_PATHS.open), member: door(MCP_PATHS.member) },
@@ -57,14 +68,8 @@ export function createMcp({ config, mcp, call, prepare, audit, onError }: McpPar
     handler: createMcpEndpoint({
       origin,
       config: mcp,
-      offer: {
-        server: { name: 'coursegate', title: name, version: '1', websiteUrl: origin },
-        instructions: mcp.instructions ?? instructionsOf(mcp, origin, name),
-        signIn: mcp.signIn,
-        tools,
-        resources: buildResources(mcp.resources, tools),
-        prompts: mcp.prompts,
-      },
+      offer,
+      serverOf: serverOf ?? ((served) => createServer(offer, served)),
       audit,
       onError,
     }),

@@ -1,6 +1,8 @@
 import {
   type CallToolResult,
   type Implementation,
+  type McpRequestContext,
+  type McpServer,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
@@ -34,6 +36,9 @@ export interface Served {
   readonly run: (tool: Tool, input: Readonly<Record<string, unknown>>) => Promise<Outcome>;
   readonly onError: (error: unknown) => void;
 }
+
+/** Makes the server of one request: from who asks, and the era of the protocol that they speak. */
+export type ServerFactory = (served: Served, era: McpRequestContext['era']) => Server | McpServer;
 
 const PAGE = 100;
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Answer } from '../errors.ts';
 
 const BOTH = 'application/json, text/event-stream';
+const ANY_OF_BOTH = ['*/*', 'application/*', 'application/json', 'text/event-stream'];
 
 /**
  * A request as the SDK takes it, without its body, which is read already, and without its token, which is judged already.
@@ -20,15 +21,24 @@ export function webRequest(request: IncomingMessage, origin: string, signal: Abo
 
 function takesJson(accept: string | null): boolean {
   if (accept === null || accept.trim() === '') return true;
-  const types = accept.split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase());
-  return types.some((type) => ['*/*', 'application/*', 'application/json', 'text/event-stream'].includes(type ?? ''));
+  return typesOf(accept).some((type) => ANY_OF_BOTH.includes(type));
+}
+
+/** Whether a client names event streams among what it takes. */
+export function takesEvents({ headers }: IncomingMessage): boolean {
+  return typesOf(headers.accept ?? '').includes('text/event-stream');
+}
+
+function typesOf(accept: string): string[] {
+  return accept.split(',').map((range) => (range.split(';', 1)[0] ?? '').trim().toLowerCase());
 }
 
 /**
  * The answer of the SDK, whole. It frames what it says to clients before 2026-07-28 as an event stream of one message;
- * those take JSON as well, some nothing else, and a whole answer has a length.
+ * those take JSON as well, some nothing else, and a whole answer has a length. A stream of more messages than the answer
+ * (of progress, or of the log) stays one where the client takes streams; the others get the answer.
  */
-export async function answerOf(response: Response): Promise<Answer> {
+export async function answerOf(response: Response, events: boolean): Promise<Answer> {
   const headers: Record<string, string> = {};
   for (const [name, value] of response.headers) if (KEPT.has(name)) headers[name] = value;
   const text = await response.text();
@@ -38,7 +48,7 @@ export async function answerOf(response: Response): Promise<Answer> {
     const data = event.split('\n').filter((line) => line.startsWith('data:'));
     return data.length === 0 ? [] : [data.map((line) => line.slice(5).trimStart()).join('\n')];
   });
-  // The last one answers the request; what came before it told of its progress.
+  if (messages.length > 1 && events) return { status: response.status, headers, body: text };
   const last = messages.at(-1);
   if (last === undefined || last === '') throw new Error('The SDK gave no answer.');
   return { status: response.status, headers: { ...headers, 'content-type': 'application/json' }, body: last };

@@ -8,6 +8,7 @@ import type { DocumentNetwork } from '../../src/authorization-server/client-docu
 import { loadConfig } from '../../src/config/load.ts';
 import { type School, startSchool } from '../../src/demo/school.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
+import type { ServerFactory } from '../../src/mcp/server.ts';
 import { createLog, type Log } from '../../src/operations/log.ts';
 
 export interface World {
@@ -33,6 +34,8 @@ export interface WorldOptions {
   readonly data?: string;
   /** Where the gate writes what happens; nowhere when left out. */
   readonly log?: Log;
+  /** What answers at /mcp; the configured tools when left out. */
+  readonly mcpServer?: ServerFactory;
   /** The descriptor that the access log is written to; none is kept when left out. */
   readonly accessDescriptor?: number;
   /** Variables the configuration reads, besides those that place the gate. */
@@ -86,6 +89,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       log: options.log ?? createLog('silent', 2),
       clock,
       ...(options.accessDescriptor === undefined ? {} : { accessDescriptor: options.accessDescriptor }),
+      ...(options.mcpServer === undefined ? {} : { mcpServer: options.mcpServer }),
       ...(options.documentNetwork === undefined ? {} : { documentNetwork: options.documentNetwork }),
     });
   };
