@@ -2,7 +2,6 @@
 export const ENDPOINTS = {
   authorization: '/oauth/authorize',
   interaction: '/oauth/interaction',
-  apps: '/oauth/apps',
   stylesheet: '/oauth/assets/pages.css',
   logo: '/oauth/assets/logo',
   pushedAuthorization: '/api/oauth/par',

@@ -27,8 +27,3 @@ export function storedMembers(store: Store): Members {
     },
   };
 }
-
-/** How a member knows which of their accounts it is. */
-export function accountOf(member: Member): string {
-  return member.email ?? member.name ?? member.sub;
-}

@@ -1,0 +1,635 @@
+<?php
+/**
+ * Plugin Name: coursegate
+ * Description: Lets members connect apps with the login they already have here. Put this one file in wp-content/mu-plugins.
+ * Version: 1.0
+ * Requires at least: 6.1
+ * Requires PHP: 7.4
+ * License: MIT
+ *
+ * What it adds, and nothing else:
+ *   /?coursegate=whoami   who a browser's login cookie belongs to; the gate asks this           (login kind `session`)
+ *   /?coursegate=bridge   a signed one-time redirect, compatible with DiscourseConnect          (login kind `bridge`)
+ *   X-Coursegate-Assertion on REST requests is verified, and that request runs as its member, on the listed routes only
+ *   GET /wp-json/coursegate/v1/me and what is under it: the member's own data; …/posts: what is published, as text
+ */
+
+defined('ABSPATH') || exit;
+
+// >>> settings. `coursegate init` writes the lines between these two marks; what wp-config.php defines comes first.
+// `origin` of the gate, such as https://school.example:
+defined('COURSEGATE_ORIGIN') || define('COURSEGATE_ORIGIN', '');
+// The name that this site has under `upstreams` of the gate:
+defined('COURSEGATE_UPSTREAM') || define('COURSEGATE_UPSTREAM', 'wordpress');
+// The secret of the bridge, 32 characters or more; '' switches it off:
+defined('COURSEGATE_SECRET') || define('COURSEGATE_SECRET', '');
+// Where this server reads the gate's keys, such as http://127.0.0.1:8080/.well-known/jwks.json; '' for at its origin:
+defined('COURSEGATE_JWKS_URL') || define('COURSEGATE_JWKS_URL', '');
+// The REST routes that apps may reach, with what is under each: 'GET /coursegate/v1, GET|POST /ldlms/v2':
+defined('COURSEGATE_ROUTES') || define('COURSEGATE_ROUTES', 'GET /coursegate/v1');
+// <<< settings
+
+/** What the gate and a site say to each other. The same class is in the Moodle plugin: each drop-in stands alone. */
+final class Coursegate_Protocol {
+    // >>> shared
+    /** Seconds that two clocks may differ, and the longest life an assertion may claim. */
+    const LEEWAY = 5;
+    const LONGEST_LIFE = 300;
+
+    /**
+     * Verifies an assertion of the gate: a JWT (RFC 7519) signed by ES256. In: the header value, who must have made it
+     * and for whom, the Unix time, and a function that finds the JWK of a key id, or gives null. Out: the claims.
+     * Throws DomainException for whatever is wrong with it, and what $find_key throws.
+     */
+    public static function verify(string $jwt, string $issuer, string $audience, int $now, callable $find_key): array {
+        $parts = explode('.', $jwt);
+        if (strlen($jwt) > 8192 || count($parts) !== 3) {
+            throw new \DomainException('not a JWT');
+        }
+        $header = self::json(self::base64url($parts[0]));
+        $claims = self::json(self::base64url($parts[1]));
+        $signature = self::base64url($parts[2]);
+        if ($header === null || $claims === null || $signature === null) {
+            throw new \DomainException('not a JWT');
+        }
+        $kid = $header['kid'] ?? null;
+        if (($header['alg'] ?? null) !== 'ES256' || isset($header['crit']) || !is_string($kid) || strlen($kid) > 200) {
+            throw new \DomainException('not signed in the way of the gate');
+        }
+        // What costs nothing is judged first, so that nobody can have keys fetched by sending anything.
+        $problem = self::problem_of($claims, $issuer, $audience, $now);
+        if ($problem !== null) {
+            throw new \DomainException($problem);
+        }
+        $key = $find_key($kid);
+        $pem = $key === null ? null : self::pem($key);
+        if ($pem === null) {
+            throw new \DomainException('signed with an unknown key');
+        }
+        if (!self::is_signed($parts[0] . '.' . $parts[1], $signature, $pem)) {
+            throw new \DomainException('the signature is not right');
+        }
+        return $claims;
+    }
+
+    /** What is wrong with the claims, or null. grant_id tells an assertion from an ID token, which has the same keys. */
+    private static function problem_of(array $claims, string $issuer, string $audience, int $now): ?string {
+        $issued = $claims['iat'] ?? null;
+        $expires = $claims['exp'] ?? null;
+        $not_before = $claims['nbf'] ?? $issued;
+        if ($issuer === '' || ($claims['iss'] ?? null) !== $issuer) {
+            return 'made by another issuer';
+        }
+        if ($audience === '' || ($claims['aud'] ?? null) !== $audience) {
+            return 'made for another upstream';
+        }
+        if (!is_int($issued) || !is_int($expires) || !is_int($not_before)) {
+            return 'without its times';
+        }
+        if ($expires <= $now - self::LEEWAY) {
+            return 'expired';
+        }
+        if (max($issued, $not_before) > $now + self::LEEWAY || $expires - $issued > self::LONGEST_LIFE) {
+            return 'its times are not right';
+        }
+        foreach (['sub', 'client_id', 'grant_id'] as $name) {
+            if (!is_string($claims[$name] ?? null) || $claims[$name] === '') {
+                return "without $name";
+            }
+        }
+        return null;
+    }
+
+    /** In: the members of a JWKS (RFC 7517) and a key id. Out: the signing key of that id, or null. */
+    public static function key_of(array $keys, string $kid): ?array {
+        foreach ($keys as $key) {
+            $signs = is_array($key) && ($key['use'] ?? 'sig') === 'sig' && ($key['alg'] ?? 'ES256') === 'ES256';
+            if ($signs && ($key['kty'] ?? null) === 'EC' && ($key['kid'] ?? null) === $kid) {
+                return $key;
+            }
+        }
+        return null;
+    }
+
+    /** In: the text of a JWKS document. Out: its keys, or null when it is none. */
+    public static function keys(string $document): ?array {
+        $keys = self::json($document)['keys'] ?? null;
+        return is_array($keys) && $keys !== [] ? $keys : null;
+    }
+
+    /** A P-256 public key as PEM (RFC 5480): the same bytes every time, then the point. */
+    private static function pem(array $jwk): ?string {
+        $x = is_string($jwk['x'] ?? null) ? self::base64url($jwk['x']) : null;
+        $y = is_string($jwk['y'] ?? null) ? self::base64url($jwk['y']) : null;
+        if (($jwk['crv'] ?? null) !== 'P-256' || $x === null || $y === null || strlen($x) !== 32 || strlen($y) !== 32) {
+            return null;
+        }
+        $der = hex2bin('3059301306072a8648ce3d020106082a8648ce3d03010703420004') . $x . $y;
+        return "-----BEGIN PUBLIC KEY-----\n" . chunk_split(base64_encode($der), 64, "\n") . "-----END PUBLIC KEY-----\n";
+    }
+
+    /** In: a signature as JWS has it, two numbers of 32 bytes (RFC 7518 §3.4); openssl takes them as DER. */
+    private static function is_signed(string $text, string $signature, string $pem): bool {
+        $key = openssl_pkey_get_public($pem);
+        if ($key === false || strlen($signature) !== 64) {
+            return false;
+        }
+        $numbers = '';
+        foreach (str_split($signature, 32) as $number) {
+            $number = ltrim($number, "\0");
+            if ($number === '' || ord($number[0]) > 0x7f) {
+                $number = "\0" . $number;
+            }
+            $numbers .= "\x02" . chr(strlen($number)) . $number;
+        }
+        return openssl_verify($text, "\x30" . chr(strlen($numbers)) . $numbers, $key, OPENSSL_ALGO_SHA256) === 1;
+    }
+
+    /**
+     * Reads a signed redirect (DiscourseConnect): base64 of form fields, and the hex HMAC-SHA256 of that base64 text.
+     * Out: the fields, each of which stood there once, or null when anything is wrong.
+     */
+    public static function read_sso(string $sso, string $sig, string $secret): ?array {
+        if (strlen($secret) < 32 || strlen($sso) > 4096 || !hash_equals(hash_hmac('sha256', $sso, $secret), $sig)) {
+            return null;
+        }
+        $text = base64_decode($sso, true);
+        if ($text === false) {
+            return null;
+        }
+        $fields = [];
+        foreach (explode('&', $text) as $pair) {
+            $halves = explode('=', $pair, 2);
+            $name = urldecode($halves[0]);
+            if (isset($fields[$name])) {
+                return null;
+            }
+            $fields[$name] = urldecode($halves[1] ?? '');
+        }
+        return $fields;
+    }
+
+    /** Signs a redirect. In: fields. Out: the URL with `sso` and `sig` added to its query. */
+    public static function write_sso(string $url, array $fields, string $secret): string {
+        $sso = base64_encode(http_build_query($fields, '', '&', PHP_QUERY_RFC3986));
+        $query = http_build_query(['sso' => $sso, 'sig' => hash_hmac('sha256', $sso, $secret)], '', '&', PHP_QUERY_RFC3986);
+        return $url . (strpos($url, '?') === false ? '?' : '&') . $query;
+    }
+
+    /** Whether a URL is at an origin: of visible ASCII, without a name before the host, a backslash or a fragment. */
+    public static function is_at(string $url, string $origin): bool {
+        return $origin !== '' && preg_match('~^[\x21-\x7e]{1,2000}$~D', $url) === 1 && strpbrk($url, '\\#') === false
+            && strpos($url . '/', $origin . '/') === 0;
+    }
+
+    /** A text that changes when any of the parts does, and tells nobody what they are. */
+    public static function version(array $parts, string $key): string {
+        return substr(hash_hmac('sha256', json_encode($parts), $key), 0, 32);
+    }
+
+    private static function base64url(string $text): ?string {
+        if (preg_match('~^[A-Za-z0-9_-]+$~D', $text) !== 1) {
+            return null;
+        }
+        $bytes = base64_decode(strtr($text, '-_', '+/'), true);
+        return $bytes === false ? null : $bytes;
+    }
+
+    private static function json(?string $text): ?array {
+        $value = $text === null ? null : json_decode($text, true, 8);
+        return is_array($value) ? $value : null;
+    }
+    // <<< shared
+}
+
+/** The keys of the gate cannot be had: that says nothing about the assertion. */
+final class Coursegate_Unavailable extends RuntimeException {}
+
+// ---------------------------------------------------------------------------------------------------------------- members
+
+/**
+ * A member as the gate is told them: id, email, name, username, version, and auth_time (when this browser signed in).
+ * The filter `coursegate_member` may change name or email, add to `version` what shall end connections when it changes
+ * (a refund, a ban), or answer null: then nobody is signed in.
+ */
+function coursegate_member(WP_User $user, ?int $auth_time): ?array {
+    $roles = array_values($user->roles);
+    sort($roles);
+    $epochs = [(int) get_user_meta($user->ID, 'coursegate_epoch', true), (int) get_site_option('coursegate_epoch')];
+    $parts = [$user->ID, $user->user_pass, $roles, $epochs];
+    $member = [
+        'id' => (string) $user->ID,
+        'email' => $user->user_email,
+        'name' => $user->display_name,
+        'username' => $user->user_login,
+        'version' => Coursegate_Protocol::version($parts, wp_salt('auth')),
+    ];
+    if ($auth_time !== null) {
+        $member['auth_time'] = $auth_time;
+    }
+    $member = is_multisite() && (is_user_spammy($user) || !is_user_member_of_blog($user->ID)) ? null : $member;
+    return apply_filters('coursegate_member', $member, $user);
+}
+
+/** Who this browser's login cookie belongs to, or null. The cookie alone: neither a nonce nor another way in counts. */
+function coursegate_cookie_member(): ?array {
+    $user = get_userdata((int) wp_validate_auth_cookie('', 'logged_in'));
+    $cookie = wp_parse_auth_cookie('', 'logged_in');
+    if ($user === false || $cookie === false) {
+        return null;
+    }
+    $session = WP_Session_Tokens::get_instance($user->ID)->get($cookie['token']);
+    return coursegate_member($user, isset($session['login']) ? (int) $session['login'] : null);
+}
+
+/**
+ * "Log out everywhere" ends the member's apps too: it changes their version. WordPress has no hook for it, but it is what
+ * takes away a session that is neither over nor the one of this request, which is the one that an ordinary logout ends.
+ */
+function coursegate_sessions_change(int $user_id, $sessions): void {
+    $before = get_user_meta($user_id, 'session_tokens', true);
+    $gone = array_diff_key(is_array($before) ? $before : [], is_array($sessions) ? $sessions : []);
+    unset($gone[hash('sha256', wp_get_session_token())]);
+    // A member who is being deleted has their sessions taken away too, and is to leave nothing behind.
+    if (did_action('delete_user') || did_action('wpmu_delete_user')) {
+        return;
+    }
+    foreach ($gone as $session) {
+        if (!is_array($session) || ($session['expiration'] ?? 0) >= time()) {
+            update_user_meta($user_id, 'coursegate_epoch', 1 + (int) get_user_meta($user_id, 'coursegate_epoch', true));
+            return;
+        }
+    }
+}
+
+add_action('update_user_meta', static function ($meta_id, $user_id, $name, $value) {
+    if ($name === 'session_tokens') {
+        coursegate_sessions_change((int) $user_id, maybe_unserialize($value));
+    }
+}, 10, 4);
+add_action('delete_user_meta', static function ($meta_ids, $user_id, $name) {
+    if ($name === 'session_tokens' && (int) $user_id !== 0) {
+        coursegate_sessions_change((int) $user_id, []);
+    } elseif ($name === 'session_tokens') {
+        update_site_option('coursegate_epoch', 1 + (int) get_site_option('coursegate_epoch'));
+    }
+}, 10, 3);
+
+// ------------------------------------------------------------------------------------------------------ whoami and bridge
+
+add_action('init', static function () {
+    $what = $_GET['coursegate'] ?? null;
+    if (!defined('WP_USE_THEMES') || ($what !== 'whoami' && $what !== 'bridge')) {
+        return;
+    }
+    defined('DONOTCACHEPAGE') || define('DONOTCACHEPAGE', true);
+    if ($_SERVER['REQUEST_METHOD'] !== 'GET') {
+        header('Allow: GET');
+        coursegate_answer(405, ['error' => 'method_not_allowed']);
+    }
+    $what === 'whoami' ? coursegate_whoami() : coursegate_bridge();
+}, 0);
+
+/**
+ * A browser is told only what its own cookie proves, so this takes no key. There are no CORS fields here, as the REST
+ * API would add them, and a page of another site is not even answered: no one else's script reads who is signed in.
+ */
+function coursegate_whoami(): void {
+    if (!in_array($_SERVER['HTTP_SEC_FETCH_SITE'] ?? 'none', ['none', 'same-origin'], true)) {
+        coursegate_answer(403, ['error' => 'cross_site']);
+    }
+    $member = coursegate_cookie_member();
+    $member === null ? coursegate_answer(401, ['error' => 'not_signed_in']) : coursegate_answer(200, $member);
+}
+
+function coursegate_bridge(): void {
+    $sso = $_GET['sso'] ?? '';
+    $sig = $_GET['sig'] ?? '';
+    $asked = is_string($sso) && is_string($sig) ? Coursegate_Protocol::read_sso($sso, $sig, COURSEGATE_SECRET) : null;
+    $return = $asked['return_sso_url'] ?? '';
+    if ($asked === null || ($asked['nonce'] ?? '') === '' || !Coursegate_Protocol::is_at($return, COURSEGATE_ORIGIN)) {
+        coursegate_answer(403, ['error' => 'not_from_the_gate']);
+    }
+    $member = coursegate_cookie_member();
+    // `again` says that the login page was visited for this: else a member who asks to be somebody else never arrives.
+    $other = in_array($asked['prompt'] ?? '', ['login', 'select_account'], true) && !isset($_GET['again']);
+    if ($member === null || $other) {
+        $back = ['coursegate' => 'bridge', 'sso' => $sso, 'sig' => $sig, 'again' => '1'];
+        $here = home_url('/?' . http_build_query($back, '', '&', PHP_QUERY_RFC3986));
+        coursegate_redirect(wp_login_url($here, true));
+    }
+    $fields = ['nonce' => $asked['nonce'], 'external_id' => $member['id']] + $member;
+    unset($fields['id']);
+    coursegate_redirect(Coursegate_Protocol::write_sso($return, $fields, COURSEGATE_SECRET));
+}
+
+function coursegate_redirect(string $url): void {
+    nocache_headers();
+    header('Referrer-Policy: no-referrer');
+    header('Location: ' . $url, true, 302);
+    exit;
+}
+
+function coursegate_answer(int $status, array $body): void {
+    nocache_headers();
+    header('Cache-Control: no-store, private');
+    header('Content-Type: application/json; charset=utf-8');
+    header('X-Content-Type-Options: nosniff');
+    header('Cross-Origin-Resource-Policy: same-origin');
+    status_header($status);
+    echo wp_json_encode($body);
+    exit;
+}
+
+// -------------------------------------------------------------------------------------------------- who an app's request is for
+
+/**
+ * The claims of this request's assertion, or null without one: what apps the request came through, and for which scopes.
+ * A request that shows an assertion which is not valid here has ended before anything could ask this.
+ */
+function coursegate_claims(): ?array {
+    return $GLOBALS['coursegate_claims'] ?? null;
+}
+
+// Before any plugin acts. X-Member-Id and its like are never read: who reaches this server could write them.
+add_action('plugins_loaded', static function () {
+    $jwt = $_SERVER['HTTP_X_COURSEGATE_ASSERTION'] ?? null;
+    if ($jwt === null) {
+        return;
+    }
+    try {
+        $claims = Coursegate_Protocol::verify($jwt, COURSEGATE_ORIGIN, COURSEGATE_UPSTREAM, time(), 'coursegate_key');
+    } catch (DomainException $thrown) {
+        coursegate_refuse(401, 'coursegate_assertion', 'The assertion is not valid here: ' . $thrown->getMessage() . '.');
+    } catch (Coursegate_Unavailable $thrown) {
+        header('Retry-After: 2');
+        coursegate_refuse(503, 'coursegate_keys', 'The keys of the gate cannot be read.');
+    }
+    $user = preg_match('~^[1-9][0-9]{0,17}$~D', $claims['sub']) === 1 ? get_userdata((int) $claims['sub']) : false;
+    if ($user === false) {
+        coursegate_refuse(401, 'coursegate_assertion', 'There is no such member here.');
+    }
+    // index.php defines this, and no other script does: the login, the dashboard and XML-RPC are not for apps.
+    if (!defined('WP_USE_THEMES')) {
+        coursegate_refuse(403, 'coursegate_route', 'Apps reach the REST API only.');
+    }
+    $GLOBALS['coursegate_claims'] = $claims;
+}, PHP_INT_MIN);
+
+function coursegate_refuse(int $status, string $code, string $message): void {
+    coursegate_answer($status, ['code' => $code, 'message' => $message, 'data' => ['status' => $status]]);
+}
+
+// As for application passwords, the member is current once the REST API answers and not before: whatever plugins do with
+// a request on the way there, they do not do in the member's name.
+add_filter('determine_current_user', static function ($user_id) {
+    $claims = coursegate_claims();
+    return $claims !== null && defined('REST_REQUEST') && REST_REQUEST ? (int) $claims['sub'] : $user_id;
+}, PHP_INT_MAX);
+
+add_filter('rest_authentication_errors', static function ($result) {
+    $claims = coursegate_claims();
+    if ($claims === null) {
+        return $result;
+    }
+    if (get_current_user_id() !== (int) $claims['sub']) {
+        return new WP_Error('coursegate_assertion', 'The request is in the name of two members.', ['status' => 401]);
+    }
+    if (coursegate_member(wp_get_current_user(), null) === null) {
+        return new WP_Error('coursegate_assertion', 'There is no such member here.', ['status' => 401]);
+    }
+    return true;
+}, 1);
+
+// What is answered about a member is kept by no cache on the way, refusals among it.
+add_filter('rest_send_nocache_headers', static function ($send) {
+    return $send || coursegate_claims() !== null;
+}, PHP_INT_MAX);
+add_filter('nocache_headers', static function ($headers) {
+    return coursegate_claims() === null ? $headers : ['Cache-Control' => 'no-store, private'] + $headers;
+}, PHP_INT_MAX);
+
+// The route as it is run, with the method as it is run: also of each request in a batch, and of what is embedded.
+add_filter('rest_request_before_callbacks', static function ($response, $handler, $request) {
+    if (coursegate_claims() === null || coursegate_may_run($request->get_method(), $request->get_route())) {
+        return $response;
+    }
+    return new WP_Error('coursegate_route', 'Apps may not reach this route.', ['status' => 403]);
+}, PHP_INT_MAX, 3);
+
+// Whoever comes past the REST API asked for a page.
+add_action('parse_request', static function () {
+    if (coursegate_claims() !== null) {
+        coursegate_refuse(403, 'coursegate_route', 'Apps reach the REST API only.');
+    }
+}, PHP_INT_MAX);
+
+/** In: a method and a REST route. Out: whether COURSEGATE_ROUTES has it, or what it is under. */
+function coursegate_may_run(string $method, string $route): bool {
+    foreach (explode(',', COURSEGATE_ROUTES) as $entry) {
+        $parts = preg_split('~\s+~', trim($entry));
+        if (count($parts) !== 2 || !in_array($method, explode('|', $parts[0]), true)) {
+            continue;
+        }
+        $prefix = rtrim($parts[1], '/');
+        if ($prefix !== '' && ($route === $prefix || strpos($route, $prefix . '/') === 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/**
+ * The gate's key of an id, as a JWK, or null. Keys are kept for ten minutes, and for an hour while the gate cannot be
+ * asked; an unknown id has them fetched again, at most every 15 seconds. Throws Coursegate_Unavailable without any keys.
+ */
+function coursegate_key(string $kid): ?array {
+    $url = COURSEGATE_JWKS_URL !== '' ? COURSEGATE_JWKS_URL : COURSEGATE_ORIGIN . '/.well-known/jwks.json';
+    $kept = get_site_transient('coursegate_keys');
+    $keys = is_array($kept) && $kept['url'] === $url ? $kept['keys'] : [];
+    $key = Coursegate_Protocol::key_of($keys, $kid);
+    if ($key !== null && $kept['at'] > time() - 600) {
+        return $key;
+    }
+    $pause = (int) get_site_transient('coursegate_keys_pause') > time();
+    if (!$pause) {
+        if ($keys !== []) {
+            coursegate_pause(15);
+        }
+        $fetched = coursegate_fetch_keys($url);
+        if ($fetched !== null) {
+            set_site_transient('coursegate_keys', ['url' => $url, 'keys' => $fetched, 'at' => time()], HOUR_IN_SECONDS);
+            return Coursegate_Protocol::key_of($fetched, $kid);
+        }
+        coursegate_pause(2);
+    }
+    if ($keys === []) {
+        throw new Coursegate_Unavailable();
+    }
+    return $key;
+}
+
+function coursegate_pause(int $seconds): void {
+    set_site_transient('coursegate_keys_pause', time() + $seconds, $seconds);
+}
+
+function coursegate_fetch_keys(string $url): ?array {
+    $response = wp_remote_get($url, ['timeout' => 3, 'redirection' => 0, 'limit_response_size' => 65536]);
+    if (is_wp_error($response) || wp_remote_retrieve_response_code($response) !== 200) {
+        return null;
+    }
+    return Coursegate_Protocol::keys(wp_remote_retrieve_body($response));
+}
+
+// -------------------------------------------------------------------------------------------------------- what apps can read
+
+// What is under `me` is about the current user, so there is no parameter that could name anybody else.
+add_action('rest_api_init', static function () {
+    $page = ['page' => ['type' => 'integer', 'minimum' => 1, 'maximum' => 1000, 'default' => 1]];
+    $routes = ['me' => 'coursegate_profile', 'me/posts' => 'coursegate_posts', 'me/comments' => 'coursegate_comments'];
+    if (has_filter('coursegate_courses')) {
+        $routes['me/courses'] = 'coursegate_courses';
+    }
+    if (function_exists('wc_get_orders')) {
+        $routes['me/orders'] = 'coursegate_orders';
+    }
+    foreach ($routes as $route => $callback) {
+        register_rest_route('coursegate/v1', '/' . $route, [
+            'methods' => 'GET',
+            'callback' => $callback,
+            'permission_callback' => 'is_user_logged_in',
+            'args' => $route === 'me' ? [] : $page,
+        ]);
+    }
+    register_rest_route('coursegate/v1', '/posts', [
+        'methods' => 'GET',
+        'callback' => 'coursegate_published',
+        'permission_callback' => '__return_true',
+        'args' => $page + ['search' => ['type' => 'string', 'maxLength' => 200, 'default' => '']],
+    ]);
+});
+
+const COURSEGATE_PAGE = 20;
+
+function coursegate_profile(): array {
+    $user = wp_get_current_user();
+    return [
+        'id' => (string) $user->ID,
+        'email' => $user->user_email,
+        'name' => $user->display_name,
+        'memberSince' => coursegate_time($user->user_registered),
+        'roles' => array_values($user->roles),
+    ];
+}
+
+/** What the school has published for everybody, newest first. */
+function coursegate_published(WP_REST_Request $request): array {
+    $query = new WP_Query([
+        's' => $request['search'],
+        'post_type' => 'post',
+        'post_status' => 'publish',
+        'has_password' => false,
+        'posts_per_page' => COURSEGATE_PAGE,
+        'paged' => $request['page'],
+        'ignore_sticky_posts' => true,
+    ]);
+    return coursegate_list(array_map(static function (WP_Post $post) {
+        return [
+            'id' => (string) $post->ID,
+            'title' => coursegate_text($post->post_title),
+            'summary' => wp_trim_words(coursegate_text(strip_shortcodes($post->post_excerpt ?: $post->post_content)), 40),
+            'url' => get_permalink($post),
+            'publishedAt' => coursegate_time($post->post_date_gmt),
+        ];
+    }, $query->posts), (int) $query->found_posts, $request['page']);
+}
+
+/** What the member has written, drafts and private posts among it, newest first. */
+function coursegate_posts(WP_REST_Request $request): array {
+    $query = new WP_Query([
+        'author' => get_current_user_id(),
+        'post_type' => 'post',
+        'post_status' => ['publish', 'private', 'draft', 'pending', 'future'],
+        'posts_per_page' => COURSEGATE_PAGE,
+        'paged' => $request['page'],
+        'ignore_sticky_posts' => true,
+    ]);
+    return coursegate_list(array_map(static function (WP_Post $post) {
+        return [
+            'id' => (string) $post->ID,
+            'title' => coursegate_text($post->post_title),
+            'status' => $post->post_status,
+            'url' => get_permalink($post),
+            'modifiedAt' => coursegate_time($post->post_modified_gmt),
+        ];
+    }, $query->posts), (int) $query->found_posts, $request['page']);
+}
+
+/** The member's comments, those that wait for approval too, newest first. */
+function coursegate_comments(WP_REST_Request $request): array {
+    $query = new WP_Comment_Query();
+    $comments = $query->query([
+        'user_id' => get_current_user_id(),
+        'status' => ['approve', 'hold'],
+        'type' => 'comment',
+        'number' => COURSEGATE_PAGE,
+        'paged' => $request['page'],
+        'no_found_rows' => false,
+    ]);
+    return coursegate_list(array_map(static function (WP_Comment $comment) {
+        return [
+            'id' => (string) $comment->comment_ID,
+            'text' => coursegate_text($comment->comment_content),
+            'approved' => $comment->comment_approved === '1',
+            'on' => coursegate_text(get_post_field('post_title', (int) $comment->comment_post_ID)),
+            'writtenAt' => coursegate_time($comment->comment_date_gmt),
+        ];
+    }, $comments), (int) $query->found_comments, $request['page']);
+}
+
+/**
+ * The member's courses, from whatever the site keeps them in: the filter `coursegate_courses` is given a list and the
+ * member, and adds {id, title, url, progressPercent, …}. Without such a filter the route is not there.
+ */
+function coursegate_courses(WP_REST_Request $request): array {
+    $courses = array_values((array) apply_filters('coursegate_courses', [], wp_get_current_user()));
+    $shown = array_slice($courses, ($request['page'] - 1) * COURSEGATE_PAGE, COURSEGATE_PAGE);
+    return coursegate_list($shown, count($courses), $request['page']);
+}
+
+/** The member's orders, where WooCommerce is. */
+function coursegate_orders(WP_REST_Request $request): array {
+    $found = wc_get_orders([
+        'customer_id' => get_current_user_id(),
+        'type' => 'shop_order',
+        'limit' => COURSEGATE_PAGE,
+        'page' => $request['page'],
+        'paginate' => true,
+    ]);
+    return coursegate_list(array_map(static function ($order) {
+        $created = $order->get_date_created();
+        return [
+            'number' => (string) $order->get_order_number(),
+            'status' => $order->get_status(),
+            'total' => (string) $order->get_total(),
+            'currency' => $order->get_currency(),
+            'orderedAt' => $created === null ? null : gmdate('Y-m-d\TH:i:s\Z', $created->getTimestamp()),
+            'items' => array_values(array_map(static function ($item) {
+                return ['title' => $item->get_name(), 'quantity' => (int) $item->get_quantity()];
+            }, $order->get_items())),
+        ];
+    }, $found->orders), (int) $found->total, $request['page']);
+}
+
+function coursegate_list(array $items, int $total, int $page): array {
+    return ['items' => $items, 'total' => $total, 'nextPage' => $page * COURSEGATE_PAGE < $total ? $page + 1 : null];
+}
+
+function coursegate_text(string $html): string {
+    return trim(html_entity_decode(wp_strip_all_tags($html), ENT_QUOTES, 'UTF-8'));
+}
+
+/** In: a UTC time as the database has it. Out: ISO 8601, or null for the zero that drafts have. */
+function coursegate_time(string $time): ?string {
+    return strpos($time, '0000') === 0 ? null : str_replace(' ', 'T', $time) . 'Z';
+}

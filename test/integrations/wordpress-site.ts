@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MARIADBD, startMariaDb } from '../support/mariadb.ts';
+import { freePort } from '../support/world.ts';
+
+const WORDPRESS = process.env.WORDPRESS ?? '/usr/share/wordpress';
+const PHP = ['/usr/bin/php', '/usr/local/bin/php'].find((path) => existsSync(path));
+const PLUGIN = fileURLToPath(new URL('../../integrations/wordpress/coursegate.php', import.meta.url));
+
+/** Whether tests on a real WordPress run. Without one they are skipped by name; in CI that is a failure. */
+export function wordpressPresent(): boolean {
+  const lacking = [
+    ...(existsSync(join(WORDPRESS, 'wp-load.php')) ? [] : ['wordpress']),
+    ...(PHP === undefined ? ['php-cli php-mysql'] : []),
+    ...(MARIADBD === undefined ? ['mariadb-server'] : []),
+  ];
+  if (lacking.length === 0) return true;
+  const advice = `no ${lacking.join(', ')} found: the WordPress tests need them (apt-get install wordpress mariadb-server php-cli php-mysql)`;
+  if (process.env.CI) throw new Error(advice);
+  console.warn(`SKIPPED: ${advice}`);
+  return false;
+}
+
+export const OLU = { id: '2', login: 'olu', password: 'olu-and-the-sky', email: 'olu@example.com', name: 'Olu Adé' };
+/** A member whom the school has banned, where the test's own plugin says so. */
+const BANNED = { id: '3', login: 'kit', password: 'kit-and-the-key', email: 'kit@example.com', name: 'Kit Low' };
+export const SAM = { id: '4', login: 'sam', password: 'sam-and-the-sea', email: 'sam@example.com', name: 'Sam Ortiz' };
+export const ADMIN = { id: '1', login: 'head', password: 'head-of-the-school', email: 'head@example.com' };
+
+export interface WordpressSite {
+  /** Where it listens. */
+  readonly url: string;
+  /** The name of the cookie that says who is signed in. */
+  readonly loginCookie: string;
+  /** Runs PHP inside of this WordPress, as its command line tool would. Out: what it prints. */
+  run(php: string): Promise<string>;
+  /** What PHP had to say about the plugin: warnings, notices, deprecations. */
+  complaints(): readonly string[];
+  close(): Promise<void>;
+}
+
+/**
+ * A WordPress from Debian's package, installed by its own installer on a MariaDB of its own, with members, what they have
+ * written, and the drop-in. In: the origin that browsers use (of the site itself when left out), the drop-in's settings,
+ * and files of more must-use plugins by name.
+ */
+export async function startWordpress(options: {
+  readonly origin?: string;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly plugins?: Readonly<Record<string, string>>;
+}): Promise<WordpressSite> {
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-wordpress-'));
+  const root = join(folder, 'site');
+  const log = join(folder, 'php.log');
+  const database = await startMariaDb();
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const origin = options.origin ?? url;
+
+  cpSync(WORDPRESS, root, { recursive: true, dereference: true, filter: (path) => !path.endsWith('/wp-content') });
+  for (const name of ['mu-plugins', 'themes/plain']) mkdirSync(join(root, 'wp-content', name), { recursive: true });
+  copyFileSync(PLUGIN, join(root, 'wp-content/mu-plugins/coursegate.php'));
+  for (const [name, text] of Object.entries(options.plugins ?? {})) {
+    writeFileSync(join(root, 'wp-content/mu-plugins', name), text);
+  }
+  writeFileSync(join(root, 'wp-content/themes/plain/style.css'), '/* Theme Name: plain */');
+  writeFileSync(join(root, 'wp-content/themes/plain/index.php'), '<?php echo "<main>a page of the school</main>";');
+  writeFileSync(join(root, 'wp-config.php'), wpConfig({ origin, socket: database.socket, log, ...options }));
+  writeFileSync(join(folder, 'router.php'), ROUTER);
+
+  const run = (php: string) => runPhp(root, new URL(origin).host, php);
+  await run(INSTALL);
+  const server = spawn(PHP ?? '', ['-q', '-S', `127.0.0.1:${port}`, '-t', root, join(folder, 'router.php')], {
+    // More than one: a request waits here while the plugin asks the gate, which may ask here again.
+    env: { ...process.env, PHP_CLI_SERVER_WORKERS: '4' },
+    // Its workers are its children, and it does not take them along.
+    detached: true,
+    stdio: 'ignore',
+  });
+  const close = async () => {
+    await endGroup(server);
+    await database.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  while (!(await listens(url))) {
+    if (server.exitCode !== null) throw new Error(`php -S ended with ${server.exitCode}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return {
+    url,
+    loginCookie: `wordpress_logged_in_${(await run('echo COOKIEHASH;')).trim()}`,
+    run,
+    complaints: () =>
+      (existsSync(log) ? readFileSync(log, 'utf8').split('\n') : []).filter((line) => /mu-plugins/.test(line)),
+    close,
+  };
+}
+
+async function listens(url: string): Promise<boolean> {
+  return fetch(`${url}/?coursegate=whoami`).then(
+    (response) => response.arrayBuffer().then(() => true),
+    () => false,
+  );
+}
+
+function endGroup(server: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    server.once('close', () => resolve());
+    process.kill(-(server.pid ?? 0), 'SIGKILL');
+  });
+}
+
+function runPhp(root: string, host: string, php: string): Promise<string> {
+  const prelude = `
+    $_SERVER += ['HTTP_HOST' => ${quote(host)}, 'REQUEST_METHOD' => 'GET', 'REQUEST_URI' => '/', 'SERVER_PROTOCOL' => 'HTTP/1.1'];
+    define('COURSEGATE_TEST', true);
+    chdir(${quote(root)});`;
+  const load = php === INSTALL ? '' : "require 'wp-load.php';";
+  const child = spawn(PHP ?? '', ['-d', 'display_errors=stderr', '-r', `${prelude} ${load} ${php}`]);
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) resolve(stdout);
+      else reject(new Error(`php ended with ${code}: ${stdout}${stderr}`));
+    });
+  });
+}
+
+const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+
+function wpConfig(options: {
+  readonly origin: string;
+  readonly socket: string;
+  readonly log: string;
+  readonly settings: Readonly<Record<string, string>>;
+}): string {
+  const constants = {
+    DB_NAME: 'school',
+    DB_USER: 'root',
+    DB_PASSWORD: '',
+    DB_HOST: `localhost:${options.socket}`,
+    DB_CHARSET: 'utf8mb4',
+    AUTH_KEY: 'a key of this site',
+    AUTH_SALT: 'a salt of this site',
+    WP_HOME: options.origin,
+    WP_SITEURL: options.origin,
+    WP_DEFAULT_THEME: 'plain',
+    WP_DEBUG_LOG: options.log,
+    ...options.settings,
+  };
+  const lines = Object.entries(constants).map(([name, value]) => `define(${quote(name)}, ${quote(value)});`);
+  return `<?php
+${lines.join('\n')}
+define('WP_DEBUG', true);
+define('WP_DEBUG_DISPLAY', false);
+define('DISABLE_WP_CRON', true);
+$table_prefix = 'wp_';
+defined('ABSPATH') || define('ABSPATH', __DIR__ . '/');
+require_once ABSPATH . 'wp-settings.php';
+`;
+}
+
+/** What Apache's rewrite rules of WordPress do: files are files, and everything else is index.php. */
+const ROUTER = `<?php
+$file = $_SERVER['DOCUMENT_ROOT'] . parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH);
+if (is_file($file) || (is_file(rtrim($file, '/') . '/index.php') && !is_file($file) && rtrim($file, '/') !== $_SERVER['DOCUMENT_ROOT'])) {
+    return false;
+}
+$_SERVER['SCRIPT_NAME'] = $_SERVER['PHP_SELF'] = '/index.php';
+require $_SERVER['DOCUMENT_ROOT'] . '/index.php';
+`;
+
+const member = ({ login, password, email, name }: typeof SAM) => `wp_insert_user(['user_login' => ${quote(login)},
+  'user_pass' => ${quote(password)}, 'user_email' => ${quote(email)}, 'display_name' => ${quote(name)}, 'role' => 'author'])`;
+
+/** The installer's own function, without the mail it sends; then two members and what they have written. */
+const INSTALL = `
+define('WP_INSTALLING', true);
+mysqli_report(MYSQLI_REPORT_ERROR | MYSQLI_REPORT_STRICT);
+preg_match("~'DB_HOST', 'localhost:(.*?)'~", file_get_contents('wp-config.php'), $found);
+(new mysqli('localhost', 'root', '', '', 0, $found[1]))->query('create database school');
+require 'wp-load.php';
+function wp_mail() { return true; }
+require ABSPATH . 'wp-admin/includes/upgrade.php';
+wp_install('Harbour Lane', '${ADMIN.login}', '${ADMIN.email}', true, '', '${ADMIN.password}');
+update_option('permalink_structure', '/%postname%/');
+foreach ([${member(OLU)}, ${member(BANNED)}, ${member(SAM)}] as $at => $id) {
+  if ($id !== $at + 2) throw new Exception('not the member id that the tests know');
+  $name = get_userdata($id)->display_name;
+  foreach (['publish', 'draft', 'private'] as $status) {
+    $post = wp_insert_post(['post_author' => $id, 'post_status' => $status, 'post_title' => "$name & a $status post", 'post_content' => 'Words.']);
+    wp_insert_comment(['comment_post_ID' => $post, 'user_id' => $id, 'comment_author' => $name,
+      'comment_content' => "<b>$name</b> on a $status post", 'comment_approved' => $status === 'publish' ? 1 : 0]);
+  }
+}
+update_user_meta(${BANNED.id}, 'banned', '1');
+`;

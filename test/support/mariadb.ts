@@ -1,0 +1,73 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+
+const CANDIDATES = [process.env.MARIADBD, '/usr/sbin/mariadbd', '/usr/libexec/mariadbd'];
+
+/** The MariaDB server on this machine, or undefined. */
+export const MARIADBD = CANDIDATES.find((path) => path !== undefined && existsSync(path));
+
+export interface MariaDb {
+  /** The path of its unix socket: the user is root, without a password. */
+  readonly socket: string;
+  close(): Promise<void>;
+}
+
+/** A MariaDB of its own, empty, on a unix socket in a folder of its own. */
+export async function startMariaDb(): Promise<MariaDb> {
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-mariadb-'));
+  const socket = join(folder, 'db.sock');
+  const settings = [
+    '--no-defaults',
+    `--datadir=${join(folder, 'data')}`,
+    `--user=${userInfo().username}`,
+    '--innodb-log-file-size=4M',
+  ];
+  const made = spawnSync(
+    'mariadb-install-db',
+    [...settings, '--auth-root-authentication-method=normal', '--skip-test-db'],
+    { encoding: 'utf8' },
+  );
+  if (made.status !== 0) throw new Error(`mariadb-install-db: ${made.error ?? made.stderr + made.stdout}`);
+  const child = spawn(
+    MARIADBD ?? '',
+    [
+      ...settings,
+      `--socket=${socket}`,
+      `--pid-file=${join(folder, 'pid')}`,
+      '--skip-networking',
+      '--innodb-flush-log-at-trx-commit=0',
+      '--innodb-buffer-pool-size=24M',
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const close = async () => {
+    child.kill('SIGKILL');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  while (!(await answers(socket))) {
+    if (child.exitCode !== null) throw new Error(`mariadbd ended with ${child.exitCode}: ${said}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return { socket, close };
+}
+
+/** A server that is ready greets whoever connects. */
+function answers(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createConnection(socket);
+    probe.once('error', () => resolve(false));
+    probe.once('data', () => {
+      probe.destroy();
+      resolve(true);
+    });
+  });
+}
