@@ -6,7 +6,7 @@ import { DISCOVERY_PATHS } from './discovery/paths.ts';
 import { GatewayError, type Voice } from './errors.ts';
 import type { Handler } from './http/exchange.ts';
 import type { RouteLimits } from './limits/admission.ts';
-import type { Door } from './mcp/sign-in.ts';
+import type { Door, DoorSpellings } from './mcp/sign-in.ts';
 import { metadataPath, type ProtectedResource, resourceOf } from './oauth/protected-resource.ts';
 import type { Protection } from './resource-server/gate.ts';
 import { MEMBER_ID } from './upstream/own-record.ts';
@@ -54,8 +54,8 @@ interface Doors {
 
 interface McpDoors {
   /** Serves callers without a token, and the one that asks for one. */
-  readonly open: Door;
-  readonly member: Door;
+  readonly open: DoorSpellings;
+  readonly member: DoorSpellings;
   readonly limits: RouteLimits | undefined;
   readonly metadata: (door: Door) => Handler;
   readonly handler: (door: Door) => Handler;
@@ -145,17 +145,24 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
   ];
 }
 
-/** One handler behind two doors, each with the metadata of its own address, which is what apps compare it with. */
+/**
+ * One handler behind two doors, each with the metadata of its own address, which is what apps compare it with, to the
+ * letter: so one that was given the address with a final slash meets a door of that name.
+ */
 function mcpRoutes(doors: McpDoors, metadata: Omit<Route, 'handler'>): readonly Routed<Route>[] {
   const { open, member, limits } = doors;
-  return ([open, member] as const).flatMap((door) => {
-    const { resource, offered } = door;
-    const anonymous = door === open ? 'serve' : 'refuse';
-    const protection: Protection = { resource, scopes: new Set(), offered, anonymous };
-    const value: Route = { protection, voice: 'jsonrpc', cors: true, limits, handler: doors.handler(door) };
+  return ([open, member] as const).flatMap((spellings) => {
+    const anonymous = spellings === open ? 'serve' : 'refuse';
+    const described = (door: Door): Route => ({ ...metadata, handler: doors.metadata(door) });
+    const value = (door: Door): Route => {
+      const protection: Protection = { resource: door.resource, scopes: new Set(), offered: door.offered, anonymous };
+      return { protection, voice: 'jsonrpc', cors: true, limits, handler: doors.handler(door) };
+    };
+    const { plain, slashed } = spellings;
+    const { path } = plain.resource;
     return [
-      route('GET', metadataPath(resource.path), { ...metadata, handler: doors.metadata(door) }),
-      route('POST', resource.path, value),
+      { ...route('GET', metadataPath(path), described(plain)), slashed: described(slashed) },
+      { ...route('POST', path, value(plain)), slashed: value(slashed) },
     ];
   });
 }

@@ -10,7 +10,7 @@ import { createMcpEndpoint } from './endpoint.ts';
 import type { PrepareOperation } from './operation.ts';
 import { buildResources } from './resources.ts';
 import { createServer, type Offer, type ServerFactory } from './server.ts';
-import type { Door } from './sign-in.ts';
+import type { Door, DoorSpellings } from './sign-in.ts';
 import type { Tool } from './tool.ts';
 
 /** Where it is: the door for everybody, and the one that asks for a token first. */
@@ -29,7 +29,7 @@ export interface McpParts {
 }
 
 export interface Mcp {
-  readonly doors: Readonly<Record<keyof typeof MCP_PATHS, Door>>;
+  readonly doors: Readonly<Record<keyof typeof MCP_PATHS, DoorSpellings>>;
   readonly handler: (door: Door) => Handler;
   /** All tools, whoever may use them. */
   readonly tools: readonly Tool[];
@@ -61,8 +61,9 @@ export function createMcp({ config, mcp, call, prepare, audit, serverOf, onError
     prompts: mcp.prompts,
   };
   const door = (path: string): Door => ({ resource: protectedResource(origin, path), offered });
+  const spellings = (path: string): DoorSpellings => ({ plain: door(path), slashed: door(`${path}/`) });
   return {
-    doors: { open: door(MCP_PATHS.open), member: door(MCP_PATHS.member) },
+    doors: { open: spellings(MCP_PATHS.open), member: spellings(MCP_PATHS.member) },
     findings,
     tools,
     handler: createMcpEndpoint({

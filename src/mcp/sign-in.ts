@@ -12,6 +12,12 @@ export interface Door {
   readonly offered: Scope;
 }
 
+/** A door by its address as it is, and with a final slash, as some apps are given it. */
+export interface DoorSpellings {
+  readonly plain: Door;
+  readonly slashed: Door;
+}
+
 /**
  * What a caller is told who may not use a tool: nothing where tools are hidden from whoever has no token, since to them
  * it is not there. In: the scopes of the tool. Out: the challenge, or undefined when there is none to be made.

@@ -7,6 +7,8 @@ export interface Routed<T> {
   /** false: its GET begins or ends something, so HEAD, which must change nothing (RFC 9110 §9.2.1), is not taken. */
   readonly head?: false;
   readonly value: T;
+  /** What stands behind the same path with a final slash; left out, that is nobody's. */
+  readonly slashed?: T;
 }
 
 type RoutingResult<T> =
@@ -56,6 +58,9 @@ export function createRouting<T>(routes: readonly Routed<T>[]): Routing<T> {
     const foldedSegments = fold(segments);
     if (foldedSegments.some((segment, at) => segment !== segments[at])) patternsAreFolded = false;
     insert(exact, segments, { index, route });
+    // The same route in another spelling: folded it is the same, so nothing else can claim it.
+    const { slashed } = route;
+    if (slashed !== undefined) insert(exact, [...segments, ''], { index, route: { ...route, value: slashed } });
     insert(folded, foldedSegments, { index, route });
   }
 

@@ -77,6 +77,23 @@ describe('createRouting', () => {
     expect(school('GET', path)).toEqual({ kind: 'claimed' });
   });
 
+  it('gives a route its final slash only where that has something behind it', () => {
+    const routing = createRouting([
+      { methods: ['POST'], pattern: '/door', value: 'door', slashed: 'slashed' },
+      { methods: ['POST'], pattern: '/other', value: 'other' },
+      { methods: undefined, pattern: '/**', value: 'site' },
+    ]);
+    expect(routing('POST', '/door')).toMatchObject({ route: { value: 'door' } });
+    expect(routing('POST', '/door/')).toMatchObject({ route: { value: 'slashed' } });
+    for (const path of ['/Door/', '/DOOR', '/other/', '/d%6For/'])
+      expect(routing('POST', path)).toEqual({ kind: 'claimed' });
+    const rule = createRouting([
+      ...routes('* /door'),
+      { methods: ['POST'], pattern: '/door', value: 'a', slashed: 'b' },
+    ]);
+    expect(rule('POST', '/door/')).toEqual({ kind: 'claimed' });
+  });
+
   it('claims a path whose other reading has a stricter rule', () => {
     const routing = createRouting(routes('GET /api/admin/**', 'GET /api/**'));
     expect(routing('GET', '/api/ADMIN/x')).toEqual({ kind: 'claimed' });
