@@ -1,0 +1,66 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Log } from '../../src/operations/log.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { ask, askModern, type Reply } from './support/mcp.ts';
+
+/** What only we may read. */
+const INNER = 'no space left in /srv/inner';
+
+const ERAS: readonly [string, (world: World, method: string, params: Record<string, unknown>) => Promise<Reply>][] = [
+  ['2026-07-28', askModern],
+  ['the revisions before', ask],
+];
+
+/** A log that is kept, and fails on the lines that it is told to fail on. */
+function keptLog(fails: (line: string) => boolean): {
+  log: Log;
+  errors: () => { msg: string; err: { message: string } }[];
+} {
+  const lines: string[] = [];
+  const log = pino(
+    {},
+    {
+      write(line: string) {
+        if (fails(line)) throw new Error(INNER);
+        lines.push(line);
+      },
+    },
+  );
+  return { log, errors: () => lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 50) };
+}
+
+describe.each(ERAS)('what fails on our side is told to us, and to a client in words of ours, %s', (_, send) => {
+  let world: World;
+  let kept: ReturnType<typeof keptLog>;
+  afterEach(() => world.close());
+
+  describe('in a handler', () => {
+    beforeEach(async () => {
+      kept = keptLog((line) => line.includes('tool_called'));
+      world = await startWorld({ profile: 'A', log: kept.log });
+    });
+
+    it.each<[string, Record<string, unknown>]>([
+      ['tools/call', { name: 'search_courses', arguments: {} }],
+      ['resources/read', { uri: 'course://tides-and-currents' }],
+    ])('by %s, when the audit cannot be written', async (method, params) => {
+      const { body, text } = await send(world, method, params);
+      expect(body.error).toEqual({ code: -32_603, message: 'Something went wrong on our side.' });
+      expect(text).not.toContain('/srv/inner');
+      expect(kept.errors()).toMatchObject([{ msg: 'a tool failed', err: { message: INNER } }]);
+    });
+  });
+
+  it('when there is no server to answer with', async () => {
+    kept = keptLog(() => false);
+    const mcpServer = () => {
+      throw new Error(INNER);
+    };
+    world = await startWorld({ profile: 'A', log: kept.log, mcpServer });
+    const { status, body, text } = await send(world, 'tools/list', {});
+    expect([status, body.error.code]).toEqual([500, -32_603]);
+    expect(text).not.toContain('/srv/inner');
+    expect(kept.errors()).toMatchObject([{ msg: 'a tool failed', err: { message: INNER } }]);
+  });
+});
