@@ -1,6 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client as Client125 } from 'mcp-sdk-1-25/client/index.js';
+import { StreamableHTTPClientTransport as Transport125 } from 'mcp-sdk-1-25/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorld, type World } from '../support/world.ts';
 import { tokenOf } from './support/mcp.ts';
@@ -30,10 +32,17 @@ const v1: Connect = async (url, headers) => {
   return client as unknown as AnyClient;
 };
 
+const v125: Connect = async (url, headers) => {
+  const client = new Client125({ name: 'test', version: '1' });
+  await client.connect(new Transport125(url, { requestInit: { headers } }) as never);
+  return client as unknown as AnyClient;
+};
+
 describe.each<[string, Connect]>([
   ['SDK v2, revision 2026-07-28', v2('auto')],
   ['SDK v2, the revisions before', v2('legacy')],
   ['SDK v1', v1],
+  ['SDK 1.25.3', v125],
 ])('%s', (_, connect) => {
   let world: World;
   let token: string;

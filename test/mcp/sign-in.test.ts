@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authorizationRequest, redeem, registerApp } from '../support/app.ts';
 import { approve } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
+import { createAppMemory } from './support/app-memory.ts';
 import { ask, askModern, call, type Reply, tokenOf, toolNames } from './support/mcp.ts';
 
 const LEGACY_TOOLS = 8;
@@ -225,25 +226,8 @@ describe('the door of members', () => {
 
 /** The SDK's own client, with an app's memory and a member who approves. */
 async function signingIn(address: string, mode: 'auto' | 'legacy') {
-  const redirectUri = 'https://app.example/callback';
-  const kept: Record<string, unknown> = {};
-  let asked: URL | undefined;
-  const provider = {
-    redirectUrl: redirectUri,
-    clientMetadata: { client_name: 'Test', redirect_uris: [redirectUri], token_endpoint_auth_method: 'none' },
-    clientInformation: () => kept.client,
-    saveClientInformation: (client: unknown) => void Object.assign(kept, { client: client }),
-    tokens: () => kept.tokens,
-    saveTokens: (tokens: unknown) => void Object.assign(kept, { tokens: tokens }),
-    saveCodeVerifier: (verifier: string) => void Object.assign(kept, { verifier: verifier }),
-    codeVerifier: () => kept.verifier,
-    saveDiscoveryState: (state: unknown) => void Object.assign(kept, { discovery: state }),
-    discoveryState: () => kept.discovery,
-    state: () => 'a-state',
-    redirectToAuthorization(url: URL) {
-      asked = url;
-    },
-  } as unknown as OAuthClientProvider;
+  const memory = createAppMemory();
+  const provider = memory.provider as unknown as OAuthClientProvider;
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
   let transport: StreamableHTTPClientTransport;
   const finish = {
@@ -252,9 +236,9 @@ async function signingIn(address: string, mode: 'auto' | 'legacy') {
       return transport;
     },
     async signIn(scope?: string) {
-      if (asked === undefined) await auth(provider, { serverUrl: address, ...(scope === undefined ? {} : { scope }) });
-      const returned = await approve(String(asked), redirectUri);
-      await transport.finishAuth(returned.searchParams);
+      if (memory.asked() === undefined)
+        await auth(provider, { serverUrl: address, ...(scope === undefined ? {} : { scope }) });
+      await transport.finishAuth(await memory.approved());
     },
   };
   return { client, finish };

@@ -1,0 +1,38 @@
+import { approve } from '../../support/member.ts';
+
+const REDIRECT_URI = 'https://app.example/callback';
+
+/**
+ * What an app keeps, as the SDK's clients ask for it (their `OAuthClientProvider`, the same in both generations), and a
+ * member who approves what it asks.
+ */
+export function createAppMemory() {
+  const kept: { client?: unknown; tokens?: Record<string, unknown>; verifier?: string; discovery?: unknown } = {};
+  let asked: URL | undefined;
+  const provider = {
+    redirectUrl: REDIRECT_URI,
+    clientMetadata: { client_name: 'Test', redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' },
+    clientInformation: () => kept.client,
+    saveClientInformation: (client: unknown) => void Object.assign(kept, { client }),
+    tokens: () => kept.tokens,
+    saveTokens: (tokens: object) => void Object.assign(kept, { tokens }),
+    saveCodeVerifier: (verifier: string) => void Object.assign(kept, { verifier }),
+    codeVerifier: () => kept.verifier,
+    saveDiscoveryState: (discovery: unknown) => void Object.assign(kept, { discovery }),
+    discoveryState: () => kept.discovery,
+    state: () => 'a-state',
+    redirectToAuthorization(url: URL) {
+      asked = url;
+    },
+  };
+  return {
+    provider,
+    kept,
+    /** Where the app wants to send its person; undefined as long as it wants nothing. */
+    asked: () => asked,
+    /** The person approves. Out: what the app gets back. */
+    async approved(): Promise<URLSearchParams> {
+      return (await approve(String(asked), REDIRECT_URI)).searchParams;
+    },
+  };
+}
