@@ -8,6 +8,14 @@ const EXIT = { ok: 0, failure: 1, config: 78 } as const;
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const tell = (line: string) => void process.stderr.write(`${line}\n`);
 
+interface DoctorFlags {
+  readonly register: boolean;
+  readonly only?: string;
+  readonly skip?: string;
+  readonly timeout: string;
+  readonly json: boolean;
+}
+
 const program = new Command('coursegate')
   .description('Lets members of an existing course site connect apps and assistants with the login they already have.')
   .version('0.1.0')
@@ -136,6 +144,40 @@ program
       ...(scope === undefined ? {} : { scope }),
       ...(browser ? { open: openBrowser } : {}),
     });
+  });
+
+program
+  .command('doctor')
+  .description(
+    'look a deployment over from the outside, ours or not: exits 1 when something fails, 2 without an answer',
+  )
+  .argument('<url>', 'the address that clients are given, such as https://school.example/mcp')
+  .option('--register', 'also the checks that register an app; what can be deleted is deleted afterwards', false)
+  .option('--only <ids>', 'these checks or themes only, separated by commas')
+  .option('--skip <ids>', 'all but these')
+  .option('--timeout <seconds>', 'for everything', '120')
+  .option('--json', 'print the findings as JSON', false)
+  .action(async (url: string, options: DoctorFlags) => {
+    const { doctor, exitCode } = await import('./doctor/doctor.ts');
+    const { toJson } = await import('./doctor/report-json.ts');
+    const { toText } = await import('./doctor/report-text.ts');
+    const timeout = Number(options.timeout);
+    if (!(timeout > 0 && timeout <= 3600)) throw new Error('--timeout takes seconds, from 1 to 3600.');
+    const stop = new AbortController();
+    process.once('SIGINT', () => stop.abort());
+    const ids = (list: string | undefined) => list?.split(',').map((id) => id.trim()) ?? [];
+    const { register } = options;
+    const chosen = { only: ids(options.only), skip: ids(options.skip) };
+    if (!options.json) tell(`Looking at ${url}${register ? '' : ', without registering anything'} …`);
+    const report = await doctor({ url, register, ...chosen, timeout, signal: stop.signal });
+    const { isTTY, columns } = process.stdout;
+    const colour = isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
+    process.stdout.write(
+      options.json
+        ? `${JSON.stringify(toJson(report), undefined, 2)}\n`
+        : toText(report, { width: columns ?? 80, colour }),
+    );
+    process.exitCode = exitCode(report);
   });
 
 /** Runs until SIGTERM or SIGINT, closes, and exits 0; a second signal does not wait. */

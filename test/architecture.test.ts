@@ -21,6 +21,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['oauth'],
   limits: ['oauth', 'config', 'storage'],
   connect: [],
+  // What another program sees: it knows nothing of the gate but what the standards say.
+  doctor: ['connect/printable.ts'],
   demo: ['config', 'connect', 'storage', 'operations', 'gateway.ts'],
 };
 

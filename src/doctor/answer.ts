@@ -1,0 +1,71 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** What a server answered to one request; a redirect is an answer like any other. */
+export interface Answer {
+  readonly url: string;
+  readonly method: string;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** The body as UTF-8, or its beginning. */
+  readonly text: string;
+  /** Whether the body was longer than what is read. */
+  readonly cut: boolean;
+}
+
+/** A JSON object; members are judged one by one. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A field's value, empty when it is not there. */
+export function field(answer: Answer, name: string): string {
+  const value = answer.headers[name];
+  return Array.isArray(value) ? value.join(', ') : (value ?? '');
+}
+
+/** The media type without its parameters, in small letters. */
+export function mediaType(answer: Answer): string {
+  return (field(answer, 'content-type').split(';')[0] ?? '').trim().toLowerCase();
+}
+
+/** The body as a JSON object; undefined when it is anything else, or was too long. */
+export function jsonObject(answer: Answer): JsonObject | undefined {
+  if (answer.cut) return undefined;
+  try {
+    const value: unknown = JSON.parse(answer.text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isRedirect({ status }: Answer): boolean {
+  return status >= 300 && status < 400;
+}
+
+/** Where a redirect leads, as an absolute URL; undefined when it leads nowhere. */
+export function redirectTarget(answer: Answer): URL | undefined {
+  const location = field(answer, 'location');
+  return isRedirect(answer) && location !== '' ? (URL.parse(location, answer.url) ?? undefined) : undefined;
+}
+
+export function isHtml(answer: Answer): boolean {
+  return mediaType(answer).includes('html') || /^\s*<(!doctype\s+html|html)\b/i.test(answer.text.slice(0, 500));
+}
+
+/** The title of a page, empty when it has none. */
+export function pageTitle(answer: Answer): string {
+  return (/<title[^>]{0,100}>([^<]{0,200})/i.exec(answer.text)?.[1] ?? '').trim();
+}
+
+export function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+}
+
+export function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The path of an answer's address, for a sentence. */
+export function where({ url }: Answer): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+}

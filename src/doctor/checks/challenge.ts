@@ -1,0 +1,195 @@
+import { type Answer, field, isHtml, isRedirect, jsonObject, text, where } from '../answer.ts';
+import { bearerChallenge, type ReadChallenge } from '../challenges.ts';
+import { check } from '../check.ts';
+import { hijacker } from '../edges.ts';
+import { type Door, withTokenInQuery } from '../facts/doors.ts';
+import { failure, pass, problemsOr, type Verdict, warning } from '../finding.ts';
+import { NoAnswer, Unavailable } from '../unavailable.ts';
+
+/** How callers without a good token are answered (RFC 6750, RFC 9728 §5). */
+export const CHALLENGE = [
+  check({
+    id: 'challenge.present',
+    title: 'Whoever needs a token is told so by 401 and a challenge',
+    reference: 'RFC 6750 §3, RFC 9110 §15.5.2, RFC 9728 §5.1',
+    fix: 'Answer 401 with WWW-Authenticate: Bearer resource_metadata="…", and let no login page or proxy stand in between.',
+    needs: ['doors'],
+    async run(_site, { doors }) {
+      const problems = doors.flatMap(({ none, bad }): Verdict[] => {
+        const answer = none.status < 300 ? bad : none;
+        // Open to everybody, and to bad tokens as well: challenge.bad-token says so.
+        if (answer.status < 300) return [];
+        const at = where(answer);
+        if (isRedirect(answer))
+          return [failure(`${at}: ${hijacker(answer)?.what ?? answer.status}`, hijacker(answer)?.fix)];
+        if (answer.status === 403)
+          return [
+            failure(`${at} is 403: ${hijacker(answer)?.what ?? 'forbidden, without a way on'}`, hijacker(answer)?.fix),
+          ];
+        if (answer.status !== 401) return [];
+        const said = field(answer, 'www-authenticate');
+        if (said === '') return [failure(`${at} is 401 without WWW-Authenticate`)];
+        return bearerChallenge(said) === undefined ? [failure(`${at} challenges without Bearer: ${said}`)] : [];
+      });
+      const challenged = doors.filter(({ none, bad }) => none.status === 401 || bad.status === 401);
+      if (problems.length === 0 && challenged.length === 0)
+        return warning('no address that is known asks for a token', 'Give the doctor an address that needs one.');
+      return problemsOr(problems, challenged.map(({ url }) => new URL(url).pathname).join(', '));
+    },
+  }),
+  check({
+    id: 'challenge.resource-metadata',
+    title: 'The challenge leads to the metadata of what was asked for',
+    reference: 'RFC 9728 §5.1, §3.3',
+    fix: 'Put resource_metadata="…" into the challenge: the absolute URL of a document whose "resource" covers the address.',
+    needs: ['doors'],
+    async run({ ask }, { doors }) {
+      const problems: Verdict[] = [];
+      const good: string[] = [];
+      for (const { url, challenge } of challengesOf(doors)) {
+        const at = new URL(url).pathname;
+        const named = challenge.parameters.get('resource_metadata');
+        if (named === undefined) {
+          problems.push(warning(`the challenge of ${at} has no resource_metadata`));
+          continue;
+        }
+        if (URL.parse(named) === null) {
+          problems.push(failure(`the challenge of ${at} names ${named}, which is no absolute address`));
+          continue;
+        }
+        const answer = await ask(named);
+        const resource = text(jsonObject(answer)?.resource);
+        if (answer.status !== 200 || resource === undefined)
+          problems.push(failure(`${named}: ${hijacker(answer)?.what ?? `no metadata (${answer.status})`}`));
+        else if (!covers(resource, url))
+          problems.push(failure(`${named} is of ${resource}, which does not cover ${url}`));
+        else good.push(new URL(named).pathname);
+      }
+      return problemsOr(problems, [...new Set(good)].join(', '));
+    },
+  }),
+  check({
+    id: 'challenge.scope',
+    title: 'The challenge says which scope would do',
+    reference: 'RFC 6750 §3, MCP authorization (2025-11-25)',
+    fix: 'Put scope="…" into the challenge: clients ask for exactly that, else for everything, or for nothing.',
+    needs: ['doors'],
+    async run(_site, { doors }) {
+      const without = challengesOf(doors).filter(({ challenge }) => !challenge.parameters.get('scope'));
+      return problemsOr(
+        without.map(({ url }) => warning(`the challenge of ${new URL(url).pathname} names no scope`)),
+        'scope is named',
+      );
+    },
+  }),
+  check({
+    id: 'challenge.bad-token',
+    title: 'A token that was never issued is refused as such',
+    reference: 'RFC 6750 §3.1',
+    fix: 'Answer 401 with error="invalid_token": never as if there were no token, never with a failure of the server.',
+    needs: ['doors'],
+    async run(_site, { doors }) {
+      const problems = doors.flatMap(({ bad }): Verdict[] => {
+        if (bad.status < 300) return [failure(`${where(bad)} serves it (${bad.status})`)];
+        if (bad.status >= 500) return [failure(`${where(bad)} fails with ${bad.status}`)];
+        // Redirects and 403 are of challenge.present; what is not there is no door.
+        if (isRedirect(bad) || bad.status === 403 || bad.status === 404 || bad.status === 405) return [];
+        if (bad.status !== 401) return [warning(`${where(bad)} answers it ${bad.status}`)];
+        const error = bearerChallenge(field(bad, 'www-authenticate'))?.parameters.get('error');
+        if (field(bad, 'www-authenticate') === '' || error === 'invalid_token') return [];
+        return [warning(`${where(bad)} answers it 401 with ${error === undefined ? 'no error' : `error="${error}"`}`)];
+      });
+      return problemsOr(problems, '401 invalid_token');
+    },
+  }),
+  check({
+    id: 'challenge.authorization-field',
+    title: 'The Authorization field arrives',
+    reference: 'RFC 6750 §2.1, RFC 3875 §4.1.18',
+    fix: 'Let it through: Apache with CGI or FPM needs "CGIPassAuth On" (or SetEnvIf Authorization "(.*)" HTTP_AUTHORIZATION=$1), nginx "proxy_set_header Authorization $http_authorization".',
+    needs: ['doors'],
+    async run(_site, { doors }) {
+      const problems = doors.flatMap(({ none, bad }): Verdict[] => {
+        if (isRedirect(none) || isHtml(none) || none.status === 403 || none.status >= 500) return [];
+        if (none.status === 404 || none.status === 405) return [];
+        const [a, b] = [none, bad].map(
+          (answer) => `${answer.status} ${field(answer, 'www-authenticate')} ${withoutIds(answer.text)}`,
+        );
+        return a === b
+          ? [warning(`${where(bad)} answers a bad token exactly as none: it seems to be taken off on the way`)]
+          : [];
+      });
+      return problemsOr(problems, 'a bad token is answered otherwise than none');
+    },
+  }),
+  check({
+    id: 'challenge.query-token',
+    title: 'A token in the address is not looked at',
+    reference: 'RFC 6750 §2.3, MCP authorization (2025-11-25)',
+    fix: 'Take tokens from the Authorization field only: addresses stand in logs, histories and Referer.',
+    needs: ['doors'],
+    async run({ ask }, { doors }) {
+      const problems: Verdict[] = [];
+      for (const { url, question, none, bad } of doors) {
+        if (signature(none) === signature(bad)) continue;
+        const answer = await ask(withTokenInQuery(url), question);
+        if (signature(answer) === signature(bad))
+          problems.push(failure(`${where(none)}?access_token=… is judged like a token in the field`));
+      }
+      return problemsOr(problems, 'it is answered like no token');
+    },
+  }),
+  check({
+    id: 'challenge.slash',
+    title: 'The address with a slash at its end leads nobody astray',
+    reference: 'RFC 9110 §15.4, RFC 9728 §3.3',
+    fix: 'Serve both spellings, or answer 404 to one: a redirect makes GET of POST, and clients drop the token.',
+    needs: ['mcp'],
+    async run({ ask }, { mcp }) {
+      const url = mcp.url.endsWith('/') ? mcp.url.slice(0, -1) : `${mcp.url}/`;
+      try {
+        const answer = await ask(url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+          body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+        });
+        if (isRedirect(answer)) return warning(`${where(answer)} is ${answer.status} to ${field(answer, 'location')}`);
+        if (answer.status < 300 && isHtml(answer)) return warning(`${where(answer)} is a page`);
+        return pass(`${where(answer)} is ${answer.status}`);
+      } catch (thrown) {
+        if (thrown instanceof NoAnswer) return warning(`${new URL(url).pathname}: ${thrown.message}`);
+        throw thrown;
+      }
+    },
+  }),
+] as const;
+
+/** The Bearer challenges that there are, one of each door. */
+function challengesOf(doors: readonly Door[]): readonly { url: string; challenge: ReadChallenge }[] {
+  const found = doors.flatMap(({ url, none, bad }) => {
+    const answer = none.status === 401 ? none : bad;
+    const challenge = answer.status === 401 ? bearerChallenge(field(answer, 'www-authenticate')) : undefined;
+    return challenge === undefined ? [] : [{ url, challenge }];
+  });
+  if (found.length === 0) throw new Unavailable('there is no challenge to read');
+  return found;
+}
+
+/** Whether an address lies within a resource, as clients compare (MCP authorization: the resource or a parent of it). */
+function covers(resource: string, url: string): boolean {
+  const [outer, inner] = [URL.parse(resource), new URL(url)];
+  if (outer === null || outer.origin !== inner.origin) return false;
+  const path = outer.pathname.replace(/\/$/, '');
+  return inner.pathname === path || inner.pathname.startsWith(`${path}/`);
+}
+
+function signature(answer: Answer): string {
+  const { status } = answer;
+  const parameters = bearerChallenge(field(answer, 'www-authenticate'))?.parameters;
+  return `${status} ${parameters?.get('error') ?? ''} ${parameters?.get('error_description') ?? ''}`;
+}
+
+/** Without what differs from answer to answer, such as ids of requests. */
+function withoutIds(body: string): string {
+  return body.replace(/[0-9a-f]{8}[0-9a-f-]{8,}/gi, '').replace(/\d{6,}/g, '');
+}

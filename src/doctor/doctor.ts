@@ -1,0 +1,142 @@
+import { printable } from '../connect/printable.ts';
+import { createAsk } from './ask.ts';
+import type { Check } from './check.ts';
+import { CHECKS } from './checks/checks.ts';
+import { examine } from './examine.ts';
+import type { Finding, Level } from './finding.ts';
+import { isLoopbackName } from './private-addresses.ts';
+import { createRegistrations } from './registrations.ts';
+import { patiently, type Site } from './site.ts';
+
+export interface DoctorOptions {
+  /** The site, or better the address that clients are given, such as https://school.example/mcp. */
+  readonly url: string;
+  /** Whether apps may be registered there; what can be deleted is deleted afterwards. */
+  readonly register?: boolean;
+  /** Ids of checks, or themes; all of them without it. */
+  readonly only?: readonly string[];
+  readonly skip?: readonly string[];
+  /** Seconds for everything. */
+  readonly timeout?: number;
+  /** Ends it early: what was found until then is told. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds for one exchange; ten seconds without it. */
+  readonly patience?: number;
+  /** Certificates to trust besides those of the system, PEM. */
+  readonly ca?: string;
+  /** Where plain http to an https site stands; its port 80 without it. */
+  readonly plainOrigin?: string;
+  readonly now?: () => number;
+}
+
+/** What an audit has found. `toJson` is its stable form. */
+export interface Report {
+  readonly url: string;
+  readonly startedAt: Date;
+  readonly seconds: number;
+  /** What kept the doctor from the site altogether. */
+  readonly unreachable?: string;
+  /** Whether all checks had their time. */
+  readonly complete: boolean;
+  readonly findings: readonly Finding[];
+  /** Client ids that were registered for the audit and could not be deleted. */
+  readonly leftBehind: readonly string[];
+}
+
+/** An address or a choice of checks that cannot be worked with, in words for whoever typed it. */
+class DoctorError extends Error {
+  override readonly name = 'DoctorError';
+}
+
+const DEFAULT_TIMEOUT = 120;
+const PATIENCE = 10_000;
+
+/** Looks a deployment over from the outside. Throws DoctorError where the address or the choice of checks is wrong. */
+export async function doctor(options: DoctorOptions): Promise<Report> {
+  const { origin, path } = addressOf(options.url);
+  const checks = chosen(options.only ?? [], options.skip ?? []);
+  const now = options.now ?? Date.now;
+  const begun = now();
+  const late = AbortSignal.timeout((options.timeout ?? DEFAULT_TIMEOUT) * 1000);
+  const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
+  const { ca, patience = PATIENCE } = options;
+  const askAsIs = createAsk({ origin, signal, ca, patience });
+  const ask = patiently(askAsIs, signal);
+  const tidy = createAsk({ origin, signal: AbortSignal.any([]), ca, patience: Math.min(patience, 5000) });
+  const registrations = options.register === true ? createRegistrations(ask, tidy) : undefined;
+  const site: Site = {
+    origin,
+    path,
+    ask,
+    askAsIs,
+    plainOrigin: plainOrigin(origin, options.plainOrigin),
+    registrations,
+    now,
+  };
+
+  const unreachable = await knock(site);
+  const findings = unreachable === undefined ? await examine(site, checks) : [];
+  const leftBehind = (await registrations?.takeBack()) ?? [];
+  return {
+    url: origin + path,
+    startedAt: new Date(begun),
+    seconds: Math.round((now() - begun) / 100) / 10,
+    ...(unreachable === undefined ? {} : { unreachable: printable(unreachable) }),
+    complete: unreachable === undefined && !signal.aborted,
+    findings,
+    leftBehind: leftBehind.map(printable),
+  };
+}
+
+/** 0 when nothing fails, 1 when something does, 2 when the site could not be reached, or the time was over. */
+export function exitCode({ findings, complete }: Report): 0 | 1 | 2 {
+  if (!complete) return 2;
+  return findings.some(({ level }) => level === 'failure') ? 1 : 0;
+}
+
+/** How many findings there are of each level. */
+export function countLevels(findings: readonly Finding[]): Readonly<Record<Level, number>> {
+  const count = { pass: 0, skipped: 0, warning: 0, failure: 0 };
+  for (const { level } of findings) count[level] += 1;
+  return count;
+}
+
+/** Why there is no way in; undefined when something answers, whatever it says. */
+async function knock({ askAsIs, origin, path }: Site): Promise<string | undefined> {
+  try {
+    await askAsIs(origin + path);
+    return undefined;
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
+}
+
+/** `school.example` means https, a loopback name http. Anything that could carry more than an address is refused. */
+function addressOf(typed: string): { origin: string; path: string } {
+  const bare = !/^[a-z][a-z0-9+.-]*:\/\//i.test(typed.trim());
+  const host = /^(\[[^\]]*\]|[^:/?#]*)/.exec(typed.trim())?.[0] ?? '';
+  const url = URL.parse(bare ? `${isLoopbackName(host) ? 'http' : 'https'}://${typed.trim()}` : typed.trim());
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new DoctorError(`"${typed}" is not a web address. Give one such as https://school.example/mcp.`);
+  if (url.username !== '' || url.password !== '')
+    throw new DoctorError('Give the address without a name and password.');
+  return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
+}
+
+function chosen(only: readonly string[], skip: readonly string[]): readonly Check[] {
+  const means = (wish: string, { id }: Check) => id === wish || id.startsWith(`${wish}.`);
+  for (const wish of [...only, ...skip]) {
+    if (CHECKS.some((one) => means(wish, one))) continue;
+    throw new DoctorError(`There is no check "${wish}". See docs/doctor.md, or run without --only and --skip.`);
+  }
+  return CHECKS.filter(
+    (one) => (only.length === 0 || only.some((wish) => means(wish, one))) && !skip.some((wish) => means(wish, one)),
+  );
+}
+
+/** Plain http beside an https site: asked on its own port only, since another port says nothing about it. */
+function plainOrigin(origin: string, given: string | undefined): string | undefined {
+  if (!origin.startsWith('https:')) return undefined;
+  const { hostname, port } = new URL(origin);
+  return given ?? (port === '' ? `http://${hostname}` : undefined);
+}

@@ -1,0 +1,77 @@
+import type { Check } from './check.ts';
+import { createFacts, type FactFinder, type Facts, type Need } from './facts/facts.ts';
+import { type Finding, failure, finding, LEVELS, type Verdict } from './finding.ts';
+import type { Site } from './site.ts';
+import { NoAnswer, Unavailable } from './unavailable.ts';
+
+/** So many checks ask at a time: somebody else may be using the site. */
+const AT_A_TIME = 3;
+
+/** Runs checks. Out: their findings in the order of the checks; only the worst of a check that says several things. */
+export async function examine(site: Site, checks: readonly Check[]): Promise<readonly Finding[]> {
+  const find = createFacts(site);
+  const blamed = await findAll(checks, find);
+  const findings = new Map<Check, readonly Finding[]>();
+  const waiting = [...checks];
+  const work = async () => {
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift())
+      findings.set(one, await examineOne(site, one, find, blamed.get(one)));
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  return checks.flatMap((one) => findings.get(one) ?? []);
+}
+
+/**
+ * Finds what the checks need, one after the other. Out: for each fact that a silent server has kept from us, the one
+ * check that is to say so; the others that need it are skipped.
+ */
+async function findAll(checks: readonly Check[], find: FactFinder): Promise<ReadonlyMap<Check, unknown>> {
+  const blamed = new Map<Check, unknown>();
+  const met = new Set<unknown>();
+  for (const one of checks) {
+    for (const need of one.needs) {
+      const thrown = await find(need).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      if (!(thrown instanceof NoAnswer) || met.has(thrown)) continue;
+      met.add(thrown);
+      if (!blamed.has(one)) blamed.set(one, thrown);
+    }
+  }
+  return blamed;
+}
+
+async function examineOne(site: Site, one: Check, find: FactFinder, blame: unknown): Promise<readonly Finding[]> {
+  const facts: Partial<Record<Need, unknown>> = {};
+  try {
+    for (const need of one.needs) facts[need] = await find(need);
+  } catch (thrown) {
+    return [finding(one, blame === undefined ? skipped(thrown) : failed(blame))];
+  }
+  try {
+    const said = await one.run(site, facts as Partial<Facts>);
+    const verdicts: readonly Verdict[] = Array.isArray(said) ? said : [said];
+    return worst(verdicts).map((verdict) => finding(one, verdict));
+  } catch (thrown) {
+    return [finding(one, thrown instanceof Unavailable ? skipped(thrown) : failed(thrown))];
+  }
+}
+
+/** The problems of a check where it has any, the worst first, each once; else what is well. */
+function worst(verdicts: readonly Verdict[]): readonly Verdict[] {
+  const problems = verdicts.filter(({ level }) => level === 'warning' || level === 'failure');
+  const told = new Map((problems.length > 0 ? problems : verdicts.slice(0, 1)).map((one) => [one.seen, one]));
+  return [...told.values()].toSorted((a, b) => LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level));
+}
+
+function skipped(thrown: unknown): Verdict {
+  return { level: 'skipped', seen: thrown instanceof Error ? thrown.message : String(thrown) };
+}
+
+function failed(thrown: unknown): Verdict {
+  if (thrown instanceof NoAnswer) return failure(`no answer: ${thrown.message}`);
+  return failure(
+    `the doctor could not make sense of the answer (${thrown instanceof Error ? thrown.message : thrown})`,
+  );
+}

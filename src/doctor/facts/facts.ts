@@ -1,0 +1,59 @@
+import type { Registered } from '../registrations.ts';
+import type { Site } from '../site.ts';
+import { type AuthorizationEndpoint, authorizationEndpoint } from './authorization-endpoint.ts';
+import { type Door, findDoors } from './doors.ts';
+import { findMcp, type McpEndpoint } from './mcp-endpoint.ts';
+import { findRegistration, registeredClient } from './registration.ts';
+import { findResources, type ResourceDocument } from './resources.ts';
+import { findServer, findServerSpellings, type Server, type ServerSpellings } from './server.ts';
+import { findWellKnown, type WellKnown } from './well-known.ts';
+
+/** What checks may build on: found once, and shared. */
+export interface Facts {
+  /** Every spelling of the protected-resource metadata that was asked for, with its answer. */
+  readonly wellKnown: readonly WellKnown[];
+  /** The protected-resource documents that are there (RFC 9728). */
+  readonly resources: readonly [ResourceDocument, ...ResourceDocument[]];
+  /** Every spelling of the authorization server's metadata, with its answer. */
+  readonly serverSpellings: ServerSpellings;
+  /** The authorization server that the resource names. */
+  readonly server: Server;
+  readonly mcp: McpEndpoint;
+  /** Addresses behind which a token is asked for. */
+  readonly doors: readonly [Door, ...Door[]];
+  /** The registration endpoint, where the audit may use it. */
+  readonly registration: string;
+  /** A public client with a loopback redirect, registered for the audit. */
+  readonly client: Registered;
+  /** The authorization endpoint with that client, where it judges requests before it asks to sign in. */
+  readonly authorization: AuthorizationEndpoint;
+}
+
+export type Need = keyof Facts;
+export type FactFinder = <K extends Need>(need: K) => Promise<Facts[K]>;
+
+const FINDERS: { readonly [K in Need]: (site: Site, find: FactFinder) => Promise<Facts[K]> } = {
+  wellKnown: findWellKnown,
+  resources: findResources,
+  serverSpellings: findServerSpellings,
+  server: findServer,
+  mcp: findMcp,
+  doors: findDoors,
+  registration: findRegistration,
+  client: registeredClient,
+  authorization: authorizationEndpoint,
+};
+
+/** Finds each fact when it is first needed; the same answer, or the same reason, for everybody after. */
+export function createFacts(site: Site): FactFinder {
+  const found = new Map<Need, Promise<unknown>>();
+  const find: FactFinder = (need) => {
+    let fact = found.get(need);
+    if (fact === undefined) {
+      fact = FINDERS[need](site, find);
+      found.set(need, fact);
+    }
+    return fact as ReturnType<typeof find<typeof need>>;
+  };
+  return find;
+}

@@ -1,0 +1,72 @@
+import { type Answer, isHtml, jsonObject } from '../answer.ts';
+import type { Question } from '../ask.ts';
+import type { Site } from '../site.ts';
+import { Unavailable } from '../unavailable.ts';
+
+/** Where MCP is spoken, and what it said to a client of 2025-11-25 that introduced itself without a token. */
+export interface McpEndpoint {
+  readonly url: string;
+  readonly answer: Answer;
+}
+
+/** What an MCP client opens with (MCP 2025-11-25, Lifecycle). */
+export const INITIALIZE: Question = mcpQuestion(
+  { method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: clientInfo() } },
+  '2025-11-25',
+);
+
+/** What a client of revision 2026-07-28 opens with: nothing is agreed upon, every request says it all. */
+export const DISCOVER: Question = mcpQuestion(
+  {
+    method: 'server/discover',
+    params: {
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': {},
+        'io.modelcontextprotocol/clientInfo': clientInfo(),
+      },
+    },
+  },
+  '2026-07-28',
+  { 'mcp-method': 'server/discover' },
+);
+
+export function mcpQuestion(
+  message: { readonly method: string; readonly params?: object },
+  version: string,
+  headers: Readonly<Record<string, string>> = {},
+): Question {
+  return {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': version,
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
+  };
+}
+
+function clientInfo(): object {
+  return { name: 'coursegate-doctor', version: '0.1.0' };
+}
+
+/** Looks at the given address, then at /mcp. A page, or nothing at all, is no MCP; an edge that is in the way is. */
+export async function findMcp(site: Site): Promise<McpEndpoint> {
+  for (const path of new Set([site.path, '/mcp'])) {
+    const url = `${site.origin}${path}`;
+    if (path === '') continue;
+    const answer = await site.ask(url, INITIALIZE);
+    if (speaksMcp(answer) || path === site.path) {
+      if (answer.status !== 404 || speaksMcp(answer)) return { url, answer };
+    }
+  }
+  throw new Unavailable('no MCP endpoint was found: give its address if it is not at /mcp');
+}
+
+/** Whether an answer comes from something that knows JSON-RPC, or from what guards it. */
+function speaksMcp(answer: Answer): boolean {
+  if (isHtml(answer)) return [401, 403, 406, 429, 500, 502, 503].includes(answer.status);
+  return answer.status !== 404 || jsonObject(answer)?.jsonrpc === '2.0';
+}

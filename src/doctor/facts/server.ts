@@ -1,0 +1,62 @@
+import { type Answer, type JsonObject, jsonObject, strings } from '../answer.ts';
+import type { Site } from '../site.ts';
+import { Unavailable } from '../unavailable.ts';
+import type { FactFinder } from './facts.ts';
+import { answerOrNone } from './well-known.ts';
+
+/** One of the addresses at which clients look for the metadata of an authorization server. */
+interface ServerSpelling {
+  readonly name: 'RFC 8414' | 'OpenID, inserted' | 'OpenID, appended';
+  readonly url: string;
+  readonly answer: Answer | undefined;
+  readonly document: JsonObject | undefined;
+}
+
+export interface ServerSpellings {
+  /** The issuer as it was named to us. */
+  readonly issuer: string;
+  readonly spellings: readonly ServerSpelling[];
+}
+
+/** An authorization server whose metadata was found. */
+export interface Server extends ServerSpellings {
+  readonly answer: Answer;
+  readonly document: JsonObject;
+}
+
+/** Of the server that the resource names first; where none is named, of the origin, as older clients take it. */
+export async function findServerSpellings(site: Site, find: FactFinder): Promise<ServerSpellings> {
+  const resources = await find('resources').catch((thrown: unknown) => {
+    if (thrown instanceof Unavailable) return [];
+    throw thrown;
+  });
+  const [named] = resources.flatMap(({ document }) => strings(document.authorization_servers));
+  const issuer = named ?? site.origin;
+  return { issuer, spellings: await askSpellings(site, issuer) };
+}
+
+export async function findServer(_site: Site, find: FactFinder): Promise<Server> {
+  const { issuer, spellings } = await find('serverSpellings');
+  const found = spellings.find(({ document }) => document !== undefined);
+  if (found?.answer === undefined || found.document === undefined)
+    throw new Unavailable(`no metadata of the authorization server ${issuer} was found`);
+  return { issuer, spellings, answer: found.answer, document: found.document };
+}
+
+/** All spellings of an issuer: RFC 8414 §3.1 and §5, and OpenID Connect Discovery §4. */
+async function askSpellings(site: Site, issuer: string): Promise<readonly ServerSpelling[]> {
+  const url = URL.parse(issuer);
+  if (url === null) throw new Unavailable(`the issuer "${issuer}" is no address`);
+  const path = url.pathname === '/' ? '' : url.pathname.replace(/\/$/, '');
+  const found: ServerSpelling[] = [];
+  for (const [name, at] of [
+    ['RFC 8414', `/.well-known/oauth-authorization-server${path}`],
+    ['OpenID, inserted', `/.well-known/openid-configuration${path}`],
+    ...(path === '' ? [] : [['OpenID, appended', `${path}/.well-known/openid-configuration`] as const]),
+  ] as const) {
+    const answer = await answerOrNone(site, `${url.origin}${at}`);
+    const document = answer?.status === 200 ? jsonObject(answer) : undefined;
+    found.push({ name, url: `${url.origin}${at}`, answer, document });
+  }
+  return found;
+}

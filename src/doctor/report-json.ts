@@ -1,0 +1,18 @@
+import { countLevels, type Report } from './doctor.ts';
+
+/** The report as it is printed with --json: schema/doctor-report.schema.json. New members may come, none goes. */
+export function toJson(report: Report): object {
+  const { pass, skipped, warning, failure } = countLevels(report.findings);
+  return {
+    version: 1,
+    url: report.url,
+    startedAt: report.startedAt.toISOString(),
+    seconds: report.seconds,
+    reached: report.unreachable === undefined,
+    ...(report.unreachable === undefined ? {} : { unreachable: report.unreachable }),
+    complete: report.complete,
+    summary: { passed: pass, skipped, warnings: warning, failures: failure },
+    findings: report.findings,
+    leftBehind: report.leftBehind,
+  };
+}

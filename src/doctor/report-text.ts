@@ -1,0 +1,90 @@
+import { THEMES } from './checks/checks.ts';
+import { countLevels, type Report } from './doctor.ts';
+import type { Finding, Level } from './finding.ts';
+
+export interface TextStyle {
+  /** Columns of the terminal. */
+  readonly width: number;
+  readonly colour: boolean;
+}
+
+const MARKS: Readonly<Record<Level, string>> = { pass: '✓', skipped: '–', warning: '!', failure: '✗' };
+const COLOURS: Readonly<Record<Level, number>> = { pass: 32, skipped: 90, warning: 33, failure: 31 };
+const NARROWEST = 40;
+
+/**
+ * The report for a person: every check with its mark, theme by theme; then what to do, the failures last, so that they
+ * stand right above the summary, where a terminal stops scrolling.
+ */
+export function toText(report: Report, style: TextStyle): string {
+  const width = Math.max(style.width, NARROWEST);
+  const paint = (code: number, text: string) => (style.colour ? `\u001b[${code}m${text}\u001b[0m` : text);
+  const mark = (level: Level) => paint(COLOURS[level], MARKS[level]);
+  const lines: string[] = [];
+
+  if (report.unreachable !== undefined) {
+    lines.push(
+      ...wrap(`${report.url} cannot be reached: ${report.unreachable}.`, width, `${mark('failure')} `, '  '),
+      '',
+    );
+    return `${lines.join('\n')}\n`;
+  }
+
+  for (const [theme, findings] of byTheme(report.findings)) {
+    lines.push(paint(1, THEMES[theme] ?? theme));
+    for (const one of overview(findings)) {
+      const why = one.level === 'skipped' ? ` (skipped: ${one.seen})` : '';
+      lines.push(...wrap(`${one.title}${why}`, width, `  ${mark(one.level)} `, '    '));
+    }
+    lines.push('');
+  }
+  for (const level of ['warning', 'failure'] as const) {
+    for (const one of report.findings.filter((finding) => finding.level === level)) {
+      lines.push(...wrap(`${one.title}: ${level === 'failure' ? 'no' : 'not quite'}`, width, `${mark(level)} `, '  '));
+      lines.push(...wrap(one.seen, width, '  seen   ', '         '));
+      lines.push(...wrap(one.fix ?? '', width, '  fix    ', '         '));
+      lines.push(...wrap(`${one.reference}  [${one.check}]`, width, '  see    ', '         '), '');
+    }
+  }
+  if (report.leftBehind.length > 0)
+    lines.push(...wrap(`Registered for this and not deleted: ${report.leftBehind.join(', ')}`, width, '', '  '), '');
+  if (report.findings.some(({ seen }) => seen.includes('--register')))
+    lines.push(...wrap('Some checks were skipped because they register an app; --register allows it.', width, '', ''));
+  if (!report.complete) lines.push('The time was over before all was looked at.');
+  lines.push(paint(1, summary(report)));
+  return `${lines.join('\n')}\n`;
+}
+
+function summary({ url, findings, seconds }: Report): string {
+  const { pass, skipped, warning, failure } = countLevels(findings);
+  const warnings = `${warning} ${warning === 1 ? 'warning' : 'warnings'}`;
+  return `${url}: ${failure} ${failure === 1 ? 'failure' : 'failures'}, ${warnings}, ${pass} passed, ${skipped} skipped (${seconds} s)`;
+}
+
+function byTheme(findings: readonly Finding[]): ReadonlyMap<string, readonly Finding[]> {
+  const themes = new Map<string, Finding[]>();
+  for (const one of findings) themes.set(one.theme, [...(themes.get(one.theme) ?? []), one]);
+  return themes;
+}
+
+/** One line for each check, of its worst finding, which comes first. */
+function overview(findings: readonly Finding[]): readonly Finding[] {
+  return findings.filter((one, at) => findings.findIndex(({ check }) => check === one.check) === at);
+}
+
+/** Breaks a text between words; a word that is longer than a line is broken within. */
+function wrap(text: string, width: number, first: string, rest: string): readonly string[] {
+  const room = width - rest.length;
+  const lines: string[] = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line === '') lines[lines.length - 1] = word;
+    else if (line.length + 1 + word.length <= room) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+    for (let last = lines.at(-1) ?? ''; last.length > room; last = lines.at(-1) ?? '') {
+      lines[lines.length - 1] = last.slice(0, room);
+      lines.push(last.slice(room));
+    }
+  }
+  return lines.map((line, at) => (at === 0 ? first : rest) + line);
+}
