@@ -168,8 +168,10 @@ program
     const ids = (list: string | undefined) => list?.split(',').map((id) => id.trim()) ?? [];
     const { register } = options;
     const chosen = { only: ids(options.only), skip: ids(options.skip) };
-    if (!options.json) tell(`Looking at ${url}${register ? '' : ', without registering anything'} …`);
-    const report = await doctor({ url, register, ...chosen, timeout, signal: stop.signal });
+    const begin = (address: string) => {
+      if (!options.json) tell(`Looking at ${address}${register ? '' : ', without registering anything'} …`);
+    };
+    const report = await doctor({ url, register, ...chosen, timeout, signal: stop.signal, begin });
     const { isTTY, columns } = process.stdout;
     const colour = isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
     process.stdout.write(

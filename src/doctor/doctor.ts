@@ -27,6 +27,8 @@ export interface DoctorOptions {
   /** Where plain http to an https site stands; its port 80 without it. */
   readonly plainOrigin?: string;
   readonly now?: () => number;
+  /** Told the address once it is known to be one. */
+  readonly begin?: (url: string) => void;
 }
 
 /** What an audit has found. `toJson` is its stable form. */
@@ -57,6 +59,7 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
   const checks = chosen(options.only ?? [], options.skip ?? []);
   const now = options.now ?? Date.now;
   const begun = now();
+  options.begin?.(origin + path);
   const late = AbortSignal.timeout((options.timeout ?? DEFAULT_TIMEOUT) * 1000);
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
   const { ca, patience = PATIENCE } = options;

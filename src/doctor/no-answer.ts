@@ -19,7 +19,7 @@ export function noAnswer(thrown: unknown): NoAnswer {
     WORDS[name] ??
     (name.startsWith('HPE_')
       ? `the answer is not HTTP (${name})`
-      : /CERT|SSL|TLS|SELF_SIGNED|ALTNAME/.test(name)
+      : /CERT|SSL|TLS|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(name)
         ? `the certificate is not trusted (${name})`
         : String(message ?? thrown));
   return new NoAnswer(words, { cause: thrown });

@@ -5,7 +5,7 @@ import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { BROKEN } from './support/faults.ts';
 
-/** Those that need https: reach.test.ts. */
+/** Those that need https: https.test.ts. */
 const ELSEWHERE = ['reach.https', 'reach.http-redirect', 'reach.hsts'];
 
 describe('a deployment with one fault', () => {

@@ -1,4 +1,4 @@
-import { type Answer, field, isHtml, isRedirect, jsonObject, text, where } from '../answer.ts';
+import { type Answer, field, isHtml, isRedirect, jsonObject, strings, text, where } from '../answer.ts';
 import { bearerChallenge, type ReadChallenge } from '../challenges.ts';
 import { check } from '../check.ts';
 import { hijacker } from '../edges.ts';
@@ -73,12 +73,18 @@ export const CHALLENGE = [
     title: 'The challenge says which scope would do',
     reference: 'RFC 6750 §3, MCP authorization (2025-11-25)',
     fix: 'Put scope="…" into the challenge: clients ask for exactly that, else for everything, or for nothing.',
-    needs: ['doors'],
-    async run(_site, { doors }) {
-      const without = challengesOf(doors).filter(({ challenge }) => !challenge.parameters.get('scope'));
+    needs: ['doors', 'wellKnown'],
+    async run(_site, { doors, wellKnown }) {
+      const without = challengesOf(doors).filter(({ challenge }) => {
+        if (challenge.parameters.get('scope')) return false;
+        const described = wellKnown.find(({ url }) => url === challenge.parameters.get('resource_metadata'))?.answer;
+        const known = described === undefined ? undefined : jsonObject(described);
+        // A resource that knows no scopes has none to name.
+        return known === undefined || strings(known.scopes_supported).length > 0;
+      });
       return problemsOr(
         without.map(({ url }) => warning(`the challenge of ${new URL(url).pathname} names no scope`)),
-        'scope is named',
+        'the scope is named where there is one',
       );
     },
   }),

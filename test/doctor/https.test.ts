@@ -1,0 +1,94 @@
+import { createServer as createPlainServer, type RequestListener } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHECKS } from '../../src/doctor/checks/checks.ts';
+import { type DoctorOptions, doctor } from '../../src/doctor/doctor.ts';
+import { type Authority, createAuthority } from '../support/certificates.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+let authority: Authority;
+beforeAll(() => {
+  authority = createAuthority();
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+  authority.close();
+});
+
+async function listen(server: Server & { closeAllConnections(): void }): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  );
+  return (server.address() as AddressInfo).port;
+}
+
+const secure = async (listener: RequestListener, host = 'localhost') => {
+  const { cert, key } = authority.issue(host);
+  return `https://localhost:${await listen(createServer({ cert, key }, listener))}`;
+};
+const plain = async (listener: RequestListener) => `http://localhost:${await listen(createPlainServer(listener))}`;
+
+async function findings(options: DoctorOptions) {
+  const report = await doctor({ ca: authority.ca, only: ['reach'], ...options });
+  return Object.fromEntries(report.findings.map(({ check, level, seen }) => [check, `${level}: ${seen}`]));
+}
+
+describe('a site asked by https', () => {
+  it('is well with HSTS, and a redirect from plain http', async () => {
+    const url = await secure((_request, response) => {
+      response.writeHead(200, { 'strict-transport-security': 'max-age=31536000' }).end('hello');
+    });
+    const plainOrigin = await plain((_request, response) => response.writeHead(301, { location: url }).end());
+    expect(await findings({ url, plainOrigin })).toMatchObject({
+      'reach.https': `pass: ${url}`,
+      'reach.hsts': 'pass: max-age=31536000',
+      'reach.http-redirect': `pass: 301 to ${url}`,
+    });
+  });
+
+  it('is warned of without HSTS, and when plain http serves the site', async () => {
+    const url = await secure((_request, response) => response.end('hello'));
+    const plainOrigin = await plain((_request, response) => response.end('hello'));
+    expect(await findings({ url, plainOrigin })).toMatchObject({
+      'reach.hsts': 'warning: no Strict-Transport-Security',
+      'reach.http-redirect': `warning: ${plainOrigin}/ answers 200 itself`,
+    });
+  });
+
+  it('is warned of when plain http leads somewhere else, and well when it is refused', async () => {
+    const url = await secure((_request, response) => response.end('hello'));
+    const away = await plain((_request, response) =>
+      response.writeHead(301, { location: 'https://other.example/' }).end(),
+    );
+    expect(await findings({ url, plainOrigin: away })).toMatchObject({
+      'reach.http-redirect': `warning: ${away}/ leads to https://other.example`,
+    });
+    const refusing = await plain((_request, response) => response.writeHead(403).end());
+    expect(await findings({ url, plainOrigin: refusing })).toMatchObject({
+      'reach.http-redirect': 'pass: plain http is answered 403',
+    });
+  });
+
+  it('cannot be reached when its certificate is of another name, or of nobody', async () => {
+    const url = await secure((_request, response) => response.end('hello'), 'other.example');
+    expect((await doctor({ url, ca: authority.ca })).unreachable).toContain('the certificate is not trusted');
+    const unknown = await secure((_request, response) => response.end('hello'));
+    expect((await doctor({ url: unknown })).unreachable).toContain('the certificate is not trusted');
+  });
+});
+
+describe('a site asked by plain http', () => {
+  it('is a failure when it is not on this machine', async () => {
+    const check = CHECKS.find(({ id }) => id === 'reach.https');
+    const asked = (origin: string) => check?.run({ origin } as never, {});
+    await expect(asked('http://school.example')).resolves.toMatchObject({ level: 'failure' });
+    await expect(asked('https://school.example')).resolves.toMatchObject({ level: 'pass' });
+    await expect(asked('http://localhost:8080')).resolves.toMatchObject({ level: 'pass' });
+  });
+});
