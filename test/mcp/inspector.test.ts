@@ -59,4 +59,17 @@ describe('the MCP Inspector on the command line', PROGRAM, () => {
     expect([called.code, called.asked]).toEqual([0, undefined]);
     expect(called.result.structuredContent).toEqual({ id: 'm-1001', email: 'student@example.com' });
   });
+
+  it.each(['legacy', 'modern'])(
+    'signs a member in on the call where tools are shown to all, in the %s era',
+    async (era) => {
+      const onCall = await startWorld({ profile: 'A', overrides: { mcp: { signIn: 'on-call' } } });
+      const url = `${onCall.origin}/mcp`;
+      const called = await inspector.run(url, '--protocol-era', era, ...call('get_my_account'));
+      expect(called.asked?.searchParams.get('resource')).toBe(url);
+      expect(called.code).toBe(0);
+      expect(called.result.structuredContent).toEqual({ id: 'm-1001', email: 'student@example.com' });
+      await onCall.close();
+    },
+  );
 });
