@@ -135,6 +135,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (route.attempts === true) admission.attempt(clientAddress, response);
     if (route.relays !== true) setFields(response, ownFields);
     const { provenance } = record;
+    if (route.areas !== undefined) record.areas = route.areas;
     await route.handler({ request, response, target, principal, provenance, record, ownFields });
   };
 

@@ -18,6 +18,7 @@ import { json, writeAnswer } from './http/answer.ts';
 import type { Handler } from './http/exchange.ts';
 import { isOwnCookie } from './http/own-cookie.ts';
 import { createProvenance } from './http/provenance.ts';
+import { areaOf } from './http/request-record.ts';
 import { createAdmission } from './limits/admission.ts';
 import { openListeners } from './listeners.ts';
 import { sessionConnector } from './login/session.ts';
@@ -79,6 +80,8 @@ export interface Gateway {
 const SWEEP_EVERY = 60_000;
 /** How soon a rotation done by another replica is taken over. The new key is published long before it signs. */
 const KEYS_EVERY = 10_000;
+/** What a crash can lose of the counts that members see of their apps. */
+const USE_EVERY = 15_000;
 
 /** Builds every part from the configuration and listens. Throws what keeps it from starting; then nothing is left open. */
 export async function startGateway({
@@ -160,6 +163,13 @@ export async function startGateway({
       secret,
       connector: sessionConnector(config.login, origin, call),
       pages,
+      connectedApps: config.pages.apps.enabled
+        ? {
+            names: { scopes: config.scopes, tools: new Map(config.mcp?.tools.map(({ name, title }) => [name, title])) },
+            timeZone: config.pages.timeZone,
+            back: config.pages.apps.back,
+          }
+        : undefined,
       ttl: config.tokens,
       keyring,
       documents: documents.enabled ? { ...documents, network: documentNetwork, log } : undefined,
@@ -239,6 +249,7 @@ export async function startGateway({
       doors: {
         provider: server.mount,
         interactions: server.interactions,
+        connectedApps: server.connectedApps,
         stylesheet: pages.stylesheet,
         logo: pages.logo,
         protectedResourceMetadata: ({ resource }) =>
@@ -249,7 +260,10 @@ export async function startGateway({
             ? undefined
             : {
                 path: config.account.path,
-                handler: ({ request, response, principal }) => account.endpoint(request, response, asMember(principal)),
+                handler: ({ request, response, principal, record }) =>
+                  account.endpoint(request, response, asMember(principal), (fields) => {
+                    record.areas = fields.map(areaOf.field);
+                  }),
               },
         mcp:
           mcp === undefined
@@ -297,6 +311,7 @@ export async function startGateway({
                 member: config.log.member,
                 key: deriveKey(secret, 'access-log-member'),
               }),
+        used: config.pages.apps.enabled ? server.usage.count : undefined,
         log,
       }),
       errorPage: pages.fail,
@@ -330,6 +345,8 @@ export async function startGateway({
     const sweeper = setInterval(sweep, SWEEP_EVERY).unref();
     const keep = oneAtATime(() => server.refreshKeys(), 'the signing keys could not be renewed', log);
     const keeper = setInterval(keep, KEYS_EVERY).unref();
+    const writeUse = oneAtATime(() => server.usage.flush(), 'what apps used could not be written', log);
+    const writer = setInterval(writeUse, USE_EVERY).unref();
 
     return {
       publicPort: listeners.publicPort,
@@ -339,11 +356,13 @@ export async function startGateway({
         listeners.announceDrain();
         clearInterval(sweeper);
         clearInterval(keeper);
+        clearInterval(writer);
         if (seconds === undefined) await sleep(listen.drain.notice * 1000);
         if (site !== undefined) site.hangUp();
         await listeners.drain(seconds ?? listen.drain.grace);
         if (site !== undefined) site.close();
         await pools?.close();
+        await server.usage.flush().catch((error: unknown) => log.error({ err: error }, 'what apps used last is lost'));
         counters.close();
         await bus.close();
         await store.close();

@@ -1,3 +1,4 @@
+import type { ConnectedApps } from './authorization-server/connected-apps/connected-apps.ts';
 import { ENDPOINTS } from './authorization-server/endpoints.ts';
 import type { Interactions } from './authorization-server/interactions.ts';
 import type { Mount } from './authorization-server/mount.ts';
@@ -5,6 +6,7 @@ import { parseMatch, type RouteConfig } from './config/schema.ts';
 import { DISCOVERY_PATHS } from './discovery/paths.ts';
 import { GatewayError, type Voice } from './errors.ts';
 import type { Handler } from './http/exchange.ts';
+import { areaOf } from './http/request-record.ts';
 import type { RouteLimits } from './limits/admission.ts';
 import type { Door, DoorSpellings } from './mcp/sign-in.ts';
 import { metadataPath, type ProtectedResource, resourceOf } from './oauth/protected-resource.ts';
@@ -27,6 +29,8 @@ export interface Route {
   readonly attempts?: true;
   /** Whether the handler sends the exchange's own fields itself, with the fields of the answer that it relays. */
   readonly relays?: true;
+  /** What of the member's it gives or changes, where that is known before it runs. Left out, the handler says. */
+  readonly areas?: readonly string[];
   /** The operator's words for it, when it is one of theirs: what the API description says of it is made from them. */
   readonly entry?: RouteConfig;
   readonly handler: Handler;
@@ -36,6 +40,8 @@ export interface Route {
 interface Doors {
   readonly provider: Mount;
   readonly interactions: Interactions;
+  /** Undefined: members have no page of their apps. */
+  readonly connectedApps: ConnectedApps | undefined;
   readonly stylesheet: Handler;
   readonly logo: Handler | undefined;
   readonly protectedResourceMetadata: (resource: ProtectedResource) => Handler;
@@ -97,6 +103,7 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
     route('POST', interaction, { ...page, handler: interactions.decide }),
     visit(`${interaction}/return`, { ...page, handler: interactions.returned }),
     visit(`${interaction}/switch`, { ...page, handler: interactions.switchAccount }),
+    ...connectedAppsRoutes(doors.connectedApps, page),
     route('GET', ENDPOINTS.stylesheet, { ...page, handler: doors.stylesheet }),
     ...(doors.logo === undefined ? [] : [route('GET', ENDPOINTS.logo, { ...page, handler: doors.logo })]),
 
@@ -105,7 +112,12 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
     route('POST', ENDPOINTS.token, { ...guessable, handler: provider.form }),
     route('POST', ENDPOINTS.revocation, { ...guessable, handler: provider.form }),
     route('POST', ENDPOINTS.introspection, { ...guessable, handler: provider.form }),
-    route('GET|POST', ENDPOINTS.userinfo, { ...endpoint, protection: member('openid'), handler: doors.userinfo }),
+    route('GET|POST', ENDPOINTS.userinfo, {
+      ...endpoint,
+      protection: member('openid'),
+      areas: [areaOf.route(ENDPOINTS.userinfo, ['openid'])],
+      handler: doors.userinfo,
+    }),
 
     ...(doors.account === undefined
       ? []
@@ -137,6 +149,7 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
           pageFields: doors.fieldsFor(entry),
           limits: doors.limitsOf(entry),
           relays: true,
+          areas: [areaOf.route(pattern, entry.scopes)],
           entry,
           handler: doors.forward(entry),
         },
@@ -167,23 +180,36 @@ function mcpRoutes(doors: McpDoors, metadata: Omit<Route, 'handler'>): readonly 
   });
 }
 
+/** Switched off, it is nobody's: what the legacy site has there would pass for ours. */
+function connectedAppsRoutes(apps: ConnectedApps | undefined, page: Omit<Route, 'handler'>): readonly Routed<Route>[] {
+  if (apps === undefined) return closed([ENDPOINTS.apps, `${ENDPOINTS.apps}/**`], page);
+  const disconnect = `${ENDPOINTS.apps}/disconnect`;
+  return [
+    visit(ENDPOINTS.apps, { ...page, handler: apps.list }),
+    visit(`${ENDPOINTS.apps}/return`, { ...page, handler: apps.returned }),
+    visit(disconnect, { ...page, handler: apps.ask }),
+    route('POST', disconnect, { ...page, handler: apps.disconnect }),
+  ];
+}
+
 /** Closed, it is nobody's: the legacy site must not see what apps send there. */
 function registrationRoutes(
   registration: Mount['registration'],
   endpoint: Omit<Route, 'handler'>,
 ): readonly Routed<Route>[] {
   const own = `${ENDPOINTS.registration}/*`;
-  if (registration === undefined) {
-    const closed = () => {
-      throw new GatewayError('not_found');
-    };
-    const value = { ...endpoint, handler: closed };
-    return [ENDPOINTS.registration, own].map((pattern) => ({ methods: undefined, pattern, value }));
-  }
+  if (registration === undefined) return closed([ENDPOINTS.registration, own], endpoint);
   return [
     route('POST', ENDPOINTS.registration, { ...endpoint, handler: registration.register }),
     route('GET|PUT|DELETE', own, { ...endpoint, handler: registration.manage }),
   ];
+}
+
+function closed(patterns: readonly string[], endpoint: Omit<Route, 'handler'>): readonly Routed<Route>[] {
+  const handler = () => {
+    throw new GatewayError('not_found');
+  };
+  return patterns.map((pattern) => ({ methods: undefined, pattern, value: { ...endpoint, handler } }));
 }
 
 function route(methods: string, pattern: string, value: Route): Routed<Route> {

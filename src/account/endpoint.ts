@@ -16,6 +16,7 @@ import { formatError, maskResult } from './errors.ts';
 import { executeOperation } from './execution.ts';
 import type { Limits } from './limits.ts';
 import { type OperationData, operationFacts, type PrepareOperation } from './prepared-operation.ts';
+import { readFields } from './read-fields.ts';
 import type { RecordedFile } from './remote/recorded.ts';
 import { type GraphqlRequest, negotiate, type ResponseType, readGraphqlRequest } from './request.ts';
 import { buildAccountSchema } from './schema.ts';
@@ -52,11 +53,15 @@ export interface AccountOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** Answers one POST of an admitted member. The gate in front has judged the token, its audience and its scope. */
+/**
+ * Answers one POST of an admitted member. The gate in front has judged the token, its audience and its scope. `gave` is
+ * told which parts of the account were given or changed, as `readFields` names them.
+ */
 export type AccountEndpoint = (
   request: IncomingMessage,
   response: ServerResponse,
   principal: MemberPrincipal,
+  gave?: (fields: readonly string[]) => void,
 ) => Promise<void>;
 
 export interface Account {
@@ -116,6 +121,7 @@ export function createAccount(options: AccountOptions): Account {
     type: ResponseType,
     { principal, scheme }: { readonly principal: MemberPrincipal; readonly scheme: Scheme },
     ended: AbortController,
+    gave: (fields: readonly string[]) => void,
   ) {
     const checked = find(request);
     if (checked.document === undefined) return answer(type, false, { errors: checked.errors });
@@ -123,6 +129,7 @@ export function createAccount(options: AccountOptions): Account {
     const lacking = scopesMissingForMutation(schema, guards, checked.document, request.operationName, scope);
     if (lacking !== undefined) return insufficientScope(scheme, new Set([...scope, ...lacking]), metadataUrl);
     const { executed, body } = await execute(checked.document, request, principal, ended);
+    gave(readFields(checked.document, request.operationName, body.data as OperationData | null | undefined));
     return answer(type, executed, body);
   }
 
@@ -144,7 +151,7 @@ export function createAccount(options: AccountOptions): Account {
     }
   }
 
-  const endpoint: AccountEndpoint = async (request, response, principal) => {
+  const endpoint: AccountEndpoint = async (request, response, principal, gave = () => {}) => {
     const ended = new AbortController();
     let left = false;
     response.once('close', () => {
@@ -159,7 +166,7 @@ export function createAccount(options: AccountOptions): Account {
       if (type === undefined) finished = NOT_ACCEPTABLE;
       else {
         const caller = { principal, scheme: schemeOf(request) };
-        finished = await run(await readGraphqlRequest(request, options.bodyLimit), type, caller, ended);
+        finished = await run(await readGraphqlRequest(request, options.bodyLimit), type, caller, ended, gave);
       }
     } catch (thrown) {
       finished = failure(thrown, onError);

@@ -7,6 +7,9 @@ import { deriveKey } from '../storage/seal.ts';
 import { answerReplay } from './answer-replay.ts';
 import { type ClientDocumentsOptions, createClientDocuments } from './client-documents/client-documents.ts';
 import { judgeClient } from './client-documents/feature.ts';
+import { type ConnectedApps, type ConnectedAppsOptions, createConnectedApps } from './connected-apps/connected-apps.ts';
+import { createUsage, type Usage } from './connected-apps/usage.ts';
+import { ENDPOINTS } from './endpoints.ts';
 import { type Grants, storedGrants } from './grants.ts';
 import { createInteractions, type InteractionOptions, type Interactions } from './interactions.ts';
 import { createIntrospect } from './introspect.ts';
@@ -45,14 +48,20 @@ export interface AuthorizationServerOptions
   /** Undefined: client ID metadata documents are not taken. */
   readonly documents: Pick<ClientDocumentsOptions, 'allow' | 'deny' | 'network' | 'log'> | undefined;
   readonly keyring: Keyring;
+  /** The page of connected apps; undefined: there is none. */
+  readonly connectedApps: Pick<ConnectedAppsOptions, 'names' | 'timeZone' | 'back'> | undefined;
 }
 
 export interface AuthorizationServer {
   readonly mount: Mount;
   readonly interactions: Interactions;
+  /** Undefined: there is no such page. */
+  readonly connectedApps: ConnectedApps | undefined;
   readonly introspect: Introspect;
   /** What members have approved: to list, and to end. */
   readonly grants: Grants;
+  /** What apps did with them. */
+  readonly usage: Usage;
   /** Moves on to the next signing key, at once and without a token lost. */
   rotateKeys(): Promise<void>;
   /** Takes over a rotation done elsewhere, and does the one that is due. */
@@ -64,6 +73,7 @@ interface Parts {
   readonly provider: Provider;
   readonly mount: Mount;
   readonly interactions: Interactions;
+  readonly connectedApps: ConnectedApps | undefined;
   readonly introspect: Introspect;
 }
 
@@ -75,6 +85,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const { origin, secret, store, clock, keyring } = options;
   const scopes = Object.keys(options.scopes);
   const members = storedMembers(store);
+  const grants = storedGrants(store, options.onRevoked);
+  const usage = createUsage(store, clock);
+  const csrfKey = deriveKey(secret, 'csrf');
   const documents =
     options.documents === undefined
       ? undefined
@@ -108,7 +121,17 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
         provider,
         replay: answerReplay(store, clock, options.ttl.replayWindow),
       }),
-      interactions: createInteractions({ ...options, provider, members, csrfKey: deriveKey(secret, 'csrf') }),
+      interactions: createInteractions({
+        ...options,
+        provider,
+        members,
+        grants,
+        connectedApps: options.connectedApps && ENDPOINTS.apps,
+        csrfKey,
+      }),
+      connectedApps:
+        options.connectedApps &&
+        createConnectedApps({ ...options, ...options.connectedApps, provider, grants, usage, csrfKey }),
       introspect: createIntrospect(provider, members),
     };
   };
@@ -140,8 +163,15 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       switchAccount: of(({ interactions }) => interactions.switchAccount),
       decide: of(({ interactions }) => interactions.decide),
     },
+    connectedApps: current.connectedApps && {
+      list: of(({ connectedApps }) => connectedApps?.list ?? gone),
+      returned: of(({ connectedApps }) => connectedApps?.returned ?? gone),
+      ask: of(({ connectedApps }) => connectedApps?.ask ?? gone),
+      disconnect: of(({ connectedApps }) => connectedApps?.disconnect ?? gone),
+    },
     introspect: (token) => current.introspect(token),
-    grants: storedGrants(store, options.onRevoked),
+    grants,
+    usage,
     async rotateKeys() {
       await keyring.rotate();
       current = assemble();

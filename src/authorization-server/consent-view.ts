@@ -2,6 +2,7 @@ import type Provider from 'oidc-provider';
 import type { ScopeConfig } from '../config/schema.ts';
 import type { Scope } from '../oauth/scope.ts';
 import { clientProof } from './client-documents/client-proof.ts';
+import type { KnownApp } from './pages/connected-app.ts';
 import type { AppProof, AppView, Destination, ScopeGroup } from './pages/consent.ts';
 import { isPosing } from './pages/posing.ts';
 import { isLoopback } from './rules/loopback.ts';
@@ -19,6 +20,26 @@ export function appView(client: Client, redirectUri: string, school: string): Ap
     policy: httpsUrl(client.policyUri),
     terms: httpsUrl(client.tosUri),
   };
+}
+
+/**
+ * The same for an app that was let in before: it may have several places it sends members to. Its proof is the weakest
+ * that any of them leaves it.
+ */
+export function connectedAppView(client: Client, school: string): KnownApp {
+  const destinations = distinct((client.redirectUris ?? []).map(destinationOf));
+  const proofs = destinations.map((destination) => proofOf(client, destination));
+  const weakest = (proof: AppProof) => (proof.kind === 'proved' ? (proof.elsewhere ? 1 : 2) : 0);
+  return {
+    name: client.clientName,
+    posing: client.clientName !== undefined && isPosing(client.clientName, school),
+    proof: proofs.toSorted((a, b) => weakest(a) - weakest(b))[0] ?? { kind: 'none' },
+    destinations,
+  };
+}
+
+function distinct(destinations: readonly Destination[]): readonly Destination[] {
+  return [...new Map(destinations.map((one) => [JSON.stringify(one), one])).values()];
 }
 
 /**

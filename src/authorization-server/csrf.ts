@@ -1,6 +1,25 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { PageFailure } from './pages/page-failure.ts';
 
-/** A form's CSRF token: bound to one interaction and to the member it was shown to ('' for nobody). */
+/** A form's CSRF token: bound to one interaction, or one act, and to the member it was shown to ('' for nobody). */
 export function csrfToken(key: Buffer, uid: string, member: string): string {
   return createHmac('sha256', key).update(`csrf\0${uid}\0${member}`).digest('base64url');
+}
+
+/** In: what a form brought, if anything, and what it was shown with. */
+export function isCsrfToken(given: string | null, expected: string): boolean {
+  const [shown, known] = [Buffer.from(given ?? ''), Buffer.from(expected)];
+  return shown.length === known.length && timingSafeEqual(shown, known);
+}
+
+/**
+ * Our forms are ours alone to post (login and consent CSRF). Browsers say where a form came from: Sec-Fetch-Site first,
+ * because the pages' referrer policy makes Origin "null" even at home. Throws `forbidden`.
+ */
+export function refuseCrossSite(request: IncomingMessage, origin: string): void {
+  const site = request.headers['sec-fetch-site'];
+  const from = request.headers.origin;
+  const ours = site !== undefined ? site === 'same-origin' : from === undefined || from === origin;
+  if (!ours) throw new PageFailure('forbidden', 'failure.other_site');
 }

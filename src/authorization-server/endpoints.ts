@@ -2,6 +2,7 @@
 export const ENDPOINTS = {
   authorization: '/oauth/authorize',
   interaction: '/oauth/interaction',
+  apps: '/oauth/apps',
   stylesheet: '/oauth/assets/pages.css',
   logo: '/oauth/assets/logo',
   pushedAuthorization: '/api/oauth/par',

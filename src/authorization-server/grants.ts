@@ -1,17 +1,25 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Entry, Mutation, Store } from '../storage/store.ts';
+import { LAST_USE, USE } from './connected-apps/use-entry.ts';
 
 /** What hangs on a grant, and is nothing without it. */
-const BELONGINGS = ['AccessToken', 'RefreshToken', 'AuthorizationCode', 'RefreshAnswer', 'CodeAnswer'] as const;
+const BELONGINGS = [
+  ...['AccessToken', 'RefreshToken', 'AuthorizationCode', 'RefreshAnswer', 'CodeAnswer'],
+  USE,
+  LAST_USE,
+] as const;
 
 /** Grants ended in one commit: a grant that is refreshed day and night has some thousand used tokens. */
 const BATCH = 10;
+
+/** Of a member with more, an app may be called new that is not. */
+const MOST_LOOKED_AT = 1000;
 
 /** Whose grants: those a member gave, or those a client was given. */
 export type GrantsOf = { readonly member: string } | { readonly client: string };
 
 /** One approval that stands: an app that a member let in. */
-interface StandingGrant {
+export interface StandingGrant {
   readonly id: string;
   /** The member, as `sub` in the tokens. */
   readonly member: string;
@@ -29,11 +37,18 @@ interface StandingGrant {
 export interface Grants {
   /** At most `limit` of them, in no order. Costs as many reads as it finds, however many others there are. */
   list(of: GrantsOf, limit: number): Promise<readonly StandingGrant[]>;
+  /** Whether the member has a grant of this client that stands. */
+  knows(member: string, clientId: string): Promise<boolean>;
   /**
    * Ends one grant with its tokens and codes, in one commit. In: its id, and whose it must be. Out: false when there is
    * none of that id and owner: who may not end it learns no more than who guesses.
    */
   revoke(id: string, of: GrantsOf): Promise<boolean>;
+  /**
+   * Ends these, which must all be of this owner: some at a time, as `revokeAll`. What is not there, or not theirs, is left
+   * out. Out: those that were ended.
+   */
+  revokeEach(ids: readonly string[], of: GrantsOf): Promise<readonly StandingGrant[]>;
   /**
    * Ends all of them, some at a time, and lets other requests go first in between. Each is ended whole or not at all. What
    * is granted meanwhile is ended too; what fails half way can be called again. Out: how many.
@@ -53,16 +68,37 @@ export function storedGrants(store: Store, onRevoked: () => void): Grants {
     onRevoked();
   };
 
+  const standing = async (id: string, of: GrantsOf): Promise<StandingGrant | undefined> => {
+    const entry = await store.get('Grant', id);
+    const grant = entry === undefined ? undefined : toGrant(entry);
+    return grant !== undefined && isOf(grant, of) ? grant : undefined;
+  };
+
   return {
     async list(of, limit) {
       return (await find(of, limit)).map(toGrant);
     },
 
+    async knows(member, clientId) {
+      return (await find({ member }, MOST_LOOKED_AT)).some((entry) => toGrant(entry).clientId === clientId);
+    },
+
     async revoke(id, of) {
-      const entry = await store.get('Grant', id);
-      if (entry === undefined || !isOf(toGrant(entry), of)) return false;
+      if ((await standing(id, of)) === undefined) return false;
       await end([id]);
       return true;
+    },
+
+    async revokeEach(ids, of) {
+      const ended: StandingGrant[] = [];
+      for (let at = 0; at < ids.length; at += BATCH) {
+        const batch = ids.slice(at, at + BATCH);
+        const found = (await Promise.all(batch.map((id) => standing(id, of)))).filter((grant) => grant !== undefined);
+        if (found.length > 0) await end(found.map(({ id }) => id));
+        ended.push(...found);
+        await turn();
+      }
+      return ended;
     },
 
     async revokeAll(of) {

@@ -1,5 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { InteractionResults } from 'oidc-provider';
 import { errors } from 'oidc-provider';
@@ -12,9 +11,10 @@ import { parseScope } from '../oauth/scope.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import { saveGrant } from './consent-grant.ts';
 import { appView, scopeGroups } from './consent-view.ts';
-import { csrfToken } from './csrf.ts';
+import { csrfToken, isCsrfToken, refuseCrossSite } from './csrf.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import type { Members } from './members.ts';
+import type { Grants } from './grants.ts';
+import { accountOf, type Members } from './members.ts';
 import { consentPage } from './pages/consent.ts';
 import { loginPage } from './pages/login.ts';
 import { PageFailure } from './pages/page-failure.ts';
@@ -29,6 +29,9 @@ export interface InteractionOptions {
   readonly origin: string;
   readonly pages: Pages;
   readonly scopes: Readonly<Record<string, ScopeConfig>>;
+  readonly grants: Grants;
+  /** Where members see the apps they let in; undefined: nowhere. */
+  readonly connectedApps: string | undefined;
   readonly csrfKey: Buffer;
   readonly clock: Clock;
 }
@@ -135,6 +138,8 @@ export function createInteractions(options: InteractionOptions): Interactions {
     const view = {
       app: appView(client, String(interaction.params.redirect_uri), pages.school),
       account: accountOf(member),
+      firstTime: !(await options.grants.knows(member.sub, client.clientId)),
+      connectedApps: options.connectedApps,
       // Shown again, it keeps what the member did: they have just unticked everything.
       groups: scopeGroups(requested, options.scopes, !nothingTicked),
       action: path,
@@ -160,7 +165,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
       const interaction = await found(exchange);
       const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
       const member = await connector.identify(request.headers);
-      if (!matches(form.get('csrf') ?? '', csrfToken(options.csrfKey, interaction.uid, member?.sub ?? ''))) {
+      if (!isCsrfToken(form.get('csrf'), csrfToken(options.csrfKey, interaction.uid, member?.sub ?? ''))) {
         // Another member may have signed in since the page was shown: they are asked, not answered for.
         return redirect(response, `${ENDPOINTS.interaction}/${interaction.uid}`);
       }
@@ -230,27 +235,7 @@ async function find(provider: Provider, exchange: Exchange): Promise<Interaction
   throw new PageFailure('invalid_request', 'failure.interaction_over');
 }
 
-/**
- * The consent form is ours alone to post (login and consent CSRF). Browsers say where a form came from: Sec-Fetch-Site
- * first, because the pages' referrer policy makes Origin "null" even at home.
- */
-function refuseCrossSite(request: IncomingMessage, origin: string): void {
-  const site = request.headers['sec-fetch-site'];
-  const from = request.headers.origin;
-  const ours = site !== undefined ? site === 'same-origin' : from === undefined || from === origin;
-  if (!ours) throw new PageFailure('forbidden', 'failure.other_site');
-}
-
 /** A parameter of the authorization request, where it was sent. */
 function given(parameter: unknown): string | undefined {
   return typeof parameter === 'string' ? parameter : undefined;
-}
-
-/** How a member knows which of their accounts it is. */
-function accountOf(member: Member): string {
-  return member.email ?? member.name ?? member.sub;
-}
-
-function matches(given: string, expected: string): boolean {
-  return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
 }

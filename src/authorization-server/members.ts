@@ -27,3 +27,8 @@ export function storedMembers(store: Store): Members {
     },
   };
 }
+
+/** How a member knows which of their accounts it is. */
+export function accountOf(member: Member): string {
+  return member.email ?? member.name ?? member.sub;
+}

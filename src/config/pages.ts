@@ -33,8 +33,40 @@ const support = z.string().refine(isContact, 'must be mailto:somebody@school.exa
 
 function isContact(text: string): boolean {
   if (text.startsWith('mailto:')) return /^mailto:[^\s@?,;:/]+@[^\s@?,;:/]+$/.test(text);
+  return isHttpsUrl(text);
+}
+
+const timeZone = z.string().refine(isTimeZone, 'must be an IANA time zone such as Europe/Madrid');
+
+function isTimeZone(text: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const wayBack = z
+  .string()
+  .refine(
+    (text) => /^\/(?![/\\])\S*$/.test(text) || isHttpsUrl(text),
+    'must be a path such as /account, or an https URL',
+  );
+
+function isHttpsUrl(text: string): boolean {
   return URL.canParse(text) && /^https:\/\/[^/\\@\s]+(?:[/?#]\S*)?$/.test(text);
 }
+
+/** The page on which members see, and cut off, the apps they have let in. */
+const apps = z.strictObject({
+  enabled: z.boolean().default(true).meta({
+    description: 'Off, there is no such page, and nothing is counted of what apps read.',
+  }),
+  back: wayBack.optional().meta({
+    description: 'Where its link back to the school leads: a path, or an https URL. Left out, there is none.',
+  }),
+});
 
 /** How the gate's own pages look, and in which languages they speak. */
 export const pages = z.strictObject({
@@ -51,5 +83,7 @@ export const pages = z.strictObject({
     .refine((list) => new Set(list).size === list.length, 'must name each language once')
     .default([...PAGE_LANGUAGES])
     .meta({ description: 'Which are spoken; the first, when neither the app nor the browser asks for another.' }),
+  timeZone: timeZone.default('UTC').meta({ description: 'Of the dates and times on them.' }),
+  apps: apps.prefault({}).meta({ description: 'The page of connected apps, at /oauth/apps.' }),
   support: support.optional().meta({ description: 'Where members find help: a mailto: or https URL.' }),
 });

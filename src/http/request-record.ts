@@ -19,6 +19,8 @@ export class RequestRecord {
   route: string = ROUTE_LABELS.none;
   outcome: Outcome = 'public';
   principal: Principal | undefined;
+  /** What of the member's is read or changed by it, in the words of `areas`; filled in by whoever knows that it was. */
+  areas: readonly string[] = NOTHING;
   /** Why it was refused, or the code of the failure; '' when neither. */
   reason = '';
   /** The upstream's name in the configuration; '' when none was asked. */
@@ -48,6 +50,21 @@ export class RequestRecord {
     this.streaming = streaming;
   }
 }
+
+const NOTHING: readonly string[] = [];
+
+/**
+ * How parts of the API are named where their use is counted. All of it comes from the configuration and the contract, so
+ * there is no end of requests that could make new names.
+ */
+export const areaOf = {
+  /** By the scopes that a route asks for; without any, by its pattern. */
+  route: (pattern: string, scopes: readonly string[]) =>
+    scopes.length === 0 ? `route:${pattern}` : `scope:${scopes.join(' ')}`,
+  /** A field of the Account API, by its path from the root. */
+  field: (path: string) => `field:${path}`,
+  tool: (name: string) => `tool:${name}`,
+} as const;
 
 /** What stands for a route where no pattern does. */
 export const ROUTE_LABELS = {

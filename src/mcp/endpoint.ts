@@ -4,6 +4,7 @@ import type { McpConfig } from '../config/schema.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
 import { fieldValues } from '../http/field-values.ts';
+import { areaOf } from '../http/request-record.ts';
 import { type Challenge, formatChallenge } from '../oauth/challenge.ts';
 import { parseAuthorization } from '../oauth/credentials.ts';
 import type { Scope } from '../oauth/scope.ts';
@@ -117,6 +118,7 @@ export function createMcpEndpoint({
       const signal = AbortSignal.any([left.signal, AbortSignal.timeout(Math.ceil(config.deadline * 1000))]);
       const outcome = await tool.call(input, { principal, requestId: provenance.requestId, signal });
       told(tool.name, outcome.kind === 'value' ? 'success' : 'failure');
+      if (outcome.kind === 'value') record.areas = [areaOf.tool(tool.name)];
       return outcome;
     };
     const served: Served = { principal, challenge, run, onError };

@@ -9,6 +9,8 @@ export interface TokenEvent {
     | 'token_answer_replayed'
     /** The client gave its token back (RFC 7009). */
     | 'token_revoked'
+    /** The member cut it off, on the page of connected apps. */
+    | 'app_disconnected'
     /** Somebody came with what had been used: everything issued on that grant is revoked (RFC 9700 §4.14.2, §4.5). */
     | 'code_reuse'
     | 'refresh_token_reuse';

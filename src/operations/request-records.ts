@@ -4,6 +4,7 @@ import type { GatewayError } from '../errors.ts';
 import type { Provenance } from '../http/provenance.ts';
 import { RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
 import { whenClosed } from '../http/when-closed.ts';
+import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { AccessLog } from './access-log.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -25,14 +26,20 @@ export interface RequestRecordsOptions {
   readonly metrics: Metrics;
   /** undefined: none is kept. */
   readonly accessLog: AccessLog | undefined;
+  /** Told of what a member's app has read or changed; undefined: nobody counts it. */
+  readonly used: ((member: MemberPrincipal, areas: readonly string[]) => void) | undefined;
   readonly log: Log;
 }
 
-export function createRequestRecords({ metrics, accessLog, log }: RequestRecordsOptions): RequestRecords {
+export function createRequestRecords({ metrics, accessLog, used, log }: RequestRecordsOptions): RequestRecords {
   const end = (record: RequestRecord, status: number, bytes: number): void => {
     const milliseconds = performance.now() - record.started;
     metrics.ended(record, status, milliseconds);
     accessLog?.write(record, status, bytes, milliseconds);
+    const { principal, areas } = record;
+    // What failed gave nothing and changed nothing, as far as anyone knows here.
+    const succeeded = status >= 200 && status < 400;
+    if (used !== undefined && succeeded && areas.length > 0 && principal?.kind === 'member') used(principal, areas);
   };
 
   return {

@@ -18,7 +18,15 @@ import { startWorld } from '../support/world.ts';
 
 const SECRET = 'x'.repeat(32);
 const NOW = Date.UTC(2026, 0, 1);
-const HANGING_ON = ['AccessToken', 'RefreshToken', 'AuthorizationCode', 'RefreshAnswer', 'CodeAnswer'];
+const HANGING_ON = [
+  'AccessToken',
+  'RefreshToken',
+  'AuthorizationCode',
+  'RefreshAnswer',
+  'CodeAnswer',
+  'GrantUse',
+  'GrantLastUse',
+];
 
 /** As oidc-provider writes them. */
 function granting(id: string, member: string, client: string): readonly Mutation[] {

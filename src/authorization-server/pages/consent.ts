@@ -7,6 +7,10 @@ import type { Words } from './words.ts';
 export interface ConsentView {
   readonly app: AppView;
   readonly account: string;
+  /** The member has let this app in nowhere yet, or has cut it off since. */
+  readonly firstTime: boolean;
+  /** The page of connected apps; undefined: there is none. */
+  readonly connectedApps: string | undefined;
   readonly groups: readonly ScopeGroup[];
   /** The form's action, and the link to sign in as someone else. */
   readonly action: string;
@@ -68,6 +72,7 @@ export function consentPage(words: Words, view: ConsentView): Page {
 ${view.nothingTicked && html`<p class="notice problem" role="alert">${words.html('consent.nothing')}</p>`}
 ${posing && html`<p class="notice problem">${words.html('consent.posing')}</p>`}
 ${proof(words, view.app.proof)}
+${view.firstTime && html`<p class="notice">${words.html('consent.first')}</p>`}
 <div class="destination">${words.html('consent.destination', { place: html`<strong>${place(words, view.app.destination)}</strong>` })}</div>
 ${links(words, view.app)}
 <p class="account"><span>${words.html('consent.account', { account: html`<strong><bdi>${view.account}</bdi></strong>` })}</span> <a href="${view.switchAccount}">${words.html('consent.switch')}</a></p>
@@ -79,7 +84,7 @@ ${view.groups.map((group) => fieldset(words, group))}
 <button type="submit" name="decision" value="approve">${words.html('consent.approve')}</button>
 </div>
 </form>
-<p class="muted">${words.html('consent.outlook')}</p>`,
+<p class="muted">${words.html('consent.outlook')}${view.connectedApps !== undefined && html` <a href="${view.connectedApps}" target="_blank" rel="noopener">${words.html('consent.apps')}</a>`}</p>`,
   };
 }
 
@@ -98,7 +103,8 @@ ${shown.elsewhere && html`<p class="notice problem">${words.html('consent.proved
   }
 }
 
-function place(words: Words, destination: Destination): Html {
+/** Where the browser goes, in words. */
+export function place(words: Words, destination: Destination): Html {
   switch (destination.kind) {
     case 'host':
       return html`<bdi>${destination.host}</bdi>`;

@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { consentPage } from '../../../src/authorization-server/pages/consent.ts';
+import {
+  type AppsView,
+  appsPage,
+  appsSignInPage,
+  disconnectPage,
+} from '../../../src/authorization-server/pages/apps.ts';
+import type { ConnectedApp } from '../../../src/authorization-server/pages/connected-app.ts';
+import { type AppProof, consentPage } from '../../../src/authorization-server/pages/consent.ts';
+import type { Dates } from '../../../src/authorization-server/pages/dates.ts';
 import { failurePage, refusalPage } from '../../../src/authorization-server/pages/error.ts';
 import { type Frame, type Page, renderPage } from '../../../src/authorization-server/pages/layout.ts';
 import { loginPage } from '../../../src/authorization-server/pages/login.ts';
@@ -8,6 +16,7 @@ import { PageFailure } from '../../../src/authorization-server/pages/page-failur
 import { type Catalogue, createWords, type Words } from '../../../src/authorization-server/pages/words.ts';
 import { PAGE_LANGUAGES } from '../../../src/config/pages.ts';
 import { type FailureCode, GatewayError } from '../../../src/errors.ts';
+import { html } from '../../../src/http/html.ts';
 import { load, SMALL } from '../../config/fixture.ts';
 
 const read = (language: string) =>
@@ -74,7 +83,44 @@ describe('the pages', () => {
     switchAccount: '0',
     csrf: '0',
     nothingTicked: true,
+    firstTime: true,
+    connectedApps: '0',
   };
+  const dates: Dates = { day: () => html`0`, moment: () => html`0`, ago: () => '0', zone: '0' };
+  const connected: ConnectedApp = {
+    app: { name: '0', posing: true, proof: { kind: 'none' }, destinations: [{ kind: 'host', host: '0' }] },
+    connections: [{ connectedAt: 0, lastUsedAt: undefined, disconnect: '0' }],
+    olderConnections: 1,
+    scopes: ['0'],
+    connectedAt: 0,
+    lastUsedAt: 0,
+    endsAt: 0,
+    areas: [
+      { label: { kind: 'sentences', sentences: ['0', '0'] }, count: 1, last: 0 },
+      { label: { kind: 'account', name: '0' }, count: 2, last: 0 },
+      { label: { kind: 'tool', name: '0' }, count: 2, last: 0 },
+      ...Array.from({ length: 6 }, () => ({ label: { kind: 'path', path: '0' }, count: 2, last: 0 }) as const),
+      { label: { kind: 'other' }, count: 2, last: 0 },
+    ],
+    disconnect: '0',
+  };
+  const apps: AppsView = {
+    account: '0',
+    done: 'one',
+    apps: [connected],
+    total: 11,
+    previous: '0',
+    next: '0',
+    disconnectAll: '0',
+    back: '0',
+  };
+  const proved = (proof: AppProof): ConnectedApp => ({
+    ...connected,
+    app: { name: undefined, posing: false, destinations: [], proof },
+    lastUsedAt: undefined,
+    areas: [],
+  });
+  const question = { name: '0', action: '0', fields: { all: '0' }, cancel: '0' };
   const cancel = { action: '0', csrf: '0' };
   const url = new URL('https://0.0.0.0/');
   const refusal = { detail: '0', requestId: '0' };
@@ -96,6 +142,22 @@ describe('the pages', () => {
         ...view,
         app: { ...app, proof: { kind: 'claimed', host: '0' }, destination: { kind: 'scheme', scheme: '0' } },
       }),
+    'connected apps': (words) => appsPage(words, dates, apps),
+    'connected apps of every proof': (words) =>
+      appsPage(words, dates, {
+        ...apps,
+        done: 'all',
+        apps: [
+          proved({ kind: 'proved', host: '0', elsewhere: true }),
+          proved({ kind: 'claimed', host: '0' }),
+          { ...connected, app: undefined },
+        ],
+      }),
+    'no connected apps': (words) => appsPage(words, dates, { ...apps, done: undefined, apps: [], total: 0 }),
+    'disconnecting an app': (words) => disconnectPage(words, { ...question, what: 'app' }),
+    'disconnecting a connection': (words) => disconnectPage(words, { ...question, what: 'connection' }),
+    'disconnecting all': (words) => disconnectPage(words, { ...question, what: 'all', name: undefined }),
+    'sign-in to connected apps': (words) => appsSignInPage(words, { signIn: '0', back: '0' }),
     login: (words) => loginPage(words, { account: undefined, signIn: '0', cancel }),
     'login again': (words) => loginPage(words, { account: '0', signIn: '0', cancel }),
     refusal: (words) => refusalPage(words, { code: '0', ...refusal, app: { name: '0', host: '0' } }),

@@ -1,0 +1,55 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  getOperationAST,
+  Kind,
+  OperationTypeNode,
+  type SelectionSetNode,
+} from 'graphql';
+
+type Data = Readonly<Record<string, unknown>>;
+
+/**
+ * Which parts of an account an operation gave or changed: for a query the fields of each object on the first level
+ * (`viewer.orders`), for a mutation what it did (`savePlaybackPosition`). What came back null was not given, whoever
+ * refused or failed. In: a valid document, and the data it was answered with. Out: paths of the contract, each once.
+ */
+export function readFields(
+  document: DocumentNode,
+  operationName: string | undefined,
+  data: Data | null | undefined,
+): readonly string[] {
+  const operation = getOperationAST(document, operationName);
+  if (!operation || !data) return [];
+  const found = new Set<string>();
+  for (const [name, value, below] of given(document, operation.selectionSet, data)) {
+    const parts = operation.operation === OperationTypeNode.QUERY && isData(value) ? below : [];
+    if (parts.length === 0) found.add(name);
+    for (const set of parts) for (const [part] of given(document, set, value as Data)) found.add(`${name}.${part}`);
+  }
+  return [...found];
+}
+
+/** The fields of a selection that have a value: their name, it, and what was asked below. Introspection is left out. */
+function given(document: DocumentNode, set: SelectionSetNode, data: Data): [string, unknown, SelectionSetNode[]][] {
+  return fieldsOf(document, set).flatMap((field): [string, unknown, SelectionSetNode[]][] => {
+    const value = data[(field.alias ?? field.name).value];
+    if (value === undefined || value === null || field.name.value.startsWith('__')) return [];
+    return [[field.name.value, value, field.selectionSet ? [field.selectionSet] : []]];
+  });
+}
+
+function fieldsOf(document: DocumentNode, set: SelectionSetNode): readonly FieldNode[] {
+  return set.selections.flatMap((selection): readonly FieldNode[] => {
+    if (selection.kind === Kind.FIELD) return [selection];
+    if (selection.kind === Kind.INLINE_FRAGMENT) return fieldsOf(document, selection.selectionSet);
+    const fragment = document.definitions.find(
+      (node) => node.kind === Kind.FRAGMENT_DEFINITION && node.name.value === selection.name.value,
+    );
+    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? fieldsOf(document, fragment.selectionSet) : [];
+  });
+}
+
+function isData(value: unknown): value is Data {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,110 @@
+import type { ScopeConfig } from '../../config/schema.ts';
+import type { StandingGrant } from '../grants.ts';
+import type { AreaLabel, AreaLine, ConnectedApp } from '../pages/connected-app.ts';
+import { appsPath, disconnectPath } from './target.ts';
+import { addUp, type GrantUse } from './usage.ts';
+import type { AreaUse } from './use-entry.ts';
+
+/** The grants that a member gave to one app, the newest first, and what came of them. Times are Unix seconds. */
+interface AppGrants {
+  readonly clientId: string;
+  readonly grants: readonly StandingGrant[];
+  readonly lastUsedAt: number | undefined;
+  readonly areas: ReadonlyMap<string, AreaUse>;
+}
+
+/** What the names of areas stand for. */
+export interface AreaNames {
+  readonly scopes: Readonly<Record<string, ScopeConfig>>;
+  /** The titles of tools, by name. */
+  readonly tools: ReadonlyMap<string, string>;
+}
+
+/** Apps on one page. */
+const PAGE = 10;
+/** Connections of one app that are listed one by one. */
+const LISTED = 20;
+
+/** Out: by app, the one that was used or connected last first. */
+export function byApp(grants: readonly StandingGrant[], uses: ReadonlyMap<string, GrantUse>): readonly AppGrants[] {
+  const groups = Map.groupBy(
+    grants.toSorted((a, b) => b.grantedAt - a.grantedAt),
+    ({ clientId }) => clientId,
+  );
+  return [...groups]
+    .map(([clientId, own]): AppGrants => {
+      const areas = new Map<string, AreaUse>();
+      for (const { id } of own) addUp(areas, uses.get(id)?.areas ?? new Map());
+      const used = own.flatMap(({ id }) => uses.get(id)?.lastUsedAt ?? []);
+      return { clientId, grants: own, lastUsedAt: used.length === 0 ? undefined : Math.max(...used), areas };
+    })
+    .toSorted((a, b) => latestOf(b) - latestOf(a));
+}
+
+function latestOf({ grants: [newest], lastUsedAt = 0 }: AppGrants): number {
+  return Math.max(newest?.grantedAt ?? 0, lastUsedAt);
+}
+
+/** In: the page asked for, whatever was sent. Out: the apps on it, and the pages around it. */
+export function pageOf(apps: readonly AppGrants[], asked: string | null) {
+  const last = Math.max(1, Math.ceil(apps.length / PAGE));
+  const number = Math.min(last, Number(/^[1-9]\d{0,3}$/.exec(asked ?? '')?.[0] ?? 1));
+  return {
+    shown: apps.slice((number - 1) * PAGE, number * PAGE),
+    previous: number > 1 ? appsPath({ page: String(number - 1) }) : undefined,
+    next: number < last ? appsPath({ page: String(number + 1) }) : undefined,
+  };
+}
+
+/** What a page says of an app besides what the app says of itself. */
+export function connectedAppOf(
+  { clientId, grants, lastUsedAt, areas }: AppGrants,
+  uses: ReadonlyMap<string, GrantUse>,
+  names: AreaNames,
+): Omit<ConnectedApp, 'app'> {
+  const ends = grants.map(({ expiresAt }) => expiresAt ?? Number.POSITIVE_INFINITY);
+  const end = Math.max(...ends);
+  return {
+    connections: grants.slice(0, LISTED).map(({ id, grantedAt }) => ({
+      connectedAt: grantedAt,
+      lastUsedAt: uses.get(id)?.lastUsedAt,
+      disconnect: disconnectPath({ kind: 'connection', id }),
+    })),
+    olderConnections: Math.max(0, grants.length - LISTED),
+    scopes: [...new Set(grants.flatMap(({ scopes }) => scopes))].map((token) => names.scopes[token]?.title ?? token),
+    connectedAt: grants[0]?.grantedAt ?? 0,
+    lastUsedAt,
+    endsAt: Number.isFinite(end) ? end : undefined,
+    areas: [...areas]
+      .map(([area, use]): AreaLine => ({ label: labelOf(area, names), ...use }))
+      .toSorted((a, b) => b.count - a.count || b.last - a.last),
+    disconnect: disconnectPath({ kind: 'app', clientId }),
+  };
+}
+
+/** In: an area as it was counted (`areaOf`), under the configuration of now or of a month ago. */
+function labelOf(area: string, { scopes, tools }: AreaNames): AreaLabel {
+  const colon = area.indexOf(':');
+  const name = area.slice(colon + 1);
+  switch (area.slice(0, Math.max(0, colon))) {
+    case 'scope':
+      return { kind: 'sentences', sentences: name.split(' ').map((token) => scopes[token]?.title ?? token) };
+    case 'field':
+      return { kind: 'account', name: inWords(name) };
+    case 'tool':
+      return { kind: 'tool', name: tools.get(name) ?? inWords(name) };
+    case 'route':
+      return { kind: 'path', path: name };
+    default:
+      return { kind: 'other' };
+  }
+}
+
+/** `viewer.enrolledCourses` is `enrolled courses` to a reader. */
+function inWords(name: string): string {
+  const last = name.slice(name.lastIndexOf('.') + 1);
+  return last
+    .replaceAll('_', ' ')
+    .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
+    .toLowerCase();
+}

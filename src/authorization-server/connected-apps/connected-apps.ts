@@ -1,0 +1,173 @@
+import type Provider from 'oidc-provider';
+import { errors } from 'oidc-provider';
+import { readBody } from '../../http/body.ts';
+import type { Exchange, Handler } from '../../http/exchange.ts';
+import type { LoginConnector, Member } from '../../login/connector.ts';
+import type { Audit } from '../../operations/audit.ts';
+import { type Clock, unixSeconds } from '../../storage/store.ts';
+import { connectedAppView } from '../consent-view.ts';
+import { csrfToken, isCsrfToken, refuseCrossSite } from '../csrf.ts';
+import { ENDPOINTS } from '../endpoints.ts';
+import type { Grants, StandingGrant } from '../grants.ts';
+import { accountOf } from '../members.ts';
+import { appsPage, appsSignInPage, disconnectPage } from '../pages/apps.ts';
+import type { KnownApp } from '../pages/connected-app.ts';
+import { createDates } from '../pages/dates.ts';
+import { type Pages, redirect } from '../pages/pages.ts';
+import { type AreaNames, byApp, connectedAppOf, pageOf } from './app-list.ts';
+import { appsPath, disconnectPath, fieldsOf, type Target, targetOf } from './target.ts';
+import type { Usage } from './usage.ts';
+
+export interface ConnectedAppsOptions {
+  readonly provider: Provider;
+  readonly connector: LoginConnector;
+  readonly grants: Grants;
+  readonly usage: Usage;
+  readonly origin: string;
+  readonly pages: Pages;
+  readonly names: AreaNames;
+  /** IANA, of the dates. */
+  readonly timeZone: string;
+  /** Where the link back to the school leads; undefined: there is none. */
+  readonly back: string | undefined;
+  readonly csrfKey: Buffer;
+  readonly clock: Clock;
+  readonly audit: Audit;
+}
+
+/**
+ * What members have let in, and the way to cut it off:
+ *
+ *   list --nobody signed in--> the school's own sign-in -> returned --nobody--> sign-in page
+ *    ^ |                                                      |
+ *    | +--Disconnect--> ask --form--> disconnect              |
+ *    +------------------------------------+-------------------+
+ *
+ * The member is asked for anew at each step, and each step acts on grants of theirs alone.
+ */
+export interface ConnectedApps {
+  readonly list: Handler;
+  readonly returned: Handler;
+  readonly ask: Handler;
+  readonly disconnect: Handler;
+}
+
+const BODY_LIMIT = 16 * 1024;
+/** Grants that are read for one member: nobody has so many by hand, and they end by themselves. */
+const MOST_GRANTS = 5000;
+
+export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApps {
+  const { provider, connector, grants, usage, origin, pages, names, timeZone, back, csrfKey, clock } = options;
+
+  const grantsOf = ({ sub }: Member) => grants.list({ member: sub }, MOST_GRANTS);
+  const signInUrl = () =>
+    connector.signInUrl(new URL(`${ENDPOINTS.apps}/return`, origin), { loginHint: undefined, uiLocales: undefined })
+      .href;
+  /** One token for one act, so that none that leaks serves for another. */
+  const tokenFor = (target: Target, { sub }: Member) => csrfToken(csrfKey, `apps ${JSON.stringify(target)}`, sub);
+  /** Shows that it was we who sent them back: nobody is told of a disconnection by a link that somebody sent them. */
+  const doneToken = (what: 'one' | 'all', { sub }: Member) => csrfToken(csrfKey, `disconnected ${what}`, sub);
+
+  /** Runs `work` for whoever is signed in, or sends them to sign in first. */
+  const forMember =
+    (work: (exchange: Exchange, member: Member) => Promise<void>): Handler =>
+    async (exchange) => {
+      const member = await connector.identify(exchange.request.headers);
+      if (member === undefined) redirect(exchange.response, signInUrl());
+      else await work(exchange, member);
+    };
+
+  const list = async ({ response, target }: Exchange, member: Member): Promise<void> => {
+    const query = new URLSearchParams(target.query);
+    const [standing, uses] = await Promise.all([grantsOf(member), usage.of(member.sub)]);
+    const apps = byApp(standing, uses);
+    const { shown, previous, next } = pageOf(apps, query.get('page'));
+    const view = {
+      account: accountOf(member),
+      done: (['one', 'all'] as const).find((what) => isCsrfToken(query.get('done'), doneToken(what, member))),
+      apps: await Promise.all(
+        shown.map(async (app) => ({ app: await known(app.clientId), ...connectedAppOf(app, uses, names) })),
+      ),
+      total: apps.length,
+      previous,
+      next,
+      disconnectAll: disconnectPath({ kind: 'all' }),
+      back,
+    };
+    pages.send(response, 200, (words) =>
+      appsPage(words, createDates(words.language, timeZone, unixSeconds(clock)), view),
+    );
+  };
+
+  /** Out: what is known of an app now. One that is gone, or whose document is out of reach, can still be disconnected. */
+  const known = async (clientId: string): Promise<KnownApp | undefined> => {
+    try {
+      const client = await provider.Client.find(clientId);
+      if (client !== undefined) return connectedAppView(client, pages.school);
+    } catch (thrown) {
+      if (!(thrown instanceof errors.OIDCProviderError)) throw thrown;
+    }
+    const host = URL.parse(clientId)?.host;
+    return host ? { name: host, posing: false, proof: { kind: 'none' }, destinations: [] } : undefined;
+  };
+
+  const ask = async ({ response, target: { query } }: Exchange, member: Member): Promise<void> => {
+    const target = targetOf(new URLSearchParams(query));
+    const [meant] = target === undefined ? [] : matching(target, await grantsOf(member));
+    if (target === undefined || meant === undefined) return redirect(response, appsPath());
+    const view = {
+      what: target.kind,
+      name: (await known(meant.clientId))?.name,
+      action: `${ENDPOINTS.apps}/disconnect`,
+      fields: { ...fieldsOf(target), csrf: tokenFor(target, member) },
+      cancel: appsPath(),
+    };
+    pages.send(response, 200, (words) => disconnectPage(words, view));
+  };
+
+  const disconnect = async ({ request, response, provenance }: Exchange, member: Member): Promise<void> => {
+    const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
+    const target = targetOf(form);
+    // Another member may have signed in since the page was shown: they see what is theirs.
+    if (target === undefined || !isCsrfToken(form.get('csrf'), tokenFor(target, member))) {
+      return redirect(response, appsPath());
+    }
+    for (;;) {
+      // Looked for anew each time: what was let in meanwhile is ended too.
+      const meant = matching(target, await grantsOf(member));
+      const ended = await grants.revokeEach(
+        meant.map(({ id }) => id),
+        { member: member.sub },
+      );
+      for (const { id, clientId } of ended) {
+        const { clientAddress: address, requestId } = provenance;
+        options.audit({ action: 'app_disconnected', clientId, grantId: id, member: member.sub, address, requestId });
+      }
+      if (ended.length === 0) break;
+    }
+    // Done before, by a double click: it is disconnected all the same.
+    redirect(response, appsPath({ done: doneToken(target.kind === 'all' ? 'all' : 'one', member) }));
+  };
+
+  return {
+    list: forMember(list),
+
+    async returned({ request, response }) {
+      const member = await connector.identify(request.headers);
+      if (member !== undefined) return redirect(response, appsPath());
+      pages.send(response, 200, (words) => appsSignInPage(words, { signIn: signInUrl(), back }));
+    },
+
+    ask: forMember(ask),
+
+    async disconnect(exchange) {
+      refuseCrossSite(exchange.request, origin);
+      await forMember(disconnect)(exchange);
+    },
+  };
+}
+
+function matching(target: Target, grants: readonly StandingGrant[]): readonly StandingGrant[] {
+  if (target.kind === 'all') return grants;
+  return grants.filter(({ id, clientId }) => (target.kind === 'app' ? clientId === target.clientId : id === target.id));
+}

@@ -1,0 +1,140 @@
+import type { Translatable } from '../../config/pages.ts';
+import { type Html, html } from '../../http/html.ts';
+import { type AppProof, type Destination, place } from './consent.ts';
+import type { Dates } from './dates.ts';
+import type { Phrase, Words } from './words.ts';
+
+/** An app that a member let in, as far as it is known. */
+export interface KnownApp {
+  /** As it gave it: anyone may give any. */
+  readonly name: string | undefined;
+  readonly posing: boolean;
+  readonly proof: AppProof;
+  /** All the places it may send members to. */
+  readonly destinations: readonly Destination[];
+}
+
+/** What is told of one app that is connected. Times are Unix seconds. */
+export interface ConnectedApp {
+  /** Undefined: it is no longer registered here; what it has is still good. */
+  readonly app: KnownApp | undefined;
+  /** What a member can disconnect on its own, the newest first. At most some; the others are only counted. */
+  readonly connections: readonly Connection[];
+  readonly olderConnections: number;
+  /** The sentences of what it may do. */
+  readonly scopes: readonly Translatable[];
+  readonly connectedAt: number;
+  /** Undefined: it has not done anything yet. */
+  readonly lastUsedAt: number | undefined;
+  /** When the last of its connections ends at the latest; undefined: never. */
+  readonly endsAt: number | undefined;
+  /** What it did in the last 30 days, the most first. */
+  readonly areas: readonly AreaLine[];
+  /** The page that asks whether to disconnect it. */
+  readonly disconnect: string;
+}
+
+interface Connection {
+  readonly connectedAt: number;
+  readonly lastUsedAt: number | undefined;
+  readonly disconnect: string;
+}
+
+export interface AreaLine {
+  readonly label: AreaLabel;
+  readonly count: number;
+  /** Unix seconds. */
+  readonly last: number;
+}
+
+/** Sentences of scopes, a word of the contract or of a tool, a path, or what is counted together. */
+export type AreaLabel =
+  | { readonly kind: 'sentences'; readonly sentences: readonly Translatable[] }
+  | { readonly kind: 'account'; readonly name: string }
+  | { readonly kind: 'tool'; readonly name: string }
+  | { readonly kind: 'path'; readonly path: string }
+  | { readonly kind: 'other' };
+
+/** Lines that are shown at once; the others unfold. */
+const SHOWN_AREAS = 8;
+
+/** One app on the page of connected apps. */
+export function connectedApp(words: Words, dates: Dates, shown: ConnectedApp): Html {
+  const { app } = shown;
+  const name = app?.name ?? words.text('consent.nameless');
+  return html`<li class="app">
+<h2>${app === undefined ? words.html('apps.gone') : html`<bdi>${name}</bdi>`}</h2>
+${app?.posing && html`<p class="notice problem">${words.html('consent.posing')}</p>`}
+${app !== undefined && proof(words, app.proof)}
+<dl>
+${app !== undefined && app.destinations.length > 0 && html`<dt>${words.html('apps.destination')}</dt><dd>${list(app.destinations.map((one) => place(words, one)))}</dd>`}
+<dt>${words.html('apps.connected')}</dt><dd>${dates.moment(shown.connectedAt)}</dd>
+<dt>${words.html('apps.used')}</dt><dd>${used(words, dates, shown.lastUsedAt)}</dd>
+${shown.endsAt !== undefined && html`<dt>${words.html('apps.ends')}</dt><dd>${dates.day(shown.endsAt)}</dd>`}
+</dl>
+<h3>${words.html('apps.scopes')}</h3>
+<ul>${shown.scopes.map((scope) => html`<li>${words.own(scope)}</li>`)}</ul>
+<h3>${words.html('apps.activity')}</h3>
+${activity(words, dates, shown.areas)}
+${shown.connections.length + shown.olderConnections > 1 && connections(words, dates, shown)}
+<p class="actions"><a class="button" href="${shown.disconnect}">${words.html('apps.disconnect', { app: html`<bdi>${app === undefined ? words.html('apps.gone') : name}</bdi>` })}</a></p>
+</li>
+`;
+}
+
+function proof(words: Words, shown: AppProof): Html {
+  if (shown.kind === 'none') return html`<p class="notice">${words.html('apps.unchecked')}</p>`;
+  const host = html`<strong><bdi>${shown.host}</bdi></strong>`;
+  if (shown.kind === 'claimed') return html`<p class="notice">${words.html('apps.claimed', { host })}</p>`;
+  return html`<p class="notice${shown.elsewhere ? '' : ' proof'}">${words.html('consent.proved', { host })}</p>
+${shown.elsewhere && html`<p class="notice problem">${words.html('apps.elsewhere')}</p>`}`;
+}
+
+function list(items: readonly Html[]): Html {
+  return html`${items.map((item, at) => html`${at > 0 && ', '}${item}`)}`;
+}
+
+function used(words: Words, dates: Dates, at: number | undefined): Html {
+  return at === undefined ? words.html('apps.never') : html`${dates.ago(at)} (${dates.moment(at)})`;
+}
+
+function activity(words: Words, dates: Dates, areas: readonly AreaLine[]): Html {
+  if (areas.length === 0) return html`<p class="muted">${words.html('apps.nothing')}</p>`;
+  const line = ({ label, count, last }: AreaLine) => {
+    const phrase: Phrase = count === 1 ? 'apps.area.once' : 'apps.area.times';
+    return html`<li>${words.html(phrase, { area: named(words, label), count: html`${count}`, last: dates.moment(last) })}</li>
+`;
+  };
+  const rest = areas.slice(SHOWN_AREAS);
+  return html`<ul class="areas">${areas.slice(0, SHOWN_AREAS).map(line)}</ul>
+${rest.length > 0 && html`<details><summary>${words.html('apps.more', { count: html`${rest.length}` })}</summary><ul class="areas">${rest.map(line)}</ul></details>`}`;
+}
+
+function named(words: Words, label: AreaLabel): Html {
+  switch (label.kind) {
+    case 'sentences':
+      return html`<strong>${list(label.sentences.map((one) => html`${words.own(one)}`))}</strong>`;
+    case 'account':
+      return words.html('apps.area.account', { name: html`<strong><bdi>${label.name}</bdi></strong>` });
+    case 'tool':
+      return words.html('apps.area.tool', { name: html`<strong><bdi>${label.name}</bdi></strong>` });
+    case 'path':
+      return html`<code dir="ltr">${label.path}</code>`;
+    case 'other':
+      return html`<strong>${words.html('apps.area.other')}</strong>`;
+  }
+}
+
+function connections(words: Words, dates: Dates, { connections: shown, olderConnections: older }: ConnectedApp): Html {
+  return html`<details><summary>${words.html('apps.connections', { count: html`${shown.length + older}` })}</summary>
+<p class="muted">${words.html('apps.connections.text')}</p>
+<ul class="connections">${shown.map(
+    (
+      one,
+    ) => html`<li><span>${words.html('apps.connection', { since: dates.moment(one.connectedAt), used: used(words, dates, one.lastUsedAt) })}</span>
+<a href="${one.disconnect}">${words.html('apps.connection.disconnect', { since: dates.moment(one.connectedAt) })}</a></li>
+`,
+  )}</ul>
+${older > 0 && html`<p class="muted">${words.html('apps.connections.older', { count: html`${older}` })}</p>`}
+</details>`;
+}

@@ -1,0 +1,49 @@
+import type { PageLanguage } from '../../config/pages.ts';
+import { type Html, html } from '../../http/html.ts';
+
+/** Moments as a reader of one language and one time zone says them. All take Unix seconds. */
+export interface Dates {
+  /** The day. */
+  day(seconds: number): Html;
+  /** The day and the minute. */
+  moment(seconds: number): Html;
+  /** How long ago, in the largest unit: 5 minutes ago. */
+  ago(seconds: number): string;
+  /** The name of the time zone. */
+  readonly zone: string;
+}
+
+/** English has no order of day and month that all its readers share, but one they all understand. */
+const LOCALES: Readonly<Record<PageLanguage, string>> = { en: 'en-GB', es: 'es' };
+
+const UNITS = [
+  ['year', 365 * 86_400],
+  ['month', 30 * 86_400],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const;
+
+/** In: the IANA time zone they are in, and now in Unix seconds. */
+export function createDates(language: PageLanguage, timeZone: string, now: number): Dates {
+  const locale = LOCALES[language];
+  const day = new Intl.DateTimeFormat(locale, { timeZone, day: 'numeric', month: 'short', year: 'numeric' });
+  const time = new Intl.DateTimeFormat(locale, { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  const zone = new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'long' })
+    .formatToParts(now * 1000)
+    .find(({ type }) => type === 'timeZoneName')?.value;
+  const marked = (seconds: number, text: string) =>
+    html`<time datetime="${new Date(seconds * 1000).toISOString()}">${text}</time>`;
+  return {
+    day: (seconds) => marked(seconds, day.format(seconds * 1000)),
+    moment: (seconds) => marked(seconds, `${day.format(seconds * 1000)}, ${time.format(seconds * 1000)}`),
+    ago(seconds) {
+      const passed = Math.max(0, now - seconds);
+      const [unit, length] = UNITS.find(([, length]) => passed >= length) ?? ['minute', 60];
+      // Of less than a minute: this minute. Of more, in numbers: “last month” may be forty days ago, or two.
+      const relative = new Intl.RelativeTimeFormat(locale, { numeric: passed < 60 ? 'auto' : 'always' });
+      return relative.format(-Math.floor(passed / length), unit);
+    },
+    zone: zone ?? timeZone,
+  };
+}

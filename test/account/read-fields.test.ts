@@ -1,0 +1,50 @@
+import { parse } from 'graphql';
+import { expect, it } from 'vitest';
+import { readFields } from '../../src/account/read-fields.ts';
+
+it.each<[string, string, object | null | undefined, string[]]>([
+  [
+    'the fields below the first level',
+    '{ viewer { id orders { totalCount } } }',
+    { viewer: { id: '1', orders: {} } },
+    ['viewer.id', 'viewer.orders'],
+  ],
+  ['them by their own names', '{ me: viewer { mail: email } }', { me: { mail: 'a' } }, ['viewer.email']],
+  [
+    'each once',
+    '{ a: viewer { id } b: viewer { id i: id } }',
+    { a: { id: '1' }, b: { id: '1', i: '1' } },
+    ['viewer.id'],
+  ],
+  [
+    'what stands in fragments',
+    '{ ...A } fragment A on Query { viewer { ... on Viewer { ...B } } } fragment B on Viewer { id }',
+    { viewer: { id: '1' } },
+    ['viewer.id'],
+  ],
+  ['nothing that came back null', '{ viewer { id email } }', { viewer: { id: '1', email: null } }, ['viewer.id']],
+  ['nothing that was skipped', '{ viewer { id email @skip(if: true) } }', { viewer: { id: '1' } }, ['viewer.id']],
+  ['nothing of a parent that is null', '{ viewer { id } }', { viewer: null }, []],
+  [
+    'nothing that is of the schema',
+    '{ __typename __schema { description } viewer { __typename } }',
+    { __typename: 'Query', __schema: {}, viewer: { __typename: 'Viewer' } },
+    [],
+  ],
+  ['a list by its own name', '{ courses { slug } }', { courses: [{ slug: 'a' }] }, ['courses']],
+  [
+    'what a mutation did, and not what it gave back',
+    'mutation { save { courseSlug } }',
+    { save: { courseSlug: 'a' } },
+    ['save'],
+  ],
+  ['nothing without data', '{ viewer { id } }', undefined, []],
+  ['nothing of null data', '{ viewer { id } }', null, []],
+])('names %s', (_title, document, data, fields) => {
+  expect(readFields(parse(document), undefined, data as never)).toEqual(fields);
+});
+
+it('looks at the operation that was run', () => {
+  const document = parse('query A { viewer { id } } query B { viewer { email } }');
+  expect(readFields(document, 'B', { viewer: { email: 'a' } })).toEqual(['viewer.email']);
+});

@@ -1,0 +1,496 @@
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createLog } from '../../src/operations/log.ts';
+import { type App, authorizationRequest, bearer, registerApp } from '../support/app.ts';
+import { type Browser, createBrowser, type Page } from '../support/browser.ts';
+import { connect, refreshForm, statusOf, token } from '../support/connection.ts';
+import { OLU, reachConsent, SAM, signIn } from '../support/member.ts';
+import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+const named = (origin: string, client_name: string) => registerApp(origin, { metadata: { client_name } });
+
+const signedIn = async (origin: string, member: { login: string; password: string } = SAM): Promise<Browser> => {
+  const browser = createBrowser();
+  await signIn(browser, origin, member);
+  return browser;
+};
+
+/** The cards of the page of connected apps: the text of each, by the name of its app. */
+const cardsOf = (page: Page): ReadonlyMap<string, string> =>
+  new Map(
+    page.text
+      .split('<li class="app">')
+      .slice(1)
+      .map((card) => [textOf(/<h2>(.*?)<\/h2>/s.exec(card)?.[1] ?? ''), textOf(card)]),
+  );
+const textOf = (markup: string): string =>
+  markup
+    .replace(/<\/?(time|bdi|strong|code)\b[^>]*>/g, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+/** Where a link or button of this text leads. */
+const linkOf = (page: Page, text: string): string => {
+  const found = [...page.text.matchAll(/<a [^>]*href="([^"]*)"[^>]*>(.*?)<\/a>/gs)].find(
+    ([, , inner = '']) => textOf(inner) === text,
+  );
+  if (found === undefined) throw new Error(`no link ${text} in ${textOf(page.text)}`);
+  return new URL((found[1] ?? '').replaceAll('&amp;', '&'), page.url).href;
+};
+const notice = (page: Page): string => textOf(/<p[^>]*role="status">(.*?)<\/p>/s.exec(page.text)?.[1] ?? '');
+
+/** Follows Disconnect, and confirms. */
+const disconnect = async (browser: Browser, page: Page, text: string): Promise<Page> =>
+  browser.submit(await browser.open(linkOf(page, text)), {});
+
+describe('the page of connected apps', () => {
+  let folder: string;
+  let world: World;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'coursegate-apps-'));
+    world = await startWorld({
+      profile: 'A',
+      clock: () => Date.now(),
+      log: createLog('info', openSync(join(folder, 'log'), 'w')),
+      overrides: { pages: { apps: { back: '/my/courses' } } },
+    });
+  });
+  afterAll(async () => {
+    await world.close();
+    rmSync(folder, { recursive: true });
+  });
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const open = (browser: Browser, query = '') => browser.open(`${world.origin}/oauth/apps${query}`);
+  const get = async (path: string, accessToken: string): Promise<number> => {
+    const response = await fetch(world.origin + path, { headers: bearer(accessToken) });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const account = (accessToken: string, query: string) =>
+    fetch(`${world.origin}/account/graphql`, {
+      method: 'POST',
+      headers: { ...bearer(accessToken), 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    }).then((response) => response.json());
+  const events = () =>
+    readFileSync(join(folder, 'log'), 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('app_disconnected'))
+      .map((line) => JSON.parse(line) as Record<string, string>);
+  const cardOf = async (browser: Browser, name: string) => cardsOf(await open(browser)).get(name);
+
+  describe('signing in', () => {
+    it('is done at the school’s own page, which leads back to the list', async () => {
+      const browser = createBrowser();
+      const login = await open(browser);
+      expect(new URL(login.url).pathname).toBe('/login');
+      const page = await browser.submit(login, OLU);
+      expect(page.url).toBe(`${world.origin}/oauth/apps`);
+      expect(page.text).toContain('<main id="apps">');
+      expect(page.text).toContain('other@example.com');
+    });
+
+    it('left undone is asked for once, and then is a choice: no loop', async () => {
+      const browser = createBrowser();
+      const page = await browser.open(`${world.origin}/oauth/apps/return`);
+      expect(page.status).toBe(200);
+      expect(page.text).toContain('<main id="apps-sign-in">');
+      expect(new URL(linkOf(page, 'Sign in')).pathname).toBe('/login');
+    });
+
+    it.each(['//evil.example', 'https://evil.example/', '/\\evil.example'])(
+      'leads nowhere else, whatever %s is asked for',
+      async (elsewhere) => {
+        const browser = createBrowser();
+        const query = new URLSearchParams({ return_to: elsewhere, next: elsewhere, page: elsewhere, done: elsewhere });
+        const { location } = await browser.open(`${world.origin}/oauth/apps?${query}`, () => false);
+        const to = new URL(location ?? '');
+        expect(to.origin).toBe(world.origin);
+        expect(to.searchParams.get('return_to')).toBe('/oauth/apps/return');
+      },
+    );
+  });
+
+  it('is told to the member it is about alone, and kept nowhere', async () => {
+    const page = await open(await signedIn(world.origin));
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    expect(page.headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+    );
+    expect(page.headers.get('x-frame-options')).toBe('DENY');
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(page.headers.get('access-control-allow-origin')).toBeNull();
+    expect(page.text).not.toMatch(/<script|style=|\son\w+=/);
+  });
+
+  it('says when nothing is connected, and leads back to the school', async () => {
+    const page = await open(await signedIn(world.origin, OLU));
+    expect(textOf(page.text)).toContain('No app is connected to your account.');
+    expect(new URL(linkOf(page, 'Back to Harbour Lane School')).pathname).toBe('/my/courses');
+    expect(page.text).not.toContain('/oauth/apps/disconnect');
+  });
+
+  it('lists each app of the member: whose it is, where it leads, what it may do, since when', async () => {
+    vi.setSystemTime(Date.UTC(2027, 2, 4, 9, 5));
+    const app = await named(world.origin, 'Listed');
+    await connect(app, { ticked: ['courses:read', 'account:read'] });
+    await connect(await named(world.origin, 'Of somebody else'), { member: OLU });
+    const page = await open(await signedIn(world.origin));
+    const card = cardsOf(page).get('Listed') ?? '';
+    for (const words of [
+      'Not verified: Harbour Lane School has not checked this app',
+      'Sends you to app.example',
+      'Connected 4 Mar 2027, 09:05',
+      'Last used Never',
+      'Ends by itself 3 Mar 2028',
+      'See courses',
+      'It has read and changed nothing.',
+    ]) {
+      expect(card).toContain(words);
+    }
+    expect(card).not.toContain('See your email address');
+    expect(textOf(page.text)).toContain('time zone: Coordinated Universal Time');
+    expect([...cardsOf(page).keys()]).not.toContain('Of somebody else');
+  });
+
+  it('tells what an app did, by what a member calls it, how often and when last', async () => {
+    vi.setSystemTime(Date.UTC(2027, 3, 1, 12, 0));
+    const app = await named(world.origin, 'Busy');
+    const { access_token } = await connect(app, {
+      parameters: { scope: 'openid account:read courses:read courses:write orders:read' },
+    });
+    const browser = await signedIn(world.origin);
+    for (let at = 0; at < 3; at += 1) expect(await get('/api/v1/courses?per_page=1', access_token)).toBe(200);
+    await account(
+      access_token,
+      '{ viewer { id again: id e: email enrolledCourses(first: 1) { totalCount } __typename } }',
+    );
+    expect(await get('/api/oauth/userinfo', access_token)).toBe(200);
+    expect(await get('/api/v1/whoami', access_token)).toBe(200);
+    vi.setSystemTime(Date.UTC(2027, 3, 1, 12, 4));
+    await fetch(`${world.origin}/mcp`, {
+      method: 'POST',
+      headers: {
+        ...bearer(access_token),
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'get_my_account', arguments: {} },
+      }),
+    }).then((response) => response.text());
+    // Refused, missing, and nothing of the member's: none of it counts.
+    expect(await get('/api/v1/students', access_token)).toBe(403);
+    expect(await get('/api/v1/courses/no-such-course', access_token)).toBe(404);
+    await account(access_token, '{ __schema { queryType { name } } }');
+
+    vi.setSystemTime(Date.UTC(2027, 3, 1, 12, 9));
+    const card = (await cardOf(browser, 'Busy')) ?? '';
+    expect(card).toContain('Last used 5 minutes ago (1 Apr 2027, 12:04)');
+    expect(card.slice(card.indexOf('30 days'), card.indexOf('Disconnect'))).toBe(
+      '30 days See courses: 3 times, last on 1 Apr 2027, 12:00 ' +
+        'By the tool Get my account: once, on 1 Apr 2027, 12:04 ' +
+        'Of your account: id: once, on 1 Apr 2027, 12:00 ' +
+        'Of your account: email: once, on 1 Apr 2027, 12:00 ' +
+        'Of your account: enrolled courses: once, on 1 Apr 2027, 12:00 ' +
+        'Know who you are when you sign in: once, on 1 Apr 2027, 12:00 ' +
+        '/api/v1/whoami: once, on 1 Apr 2027, 12:00 ',
+    );
+  });
+
+  it('keeps what it counted over a restart, forgets it after 30 days, and the day of the last use never', async () => {
+    vi.setSystemTime(Date.UTC(2027, 4, 1, 12, 0));
+    const app = await named(world.origin, 'Kept');
+    const { access_token } = await connect(app);
+    expect(await get('/api/v1/courses?per_page=1', access_token)).toBe(200);
+    await world.restart();
+    expect(await get('/api/v1/courses?per_page=1', access_token)).toBe(200);
+    const browser = await signedIn(world.origin);
+    expect(await cardOf(browser, 'Kept')).toContain('See courses: 2 times');
+    await world.restart();
+    expect(await cardOf(browser, 'Kept')).toContain('See courses: 2 times');
+
+    vi.setSystemTime(Date.UTC(2027, 4, 30, 12, 0));
+    const late = await signedIn(world.origin);
+    expect(await cardOf(late, 'Kept')).toContain('See courses: 2 times');
+    vi.setSystemTime(Date.UTC(2027, 4, 31, 12, 0));
+    const later = await signedIn(world.origin);
+    expect(await cardOf(later, 'Kept')).toContain('It has read and changed nothing.');
+    expect(await cardOf(later, 'Kept')).toContain('Last used 1 month ago (1 May 2027, 12:00)');
+  });
+
+  describe('Disconnect', () => {
+    const cutOff = async (accessToken: string, refresh: string | undefined, app: App) => {
+      expect(await statusOf(world.origin, accessToken)).toBe(401);
+      expect((await token(app, refreshForm(app, refresh))).body.error).toBe('invalid_grant');
+    };
+
+    it('asks first, then ends the app at once, says so, and says whose it was to the audit', async () => {
+      const app = await named(world.origin, 'Cut off');
+      const other = await named(world.origin, 'Left alone');
+      const tokens = await connect(app);
+      const left = await connect(other);
+      const browser = await signedIn(world.origin);
+      expect(await statusOf(world.origin, tokens.access_token)).toBe(200);
+
+      const asked = await browser.open(linkOf(await open(browser), 'Disconnect Cut off'));
+      expect(asked.text).toContain('<main id="disconnect">');
+      expect(textOf(asked.text)).toContain('Disconnect Cut off?');
+      // Only looked at so far.
+      expect(await statusOf(world.origin, tokens.access_token)).toBe(200);
+
+      const before = events().length;
+      const posted = await browser.submit(asked, {}, () => false);
+      expect(posted.status).toBe(303);
+      await cutOff(tokens.access_token, tokens.refresh_token, app);
+      const page = await browser.open(posted.location ?? '');
+      expect(notice(page)).toBe('Disconnected. It can no longer use your account.');
+      expect([...cardsOf(page).keys()]).not.toContain('Cut off');
+      expect(await statusOf(world.origin, left.access_token)).toBe(200);
+      expect(events().slice(before)).toMatchObject([
+        {
+          level: 30,
+          'event.kind': 'event',
+          'event.outcome': 'success',
+          'oauth.client_id': app.client.client_id,
+          'user.id': 'm-1001',
+          'source.address': expect.stringMatching(/127\.0\.0\.1$|^::1$/),
+          'http.request.id': posted.headers.get('x-request-id'),
+        },
+      ]);
+
+      // Twice, as by a double click: it is disconnected all the same, and nothing else is.
+      const again = await browser.submit(asked, {});
+      expect(notice(again)).toBe('Disconnected. It can no longer use your account.');
+      expect(events()).toHaveLength(before + 1);
+      expect(await statusOf(world.origin, left.access_token)).toBe(200);
+    });
+
+    it('ends all connections of the app, or one of them', async () => {
+      const app = await named(world.origin, 'Many');
+      const first = await connect(app);
+      vi.setSystemTime(Date.now() + 60_000);
+      const second = await connect(app);
+      vi.setSystemTime(Date.now() + 60_000);
+      const third = await connect(app);
+      const browser = await signedIn(world.origin);
+      const page = await open(browser);
+      expect(cardsOf(page).get('Many')).toContain('It is connected 3 times');
+      const [newest = ''] = [...page.text.matchAll(/href="([^"]*\?connection=[^"]*)"/g)].map(([, href = '']) => href);
+      await browser.submit(await browser.open(world.origin + newest), {});
+      await cutOff(third.access_token, third.refresh_token, app);
+      expect(await statusOf(world.origin, first.access_token)).toBe(200);
+      await disconnect(browser, await open(browser), 'Disconnect Many');
+      await cutOff(first.access_token, first.refresh_token, app);
+      await cutOff(second.access_token, second.refresh_token, app);
+    });
+
+    it('of all ends every app of the member, and none of another', async () => {
+      const apps = await Promise.all(['One', 'Two'].map((name) => named(world.origin, name)));
+      const tokens = await Promise.all(apps.map((app) => connect(app)));
+      const others = await connect(apps[0] as App, { member: OLU });
+      const browser = await signedIn(world.origin);
+      const page = await disconnect(browser, await open(browser), 'Disconnect all apps');
+      expect(notice(page)).toBe('All apps are disconnected. None can use your account any more.');
+      expect(cardsOf(page).size).toBe(0);
+      for (const { access_token } of tokens) expect(await statusOf(world.origin, access_token)).toBe(401);
+      expect(await statusOf(world.origin, others.access_token)).toBe(200);
+    });
+
+    it('takes no form of another site, of another member, of another app, or none', async () => {
+      const app = await named(world.origin, 'Guarded');
+      const decoy = await named(world.origin, 'Decoy');
+      const tokens = await connect(app);
+      await connect(decoy);
+      const browser = await signedIn(world.origin);
+      const page = await open(browser);
+      const csrfOf = ({ text }: Page) => /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
+      const own = csrfOf(await browser.open(linkOf(page, 'Disconnect Guarded')));
+      const ofDecoy = csrfOf(await browser.open(linkOf(page, 'Disconnect Decoy')));
+      const olu = await signedIn(world.origin, OLU);
+      const grantsPage = await olu.open(
+        `${world.origin}/oauth/apps/disconnect?${new URLSearchParams({ app: app.client.client_id })}`,
+      );
+      // Not theirs: they are told nothing of it.
+      expect(grantsPage.url).toBe(`${world.origin}/oauth/apps`);
+
+      const post = async (by: Browser, fields: Record<string, string>, headers: Record<string, string> = {}) => {
+        const response = await fetch(`${world.origin}/oauth/apps/disconnect`, {
+          method: 'POST',
+          redirect: 'manual',
+          body: new URLSearchParams(fields),
+          headers: {
+            accept: 'text/html',
+            cookie: [...by.cookies].map(([name, { value }]) => `${name}=${value}`).join('; '),
+            ...headers,
+          },
+        });
+        await response.arrayBuffer();
+        return [response.status, response.headers.get('location')];
+      };
+      const fields = { app: app.client.client_id, csrf: own };
+      for (const headers of [
+        { 'sec-fetch-site': 'cross-site' },
+        { 'sec-fetch-site': 'same-site' },
+        { 'sec-fetch-site': 'none' },
+        { origin: 'https://evil.example' },
+        { origin: 'null' },
+      ]) {
+        expect(await post(browser, fields, headers as Record<string, string>)).toEqual([403, null]);
+      }
+      const list = [303, '/oauth/apps'];
+      expect(await post(browser, { app: app.client.client_id })).toEqual(list);
+      expect(await post(browser, { ...fields, csrf: ofDecoy })).toEqual(list);
+      expect(await post(browser, { ...fields, csrf: 'é'.repeat(43) })).toEqual(list);
+      expect(await post(browser, { csrf: own })).toEqual(list);
+      expect(await post(browser, { all: '', csrf: own })).toEqual(list);
+      expect(await post(olu, fields)).toEqual(list);
+      const [status, location] = await post(createBrowser(), fields);
+      expect([status, new URL(String(location), world.origin).pathname]).toEqual([303, '/login']);
+      expect(await statusOf(world.origin, tokens.access_token)).toBe(200);
+      // What was refused was the token, not the form.
+      expect((await post(browser, fields, { 'sec-fetch-site': 'same-origin' }))[0]).toBe(303);
+      expect(await statusOf(world.origin, tokens.access_token)).toBe(401);
+    });
+
+    it('is said to be done by a link of ours alone', async () => {
+      const browser = await signedIn(world.origin);
+      for (const done of ['one', 'all', '1', 'x'.repeat(43)])
+        expect(notice(await open(browser, `?done=${done}`))).toBe('');
+    });
+  });
+
+  it('shows ten apps at a time, and whatever page is asked for', async () => {
+    const apps = await Promise.all(Array.from({ length: 12 }, (_, at) => named(world.origin, `Page ${at}`)));
+    for (const app of apps) await connect(app, { member: OLU });
+    const browser = await signedIn(world.origin, OLU);
+    const first = await open(browser);
+    const total = Number(/(\d+) apps in all/.exec(textOf(first.text))?.[1]);
+    expect(total).toBeGreaterThanOrEqual(12);
+    expect(cardsOf(first).size).toBe(10);
+    const second = await browser.open(linkOf(first, 'More apps'));
+    expect(cardsOf(second).size).toBe(total - 10);
+    expect([...cardsOf(second).keys()].some((name) => cardsOf(first).has(name))).toBe(false);
+    expect(cardsOf(await browser.open(linkOf(second, 'Previous apps'))).size).toBe(10);
+    for (const page of ['0', '-1', '999', '1e3', 'x', '']) {
+      expect(cardsOf(await open(browser, `?page=${page}`)).size).toBeGreaterThan(0);
+    }
+  });
+
+  it('speaks the member’s language, and their dates', async () => {
+    vi.setSystemTime(Date.UTC(2027, 10, 3, 8, 0));
+    const app = await named(world.origin, 'Hablada');
+    const { access_token } = await connect(app);
+    await get('/api/v1/courses?per_page=1', access_token);
+    const browser = await signedIn(world.origin);
+    const cookie = [...browser.cookies].map(([name, { value }]) => `${name}=${value}`).join('; ');
+    const answer = await fetch(`${world.origin}/oauth/apps`, { headers: { cookie, 'accept-language': 'es-MX' } });
+    const text = textOf(await answer.text());
+    expect(answer.headers.get('content-language')).toBe('es');
+    expect(text).toContain('Aplicaciones conectadas a tu cuenta en Harbour Lane School');
+    expect(text).toContain('Ver los cursos: una vez, el 3 nov 2027, 08:00');
+    expect(text).toContain('zona horaria: tiempo universal coordinado');
+  });
+
+  describe('the consent page', () => {
+    it('says of an app that it was not connected before, until it is, and again when it is cut off', async () => {
+      const app = await named(world.origin, 'Newcomer');
+      const says = async () => {
+        const { page } = await reachConsent((await authorizationRequest(app)).url);
+        expect(linkOf(page, 'See the apps you have connected')).toBe(`${world.origin}/oauth/apps`);
+        return textOf(page.text).includes('You have not connected this app before.');
+      };
+      expect(await says()).toBe(true);
+      await connect(app, { member: OLU });
+      expect(await says()).toBe(true);
+      await connect(app);
+      expect(await says()).toBe(false);
+      const browser = await signedIn(world.origin);
+      await disconnect(browser, await open(browser), 'Disconnect Newcomer');
+      expect(await says()).toBe(true);
+    });
+  });
+
+  it('an app that is gone, or cannot be looked up, can still be disconnected', async () => {
+    const app = await named(world.origin, 'Deleted');
+    const tokens = await connect(app);
+    const browser = await signedIn(world.origin);
+    // Another school's rules: the app's redirect URI is no longer one that is taken.
+    await world.restart({ clients: { redirects: { deny: ['app.example'] } }, pages: { apps: { back: '/' } } });
+    try {
+      const page = await open(browser);
+      expect(textOf(page.text)).toContain('An app that is no longer registered');
+      const all = await disconnect(browser, page, 'Disconnect all apps');
+      expect(cardsOf(all).size).toBe(0);
+    } finally {
+      await world.restart({ pages: { apps: { back: '/my/courses' } } });
+    }
+    expect(await statusOf(world.origin, tokens.access_token)).toBe(401);
+  });
+
+  it('switched off is not there, is nobody’s, and is linked nowhere', async () => {
+    await world.restart({ pages: { apps: { enabled: false } } });
+    try {
+      const browser = await signedIn(world.origin);
+      for (const path of ['', '/return', '/disconnect?all=']) {
+        expect((await browser.open(`${world.origin}/oauth/apps${path}`)).status).toBe(404);
+      }
+      const { page } = await reachConsent((await authorizationRequest(await registerApp(world.origin))).url);
+      expect(page.text).not.toContain('/oauth/apps');
+    } finally {
+      await world.restart({ pages: { apps: { back: '/my/courses' } } });
+    }
+  });
+});
+
+describe.skipIf(!redisPresent())('connected apps of two gates on one Redis', () => {
+  let redis: RedisServer;
+  let world: World;
+  let replica: World;
+  beforeAll(async () => {
+    redis = await startRedis({ appendOnly: true });
+    const shared = { profile: 'A', environment: { REDIS_URL: redis.url, COURSEGATE_SECRET: 'k'.repeat(32) } };
+    const overrides = { store: { kind: 'redis', url: { env: 'REDIS_URL' } }, secret: { env: 'COURSEGATE_SECRET' } };
+    world = await startWorld({ ...shared, overrides });
+    const upstreams = Object.fromEntries(Object.entries(world.school.urls).map(([name, url]) => [name, { url }]));
+    replica = await startWorld({ ...shared, overrides: { ...overrides, origin: world.origin, upstreams } });
+  });
+  afterAll(async () => {
+    await replica.close();
+    await world.close();
+    await redis.close();
+  });
+
+  it('what one disconnects the other refuses, and what both counted adds up', async () => {
+    const app = await named(world.origin, 'Shared');
+    const { access_token } = await connect(app);
+    const read = async (origin: string) => {
+      const response = await fetch(`${origin}/api/v1/courses?per_page=1`, { headers: bearer(access_token) });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    for (const origin of [world.origin, replica.origin, replica.origin]) expect(await read(origin)).toBe(200);
+    // A gate that stops writes what it counted.
+    await replica.restart();
+    const browser = await signedIn(world.origin);
+    const page = await browser.open(`${world.origin}/oauth/apps`);
+    expect(cardsOf(page).get('Shared')).toContain('See courses: 3 times');
+
+    expect(await read(replica.origin)).toBe(200);
+    await disconnect(browser, page, 'Disconnect Shared');
+    expect(await read(world.origin)).toBe(401);
+    await expect.poll(() => read(replica.origin), { interval: 20, timeout: 4000 }).toBe(401);
+  });
+});
