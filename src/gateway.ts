@@ -7,6 +7,7 @@ import { openKeyring } from './authorization-server/keyring.ts';
 import { createPages } from './authorization-server/pages/pages.ts';
 import { refusedApp } from './authorization-server/refused-app.ts';
 import { registrationLimits } from './authorization-server/registration/limits.ts';
+import { configuredSignIn } from './authorization-server/sign-in/configured.ts';
 import { userinfo } from './authorization-server/userinfo.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { createDiscovery } from './discovery/discovery.ts';
@@ -21,7 +22,7 @@ import { createProvenance } from './http/provenance.ts';
 import { areaOf } from './http/request-record.ts';
 import { createAdmission } from './limits/admission.ts';
 import { openListeners } from './listeners.ts';
-import { sessionConnector } from './login/session.ts';
+import { createLogin } from './login/create-login.ts';
 import { createMcp, MCP_PATHS } from './mcp/mcp.ts';
 import type { ServerFactory } from './mcp/server.ts';
 import { protectedResource } from './oauth/protected-resource.ts';
@@ -147,6 +148,9 @@ export async function startGateway({
 
     const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
 
+    const login = createLogin(config.login, { origin, call, secrets: loaded.loginSecrets });
+    const signIn = configuredSignIn(config.login, { login, origin, store, clock, pages, secret, counters });
+
     const { documents, redirects, registration } = config.clients;
     const server = createAuthorizationServer({
       origin,
@@ -161,7 +165,7 @@ export async function startGateway({
       defaultScope: scopes.filter((token) => config.scopes[token]?.kind === 'identity' || token === 'account:read'),
       store,
       secret,
-      connector: sessionConnector(config.login, origin, call),
+      connector: signIn.connector,
       pages,
       connectedApps: config.pages.apps.enabled
         ? {
@@ -250,6 +254,7 @@ export async function startGateway({
         provider: server.mount,
         interactions: server.interactions,
         connectedApps: server.connectedApps,
+        signIn: signIn.doors,
         stylesheet: pages.stylesheet,
         logo: pages.logo,
         protectedResourceMetadata: ({ resource }) =>

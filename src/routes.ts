@@ -2,6 +2,7 @@ import type { ConnectedApps } from './authorization-server/connected-apps/connec
 import { ENDPOINTS } from './authorization-server/endpoints.ts';
 import type { Interactions } from './authorization-server/interactions.ts';
 import type { Mount } from './authorization-server/mount.ts';
+import type { SignInDoors } from './authorization-server/sign-in/sign-in.ts';
 import { parseMatch, type RouteConfig } from './config/schema.ts';
 import { DISCOVERY_PATHS } from './discovery/paths.ts';
 import { GatewayError, type Voice } from './errors.ts';
@@ -42,6 +43,8 @@ interface Doors {
   readonly interactions: Interactions;
   /** Undefined: members have no page of their apps. */
   readonly connectedApps: ConnectedApps | undefined;
+  /** Undefined: members sign in on the school's own pages alone. */
+  readonly signIn: SignInDoors | undefined;
   readonly stylesheet: Handler;
   readonly logo: Handler | undefined;
   readonly protectedResourceMetadata: (resource: ProtectedResource) => Handler;
@@ -104,6 +107,7 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
     visit(`${interaction}/return`, { ...page, handler: interactions.returned }),
     visit(`${interaction}/switch`, { ...page, handler: interactions.switchAccount }),
     ...connectedAppsRoutes(doors.connectedApps, page),
+    ...signInRoutes(doors.signIn, page),
     route('GET', ENDPOINTS.stylesheet, { ...page, handler: doors.stylesheet }),
     ...(doors.logo === undefined ? [] : [route('GET', ENDPOINTS.logo, { ...page, handler: doors.logo })]),
 
@@ -155,6 +159,16 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
         },
       };
     }),
+  ];
+}
+
+function signInRoutes(doors: SignInDoors | undefined, page: Omit<Route, 'handler'>): readonly Routed<Route>[] {
+  if (doors === undefined) return [];
+  const { submit, callback } = doors;
+  return [
+    visit(ENDPOINTS.signIn, { ...page, handler: doors.page }),
+    ...(submit === undefined ? [] : [route('POST', ENDPOINTS.signIn, { ...page, handler: submit })]),
+    ...(callback === undefined ? [] : [visit(`${ENDPOINTS.signIn}/callback/*`, { ...page, handler: callback })]),
   ];
 }
 

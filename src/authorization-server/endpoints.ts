@@ -3,6 +3,7 @@ export const ENDPOINTS = {
   authorization: '/oauth/authorize',
   interaction: '/oauth/interaction',
   apps: '/oauth/apps',
+  signIn: '/oauth/sign-in',
   stylesheet: '/oauth/assets/pages.css',
   logo: '/oauth/assets/logo',
   pushedAuthorization: '/api/oauth/par',

@@ -88,10 +88,11 @@ export function createInteractions(options: InteractionOptions): Interactions {
     await logIn(exchange, interaction, member);
   };
 
-  const signInUrl = (interaction: Interaction): string => {
+  const signInUrl = (interaction: Interaction, wish: { another?: boolean } = {}): string => {
     const { login_hint, ui_locales } = interaction.params;
     const returnTo = new URL(`${ENDPOINTS.interaction}/${interaction.uid}/return`, origin);
-    return connector.signInUrl(returnTo, { loginHint: given(login_hint), uiLocales: given(ui_locales) }).href;
+    const asked = { loginHint: given(login_hint), uiLocales: given(ui_locales) };
+    return connector.signInUrl(returnTo, { ...asked, ...wish }).href;
   };
 
   /** Hands the result over and sends the browser on. Of two answers given at once, the later finds it over. */
@@ -156,7 +157,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
 
     async switchAccount(exchange) {
       const interaction = await found(exchange);
-      redirect(exchange.response, signInUrl(interaction));
+      redirect(exchange.response, signInUrl(interaction, { another: true }));
     },
 
     async decide(exchange) {

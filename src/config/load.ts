@@ -6,6 +6,7 @@ import { readYaml, type YamlLayer } from './document.ts';
 import { readEnvironment } from './environment.ts';
 import { readIssues } from './issues.ts';
 import { codeLayer, type Layers, mergeLayers, placeInLayers } from './layers.ts';
+import { readLoginSecrets } from './login-secrets.ts';
 import { type Logo, readLogo } from './logo.ts';
 import { checkOwnRecords } from './own-record-checks.ts';
 import { ConfigError, type Finding, type Problem, problemAt } from './problems.ts';
@@ -47,6 +48,8 @@ export interface LoadedConfig {
   readonly secret: string | undefined;
   /** What the settings of a redis store name; undefined for another store. */
   readonly redis: RedisSecrets | undefined;
+  /** The secrets that `login` names, by where they are named: `login.secret`. */
+  readonly loginSecrets: ReadonlyMap<string, string>;
   /** The token that `clients.registration.initialAccessToken` names; undefined: apps need none. */
   readonly initialAccessToken: string | undefined;
   /** The picture that `pages.logo` names; undefined: there is none. */
@@ -92,6 +95,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
   const secret = await readSealingSecret(tree.secret, environment, resolve);
   const redis = await readRedisSecrets(tree, environment, resolve);
   const initialAccessToken = await readInitialAccessToken(tree, environment, resolve);
+  const login = await readLoginSecrets(tree, environment, resolve);
   const logo = await readLogo(tree, resolve);
   const upstreamDocuments = await readUpstreamDocuments(tree, resolve);
   const resourceServers = await readResourceServerSecrets(tree, environment, resolve);
@@ -109,6 +113,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     ...secret.findings,
     ...redis.findings,
     ...initialAccessToken.findings,
+    ...login.findings,
     ...logo.findings,
     ...upstreamDocuments.findings,
     ...resourceServers.findings,
@@ -130,6 +135,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     file: absolute,
     secret: secret.value,
     redis: redis.secrets,
+    loginSecrets: login.values,
     initialAccessToken: initialAccessToken.value,
     logo: logo.value,
     upstreamDocuments: upstreamDocuments.values,

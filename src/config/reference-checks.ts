@@ -52,7 +52,7 @@ function unknownScopes(tree: Tree, path: Path): readonly Finding[] {
 
 /** A login page given as a path is the legacy site's, and is only reached at our origin when the site is served there. */
 function loginWithoutSite(tree: Tree): readonly Finding[] {
-  const path = ['login', 'loginUrl'];
+  const path = ['login', valueAt(tree, ['login', 'kind']) === 'bridge' ? 'url' : 'loginUrl'];
   const url = valueAt(tree, path);
   if (typeof url !== 'string' || !url.startsWith('/') || isTree(tree.site)) return [];
   const message =

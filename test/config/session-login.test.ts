@@ -9,7 +9,7 @@ const withLogin = (line: string) => SMALL.replace('  loginUrl: /login\n', `  ${l
 describe('login.whoami', () => {
   it('is JSON with the id at /id, unless it says more', async () => {
     const { config } = await load(SMALL);
-    expect(config.login.whoami).toEqual({
+    expect(config.login).toHaveProperty('whoami', {
       path: '/api/me',
       format: 'json',
       subject: '/id',
@@ -45,7 +45,7 @@ describe('login.whoami', () => {
 
   it('takes one group, and groups that capture nothing', async () => {
     const { config } = await load(withWhoami(`{ path: /me, format: html, subject: 'id="(?:m|n)-(\\d+)"' }`));
-    expect(config.login.whoami.subject).toBe('id="(?:m|n)-(\\d+)"');
+    expect(config.login).toHaveProperty('whoami.subject', 'id="(?:m|n)-(\\d+)"');
   });
 });
 

@@ -65,6 +65,10 @@ fieldset.write .scope:last-child { border-bottom: 0; }
 .scope span { min-width: 0; }
 .scope code, .scope small { display: block; font-size: .8125rem; color: var(--soft); }
 .scope.always::before { flex: none; width: 1.5rem; text-align: center; color: var(--soft); content: "✓" / ""; }
+.fields label { display: block; margin: 0 0 .25rem; font-weight: 600; }
+.fields input:not([type=hidden]) { display: block; width: 100%; min-height: 3rem; margin: 0 0 1rem; padding: .5rem .75rem; font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: .5rem; }
+.fields button { background: var(--accent); color: var(--on-accent); }
+.providers { margin: 0; padding: 0; list-style: none; display: grid; gap: .75rem; }
 .actions { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(8rem, 100%), 1fr)); gap: .75rem; margin: 1.5rem 0 1rem; }
 .button, button { display: block; width: 100%; min-height: 3rem; padding: .75rem 1rem; font: inherit; font-weight: 600; text-align: center; text-decoration: none; color: var(--accent); background: var(--paper); border: 2px solid var(--accent); border-radius: .5rem; cursor: pointer; }
 .button.go { background: var(--accent); color: var(--on-accent); }

@@ -1,0 +1,26 @@
+import type { Config } from '../../config/schema.ts';
+import type { Counters, Rate } from '../../storage/counters.ts';
+import { deriveKey } from '../../storage/seal.ts';
+import { attemptLimits } from './attempt-limits.ts';
+import { createSignIn, type SignIn, type SignInOptions } from './sign-in.ts';
+
+/** The sign-in as the configuration says. In: the way to sign in that was made of it. */
+export function configuredSignIn(
+  config: Config['login'],
+  {
+    secret,
+    counters,
+    ...parts
+  }: Pick<SignInOptions, 'login' | 'origin' | 'store' | 'clock' | 'pages'> & {
+    readonly secret: string;
+    readonly counters: Counters;
+  },
+): SignIn {
+  const { attempts } = config as { readonly attempts?: { readonly account: Rate; readonly address: Rate } };
+  return createSignIn({
+    ...parts,
+    csrfKey: deriveKey(secret, 'sign-in-csrf'),
+    lifetime: 'session' in config ? config.session : 0,
+    limits: attempts === undefined ? () => undefined : attemptLimits({ ...attempts, counters, clock: parts.clock }),
+  });
+}

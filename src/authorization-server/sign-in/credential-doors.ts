@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { readBody } from '../../http/body.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import type { CredentialCheck } from '../../login/connector.ts';
+import { readCookie } from '../../login/cookie.ts';
+import { csrfToken, isCsrfToken, refuseCrossSite } from '../csrf.ts';
+import { ENDPOINTS } from '../endpoints.ts';
+import { PageFailure } from '../pages/page-failure.ts';
+import { redirect } from '../pages/pages.ts';
+import { type SignInView, signInPage } from '../pages/sign-in.ts';
+import { parseReturnPath } from './return-path.ts';
+import type { DoorOptions, SignInDoors } from './sign-in.ts';
+
+const BODY_LIMIT = 16 * 1024;
+const LONGEST_USERNAME = 320;
+const LONGEST_PASSWORD = 1024;
+/** Seconds that the page may lie open. */
+const PAGE_LIFETIME = 3600;
+
+/** Our own sign-in page. What is typed goes to `check` and nowhere else. */
+export function credentialDoors(check: CredentialCheck, options: DoorOptions): SignInDoors {
+  const { origin, pages, sessions, memberCookie, browserCookie, limits } = options;
+
+  /** A form that was made for this browser: an attacker's page cannot sign its visitor in as the attacker. */
+  const csrfOf = (browser: string, returnTo: string) => csrfToken(options.csrfKey, browser, returnTo);
+
+  const show = (
+    { request, response }: Exchange,
+    returnTo: string,
+    view: Pick<SignInView, 'username' | 'problem'>,
+    { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+  ): void => {
+    const browser = readCookie(request.headers, browserCookie.name) ?? randomBytes(32).toString('base64url');
+    const csrf = csrfOf(browser, returnTo);
+    pages.send(response, status, (words) => signInPage(words, { action: ENDPOINTS.signIn, returnTo, csrf, ...view }), {
+      ...headers,
+      'set-cookie': browserCookie.set(browser, PAGE_LIFETIME),
+    });
+  };
+
+  return {
+    page(exchange) {
+      const query = new URLSearchParams(exchange.target.query);
+      const username = (query.get('login_hint') ?? '').slice(0, LONGEST_USERNAME);
+      pages.prefer(exchange.response, query.get('ui_locales') ?? undefined);
+      show(exchange, parseReturnPath(query.getAll('return_to')), { username, problem: undefined });
+    },
+
+    async submit(exchange) {
+      const { request, response, provenance } = exchange;
+      refuseCrossSite(request, origin);
+      const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
+      const returnTo = parseReturnPath(form.getAll('return_to'));
+      const browser = readCookie(request.headers, browserCookie.name);
+      if (browser === undefined || !isCsrfToken(form.get('csrf'), csrfOf(browser, returnTo))) {
+        throw new PageFailure('forbidden', 'failure.sign_in_over');
+      }
+      const [username, password] = [form.get('username') ?? '', form.get('password') ?? ''];
+      const again = (problem: SignInView['problem'], status: number, headers = {}) =>
+        show(exchange, returnTo, { username, problem }, { status, headers });
+      if (
+        username.length > LONGEST_USERNAME ||
+        password.length > LONGEST_PASSWORD ||
+        username === '' ||
+        password === ''
+      ) {
+        return again('sign_in.wrong', 400);
+      }
+      const address = provenance.clientAddress;
+      const wait = limits(address, username);
+      if (wait !== undefined) return again('sign_in.slow_down', 429, { 'retry-after': String(wait) });
+      const verdict = await check({ username, password, address });
+      switch (verdict.kind) {
+        case 'wrong':
+          return again('sign_in.wrong', 400);
+        case 'slow_down':
+          return again('sign_in.slow_down', 429, { 'retry-after': String(verdict.retryAfter) });
+        case 'member': {
+          const session = await sessions.begin(request.headers, verdict.member);
+          response.setHeader('set-cookie', [
+            memberCookie.set(session.value, session.lifetime),
+            browserCookie.set('', 0),
+          ]);
+          return redirect(response, returnTo);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import type { Exchange } from '../../http/exchange.ts';
+import type { Attempts } from '../../login/attempts.ts';
+import type { SignInProvider } from '../../login/connector.ts';
+import { readCookie } from '../../login/cookie.ts';
+import { ENDPOINTS } from '../endpoints.ts';
+import { PageFailure } from '../pages/page-failure.ts';
+import { redirect } from '../pages/pages.ts';
+import { providersPage } from '../pages/sign-in.ts';
+import { parseReturnPath } from './return-path.ts';
+import type { DoorOptions, SignInDoors } from './sign-in.ts';
+
+/** Seconds for which a browser is known as the one that began. */
+const BROWSER_LIFETIME = 3600;
+
+/** Sends the browser where one signs in, and takes it back. */
+export function redirectDoors(
+  providers: readonly SignInProvider[],
+  attempts: Attempts,
+  options: DoorOptions,
+): SignInDoors {
+  const { origin, pages, sessions, memberCookie, browserCookie } = options;
+  const callbackOf = (id: string) => new URL(`${ENDPOINTS.signIn}/callback/${id}`, origin);
+
+  const choose = ({ response, target }: Exchange): void => {
+    const links = providers.map(({ id, name }) => {
+      const query = new URLSearchParams(target.query);
+      query.set('provider', id);
+      return { name, href: `${ENDPOINTS.signIn}?${query}` };
+    });
+    pages.prefer(response, target.query === '' ? undefined : new URLSearchParams(target.query).get('ui_locales'));
+    pages.send(response, 200, (words) => providersPage(words, links));
+  };
+
+  return {
+    async page(exchange) {
+      const { request, response, target } = exchange;
+      const query = new URLSearchParams(target.query);
+      const returnTo = parseReturnPath(query.getAll('return_to'));
+      const wanted = query.get('provider');
+      const provider = providers.length === 1 ? providers[0] : providers.find(({ id }) => id === wanted);
+      if (provider === undefined) return choose(exchange);
+      const browser = readCookie(request.headers, browserCookie.name) ?? randomBytes(32).toString('base64url');
+      const state = attempts.state();
+      const wish = {
+        loginHint: query.get('login_hint') ?? undefined,
+        uiLocales: query.get('ui_locales') ?? undefined,
+        another: query.get('another') === '1',
+      };
+      const { url, kept } = await provider.begin({ state, callback: callbackOf(provider.id), wish });
+      await attempts.keep(state, browser, { provider: provider.id, returnTo, kept });
+      response.setHeader('set-cookie', browserCookie.set(browser, BROWSER_LIFETIME));
+      redirect(response, url.href);
+    },
+
+    async callback({ request, response, target }) {
+      const provider = providers.find(({ id }) => id === target.path.split('/').at(-1));
+      const query = new URLSearchParams(target.query);
+      const state = provider?.stateOf(query);
+      const attempt =
+        state === undefined ? undefined : await attempts.take(state, readCookie(request.headers, browserCookie.name));
+      // A proof of one provider at the callback of another is a mix-up: it is not even looked at (RFC 9700 §4.4).
+      if (provider === undefined || attempt === undefined || attempt.provider !== provider.id) {
+        throw new PageFailure('invalid_request', 'failure.sign_in_over');
+      }
+      const member = await provider.finish({ query, callback: callbackOf(provider.id), kept: attempt.kept });
+      if (member !== undefined) {
+        const session = await sessions.begin(request.headers, member);
+        response.setHeader('set-cookie', memberCookie.set(session.value, session.lifetime));
+      }
+      redirect(response, attempt.returnTo);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import type { Finding } from './problems.ts';
+import { secretReference } from './secret-reference.ts';
+import { readNamed } from './secrets.ts';
+import type { Environment } from './setting.ts';
+import { formatPath, isTree, type Path, type Tree } from './tree.ts';
+
+/** What a backend and we sign for each other with: as much as an HMAC-SHA-256 key takes. */
+const SIGNING_CHARACTERS = 32;
+
+export interface LoginSecrets {
+  /** By where they are named, such as `login.secret`. */
+  readonly values: ReadonlyMap<string, string>;
+  readonly findings: readonly Finding[];
+}
+
+/** Reads every secret that `login` names, wherever in it. In: the settings, not yet known to fit the schema. */
+export async function readLoginSecrets(
+  tree: Tree,
+  environment: Environment,
+  resolve: (path: string) => string,
+): Promise<LoginSecrets> {
+  const places = [...references(tree.login, ['login'])];
+  const named = await Promise.all(
+    places.map(async ({ path, reference }) => {
+      const place = formatPath(path);
+      const tooShort = `must have ${SIGNING_CHARACTERS} characters or more (openssl rand -base64 32)`;
+      const problemOf = (value: string) =>
+        place === 'login.secret' && value.length < SIGNING_CHARACTERS ? tooShort : undefined;
+      return [place, await readNamed(reference, path, environment, resolve, problemOf)] as const;
+    }),
+  );
+  return {
+    values: new Map(named.flatMap(([place, { value }]) => (value === undefined ? [] : [[place, value] as const]))),
+    findings: named.flatMap(([, { findings }]) => findings),
+  };
+}
+
+function* references(value: unknown, path: Path): Generator<{ readonly path: Path; readonly reference: unknown }> {
+  if (secretReference.safeParse(value).success) yield { path, reference: value };
+  else if (Array.isArray(value)) for (const [at, one] of value.entries()) yield* references(one, [...path, at]);
+  else if (isTree(value)) for (const [name, one] of Object.entries(value)) yield* references(one, [...path, name]);
+}

@@ -1,0 +1,25 @@
+import type { Config } from '../config/schema.ts';
+import type { CallUpstream } from '../upstream/request.ts';
+import { bridgeProvider } from './bridge.ts';
+import type { Login } from './connector.ts';
+import { sessionConnector } from './session.ts';
+
+export interface LoginParts {
+  readonly origin: string;
+  readonly call: CallUpstream;
+  /** The secrets that `login` names, by where: `login.secret`. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+/** The way to sign in that the configuration says. Throws nothing: what could be wrong was found when it was loaded. */
+export function createLogin(config: Config['login'], { origin, call, secrets }: LoginParts): Login {
+  switch (config.kind) {
+    case 'session':
+      return { shape: 'ambient', connector: sessionConnector(config, origin, call) };
+    case 'bridge':
+      return {
+        shape: 'redirect',
+        providers: [bridgeProvider({ url: config.url, origin, secret: secrets.get('login.secret') ?? '' })],
+      };
+  }
+}

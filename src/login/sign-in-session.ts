@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
+import type { Member } from './connector.ts';
+import { readCookie } from './cookie.ts';
+
+/** The kind of its entries, with the member as a reference: whoever ends all that a member has, ends these. */
+const SIGN_IN_KIND = 'SignIn';
+
+/** Who signed in through us in which browser, where no cookie of the backend says it. */
+export interface SignInSessions {
+  identify(headers: IncomingHttpHeaders): Promise<Member | undefined>;
+  /**
+   * A member signed in: a new session, whatever the browser brought, and the end of the one it had (session fixation).
+   * Out: what the cookie's value is now, and for how many seconds.
+   */
+  begin(headers: IncomingHttpHeaders, member: Member): Promise<{ readonly value: string; readonly lifetime: number }>;
+}
+// Both throw GatewayError `store_unavailable`.
+
+export interface SignInSessionsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly cookieName: string;
+  /** Seconds that a sign-in counts for. */
+  readonly lifetime: number;
+}
+
+export function signInSessions({ store, clock, cookieName, lifetime }: SignInSessionsOptions): SignInSessions {
+  return {
+    async identify(headers) {
+      const id = readCookie(headers, cookieName);
+      const entry = id === undefined ? undefined : await store.get(SIGN_IN_KIND, id);
+      return entry === undefined ? undefined : (JSON.parse(entry.payload) as Member);
+    },
+
+    async begin(headers, member) {
+      const former = readCookie(headers, cookieName);
+      const value = randomBytes(32).toString('base64url');
+      const now = unixSeconds(clock);
+      const entry = {
+        kind: SIGN_IN_KIND,
+        id: value,
+        payload: JSON.stringify({ ...member, authTime: member.authTime ?? now }),
+        expiresAt: now + lifetime,
+        references: { member: member.sub },
+      };
+      await store.commit([
+        ...(former === undefined ? [] : [{ op: 'delete', kind: SIGN_IN_KIND, id: former } as const]),
+        { op: 'create', entry },
+      ]);
+      return { value, lifetime };
+    },
+  };
+}

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { authorizationRequest, redeem, registerApp } from '../support/app.ts';
+import { BRIDGE_SECRET, type BridgeBackend, pack, sign, startBridgeBackend } from '../support/bridge-backend.ts';
+import { type Browser, createBrowser, type Page } from '../support/browser.ts';
+import { offeredScopes } from '../support/member.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+/** How far the gate's clock is ahead: milliseconds. */
+let ahead = 0;
+let backend: BridgeBackend;
+let world: World;
+
+beforeAll(async () => {
+  backend = await startBridgeBackend();
+  world = await startWorld({
+    profile: 'A',
+    clock: () => Date.now() + ahead,
+    environment: { BRIDGE_SECRET },
+    overrides: { login: { kind: 'bridge', url: `${backend.url}/sso`, secret: { env: 'BRIDGE_SECRET' } } },
+  });
+});
+afterAll(async () => {
+  await world.close();
+  await backend.close();
+});
+beforeEach(() => {
+  backend.says = {};
+  ahead = 0;
+});
+
+const authorize = async (parameters: Record<string, string> = {}) => {
+  const app = await registerApp(world.origin);
+  return { app, request: await authorizationRequest(app, { login_hint: 'sam@school.test', ...parameters }) };
+};
+
+const isCallback = (url: string) => url.startsWith(`${world.origin}/oauth/sign-in/callback/bridge`);
+
+/** A browser that is signed in at the school, stopped where the bridge sends it back to us. */
+const stopAtCallback = async (browser: Browser = createBrowser()): Promise<{ browser: Browser; callback: URL }> => {
+  await browser.open(`${backend.url}/enter`, () => false);
+  const { request } = await authorize();
+  const page = await browser.open(request.url, (url) => !isCallback(url));
+  return { browser, callback: new URL(page.location ?? '') };
+};
+
+const stranger = async (browser: Browser): Promise<boolean> =>
+  (await browser.open((await authorize()).request.url, (url) => url.startsWith(world.origin))).location?.startsWith(
+    backend.url,
+  ) === true;
+
+describe('the bridge', () => {
+  it('signs a member in at the school’s own page, and an app gets what they approve', async () => {
+    const { app, request } = await authorize();
+    const browser = createBrowser();
+    const login = await browser.open(request.url);
+    expect(login.text).toContain('id="school-login"');
+    const consent = await browser.submit(login, {});
+    expect(consent.text).toContain('sam@school.test');
+    expect(backend.asked?.get('login_hint')).toBe('sam@school.test');
+    expect(backend.asked?.get('return_sso_url')).toBe(`${world.origin}/oauth/sign-in/callback/bridge`);
+    const last = await browser.submit(
+      consent,
+      { decision: 'approve', scope: offeredScopes(consent) },
+      (location) => !location.startsWith(app.redirectUri),
+    );
+    const tokens = await redeem(app, request, new URL(last.location ?? ''));
+    const who = await fetch(`${world.origin}/api/oauth/userinfo`, {
+      headers: { authorization: `Bearer ${tokens.access_token}` },
+    });
+    expect(await who.json()).toMatchObject({ sub: '1001', email: 'sam@school.test', name: 'Sam Student' });
+  });
+
+  it('is not asked again while the sign-in counts, nor taken for an approval; and asked after it', async () => {
+    const { browser, callback } = await stopAtCallback();
+    expect((await browser.open(callback.href)).text).toContain('id="consent"');
+    const { request } = await authorize();
+    const again = await browser.open(request.url, (url) => url.startsWith(world.origin));
+    expect(again.text).toContain('id="consent"');
+    ahead += 31 * 60_000;
+    expect(await stranger(browser)).toBe(true);
+  });
+
+  it('is asked anew by whoever says that it is not they, and by prompt=login', async () => {
+    ahead = -60_000;
+    const { browser, callback } = await stopAtCallback();
+    const consent = await browser.open(callback.href);
+    const other = await browser.open(`${consent.url}/switch`, (url) => url.startsWith(world.origin));
+    const asked = new URL(other.location ?? '');
+    const payload = new URLSearchParams(Buffer.from(asked.searchParams.get('sso') ?? '', 'base64').toString());
+    expect(payload.get('prompt')).toBe('select_account');
+    ahead = 0;
+    const { request } = await authorize({ prompt: 'login' });
+    const stopped = await browser.open(request.url, (url) => url.startsWith(world.origin));
+    expect(stopped.location).toContain(backend.url);
+    expect((await browser.open(stopped.location ?? '')).text).toContain('id="consent"');
+  });
+
+  it('sets a cookie for this host alone, that no script reads, and a new one at each sign-in', async () => {
+    const { browser, callback } = await stopAtCallback();
+    browser.cookies.set('coursegate_member', { value: 'A'.repeat(43), path: '/' });
+    const signedIn = await browser.open(callback.href, () => false);
+    const [cookie = ''] = signedIn.headers.getSetCookie();
+    expect(cookie).toMatch(/^coursegate_member=[\w-]{43}; Path=\/; Max-Age=1800; HttpOnly; SameSite=Lax$/);
+    expect(cookie).not.toContain('A'.repeat(43));
+  });
+
+  it('ends the session that the browser had before', async () => {
+    ahead = -60_000;
+    const { browser, callback } = await stopAtCallback();
+    await browser.open(callback.href);
+    const former = { ...browser.cookies.get('coursegate_member') } as { value: string; path: string };
+    const { request } = await authorize({ prompt: 'login' });
+    ahead = 0;
+    await browser.open(request.url);
+    expect(browser.cookies.get('coursegate_member')?.value).not.toBe(former.value);
+    const thief = createBrowser();
+    thief.cookies.set('coursegate_member', former);
+    expect(await stranger(thief)).toBe(true);
+  });
+
+  const refused = async (browser: Browser, url: URL): Promise<Page> => {
+    const page = await browser.open(url.href, () => false);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('id="error"');
+    expect(browser.cookies.has('coursegate_member')).toBe(false);
+    return page;
+  };
+
+  const resigned = (callback: URL, fields: (said: URLSearchParams) => void, secret = BRIDGE_SECRET): URL => {
+    const said = new URLSearchParams(Buffer.from(callback.searchParams.get('sso') ?? '', 'base64').toString());
+    fields(said);
+    const url = new URL(callback);
+    const sso = pack(Object.fromEntries(said));
+    url.searchParams.set('sso', sso);
+    url.searchParams.set('sig', sign(sso, secret));
+    return url;
+  };
+
+  const withQuery = (url: URL, change: (query: URLSearchParams) => void): URL => {
+    change(url.searchParams);
+    return url;
+  };
+
+  it.each<[string, (callback: URL) => URL]>([
+    ['signed with another secret', (url) => resigned(url, () => {}, 'another secret of the same length or so')],
+    [
+      'with the signature of the decoded text',
+      (url) => {
+        const text = Buffer.from(url.searchParams.get('sso') ?? '', 'base64').toString();
+        url.searchParams.set('sig', sign(text));
+        return url;
+      },
+    ],
+    ['without a signature', (url) => withQuery(url, (query) => query.delete('sig'))],
+    ['with two payloads', (url) => withQuery(url, (query) => query.append('sso', query.get('sso') ?? ''))],
+    ['with a nonce of nobody', (url) => resigned(url, (said) => said.set('nonce', 'x'.repeat(43)))],
+    ['without a nonce', (url) => resigned(url, (said) => said.delete('nonce'))],
+    ['at the callback of another', (url) => new URL(url.href.replace('/callback/bridge', '/callback/other'))],
+  ])('refuses an answer %s', async (_, broken) => {
+    const { browser, callback } = await stopAtCallback();
+    await refused(browser, broken(callback));
+  });
+
+  it('refuses an answer a second time, after its time, and in another browser', async () => {
+    const first = await stopAtCallback();
+    await first.browser.open(first.callback.href, () => false);
+    first.browser.cookies.delete('coursegate_member');
+    await refused(first.browser, first.callback);
+
+    const late = await stopAtCallback();
+    ahead += 11 * 60_000;
+    await refused(late.browser, late.callback);
+
+    const attacker = await stopAtCallback();
+    const victim = await stopAtCallback();
+    await refused(createBrowser(), attacker.callback);
+    await refused(victim.browser, attacker.callback);
+  });
+
+  it.each(['', ' ', ' 1001', 'a\u0000b', 'x'.repeat(256), 'a\u200bb'])(
+    'takes %j for no member, and tells it as an ill sign-in',
+    async (external_id) => {
+      const { browser, callback } = await stopAtCallback();
+      const url = resigned(callback, (said) => said.set('external_id', external_id));
+      const page = await browser.open(url.href, () => false);
+      expect(page.status).toBe(503);
+      expect(page.headers.get('retry-after')).toBeTruthy();
+      expect(browser.cookies.has('coursegate_member')).toBe(false);
+    },
+  );
+
+  it('comes back to a choice when the member did not sign in', async () => {
+    const { browser, callback } = await stopAtCallback();
+    const page = await browser.open(resigned(callback, (said) => said.set('failed', 'true')).href);
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('id="login"');
+  });
+
+  it.each([
+    '//evil.test',
+    'https://evil.test/',
+    '/\\evil.test',
+    '/oauth/../evil',
+    '/oauth//evil.test',
+    '/%2f/evil.test',
+    '/oauth/\tevil',
+    '/account',
+    '',
+    '/oauth/interaction/x?a=b#c',
+  ])('goes on at none but our own pages: %j', async (returnTo) => {
+    const url = new URL(`${world.origin}/oauth/sign-in`);
+    url.searchParams.set('return_to', returnTo);
+    expect((await createBrowser().open(url.href, () => false)).status).toBe(400);
+  });
+
+  it('is no page to post to', async () => {
+    const answer = await fetch(`${world.origin}/oauth/sign-in?return_to=/oauth/interaction/x`, { method: 'POST' });
+    expect(answer.status).toBe(405);
+  });
+});
