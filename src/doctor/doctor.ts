@@ -7,6 +7,7 @@ import type { Finding, Level } from './finding.ts';
 import { isLoopbackName } from './private-addresses.ts';
 import { createRegistrations } from './registrations.ts';
 import { patiently, type Site } from './site.ts';
+import { statusByHttp2, viewTls } from './tls-view.ts';
 
 export interface DoctorOptions {
   /** The site, or better the address that clients are given, such as https://school.example/mcp. */
@@ -67,6 +68,7 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
   const ask = patiently(askAsIs, signal);
   const tidy = createAsk({ origin, signal: AbortSignal.any([]), ca, patience: Math.min(patience, 5000) });
   const registrations = options.register === true ? createRegistrations(ask, tidy) : undefined;
+  const inTls = { ca, signal, patience };
   const site: Site = {
     origin,
     path,
@@ -74,6 +76,7 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
     askAsIs,
     plainOrigin: plainOrigin(origin, options.plainOrigin),
     registrations,
+    tls: { view: () => viewTls(origin, inTls), statusByHttp2: (url) => statusByHttp2(url, inTls) },
     now,
   };
 

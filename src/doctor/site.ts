@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, field } from './answer.ts';
 import type { Ask } from './ask.ts';
 import type { Registrations } from './registrations.ts';
+import type { TlsView } from './tls-view.ts';
 import { Unavailable } from './unavailable.ts';
 
 /** The deployment that is looked at, and how it may be asked. */
@@ -13,6 +14,8 @@ export interface Site {
   readonly ask: Ask;
   /** Asks, and takes every answer as it is. */
   readonly askAsIs: Ask;
+  /** What TLS says of the site, and of it by HTTP/2; only where it is asked by https. */
+  readonly tls: { readonly view: () => Promise<TlsView>; readonly statusByHttp2: (url: string) => Promise<number> };
   /** Where plain http to the same host stands; undefined when the site itself is plain. */
   readonly plainOrigin: string | undefined;
   /** What was registered for the audit; undefined when nothing may be. */

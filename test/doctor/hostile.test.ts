@@ -178,6 +178,10 @@ describe('a hostile server', () => {
     expect(elsewhere).toBe(0);
     const seen = report.findings.filter(({ check }) => check === 'server.https').map((one) => one.seen);
     expect(seen.join('\n')).toContain('token_endpoint is https://10.0.0.1/token');
+    expect(report.findings.find(({ check }) => check === 'endpoint.keys')).toMatchObject({
+      level: 'skipped',
+      seen: 'http://gate.internal is not asked: it is not https',
+    });
     expect(report.findings.find(({ check }) => check === 'token.errors')).toMatchObject({
       level: 'skipped',
       seen: 'https://10.0.0.1 is not asked: it is an address of a private network',
@@ -196,5 +200,18 @@ describe('a hostile server', () => {
       { level: 'skipped', seen: expect.stringContaining('429, to ask again in 3600 seconds') },
     ]);
     expect(asked).toBe(2);
+  });
+
+  it('that asks for more time than anybody has is not waited for', { timeout: 60_000 }, async () => {
+    let asked = 0;
+    const origin = await serve((request, response) => {
+      if (request.url === '/') return void response.end('hello');
+      asked += 1;
+      response.writeHead(429, { 'retry-after': asked === 1 ? '3600' : '0' }).end();
+    });
+    const report = await doctor({ url: origin, only: ['resource.found'], timeout: 30 });
+    expect(report.findings).toMatchObject([{ level: 'skipped', seen: expect.stringContaining('in 3600 seconds') }]);
+    expect(asked).toBe(1);
+    expect(report.complete).toBe(true);
   });
 });

@@ -1,4 +1,5 @@
 import { createServer as createPlainServer, type RequestListener } from 'node:http';
+import { createSecureServer } from 'node:http2';
 import { createServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,8 +29,8 @@ async function listen(server: Server & { closeAllConnections(): void }): Promise
   return (server.address() as AddressInfo).port;
 }
 
-const secure = async (listener: RequestListener, host = 'localhost') => {
-  const { cert, key } = authority.issue(host);
+const secure = async (listener: RequestListener, host = 'localhost', days = 30) => {
+  const { cert, key } = authority.issue(host, days);
   return `https://localhost:${await listen(createServer({ cert, key }, listener))}`;
 };
 const plain = async (listener: RequestListener) => `http://localhost:${await listen(createPlainServer(listener))}`;
@@ -73,6 +74,30 @@ describe('a site asked by https', () => {
     expect(await findings({ url, plainOrigin: refusing })).toMatchObject({
       'reach.http-redirect': 'pass: plain http is answered 403',
     });
+  });
+
+  it('is warned of when its certificate ends soon', async () => {
+    const soon = await secure((_request, response) => response.end('hello'), 'localhost', 5);
+    expect((await findings({ url: soon }))['reach.certificate']).toMatch(/^warning: it ends in [45] days$/);
+    const later = await secure((_request, response) => response.end('hello'));
+    expect((await findings({ url: later }))['reach.certificate']).toMatch(/^pass: for (29|30) days more$/);
+  });
+
+  it('is asked by HTTP/2 where that is offered, and warned of when it answers otherwise', async () => {
+    const { cert, key } = authority.issue('localhost', 30);
+    const broken = { now: false };
+    const server = createSecureServer({ cert, key, allowHTTP1: true }, (request, response) => {
+      response.writeHead(broken.now && request.httpVersion === '2.0' ? 421 : 200);
+      response.end('hello');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closing.push(() => new Promise((resolve) => server.close(resolve)));
+    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+    expect((await findings({ url }))['reach.http2']).toBe('pass: 200');
+    broken.now = true;
+    expect((await findings({ url }))['reach.http2']).toBe('warning: the metadata is 421 by HTTP/2, 200 by HTTP/1.1');
+    const without = await secure((_request, response) => response.end('hello'));
+    expect((await findings({ url: without }))['reach.http2']).toBe('pass: not offered');
   });
 
   it('cannot be reached when its certificate is of another name, or of nobody', async () => {

@@ -8,6 +8,9 @@ import { NoAnswer, Unavailable } from '../unavailable.ts';
 const STRANGE_HOST = 'coursegate-doctor.invalid';
 /** Seconds by which clocks may differ before proofs and assertions are taken for old ones. */
 const SKEW = 60;
+const DAY = 86_400_000;
+/** Days before its end at which a certificate should have been renewed. */
+const SOON = 14;
 
 /** Whether the site is reached as clients will reach it. */
 export const REACH = [
@@ -59,6 +62,33 @@ export const REACH = [
       const age = Number(/max-age="?(\d+)/i.exec(said)?.[1] ?? 0);
       if (age > 0) return pass(said);
       return warning(said === '' ? 'no Strict-Transport-Security' : `Strict-Transport-Security: ${said}`);
+    },
+  }),
+  check({
+    id: 'reach.certificate',
+    title: 'The certificate is good for a while',
+    reference: 'RFC 5280 §4.1.2.5',
+    fix: 'Renew it, and see why that did not happen by itself: ACME clients renew thirty days ahead.',
+    needs: [],
+    async run({ origin, tls, now }) {
+      if (!origin.startsWith('https:')) throw new Unavailable('the site is not asked by https');
+      const days = Math.floor(((await tls.view()).ends - now()) / DAY);
+      return days < SOON ? warning(`it ends in ${days} days`) : pass(`for ${days} days more`);
+    },
+  }),
+  check({
+    id: 'reach.http2',
+    title: 'HTTP/2 is answered like HTTP/1.1',
+    reference: 'RFC 9113 §3.2',
+    fix: 'Let what ends TLS speak HTTP/2 to clients and HTTP/1.1 to the gate, for every path alike; else do not offer h2.',
+    needs: [],
+    async run({ origin, tls, ask }) {
+      if (!origin.startsWith('https:')) throw new Unavailable('the site is not asked by https');
+      if (!(await tls.view()).http2) return pass('not offered');
+      const url = `${origin}/.well-known/oauth-protected-resource`;
+      const [{ status }, other] = [await ask(url), await tls.statusByHttp2(url)];
+      if (status === other) return pass(`${other}`);
+      return warning(`the metadata is ${other} by HTTP/2, ${status} by HTTP/1.1`);
     },
   }),
   check({
