@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHECKS } from '../../src/doctor/checks/checks.ts';
 import { doctor, exitCode } from '../../src/doctor/doctor.ts';
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { BROKEN } from './support/faults.ts';
 
@@ -36,6 +36,24 @@ describe('a deployment with one fault', () => {
     expect(found).toEqual([]);
     expect(exitCode(report)).toBe(0);
     expect(report.leftBehind).toEqual([]);
+  });
+
+  it('keeps nothing of what was registered, and names what could not be deleted', { timeout: 60_000 }, async () => {
+    const clients = new Set<string>();
+    const remember: Fault['fromGate'] = ({ status, body }, { method, url }) => {
+      if (status === 201) clients.add((JSON.parse(body) as { client_id: string }).client_id);
+      if (status === 204 && method === 'DELETE') clients.delete(url.pathname.split('/').at(-1) ?? '');
+    };
+    proxy.fault = { fromGate: remember };
+    expect((await problems()).report.leftBehind).toEqual([]);
+    expect(clients).toEqual(new Set());
+    proxy.fault = {
+      fromGate: remember,
+      toGate: ({ method }) => (method === 'DELETE' ? { status: 403, headers: {}, body: '' } : undefined),
+    };
+    const { report } = await problems();
+    expect(report.leftBehind.length).toBeGreaterThan(2);
+    expect(new Set(report.leftBehind)).toEqual(clients);
   });
 
   it.each(BROKEN)('$what: is found', { timeout: 60_000 }, async ({ finds, says, fault }) => {
