@@ -1,0 +1,184 @@
+/**
+ * Express behind coursegate: who is signed in (whoami), the signed redirect (bridge), and requests that the gate sends
+ * for a member (assertion). One file, nothing to install. See README.md.
+ */
+import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
+
+/** Seconds that two clocks may be apart; that keys are kept; that pass between two fetches of them, at least. */
+const LEEWAY = 10;
+const KEYS_KEPT = 600;
+const FETCH_PAUSE = 30;
+
+const PLAIN_HEADER = /^x[-_.](member[-_.].*|client[-_.]id)$/i;
+const ASSERTION_HEADER = 'x-coursegate-assertion';
+
+class Unverifiable extends Error {}
+
+/**
+ * @typedef {object} Member
+ * @property {string | number} id never changes, is never given to somebody else
+ * @property {string} [email]
+ * @property {string} [name]
+ * @property {string} [username]
+ * @property {string} passwordHash of which only a keyed digest is shown, so that the gate sees when it changes
+ *
+ * @param {object} settings
+ * @param {string} settings.origin the gate's, as in its coursegate.yaml
+ * @param {string} settings.upstream this backend's name in coursegate.yaml
+ * @param {string} settings.secret shared with the gate, 32 characters or more
+ * @param {string} [settings.jwksUrl] where the gate's keys are fetched, when not at its origin
+ * @param {number} [settings.fetchPause] seconds between two fetches of keys
+ * @param {(request: import('express').Request) => Promise<Member | undefined>} settings.signedIn whose session it is
+ * @param {(id: string) => Promise<Member | undefined>} settings.findMember
+ * @param {(returnTo: string) => string} settings.loginUrl the login page, for a path to come back to
+ * @returns middleware and handlers of Express
+ */
+export function coursegate({ origin, upstream, secret, jwksUrl, fetchPause, signedIn, findMember, loginUrl }) {
+  if (new URL(origin).origin !== origin) throw new TypeError(`coursegate: origin must be an origin, not ${origin}`);
+  if (!upstream) throw new TypeError('coursegate: upstream must be the name of this backend in coursegate.yaml');
+  if (!(secret?.length >= 32)) throw new TypeError('coursegate: secret must have 32 characters or more');
+  const keyOf = keySource(jwksUrl ?? `${origin}/.well-known/jwks.json`, fetchPause ?? FETCH_PAUSE);
+
+  const describe = ({ id, email = '', name = '', passwordHash }) => ({
+    id: String(id),
+    email,
+    name,
+    version: createHmac('sha256', secret).update(`version\n${id}\n${passwordHash}`).digest('hex').slice(0, 32),
+  });
+
+  return {
+    /** Goes before sessions and everything that asks for `request.user`. Sets `request.coursegate` to the claims. */
+    async assertion(request, response, next) {
+      for (const name of Object.keys(request.headers)) if (PLAIN_HEADER.test(name)) delete request.headers[name];
+      const token = request.headers[ASSERTION_HEADER];
+      if (token === undefined) return next();
+      let claims;
+      let member;
+      try {
+        claims = await readAssertion(token, keyOf, origin, upstream);
+        member = claims && (await findMember(claims.sub));
+      } catch (thrown) {
+        if (!(thrown instanceof Unverifiable)) return next(thrown);
+        return response.status(503).set('Cache-Control', 'no-store').json({ error: 'temporarily_unavailable' });
+      }
+      if (!member) return response.status(401).set('Cache-Control', 'no-store').json({ error: 'invalid_assertion' });
+      // The request is the member's whom the gate names: whatever session came with it is nobody's business.
+      delete request.headers.cookie;
+      request.coursegate = { ...claims, scope: String(claims.scope ?? '').split(' ') };
+      request.user = member;
+      next();
+    },
+
+    /** GET: the member of the session as JSON, or 401. */
+    async whoami(request, response) {
+      const member = request.coursegate ? undefined : await signedIn(request);
+      response.set('Cache-Control', 'no-store').vary('Cookie');
+      if (member) response.json(describe(member));
+      else response.status(401).json({ error: 'not_signed_in' });
+    },
+
+    /** GET: asks for a sign-in when there is none, and sends the browser back to the gate with a signed answer. */
+    async bridge(request, response) {
+      response.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer');
+      const asked = readBridge(new URL(request.originalUrl, origin).searchParams, secret, origin);
+      if (asked === undefined) return response.status(400).json({ error: 'invalid_request' });
+      const member = request.coursegate ? undefined : await signedIn(request);
+      if (!member) return response.redirect(302, loginUrl(request.originalUrl));
+      const { id, email, name, version } = describe(member);
+      const fields = { nonce: asked.nonce, external_id: id, email, username: member.username ?? '', name, version };
+      const sso = Buffer.from(new URLSearchParams(fields).toString()).toString('base64');
+      const answer = new URL(asked.returnTo);
+      answer.searchParams.set('sso', sso);
+      answer.searchParams.set('sig', sign(secret, sso));
+      response.redirect(302, answer.href);
+    },
+  };
+}
+
+function sign(secret, sso) {
+  return createHmac('sha256', secret).update(sso).digest('hex');
+}
+
+/** The gate's question, when the gate has asked it: the base64 text itself is signed, not what it stands for. */
+function readBridge(query, secret, origin) {
+  const [sso, ...more] = query.getAll('sso');
+  const [sig, ...others] = query.getAll('sig');
+  if (sso === undefined || sig === undefined || more.length + others.length > 0) return undefined;
+  const expected = Buffer.from(sign(secret, sso));
+  const given = Buffer.from(sig);
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+  const fields = new URLSearchParams(Buffer.from(sso, 'base64').toString());
+  const nonce = fields.get('nonce');
+  const returnTo = fields.get('return_sso_url') ?? '';
+  // What begins with the origin and a slash is on that origin, whatever follows, as long as no parser strips it away.
+  if (!nonce || !returnTo.startsWith(`${origin}/`) || /[^\x21-\x5b\x5d-\x7e]/.test(returnTo)) return undefined;
+  return { nonce, returnTo };
+}
+
+/** Out: the claims of a good assertion, else undefined. Throws Unverifiable when the gate's keys cannot be had. */
+async function readAssertion(token, keyOf, origin, upstream) {
+  const parts = token.split('.');
+  if (parts.length !== 3 || !parts.every((part) => /^[\w-]+$/.test(part))) return undefined;
+  const [head, body, signature] = parts;
+  const header = parseObject(head);
+  const claims = parseObject(body);
+  if (header?.alg !== 'ES256' || header.crit !== undefined || typeof header.kid !== 'string' || !claims)
+    return undefined;
+  const key = await keyOf(header.kid);
+  const signed = Buffer.from(`${head}.${body}`);
+  const raw = Buffer.from(signature, 'base64url');
+  if (!key || raw.length !== 64 || !verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, raw)) return undefined;
+  const now = Date.now() / 1000;
+  const { iss, aud, exp, iat, nbf = 0, sub, client_id: client } = claims;
+  const named = [sub, client].every((text) => typeof text === 'string' && text !== '');
+  const timed = [exp, iat, nbf].every(Number.isFinite) && exp > now - LEEWAY && Math.max(iat, nbf) < now + LEEWAY;
+  return named && timed && iss === origin && aud === upstream ? claims : undefined;
+}
+
+function parseObject(part) {
+  try {
+    const value = JSON.parse(Buffer.from(part, 'base64url').toString());
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The gate's keys by kid. An unknown one has them fetched anew, but not more often than every `pause` seconds. */
+function keySource(url, pause) {
+  const seconds = () => performance.now() / 1000;
+  let keys = new Map();
+  let goodUntil = Number.NEGATIVE_INFINITY;
+  let askAgain = Number.NEGATIVE_INFINITY;
+  let failed = false;
+  let pending;
+
+  const fetchKeys = async () => {
+    try {
+      const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(5000) });
+      if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+      const usable = ({ kty, crv, use = 'sig', alg = 'ES256' }) =>
+        kty === 'EC' && crv === 'P-256' && use === 'sig' && alg === 'ES256';
+      const found = (await response.json()).keys.filter(usable);
+      keys = new Map(found.map((jwk) => [jwk.kid, createPublicKey({ key: jwk, format: 'jwk' })]));
+      goodUntil = seconds() + KEYS_KEPT;
+      failed = false;
+    } catch {
+      failed = true;
+    }
+  };
+
+  return async (kid) => {
+    if (!(seconds() < goodUntil && keys.has(kid))) {
+      if (pending === undefined && seconds() >= askAgain) {
+        askAgain = seconds() + pause;
+        pending = fetchKeys().finally(() => {
+          pending = undefined;
+        });
+      }
+      await pending;
+    }
+    if (seconds() >= goodUntil || (failed && !keys.has(kid))) throw new Unverifiable();
+    return keys.get(kid);
+  };
+}

@@ -1,0 +1,138 @@
+# frozen_string_literal: true
+
+# A small Rails site with Devise, its sessions and its CSRF tokens, and coursegate's drop-in on it.
+ENV['RAILS_ENV'] = 'production'
+require 'logger'
+require 'rails'
+require 'action_controller/railtie'
+require 'active_record/railtie'
+require 'devise'
+require 'devise/orm/active_record'
+
+class School < Rails::Application
+  config.root = ENV.fetch('DATA')
+  config.load_defaults 6.1
+  config.eager_load = false
+  config.secret_key_base = 'k' * 64
+  config.hosts.clear
+  config.log_level = :error
+  config.logger = Logger.new($stderr, level: :error)
+  config.session_store :cookie_store, key: '_school_session'
+end
+
+Devise.setup do |config|
+  config.secret_key = 'd' * 64
+  config.stretches = 4
+end
+
+# As config/initializers/coursegate.rb has it.
+require File.join(ENV.fetch('INTEGRATIONS'), 'rails/coursegate')
+Coursegate.configure(
+  origin: ENV.fetch('COURSEGATE_ORIGIN'),
+  upstream: ENV.fetch('COURSEGATE_UPSTREAM'),
+  secret: ENV.fetch('COURSEGATE_SECRET'),
+  jwks_url: ENV.fetch('COURSEGATE_JWKS_URL'),
+  fetch_pause: ENV.fetch('COURSEGATE_FETCH_PAUSE').to_f
+)
+Rails.application.config.middleware.insert_after Warden::Manager, Coursegate::Assertion
+
+class User < ActiveRecord::Base
+  extend Devise::Models
+  devise :database_authenticatable, :trackable
+
+  def active_for_authentication?
+    super && !left
+  end
+end
+
+# Devise looks at the routes once, when the application starts.
+School.routes.prepend do
+  devise_for :users, path: '', path_names: { sign_in: 'login' }
+  get 'coursegate/whoami', to: 'coursegate#whoami'
+  get 'coursegate/bridge', to: 'coursegate#bridge'
+  match 'probe', to: 'pages#probe', via: %i[get post]
+  get 'private', to: 'pages#private'
+  get 'sign-ins', to: 'pages#sign_ins'
+  match 'password', to: 'pages#password', via: %i[get post]
+end
+
+ENV['DATABASE_URL'] = "sqlite3:#{ENV.fetch('DATA')}/school.sqlite3"
+School.initialize!
+
+ActiveRecord::Schema.verbose = false
+ActiveRecord::Schema.define do
+  create_table :users do |t|
+    t.string :email, :username, :name, :encrypted_password
+    t.integer :sign_in_count, default: 0, null: false
+    t.datetime :current_sign_in_at
+    t.datetime :last_sign_in_at
+    t.string :current_sign_in_ip
+    t.string :last_sign_in_ip
+    t.boolean :left, default: false
+  end
+end
+
+[['sam', 'correct horse battery', ENV.fetch('SAM_NAME'), false],
+ ['olu', 'staple for the other', 'Olu', false],
+ ['gone', 'left the school long ago', 'Gone', true]].each do |username, password, name, left|
+  User.create!(username: username, email: "#{username}@example.com", name: name, password: password, left: left)
+end
+
+class ApplicationController < ActionController::Base
+  protect_from_forgery with: :exception
+  before_action :authenticate_user!
+
+  private
+
+  def after_sign_in_path_for(resource)
+    stored_location_for(resource) || '/probe'
+  end
+end
+
+class PagesController < ApplicationController
+  skip_before_action :authenticate_user!, only: :probe
+
+  def probe
+    seen = request.env.keys.select { |name| name.match?(/\AHTTP_.*(MEMBER|CLIENT)/i) }
+    claims = coursegate || {}
+    render json: { member: current_user&.id&.to_s, client: claims['client_id'], scope: claims['scope'] || [], seen: seen }
+  end
+
+  # Writes into the session, as many an action does.
+  def private
+    session[:seen] = true
+    probe
+  end
+
+  def sign_ins
+    render json: { count: current_user.sign_in_count }
+  end
+
+  def password
+    if request.post?
+      current_user.update!(password: params[:password])
+      bypass_sign_in(current_user)
+      return redirect_to '/probe'
+    end
+    render inline: '<form method="post" action=""><input type="hidden" name="authenticity_token" value="<%= form_authenticity_token %>"><input name="password"></form>'
+  end
+end
+
+class Devise::SessionsController
+  def new
+    render inline: '<form method="post" action="/login"><input type="hidden" name="authenticity_token" value="<%= form_authenticity_token %>"><input name="user[email]"><input name="user[password]"></form>'
+  end
+end
+
+require File.join(ENV.fetch('INTEGRATIONS'), 'rails/coursegate_controller')
+
+require 'puma'
+require 'puma/configuration'
+require 'puma/launcher'
+configuration = Puma::Configuration.new do |puma|
+  puma.app School
+  puma.bind "tcp://127.0.0.1:#{ENV.fetch('PORT')}"
+  puma.threads 2, 4
+  puma.log_requests false
+end
+Puma::Launcher.new(configuration).run

@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../support/world.ts';
+
+/** What a drop-in is told of the gate. */
+export interface GateSettings {
+  readonly origin: string;
+  readonly upstream: string;
+  readonly secret: string;
+  readonly jwksUrl: string;
+}
+
+/** A backend in its own process. */
+export interface Backend {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** How a framework's test application is started. */
+export interface Framework {
+  readonly name: string;
+  /** Exits with 0 when everything is there. */
+  readonly probe: readonly [string, ...string[]];
+  readonly install: string;
+  /** In: its port and a folder of its own. Out: what to run first, if anything, and the server itself. */
+  commands(place: { port: number; folder: string; app: (path: string) => string }): {
+    readonly prepare?: readonly [string, ...string[]];
+    readonly serve: readonly [string, ...string[]];
+  };
+  /** The names of its login form's fields, where they are others than `username` and `password`. */
+  readonly fields?: { readonly username: string; readonly password: string };
+  /** What its form for a new password is filled in with. */
+  readonly newPassword: (old: string, fresh: string) => Record<string, string>;
+}
+
+export const SAM = { id: '1', username: 'sam', password: 'correct horse battery', email: 'sam@example.com' } as const;
+export const OLU = { id: '2', username: 'olu', password: 'staple for the other', email: 'olu@example.com' } as const;
+
+/** A name that any careless putting-together of a query would break. */
+export const SAM_NAME = "Renée & external_id=2 O'Neil, 1+1%";
+
+/**
+ * Whether a framework's tests run. Without it they are skipped by name, with what to install; in CI that is a failure,
+ * since a green run must mean that they ran.
+ */
+export function frameworkPresent({ name, probe: [command, ...args], install }: Framework): boolean {
+  if (spawnSync(command, args, { stdio: 'ignore' }).status === 0) return true;
+  const advice = `${name} is not there: its drop-in's tests need it (${install})`;
+  if (process.env.CI) throw new Error(advice);
+  console.warn(`SKIPPED: ${advice}`);
+  return false;
+}
+
+/** Starts a framework's test application, and waits until it answers. Rejects with what it wrote when it ends instead. */
+export async function startBackend(framework: Framework, gate: GateSettings): Promise<Backend> {
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-backend-'));
+  const port = await freePort();
+  const app = (path: string) => fileURLToPath(new URL(`apps/${path}`, import.meta.url));
+  const { prepare, serve } = framework.commands({ port, folder, app });
+  const options = {
+    cwd: folder,
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: folder,
+      LANG: 'C.UTF-8',
+      PYTHONDONTWRITEBYTECODE: '1',
+      PORT: String(port),
+      DATA: folder,
+      INTEGRATIONS: fileURLToPath(new URL('../../integrations', import.meta.url)),
+      COURSEGATE_ORIGIN: gate.origin,
+      COURSEGATE_UPSTREAM: gate.upstream,
+      COURSEGATE_SECRET: gate.secret,
+      COURSEGATE_JWKS_URL: gate.jwksUrl,
+      COURSEGATE_FETCH_PAUSE: '1',
+      SAM_NAME,
+    },
+  };
+  const running: ChildProcess[] = [];
+  const run = ([command, ...args]: readonly [string, ...string[]]) => {
+    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        output = (output + chunk.toString()).slice(-20_000);
+      });
+    }
+    running.push(child);
+    const ended = new Promise<number | string>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code, signal) => resolve(code ?? signal ?? ''));
+    });
+    return { child, ended, output: () => output };
+  };
+  const close = async () => {
+    await Promise.all(
+      running.map(async (child) => {
+        if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+        const gone = new Promise((resolve) => child.once('close', resolve));
+        // The whole group: some servers work in children of their own.
+        process.kill(-child.pid, 'SIGKILL');
+        await gone;
+      }),
+    );
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    if (prepare !== undefined) {
+      const { ended, output } = run(prepare);
+      const code = await ended;
+      if (code !== 0) throw new Error(`${framework.name} could not be prepared (${code}): ${output()}`);
+    }
+    const url = `http://127.0.0.1:${port}`;
+    const { ended, output } = run(serve);
+    let over: number | string | undefined;
+    ended.then(
+      (code) => {
+        over = code;
+      },
+      (thrown) => {
+        over = String(thrown);
+      },
+    );
+    while (!(await answers(url))) {
+      if (over !== undefined) throw new Error(`${framework.name} did not start (${over}): ${output()}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return { url, close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/probe`, { signal: AbortSignal.timeout(30_000) })).status === 200;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,365 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Browser, createBrowser } from '../support/browser.ts';
+import { type Backend, type Framework, frameworkPresent, OLU, SAM, SAM_NAME, startBackend } from './backend.ts';
+import { FORGERIES } from './forgeries.ts';
+import { bridgeQuery, bridgeSignature, type SigningGate, startKeys } from './signing-gate.ts';
+
+const JSON_TYPE = /^application\/(problem\+)?json\b/;
+
+/** What every drop-in promises, whatever the framework: asked of a running one over HTTP. */
+export function describeContract(framework: Framework): void {
+  describe.skipIf(!frameworkPresent(framework))(`the drop-in of ${framework.name}`, () => {
+    let gate: SigningGate;
+    let backend: Backend;
+    beforeAll(async () => {
+      gate = await startKeys(SAM.id);
+      backend = await startBackend(framework, gate);
+    }, 120_000);
+    afterAll(async () => {
+      await backend?.close();
+      await gate?.close();
+    });
+
+    const get = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
+      fetch(backend.url + path, { redirect: 'manual', ...init, headers });
+    const asserted = (token: string, headers: Record<string, string> = {}) => ({
+      'x-coursegate-assertion': token,
+      ...headers,
+    });
+    const cookieOf = (browser: Browser) => ({
+      cookie: [...browser.cookies].map(([name, { value }]) => `${name}=${value}`).join('; '),
+    });
+    const { username, password } = framework.fields ?? { username: 'username', password: 'password' };
+    const signIn = async (member: { username: string; email: string; password: string }, path = '/login') => {
+      const browser = createBrowser();
+      const fields = {
+        [username]: username.includes('email') ? member.email : member.username,
+        [password]: member.password,
+      };
+      const page = await browser.submit(await browser.open(backend.url + path), fields, (location) =>
+        location.startsWith(backend.url),
+      );
+      return { browser, page };
+    };
+
+    describe('asked for a member by an assertion', () => {
+      it('says 503 while the keys of the gate cannot be had, and works when they can', async () => {
+        gate.ill(true);
+        const answer = await get('/probe', asserted(gate.assertion()));
+        expect(answer.status).toBe(503);
+        gate.ill(false);
+        await expect
+          .poll(async () => (await get('/probe', asserted(gate.assertion()))).status, { timeout: 15_000 })
+          .toBe(200);
+      });
+
+      it('makes the member the current one, for this request only', async () => {
+        const answer = await get('/probe', asserted(gate.assertion()));
+        expect(await answer.json()).toEqual({
+          member: SAM.id,
+          client: 'app-1',
+          scope: ['courses:read', 'orders:read'],
+          seen: [],
+        });
+        expect(answer.headers.getSetCookie()).toEqual([]);
+        expect(await (await get('/probe')).json()).toMatchObject({ member: null, client: null, scope: [] });
+      });
+
+      it('opens what the framework’s own login opens', async () => {
+        expect((await get('/private')).status).not.toBe(200);
+        const answer = await get('/private', asserted(gate.assertion()));
+        expect(answer.status).toBe(200);
+        expect(await answer.json()).toMatchObject({ member: SAM.id });
+        expect(answer.headers.getSetCookie()).toEqual([]);
+      });
+
+      it.each(Object.entries(FORGERIES))('refuses one with %s', async (_title, forge) => {
+        const answer = await get('/probe', asserted(forge(gate)));
+        const text = await answer.text();
+        expect({ status: answer.status, text }).toMatchObject({ status: 401 });
+        expect(answer.headers.get('cache-control')).toContain('no-store');
+        expect(answer.headers.get('content-type')).toMatch(JSON_TYPE);
+        expect(text.length).toBeLessThan(200);
+        expect((await get('/probe', asserted(forge(gate)), { method: 'POST' })).status).toBe(401);
+      });
+
+      it('refuses two at once', async () => {
+        const headers = new Headers(asserted(gate.assertion()));
+        headers.append('x-coursegate-assertion', gate.assertion());
+        const answer = await fetch(`${backend.url}/probe`, { headers });
+        expect(answer.status).toBe(401);
+      });
+
+      it('takes one from a clock that is a little ahead or behind', async () => {
+        const now = Math.floor(Date.now() / 1000);
+        for (const iat of [now + 4, now - 63]) {
+          const answer = await get('/probe', asserted(gate.assertion({ iat, exp: iat + 60 })));
+          expect(answer.status).toBe(200);
+        }
+      });
+
+      it('writes without a CSRF token, which nobody else can', async () => {
+        const verified = await get('/probe', asserted(gate.assertion()), { method: 'POST' });
+        expect({ status: verified.status, text: await verified.text() }).toMatchObject({ status: 200 });
+        expect(verified.headers.getSetCookie()).toEqual([]);
+        const { browser } = await signIn(SAM);
+        const session = await get('/probe', cookieOf(browser), { method: 'POST' });
+        expect([403, 419, 422]).toContain(session.status);
+        const forged = gate.assertion({ aud: 'other' });
+        expect((await get('/probe', asserted(forged, cookieOf(browser)), { method: 'POST' })).status).toBe(401);
+      });
+
+      it('goes before a session of somebody else, and leaves it as it was', async () => {
+        const { browser } = await signIn(OLU);
+        const cookie = cookieOf(browser);
+        expect(await (await get('/probe', cookie)).json()).toMatchObject({ member: OLU.id });
+        const answer = await get('/probe', asserted(gate.assertion(), cookie));
+        expect(await answer.json()).toMatchObject({ member: SAM.id });
+        expect(answer.headers.getSetCookie()).toEqual([]);
+        expect(await (await get('/probe', cookie)).json()).toMatchObject({ member: OLU.id });
+      });
+
+      it('shows plain identity headers to nobody', async () => {
+        const spoofed = {
+          'x-member-id': OLU.id,
+          'X-Member-Email': OLU.email,
+          'X-MEMBER-SCOPE': 'account:write',
+          X_Member_Id: OLU.id,
+          x_member_name: 'Olu',
+          'x-client-id': 'evil',
+          X_Client_Id: 'evil',
+        };
+        expect(await (await get('/probe', spoofed)).json()).toEqual({
+          member: null,
+          client: null,
+          scope: [],
+          seen: [],
+        });
+        expect(await (await get('/probe', asserted(gate.assertion(), spoofed))).json()).toMatchObject({
+          member: SAM.id,
+          client: 'app-1',
+          seen: [],
+        });
+        expect((await get('/private', spoofed)).status).not.toBe(200);
+      });
+
+      it('follows the gate to a new key, and asks for it no oftener than it may', async () => {
+        const before = gate.fetches();
+        const began = performance.now();
+        for (let round = 0; round < 30; round += 1) {
+          expect((await get('/probe', asserted(gate.assertion({}, { kid: `unknown-${round}` })))).status).toBe(401);
+        }
+        // One a second here, and one that was due.
+        expect(gate.fetches() - before).toBeLessThanOrEqual(2 + (performance.now() - began) / 1000);
+        expect(gate.fetches() - before).toBeLessThan(30);
+
+        const old = gate.assertion();
+        gate.rotate();
+        const fresh = async () => (await get('/probe', asserted(gate.assertion()))).status;
+        await expect.poll(fresh, { timeout: 15_000 }).toBe(200);
+        expect((await get('/probe', asserted(old))).status).toBe(401);
+        const settled = gate.fetches();
+        for (let round = 0; round < 10; round += 1) expect(await fresh()).toBe(200);
+        expect(gate.fetches()).toBe(settled);
+      });
+    });
+
+    describe('asked who is signed in', () => {
+      it('answers 401 for nobody, in JSON that nothing keeps', async () => {
+        const answer = await get('/coursegate/whoami', { accept: 'application/json' });
+        expect(answer.status).toBe(401);
+        expect(answer.headers.get('cache-control')).toContain('no-store');
+        expect(answer.headers.get('content-type')).toMatch(JSON_TYPE);
+        expect((await get('/coursegate/whoami', { accept: 'text/html' })).status).toBe(401);
+        expect((await get('/coursegate/whoami', { cookie: 'sessionid=x; sid=x; JSESSIONID=x' })).status).toBe(401);
+      });
+
+      it('names the member of the session, and no more of them', async () => {
+        const { browser } = await signIn(SAM);
+        const answer = await get('/coursegate/whoami', cookieOf(browser));
+        const member = (await answer.json()) as { version: string };
+        expect(member).toEqual({ id: SAM.id, email: SAM.email, name: SAM_NAME, version: expect.any(String) });
+        expect(member.version).toMatch(/^[0-9a-f]{32}$/);
+        expect(answer.headers.get('cache-control')).toContain('no-store');
+        expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/);
+      });
+
+      it('knows sessions only: an assertion is none', async () => {
+        expect((await get('/coursegate/whoami', asserted(gate.assertion()))).status).toBe(401);
+      });
+
+      it('takes no other method', async () => {
+        const answer = await get('/coursegate/whoami', {}, { method: 'POST' });
+        expect(answer.status).toBeGreaterThanOrEqual(400);
+        expect(answer.status).toBeLessThan(500);
+      });
+
+      it('changes the version with the password, and with nothing else', async () => {
+        const version = async (browser: Browser) =>
+          ((await (await get('/coursegate/whoami', cookieOf(browser))).json()) as { version?: string }).version;
+        const { browser: phone } = await signIn(OLU);
+        const { browser: desk } = await signIn(OLU);
+        const before = await version(phone);
+        expect(before).toMatch(/^[0-9a-f]{32}$/);
+        expect(await version(desk)).toBe(before);
+        const changed = { ...OLU, password: 'another horse altogether' };
+        const form = await desk.open(`${backend.url}/password`);
+        await desk.submit(form, framework.newPassword(OLU.password, changed.password));
+        const { browser: after } = await signIn(changed);
+        const later = await version(after);
+        expect(later).toMatch(/^[0-9a-f]{32}$/);
+        expect(later).not.toBe(before);
+        const { browser: sam } = await signIn(SAM);
+        expect(await version(sam)).not.toBe(later);
+
+        const again = await after.open(`${backend.url}/password`);
+        await after.submit(again, framework.newPassword(changed.password, OLU.password));
+        expect((await signIn(OLU)).browser.cookies.size).toBeGreaterThan(0);
+      });
+    });
+
+    describe('asked over the bridge', () => {
+      let browser: Browser;
+      beforeAll(async () => {
+        ({ browser } = await signIn(SAM));
+      });
+
+      const question = (fields: Record<string, string> = {}, secret = gate.secret) =>
+        bridgeQuery(secret, { nonce: 'n-1', return_sso_url: `${gate.origin}/oauth/sign-in/bridge`, ...fields });
+      const pathOf = (query: Record<string, string>) => `/coursegate/bridge?${new URLSearchParams(query)}`;
+      const ask = (query: Record<string, string>, browser: Browser) => get(pathOf(query), cookieOf(browser));
+      const read = (location: string | null | undefined) => {
+        const url = new URL(location ?? '');
+        const sso = url.searchParams.get('sso') ?? '';
+        expect(url.searchParams.get('sig')).toBe(bridgeSignature(gate.secret, sso));
+        return { url, fields: Object.fromEntries(new URLSearchParams(Buffer.from(sso, 'base64').toString())) };
+      };
+
+      it('sends who is signed in back to the gate, signed, with the nonce', async () => {
+        const answer = await ask(question(), browser);
+        expect(answer.status).toBe(302);
+        expect(answer.headers.get('cache-control')).toContain('no-store');
+        const { url, fields } = read(answer.headers.get('location'));
+        expect(url.origin + url.pathname).toBe(`${gate.origin}/oauth/sign-in/bridge`);
+        const whoami = (await (await get('/coursegate/whoami', cookieOf(browser))).json()) as { version: string };
+        expect(fields).toEqual({
+          nonce: 'n-1',
+          external_id: SAM.id,
+          email: SAM.email,
+          username: SAM.username,
+          name: SAM_NAME,
+          version: whoami.version,
+        });
+      });
+
+      it('keeps the query of the return address', async () => {
+        const answer = await ask(question({ return_sso_url: `${gate.origin}/back?keep=a%20b%26c` }), browser);
+        const { url, fields } = read(answer.headers.get('location'));
+        expect(url.searchParams.get('keep')).toBe('a b&c');
+        expect(fields.external_id).toBe(SAM.id);
+      });
+
+      it('asks for a sign-in at the framework’s own page, and then answers', async () => {
+        const nobody = await get(pathOf(question()));
+        expect([302, 303]).toContain(nobody.status);
+        expect(new URL(nobody.headers.get('location') ?? '', backend.url).origin).toBe(backend.url);
+        const { page } = await signIn(SAM, pathOf(question({ nonce: 'on the way & in' })));
+        expect(read(page.location).fields).toMatchObject({ nonce: 'on the way & in', external_id: SAM.id });
+      });
+
+      it('answers a repeated question with its own nonce only, which the gate takes once', async () => {
+        const query = question({ nonce: 'once' });
+        const answers = [await ask(query, browser), await ask(query, browser)];
+        for (const answer of answers) expect(read(answer.headers.get('location')).fields.nonce).toBe('once');
+        // An answer is no question: it cannot be sent round in a circle.
+        const sso = new URL(answers[0]?.headers.get('location') ?? '').searchParams;
+        expect((await ask({ sso: sso.get('sso') ?? '', sig: sso.get('sig') ?? '' }, browser)).status).toBe(400);
+      });
+
+      it.each<[string, () => Record<string, string>]>([
+        ['no signature', () => ({ sso: question().sso })],
+        ['an empty signature', () => ({ sso: question().sso, sig: '' })],
+        ['no question', () => ({ sig: bridgeSignature(gate.secret, '') })],
+        ['an empty question', () => ({ sso: '', sig: bridgeSignature(gate.secret, '') })],
+        ['another secret', () => question({}, 'x'.repeat(64))],
+        ['an empty secret', () => question({}, '')],
+        [
+          'the text signed, not its base64',
+          () => {
+            const { sso } = question();
+            return { sso, sig: bridgeSignature(gate.secret, Buffer.from(sso, 'base64').toString()) };
+          },
+        ],
+        ['the signature of another question', () => ({ ...question(), sig: question({ nonce: 'n-2' }).sig })],
+        ['the signature cut short', () => ({ ...question(), sig: question().sig.slice(0, 32) })],
+        [
+          'the signature in base64',
+          () => {
+            const { sso, sig } = question();
+            return { sso, sig: Buffer.from(sig, 'hex').toString('base64') };
+          },
+        ],
+        ['a signature that is not text of ASCII', () => ({ ...question(), sig: 'é'.repeat(32) })],
+        ['no nonce', () => bridgeQuery(gate.secret, { return_sso_url: `${gate.origin}/back` })],
+        ['no return address', () => bridgeQuery(gate.secret, { nonce: 'n-1' })],
+        ['what is no base64', () => ({ sso: '%%%', sig: bridgeSignature(gate.secret, '%%%') })],
+        [
+          'bytes that are no text',
+          () => {
+            const sso = Buffer.from([0xff, 0xfe, 0x00, 0x80]).toString('base64');
+            return { sso, sig: bridgeSignature(gate.secret, sso) };
+          },
+        ],
+      ])('refuses %s, without asking for a sign-in', async (_title, query) => {
+        for (const answer of [await ask(query(), browser), await get(pathOf(query()))]) {
+          expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({
+            status: 400,
+            location: null,
+          });
+        }
+      });
+
+      it.each([
+        'https://evil.example/back',
+        '//evil.example/back',
+        '/back',
+        'https://gate.example.evil.example/back',
+        'https://gate.example@evil.example/back',
+        'https://gate.example:8443/back',
+        'http://gate.example/back',
+        'https://gate.example',
+        'https://gate.example\\@evil.example/back',
+        'https://gate.example/\\evil.example',
+        'https://gate.example/back\r\nSet-Cookie: a=b',
+        'https://gate.example/back\tx',
+        ' https://gate.example/back',
+        'HTTPS://GATE.EXAMPLE.evil.example/',
+        'javascript:alert(1)//https://gate.example/',
+        'https://gate.example/bäck',
+      ])('sends nobody to %j', async (address) => {
+        const answer = await ask(question({ return_sso_url: address }), browser);
+        expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({
+          status: 400,
+          location: null,
+        });
+      });
+
+      it('refuses a question that is there twice', async () => {
+        const { sso, sig } = question();
+        const other = question({ nonce: 'n-2' });
+        for (const query of [`sso=${encodeURIComponent(other.sso)}&`, `sig=${other.sig}&`]) {
+          const answer = await get(
+            `/coursegate/bridge?${query}${new URLSearchParams({ sso, sig })}&${query.slice(0, -1)}`,
+            cookieOf(browser),
+          );
+          expect(answer.status).toBe(400);
+        }
+      });
+
+      it('knows sessions only: an assertion is none', async () => {
+        const answer = await get(pathOf(question()), asserted(gate.assertion()));
+        expect(answer.headers.get('location') ?? '').not.toContain(gate.origin);
+      });
+    });
+  });
+}

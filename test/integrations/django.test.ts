@@ -1,0 +1,4 @@
+import { describeContract } from './contract.ts';
+import { DJANGO } from './frameworks.ts';
+
+describeContract(DJANGO);

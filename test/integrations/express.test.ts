@@ -1,0 +1,4 @@
+import { describeContract } from './contract.ts';
+import { EXPRESS } from './frameworks.ts';
+
+describeContract(EXPRESS);

@@ -1,0 +1,32 @@
+import type { Framework } from './backend.ts';
+
+/** Debian's Python: another one may come first in PATH, without Debian's packages. */
+const PYTHON = process.env.PYTHON ?? '/usr/bin/python3';
+
+export const EXPRESS: Framework = {
+  name: 'Express',
+  probe: [process.execPath, '--version'],
+  install: 'npm ci',
+  commands: ({ app }) => ({ serve: [process.execPath, app('express.ts')] }),
+  newPassword: (_old, fresh) => ({ password: fresh }),
+};
+
+export const DJANGO: Framework = {
+  name: 'Django',
+  probe: [PYTHON, '-c', 'import django, cryptography'],
+  install: 'apt-get install python3-django python3-cryptography',
+  commands: ({ app, port }) => ({
+    prepare: [PYTHON, app('django/manage.py'), 'migrate', '--verbosity', '0'],
+    serve: [PYTHON, app('django/manage.py'), 'runserver', '--noreload', `127.0.0.1:${port}`],
+  }),
+  newPassword: (old, fresh) => ({ old_password: old, new_password1: fresh, new_password2: fresh }),
+};
+
+export const RAILS: Framework = {
+  name: 'Rails',
+  probe: ['ruby', '-e', 'require "rails"; require "devise"; require "puma"; require "sqlite3"; require "active_record"'],
+  install: 'apt-get install ruby-railties ruby-activerecord ruby-devise ruby-sqlite3 puma',
+  commands: ({ app }) => ({ serve: ['ruby', app('rails.rb')] }),
+  fields: { username: 'user[email]', password: 'user[password]' },
+  newPassword: (_old, fresh) => ({ password: fresh }),
+};

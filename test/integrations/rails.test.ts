@@ -1,0 +1,4 @@
+import { describeContract } from './contract.ts';
+import { RAILS } from './frameworks.ts';
+
+describeContract(RAILS);

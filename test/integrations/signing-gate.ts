@@ -1,0 +1,121 @@
+import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A key of the gate's, or of somebody else's. */
+interface Key {
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+/**
+ * The gate as a backend sees it, made by hand so that it can also do what no gate would: keys at an address that may be
+ * ill, assertions signed in any way, and the two halves of the bridge.
+ */
+export interface SigningGate {
+  readonly origin: string;
+  readonly jwksUrl: string;
+  readonly upstream: string;
+  readonly secret: string;
+  /** How often the keys were asked for. */
+  fetches(): number;
+  /** While ill, the keys cannot be had. */
+  ill(ill: boolean): void;
+  /** Replaces the gate's key by a new one with a new kid. */
+  rotate(): void;
+  /** The compact form of a JWT. In: what differs from a good one; a member set to undefined is left out. */
+  assertion(claims?: Fields, header?: Fields, signWith?: (signed: Buffer, key: Key) => Buffer): string;
+  readonly key: Key;
+  close(): Promise<void>;
+}
+
+export function makeKey(kid: string): Key {
+  return { kid, ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) };
+}
+
+export function es256(signed: Buffer, { privateKey }: Key): Buffer {
+  return sign('sha256', signed, { key: privateKey, dsaEncoding: 'ieee-p1363' });
+}
+
+export const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+export async function startKeys(sub: string): Promise<SigningGate> {
+  const origin = 'https://gate.example';
+  const upstream = 'school';
+  let key = makeKey('k1');
+  let rotations = 1;
+  let fetches = 0;
+  let isIll = false;
+  const server = createServer((_request, response) => {
+    fetches += 1;
+    if (isIll) return response.writeHead(500).end('ill');
+    const { privateKey: rsa, publicKey: rsaPublic } = RSA;
+    const jwk = (of: KeyObject) => of.export({ format: 'jwk' });
+    const keys = [
+      { ...jwk(key.publicKey), kid: key.kid, alg: 'ES256', use: 'sig' },
+      // What a key set may hold besides, and no assertion is signed with.
+      { ...jwk(rsaPublic), kid: 'rsa', alg: 'RS256', use: 'sig' },
+      { ...jwk(ENCRYPTION.publicKey), kid: ENCRYPTION.kid, use: 'enc' },
+      { kty: 'oct', kid: 'oct', k: Buffer.from('published').toString('base64url') },
+      { kty: 'EC', crv: 'P-384', kid: 'other-curve', ...jwk(P384.publicKey) },
+    ];
+    return response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys, unused: rsa.type }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin,
+    upstream,
+    secret: createHash('sha256').update('between gate and school').digest('hex'),
+    jwksUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/.well-known/jwks.json`,
+    fetches: () => fetches,
+    ill: (ill) => {
+      isIll = ill;
+    },
+    rotate() {
+      rotations += 1;
+      key = makeKey(`k${rotations}`);
+    },
+    get key() {
+      return key;
+    },
+    assertion(claims = {}, header = {}, signWith = es256) {
+      const now = Math.floor(Date.now() / 1000);
+      const body = {
+        iss: origin,
+        aud: upstream,
+        sub,
+        email: 'sam@example.com',
+        scope: 'courses:read orders:read',
+        client_id: 'app-1',
+        grant_id: 'grant-1',
+        iat: now,
+        exp: now + 60,
+        ...claims,
+      };
+      const signed = `${base64url({ alg: 'ES256', kid: key.kid, typ: 'JWT', ...header })}.${base64url(body)}`;
+      return `${signed}.${signWith(Buffer.from(signed), key).toString('base64url')}`;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const P384 = generateKeyPairSync('ec', { namedCurve: 'P-384' });
+export const ENCRYPTION = makeKey('enc');
+
+/** The gate's half of the bridge: `sso` is base64 of a query, `sig` the HMAC-SHA256 of that base64 text, in hex. */
+export function bridgeQuery(secret: string, fields: Readonly<Record<string, string>>): { sso: string; sig: string } {
+  const sso = Buffer.from(new URLSearchParams(fields).toString()).toString('base64');
+  return { sso, sig: bridgeSignature(secret, sso) };
+}
+
+export function bridgeSignature(secret: string, sso: string): string {
+  return createHmac('sha256', secret).update(sso).digest('hex');
+}
