@@ -30,3 +30,14 @@ export const RAILS: Framework = {
   fields: { username: 'user[email]', password: 'user[password]' },
   newPassword: (_old, fresh) => ({ password: fresh }),
 };
+
+export const LARAVEL: Framework = {
+  name: 'Laravel',
+  probe: ['php', '-r', 'require "Illuminate/autoload.php"; exit(extension_loaded("pdo_sqlite") ? 0 : 1);'],
+  install: 'apt-get install php-laravel-framework php-cli php-sqlite3 php-mbstring',
+  commands: ({ app, port }) => ({
+    prepare: ['php', app('laravel/prepare.php')],
+    serve: ['php', '-S', `127.0.0.1:${port}`, app('laravel/index.php')],
+  }),
+  newPassword: (_old, fresh) => ({ password: fresh }),
+};

@@ -1,0 +1,65 @@
+<?php
+
+namespace App\Coursegate;
+
+use Illuminate\Http\JsonResponse;
+use Illuminate\Http\Request;
+use Illuminate\Support\Facades\Auth;
+
+/** Who is signed in (whoami), and the signed redirect (bridge). */
+class CoursegateController
+{
+    private $gate;
+
+    public function __construct(Gate $gate)
+    {
+        $this->gate = $gate;
+    }
+
+    public function whoami(Request $request)
+    {
+        $member = $this->member($request);
+        $headers = ['Cache-Control' => 'no-store', 'Vary' => 'Cookie'];
+        if ($member === null) {
+            return new JsonResponse(['error' => 'not_signed_in'], 401, $headers);
+        }
+
+        return new JsonResponse($this->gate->describe($member), 200, $headers);
+    }
+
+    /** Asks for a sign-in when there is none, and sends the browser back to the gate with a signed answer. */
+    public function bridge(Request $request)
+    {
+        $question = $this->gate->readBridge((string) $request->server('QUERY_STRING'));
+        if ($question === null) {
+            return new JsonResponse(['error' => 'invalid_request'], 400, ['Cache-Control' => 'no-store']);
+        }
+        $member = $this->member($request);
+        if ($member === null) {
+            return redirect()->guest(route('login'))->header('Cache-Control', 'no-store');
+        }
+        [$nonce, $returnTo] = $question;
+        $shown = $this->gate->describe($member);
+        $sso = base64_encode(http_build_query([
+            'nonce' => $nonce,
+            'external_id' => $shown['id'],
+            'email' => $shown['email'],
+            'username' => (string) ($member->username ?? ''),
+            'name' => $shown['name'],
+            'version' => $shown['version'],
+        ]));
+        $answer = http_build_query(['sso' => $sso, 'sig' => $this->gate->sign($sso)]);
+        $address = strtok($returnTo, '#');
+
+        return redirect()->away($address.(strpos($address, '?') === false ? '?' : '&').$answer, 302, [
+            'Cache-Control' => 'no-store',
+            'Referrer-Policy' => 'no-referrer',
+        ]);
+    }
+
+    /** An assertion signs nobody in: it is for one request. */
+    private function member(Request $request)
+    {
+        return $request->attributes->has('coursegate') ? null : Auth::user();
+    }
+}

@@ -1,0 +1,27 @@
+<?php
+
+namespace App\Coursegate;
+
+use Illuminate\Contracts\Http\Kernel;
+use Illuminate\Support\Facades\Route;
+use Illuminate\Support\ServiceProvider;
+
+/** Puts the drop-in in its place: settings from config/coursegate.php, the middleware before all others, two routes. */
+class CoursegateServiceProvider extends ServiceProvider
+{
+    public function register()
+    {
+        $this->app->singleton(Gate::class, function () {
+            return new Gate((array) config('coursegate'));
+        });
+    }
+
+    public function boot(Kernel $kernel)
+    {
+        $kernel->prependMiddleware(VerifyAssertion::class);
+        Route::middleware('web')->prefix('coursegate')->group(function () {
+            Route::get('whoami', [CoursegateController::class, 'whoami']);
+            Route::get('bridge', [CoursegateController::class, 'bridge']);
+        });
+    }
+}

@@ -1,0 +1,194 @@
+<?php
+
+namespace App\Coursegate;
+
+use Illuminate\Contracts\Auth\Authenticatable;
+use Illuminate\Contracts\Cache\LockTimeoutException;
+use Illuminate\Support\Facades\Cache;
+use InvalidArgumentException;
+
+/** What is between coursegate and this site: its assertions, the bridge's signatures, and the version of a member. */
+class Gate
+{
+    /** Seconds that two clocks may be apart; that keys are kept; that pass between two fetches of them, at least. */
+    const LEEWAY = 10;
+    const KEYS_KEPT = 600;
+    const FETCH_PAUSE = 30;
+
+    /** What comes before the two coordinates of a P-256 key in DER (RFC 5480). */
+    const P256 = '3059301306072a8648ce3d020106082a8648ce3d03010703420004';
+
+    private $origin;
+    private $upstream;
+    private $secret;
+    private $jwksUrl;
+    private $pause;
+
+    /** @param array $settings origin, upstream, secret, and if wanted jwks_url and fetch_pause */
+    public function __construct(array $settings)
+    {
+        $this->origin = (string) ($settings['origin'] ?? '');
+        $this->upstream = (string) ($settings['upstream'] ?? '');
+        $this->secret = (string) ($settings['secret'] ?? '');
+        $this->jwksUrl = ($settings['jwks_url'] ?? null) ?: $this->origin.'/.well-known/jwks.json';
+        $this->pause = (int) ($settings['fetch_pause'] ?? self::FETCH_PAUSE);
+        if (! preg_match('~^https?://[^/?#@\s]+$~D', $this->origin)) {
+            throw new InvalidArgumentException('coursegate.origin has no path and no final slash');
+        }
+        if ($this->upstream === '') {
+            throw new InvalidArgumentException("coursegate.upstream is this backend's name in coursegate.yaml");
+        }
+        if (strlen($this->secret) < 32) {
+            throw new InvalidArgumentException('coursegate.secret must have 32 characters or more');
+        }
+    }
+
+    /** The member as whoami tells it. The version changes when the password does, and tells nothing of it. */
+    public function describe(Authenticatable $member): array
+    {
+        $id = (string) $member->getAuthIdentifier();
+        $key = 'coursegate.version '.config('app.key');
+
+        return [
+            'id' => $id,
+            'email' => (string) ($member->email ?? ''),
+            'name' => (string) ($member->name ?? ''),
+            'version' => substr(hash_hmac('sha256', $id."\n".$member->getAuthPassword(), $key), 0, 32),
+        ];
+    }
+
+    public function sign(string $sso): string
+    {
+        return hash_hmac('sha256', $sso, $this->secret);
+    }
+
+    /** The gate's question, when the gate has asked it: [nonce, return address]. The base64 text itself is signed. */
+    public function readBridge(string $queryString): ?array
+    {
+        $given = ['sso' => [], 'sig' => []];
+        foreach (explode('&', $queryString) as $pair) {
+            [$name, $value] = array_map('urldecode', explode('=', $pair, 2) + [1 => '']);
+            $given[$name][] = $value;
+        }
+        if (count($given['sso']) !== 1 || count($given['sig']) !== 1) {
+            return null;
+        }
+        if (! hash_equals($this->sign($given['sso'][0]), $given['sig'][0])) {
+            return null;
+        }
+        parse_str((string) base64_decode($given['sso'][0], true), $fields);
+        $nonce = $fields['nonce'] ?? null;
+        $returnTo = $fields['return_sso_url'] ?? null;
+        if (! is_string($nonce) || $nonce === '' || ! is_string($returnTo)) {
+            return null;
+        }
+        // What begins with the origin and a slash is on that origin, whatever follows, as long as no parser strips it away.
+        $ours = strpos($returnTo, $this->origin.'/') === 0 && preg_match('/^[!-\[\]-~]+$/D', $returnTo);
+
+        return $ours ? [$nonce, $returnTo] : null;
+    }
+
+    /** The claims of a good assertion, else null. Throws Unverifiable when the gate's keys cannot be had. */
+    public function readAssertion(string $token): ?array
+    {
+        if (! preg_match('/^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/D', $token, $parts)) {
+            return null;
+        }
+        [, $head, $body, $signature] = $parts;
+        $header = json_decode(self::decode($head), true, 16);
+        $claims = json_decode(self::decode($body), true, 16);
+        if (! is_array($header) || ! is_array($claims)) {
+            return null;
+        }
+        if (($header['alg'] ?? null) !== 'ES256' || isset($header['crit']) || ! is_string($header['kid'] ?? null)) {
+            return null;
+        }
+        $pem = $this->key($header['kid']);
+        $raw = self::decode($signature);
+        if ($pem === null || strlen($raw) !== 64 || openssl_verify("$head.$body", self::der($raw), $pem, 'sha256') !== 1) {
+            return null;
+        }
+        $now = time();
+        $at = [$claims['exp'] ?? null, $claims['iat'] ?? null, $claims['nbf'] ?? 0];
+        foreach ($at as $time) {
+            if (! is_int($time) && ! is_float($time)) {
+                return null;
+            }
+        }
+        foreach (['sub', 'client_id'] as $name) {
+            if (! is_string($claims[$name] ?? null) || $claims[$name] === '') {
+                return null;
+            }
+        }
+        $inTime = $at[0] > $now - self::LEEWAY && max($at[1], $at[2]) < $now + self::LEEWAY;
+        $forUs = ($claims['iss'] ?? null) === $this->origin && ($claims['aud'] ?? null) === $this->upstream;
+
+        return $inTime && $forUs ? $claims : null;
+    }
+
+    /** The gate's key of a kid, as PEM. An unknown one has them fetched anew, but not oftener than every pause. */
+    private function key(string $kid): ?string
+    {
+        $keys = Cache::get('coursegate.keys');
+        if (! isset($keys[$kid])) {
+            try {
+                $keys = Cache::lock('coursegate.fetch', 10)->block(10, function () use ($kid) {
+                    $keys = Cache::get('coursegate.keys');
+                    $mayAsk = ! isset($keys[$kid]) && Cache::add('coursegate.asked', 1, $this->pause);
+
+                    return $mayAsk ? $this->fetchKeys() : $keys;
+                });
+            } catch (LockTimeoutException $late) {
+                throw new Unverifiable();
+            }
+        }
+        if ($keys === null || (! isset($keys[$kid]) && Cache::get('coursegate.failed'))) {
+            throw new Unverifiable();
+        }
+
+        return $keys[$kid] ?? null;
+    }
+
+    private function fetchKeys(): ?array
+    {
+        $options = ['timeout' => 5, 'follow_location' => 0, 'max_redirects' => 1, 'ignore_errors' => false];
+        $text = @file_get_contents($this->jwksUrl, false, stream_context_create(['http' => $options]), 0, 1 << 20);
+        $jwks = json_decode((string) $text, true)['keys'] ?? null;
+        Cache::put('coursegate.failed', ! is_array($jwks), self::KEYS_KEPT);
+        if (! is_array($jwks)) {
+            return Cache::get('coursegate.keys');
+        }
+        $keys = [];
+        foreach ($jwks as $jwk) {
+            $usable = ($jwk['kty'] ?? '') === 'EC' && ($jwk['crv'] ?? '') === 'P-256'
+                && ($jwk['use'] ?? 'sig') === 'sig' && ($jwk['alg'] ?? 'ES256') === 'ES256';
+            if ($usable && isset($jwk['kid'], $jwk['x'], $jwk['y'])) {
+                $der = hex2bin(self::P256).self::decode($jwk['x']).self::decode($jwk['y']);
+                $keys[$jwk['kid']] = "-----BEGIN PUBLIC KEY-----\n".chunk_split(base64_encode($der), 64, "\n").'-----END PUBLIC KEY-----';
+            }
+        }
+        Cache::put('coursegate.keys', $keys, self::KEYS_KEPT);
+
+        return $keys;
+    }
+
+    private static function decode(string $base64url): string
+    {
+        return (string) base64_decode(strtr($base64url, '-_', '+/'));
+    }
+
+    /** A JWS has the two numbers one after the other (RFC 7518 section 3.4), OpenSSL wants them in DER. */
+    private static function der(string $raw): string
+    {
+        $numbers = '';
+        foreach (str_split($raw, 32) as $bytes) {
+            $number = ltrim($bytes, "\0");
+            if ($number === '' || ord($number[0]) > 0x7f) {
+                $number = "\0".$number;
+            }
+            $numbers .= "\x02".chr(strlen($number)).$number;
+        }
+
+        return "\x30".chr(strlen($numbers)).$numbers;
+    }
+}

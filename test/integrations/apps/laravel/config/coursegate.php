@@ -1,0 +1,3 @@
+<?php
+
+return require getenv('INTEGRATIONS').'/laravel/coursegate.php';

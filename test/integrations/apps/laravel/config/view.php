@@ -1,0 +1,3 @@
+<?php
+
+return ['paths' => [__DIR__], 'compiled' => getenv('DATA').'/views'];

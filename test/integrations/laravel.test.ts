@@ -1,0 +1,4 @@
+import { describeContract } from './contract.ts';
+import { LARAVEL } from './frameworks.ts';
+
+describeContract(LARAVEL);
