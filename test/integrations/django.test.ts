@@ -1,4 +1,4 @@
-import { describeContract } from './contract.ts';
-import { DJANGO } from './frameworks.ts';
+import { describeContract } from './contract/contract.ts';
+import { DJANGO } from './contract/frameworks.ts';
 
 describeContract(DJANGO);

@@ -1,4 +1,4 @@
-import { describeContract } from './contract.ts';
-import { EXPRESS } from './frameworks.ts';
+import { describeContract } from './contract/contract.ts';
+import { EXPRESS } from './contract/frameworks.ts';
 
 describeContract(EXPRESS);

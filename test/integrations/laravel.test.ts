@@ -1,4 +1,4 @@
-import { describeContract } from './contract.ts';
-import { LARAVEL } from './frameworks.ts';
+import { describeContract } from './contract/contract.ts';
+import { LARAVEL } from './contract/frameworks.ts';
 
 describeContract(LARAVEL);

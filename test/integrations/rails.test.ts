@@ -1,4 +1,4 @@
-import { describeContract } from './contract.ts';
-import { RAILS } from './frameworks.ts';
+import { describeContract } from './contract/contract.ts';
+import { RAILS } from './contract/frameworks.ts';
 
 describeContract(RAILS);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../support/world.ts';
+import { freePort } from '../../support/world.ts';
 
 /** What a drop-in is told of the gate. */
 export interface GateSettings {
@@ -58,7 +58,7 @@ export function frameworkPresent({ name, probe: [command, ...args], install }: F
 export async function startBackend(framework: Framework, gate: GateSettings): Promise<Backend> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-backend-'));
   const port = await freePort();
-  const app = (path: string) => fileURLToPath(new URL(`apps/${path}`, import.meta.url));
+  const app = (path: string) => fileURLToPath(new URL(`../apps/${path}`, import.meta.url));
   const { prepare, serve } = framework.commands({ port, folder, app });
   const options = {
     cwd: folder,
@@ -69,7 +69,7 @@ export async function startBackend(framework: Framework, gate: GateSettings): Pr
       PYTHONDONTWRITEBYTECODE: '1',
       PORT: String(port),
       DATA: folder,
-      INTEGRATIONS: fileURLToPath(new URL('../../integrations', import.meta.url)),
+      INTEGRATIONS: fileURLToPath(new URL('../../../integrations', import.meta.url)),
       COURSEGATE_ORIGIN: gate.origin,
       COURSEGATE_UPSTREAM: gate.upstream,
       COURSEGATE_SECRET: gate.secret,

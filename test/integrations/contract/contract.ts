@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Browser, createBrowser } from '../support/browser.ts';
+import { type Browser, createBrowser } from '../../support/browser.ts';
 import { type Backend, type Framework, frameworkPresent, OLU, SAM, SAM_NAME, startBackend } from './backend.ts';
 import { FORGERIES } from './forgeries.ts';
 import { bridgeQuery, bridgeSignature, type SigningGate, startKeys } from './signing-gate.ts';

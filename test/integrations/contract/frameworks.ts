@@ -24,7 +24,11 @@ export const DJANGO: Framework = {
 
 export const RAILS: Framework = {
   name: 'Rails',
-  probe: ['ruby', '-e', 'require "rails"; require "devise"; require "puma"; require "sqlite3"; require "active_record"'],
+  probe: [
+    'ruby',
+    '-e',
+    'require "rails"; require "devise"; require "puma"; require "sqlite3"; require "active_record"',
+  ],
   install: 'apt-get install ruby-railties ruby-activerecord ruby-devise ruby-sqlite3 puma',
   commands: ({ app }) => ({ serve: ['ruby', app('rails.rb')] }),
   fields: { username: 'user[email]', password: 'user[password]' },
