@@ -23,6 +23,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.views import redirect_to_login
 from django.contrib.sessions.backends.base import SessionBase
 from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.db import DataError
 from django.http import HttpResponse, JsonResponse
 from django.urls import path
 from django.utils.cache import add_never_cache_headers
@@ -131,9 +132,11 @@ def bridge(request):
     question = read_bridge(request.GET, gate())
     if question is None:
         return refuse(400, "invalid_request")
-    if not signed_in(request):
-        return redirect_to_login(request.get_full_path())
-    nonce, return_to = question
+    nonce, return_to, another = question
+    if another or not signed_in(request):
+        # Whoever comes back from the login page has chosen: asked again, the question is the same without that wish.
+        again = signed({"nonce": nonce, "return_sso_url": return_to}, gate())
+        return redirect_to_login(f"{request.path}?{urlencode(again)}")
     member = describe(request.user)
     fields = {
         "nonce": nonce,
@@ -143,9 +146,8 @@ def bridge(request):
         "name": member["name"],
         "version": member["version"],
     }
-    sso = base64.b64encode(urlencode(fields).encode()).decode()
     url = urlsplit(return_to)
-    query = urlencode([*parse_qsl(url.query, keep_blank_values=True), ("sso", sso), ("sig", sign(sso, gate()))])
+    query = urlencode([*parse_qsl(url.query, keep_blank_values=True), *signed(fields, gate())])
     response = HttpResponse(status=302)
     response["Location"] = urlunsplit(url._replace(query=query))
     response["Referrer-Policy"] = "no-referrer"
@@ -185,7 +187,7 @@ def find_member(sub):
     users = get_user_model()
     try:
         user = users._default_manager.get(pk=sub)
-    except (users.DoesNotExist, ValidationError, ValueError, TypeError, OverflowError):
+    except (users.DoesNotExist, ValidationError, ValueError, TypeError, OverflowError, DataError):
         return None
     # Byte for byte: a database that reads ' 1' as 1 does not decide who somebody is.
     return user if user.is_active and str(user.pk) == sub else None
@@ -201,6 +203,11 @@ def sign(sso, gate):
     return hmac.new(gate.secret, sso.encode(), hashlib.sha256).hexdigest()
 
 
+def signed(fields, gate):
+    sso = base64.b64encode(urlencode(fields).encode()).decode()
+    return [("sso", sso), ("sig", sign(sso, gate))]
+
+
 def read_bridge(query, gate):
     """The gate's question, when the gate has asked it: the base64 text itself is signed, not what it stands for."""
     ssos, sigs = query.getlist("sso"), query.getlist("sig")
@@ -214,7 +221,7 @@ def read_bridge(query, gate):
     # What begins with the origin and a slash is on that origin, whatever follows, as long as no parser strips it away.
     if not nonce or not return_to.startswith(f"{gate.origin}/") or not re.fullmatch(r"[!-\[\]-~]+", return_to):
         return None
-    return nonce, return_to
+    return nonce, return_to, fields.get("prompt") == "select_account"
 
 
 def read_assertion(token, gate):

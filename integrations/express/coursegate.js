@@ -83,13 +83,14 @@ export function coursegate({ origin, upstream, secret, jwksUrl, fetchPause, sign
       const asked = readBridge(new URL(request.originalUrl, origin).searchParams, secret, origin);
       if (asked === undefined) return response.status(400).json({ error: 'invalid_request' });
       const member = request.coursegate ? undefined : await signedIn(request);
-      if (!member) return response.redirect(302, loginUrl(request.originalUrl));
+      if (!member || asked.another) {
+        const path = request.originalUrl.split('?')[0];
+        return response.redirect(302, loginUrl(`${path}?${new URLSearchParams(signed(secret, asked.again))}`));
+      }
       const { id, email, name, version } = describe(member);
       const fields = { nonce: asked.nonce, external_id: id, email, username: member.username ?? '', name, version };
-      const sso = Buffer.from(new URLSearchParams(fields).toString()).toString('base64');
       const answer = new URL(asked.returnTo);
-      answer.searchParams.set('sso', sso);
-      answer.searchParams.set('sig', sign(secret, sso));
+      for (const [name, value] of Object.entries(signed(secret, fields))) answer.searchParams.set(name, value);
       response.redirect(302, answer.href);
     },
   };
@@ -97,6 +98,11 @@ export function coursegate({ origin, upstream, secret, jwksUrl, fetchPause, sign
 
 function sign(secret, sso) {
   return createHmac('sha256', secret).update(sso).digest('hex');
+}
+
+function signed(secret, fields) {
+  const sso = Buffer.from(new URLSearchParams(fields).toString()).toString('base64');
+  return { sso, sig: sign(secret, sso) };
 }
 
 /** The gate's question, when the gate has asked it: the base64 text itself is signed, not what it stands for. */
@@ -112,7 +118,9 @@ function readBridge(query, secret, origin) {
   const returnTo = fields.get('return_sso_url') ?? '';
   // What begins with the origin and a slash is on that origin, whatever follows, as long as no parser strips it away.
   if (!nonce || !returnTo.startsWith(`${origin}/`) || /[^\x21-\x5b\x5d-\x7e]/.test(returnTo)) return undefined;
-  return { nonce, returnTo };
+  // Whoever comes back from the login page has chosen: asked again, the question is the same without that wish.
+  const another = fields.get('prompt') === 'select_account';
+  return { nonce, returnTo, another, again: { nonce, return_sso_url: returnTo } };
 }
 
 /** Out: the claims of a good assertion, else undefined. Throws Unverifiable when the gate's keys cannot be had. */

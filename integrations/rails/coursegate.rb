@@ -42,14 +42,19 @@ module Coursegate
       OpenSSL::HMAC.hexdigest('SHA256', settings.secret, sso)
     end
 
+    def signed(fields)
+      sso = Base64.strict_encode64(URI.encode_www_form(fields))
+      { sso: sso, sig: sign(sso) }
+    end
+
     # Changes when the password does, and tells nothing of it.
     def version(member)
       key = Rails.application.key_generator.generate_key('coursegate version', 32)
       OpenSSL::HMAC.hexdigest('SHA256', key, "#{member.id}\n#{settings.version_of.call(member)}")[0, 32]
     end
 
-    # The gate's question, when the gate has asked it: [nonce, return address], else nil. The base64 text itself is
-    # signed, not what it stands for.
+    # The gate's question, when the gate has asked it: nonce, return address, and whether somebody else is to sign in.
+    # Else nil. The base64 text itself is signed, not what it stands for.
     def read_bridge(query_string)
       query = URI.decode_www_form(query_string)
       ssos, sigs = %w[sso sig].map { |name| query.filter_map { |key, value| value if key == name } }
@@ -60,7 +65,7 @@ module Coursegate
       # What begins with the origin and a slash is on that origin, whatever follows, as long as no parser strips it away.
       return if nonce.to_s.empty? || !return_to.to_s.start_with?("#{settings.origin}/") || return_to !~ /\A[!-\[\]-~]+\z/
 
-      [nonce, return_to]
+      [nonce, return_to, fields['prompt'] == 'select_account']
     rescue ArgumentError
       nil
     end

@@ -34,21 +34,28 @@ class CoursegateController
         if ($question === null) {
             return new JsonResponse(['error' => 'invalid_request'], 400, ['Cache-Control' => 'no-store']);
         }
+        [$nonce, $returnTo, $another] = $question;
         $member = $this->member($request);
-        if ($member === null) {
-            return redirect()->guest(route('login'))->header('Cache-Control', 'no-store');
+        if ($another || $member === null) {
+            // Laravel's login page shows itself only to guests.
+            if ($member !== null) {
+                Auth::logoutCurrentDevice();
+            }
+            // Whoever comes back has chosen: asked again, the question is the same without that wish.
+            $again = $this->gate->signed(['nonce' => $nonce, 'return_sso_url' => $returnTo]);
+            redirect()->setIntendedUrl($request->url().'?'.$again);
+
+            return redirect()->route('login')->header('Cache-Control', 'no-store');
         }
-        [$nonce, $returnTo] = $question;
         $shown = $this->gate->describe($member);
-        $sso = base64_encode(http_build_query([
+        $answer = $this->gate->signed([
             'nonce' => $nonce,
             'external_id' => $shown['id'],
             'email' => $shown['email'],
             'username' => (string) ($member->username ?? ''),
             'name' => $shown['name'],
             'version' => $shown['version'],
-        ]));
-        $answer = http_build_query(['sso' => $sso, 'sig' => $this->gate->sign($sso)]);
+        ]);
         $address = strtok($returnTo, '#');
 
         return redirect()->away($address.(strpos($address, '?') === false ? '?' : '&').$answer, 302, [

@@ -62,7 +62,18 @@ class Gate
         return hash_hmac('sha256', $sso, $this->secret);
     }
 
-    /** The gate's question, when the gate has asked it: [nonce, return address]. The base64 text itself is signed. */
+    /** In: what is said. Out: the query that says it, signed. */
+    public function signed(array $fields): string
+    {
+        $sso = base64_encode(http_build_query($fields));
+
+        return http_build_query(['sso' => $sso, 'sig' => $this->sign($sso)]);
+    }
+
+    /**
+     * The gate's question, when the gate has asked it: nonce, return address, and whether somebody else
+     * is to sign in. The base64 text itself is signed, not what it stands for.
+     */
     public function readBridge(string $queryString): ?array
     {
         $given = ['sso' => [], 'sig' => []];
@@ -85,7 +96,7 @@ class Gate
         // What begins with the origin and a slash is on that origin, whatever follows, as long as no parser strips it away.
         $ours = strpos($returnTo, $this->origin.'/') === 0 && preg_match('/^[!-\[\]-~]+$/D', $returnTo);
 
-        return $ours ? [$nonce, $returnTo] : null;
+        return $ours ? [$nonce, $returnTo, ($fields['prompt'] ?? null) === 'select_account'] : null;
     }
 
     /** The claims of a good assertion, else null. Throws Unverifiable when the gate's keys cannot be had. */

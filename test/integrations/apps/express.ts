@@ -31,7 +31,7 @@ const sessions = new Map<string, { id: number; csrf: string }>();
 const gate = coursegate({
   origin: env.COURSEGATE_ORIGIN,
   upstream: env.COURSEGATE_UPSTREAM,
-  secret: env.COURSEGATE_SECRET,
+  secret: env.COURSEGATE_BRIDGE_SECRET,
   jwksUrl: env.COURSEGATE_JWKS_URL,
   fetchPause: Number(env.COURSEGATE_FETCH_PAUSE),
   signedIn: async (request: Asked) => request.user,

@@ -30,7 +30,7 @@ require File.join(ENV.fetch('INTEGRATIONS'), 'rails/coursegate')
 Coursegate.configure(
   origin: ENV.fetch('COURSEGATE_ORIGIN'),
   upstream: ENV.fetch('COURSEGATE_UPSTREAM'),
-  secret: ENV.fetch('COURSEGATE_SECRET'),
+  secret: ENV.fetch('COURSEGATE_BRIDGE_SECRET'),
   jwks_url: ENV.fetch('COURSEGATE_JWKS_URL'),
   fetch_pause: ENV.fetch('COURSEGATE_FETCH_PAUSE').to_f
 )

@@ -72,7 +72,7 @@ export async function startBackend(framework: Framework, gate: GateSettings): Pr
       INTEGRATIONS: fileURLToPath(new URL('../../../integrations', import.meta.url)),
       COURSEGATE_ORIGIN: gate.origin,
       COURSEGATE_UPSTREAM: gate.upstream,
-      COURSEGATE_SECRET: gate.secret,
+      COURSEGATE_BRIDGE_SECRET: gate.secret,
       COURSEGATE_JWKS_URL: gate.jwksUrl,
       COURSEGATE_FETCH_PAUSE: '1',
       SAM_NAME,

@@ -30,15 +30,14 @@ export function describeContract(framework: Framework): void {
       cookie: [...browser.cookies].map(([name, { value }]) => `${name}=${value}`).join('; '),
     });
     const { username, password } = framework.fields ?? { username: 'username', password: 'password' };
+    const credentials = (member: { username: string; email: string; password: string }) => ({
+      [username]: username.includes('email') ? member.email : member.username,
+      [password]: member.password,
+    });
     const signIn = async (member: { username: string; email: string; password: string }, path = '/login') => {
       const browser = createBrowser();
-      const fields = {
-        [username]: username.includes('email') ? member.email : member.username,
-        [password]: member.password,
-      };
-      const page = await browser.submit(await browser.open(backend.url + path), fields, (location) =>
-        location.startsWith(backend.url),
-      );
+      const login = await browser.open(backend.url + path);
+      const page = await browser.submit(login, credentials(member), (location) => location.startsWith(backend.url));
       return { browser, page };
     };
 
@@ -265,6 +264,15 @@ export function describeContract(framework: Framework): void {
         expect(new URL(nobody.headers.get('location') ?? '', backend.url).origin).toBe(backend.url);
         const { page } = await signIn(SAM, pathOf(question({ nonce: 'on the way & in' })));
         expect(read(page.location).fields).toMatchObject({ nonce: 'on the way & in', external_id: SAM.id });
+      });
+
+      it('lets somebody else sign in where the gate asks for that, once', async () => {
+        const { browser: sam } = await signIn(SAM);
+        const path = pathOf(question({ prompt: 'select_account' }));
+        const page = await sam.open(backend.url + path, (location) => location.startsWith(backend.url));
+        expect(page).toMatchObject({ status: 200, location: undefined });
+        const last = await sam.submit(page, credentials(OLU), (location) => location.startsWith(backend.url));
+        expect(read(last.location).fields).toMatchObject({ nonce: 'n-1', external_id: OLU.id });
       });
 
       it('answers a repeated question with its own nonce only, which the gate takes once', async () => {

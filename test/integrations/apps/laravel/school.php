@@ -24,6 +24,15 @@ namespace App\Http {
         }
     }
 
+    /** As the skeleton's RedirectIfAuthenticated. */
+    class Guest
+    {
+        public function handle($request, \Closure $next)
+        {
+            return \Illuminate\Support\Facades\Auth::check() ? redirect('/probe') : $next($request);
+        }
+    }
+
     class Kernel extends \Illuminate\Foundation\Http\Kernel
     {
         protected $middleware = [\Illuminate\Foundation\Http\Middleware\TrimStrings::class];
@@ -39,7 +48,7 @@ namespace App\Http {
             ],
         ];
 
-        protected $routeMiddleware = ['auth' => Authenticate::class];
+        protected $routeMiddleware = ['auth' => Authenticate::class, 'guest' => Guest::class];
     }
 
     class Handler extends \Illuminate\Foundation\Exceptions\Handler
@@ -99,7 +108,7 @@ namespace {
             })->middleware('auth');
             Route::get('login', function () use ($form) {
                 return $form('<input name="username">');
-            })->name('login');
+            })->name('login')->middleware('guest');
             Route::post('login', function (Request $request) {
                 if (! Auth::attempt($request->only('username', 'password'))) {
                     return 'wrong';

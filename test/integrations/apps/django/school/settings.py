@@ -33,7 +33,7 @@ LOGIN_REDIRECT_URL = "/probe"
 COURSEGATE = {
     "ORIGIN": os.environ["COURSEGATE_ORIGIN"],
     "UPSTREAM": os.environ["COURSEGATE_UPSTREAM"],
-    "SECRET": os.environ["COURSEGATE_SECRET"],
+    "SECRET": os.environ["COURSEGATE_BRIDGE_SECRET"],
     "JWKS_URL": os.environ["COURSEGATE_JWKS_URL"],
     "FETCH_PAUSE": float(os.environ["COURSEGATE_FETCH_PAUSE"]),
 }
