@@ -40,6 +40,7 @@ class CoursegateController
             // Laravel's login page shows itself only to guests.
             if ($member !== null) {
                 Auth::logoutCurrentDevice();
+                $request->session()->invalidate();
             }
             // Whoever comes back has chosen: asked again, the question is the same without that wish.
             $again = $this->gate->signed(['nonce' => $nonce, 'return_sso_url' => $returnTo]);
