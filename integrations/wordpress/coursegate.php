@@ -103,7 +103,7 @@ final class Coursegate_Protocol {
     /** In: the members of a JWKS (RFC 7517) and a key id. Out: the signing key of that id, or null. */
     public static function key_of(array $keys, string $kid): ?array {
         foreach ($keys as $key) {
-            $signs = is_array($key) && ($key['use'] ?? 'sig') === 'sig' && ($key['alg'] ?? 'ES256') === 'ES256';
+            $signs = is_array($key) && ($key['use'] ?? 'sig') === 'sig';
             if ($signs && ($key['kty'] ?? null) === 'EC' && ($key['kid'] ?? null) === $kid) {
                 return $key;
             }

@@ -1,0 +1,62 @@
+<?php
+/**
+ * Runs one web service function as the member whom the gate's signed assertion names: ?function=NAME and its arguments.
+ * Moodle's own REST server has no place for another way to sign in, so this stands beside it. Only functions of the
+ * settings, only such that read, and where one takes a userid, it is the member's.
+ */
+define('NO_DEBUG_DISPLAY', true);
+define('NO_MOODLE_COOKIES', true);
+define('WS_SERVER', true);
+require(__DIR__ . '/../../config.php');
+
+use core_external\external_api;
+use local_coursegate\answer;
+use local_coursegate\keys;
+use local_coursegate\member;
+use local_coursegate\protocol;
+use local_coursegate\settings;
+use local_coursegate\unavailable;
+
+answer::get_only();
+try {
+    // X-Member-Id and its like are never read: who reaches this server could write them.
+    $jwt = $_SERVER['HTTP_X_COURSEGATE_ASSERTION'] ?? '';
+    $claims = protocol::verify($jwt, settings::get('origin'), settings::get('upstream'), time(), [keys::class, 'find']);
+} catch (\DomainException $thrown) {
+    answer::json(401, ['error' => 'assertion', 'message' => $thrown->getMessage()]);
+} catch (unavailable $thrown) {
+    header('Retry-After: 2');
+    answer::json(503, ['error' => 'keys']);
+}
+$user = member::find($claims['sub']);
+if ($user === null) {
+    answer::json(401, ['error' => 'assertion', 'message' => 'no such member']);
+}
+if (!empty($CFG->maintenance_enabled)) {
+    answer::json(503, ['error' => 'maintenance']);
+}
+
+$arguments = $_GET;
+$name = is_string($arguments['function'] ?? null) ? $arguments['function'] : '';
+unset($arguments['function']);
+if (!in_array($name, settings::functions(), true)) {
+    answer::json(403, ['error' => 'function']);
+}
+$function = external_api::external_function_info($name, IGNORE_MISSING);
+if (!$function || ($function->type ?? '') !== 'read') {
+    answer::json(403, ['error' => 'function']);
+}
+if (isset($function->parameters_desc->keys['userid'])) {
+    $arguments['userid'] = (int) $user->id;
+}
+
+enrol_check_plugins($user);
+\core\session\manager::set_user($user);
+$called = external_api::call_external_function($name, $arguments);
+if ($called['error']) {
+    $code = (string) ($called['exception']->errorcode ?? '');
+    $status = $code === 'invalidparameter' ? 400 : 403;
+    // The message may name what the member is not to know.
+    answer::json($status, ['error' => 'moodle', 'code' => $code]);
+}
+answer::json(200, $called['data']);

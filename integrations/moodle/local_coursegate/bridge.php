@@ -1,0 +1,28 @@
+<?php
+/** A signed one-time redirect, compatible with DiscourseConnect: ?sso=base64(nonce, return_sso_url)&sig=hmac. */
+require(__DIR__ . '/../../config.php');
+
+use local_coursegate\answer;
+use local_coursegate\member;
+use local_coursegate\protocol;
+use local_coursegate\settings;
+use local_coursegate\sign_in;
+
+answer::get_only();
+$sso = $_GET['sso'] ?? '';
+$sig = $_GET['sig'] ?? '';
+$secret = settings::get('secret');
+$asked = is_string($sso) && is_string($sig) ? protocol::read_sso($sso, $sig, $secret) : null;
+$return = $asked['return_sso_url'] ?? '';
+if ($asked === null || ($asked['nonce'] ?? '') === '' || !protocol::is_at($return, settings::get('origin'))) {
+    answer::json(403, ['error' => 'not_from_the_gate']);
+}
+$anew = in_array($asked['prompt'] ?? '', ['login', 'select_account'], true);
+sign_in::require('/local/coursegate/bridge.php', ['sso' => $sso, 'sig' => $sig], $anew);
+$member = member::signed_in();
+if ($member === null) {
+    answer::json(403, ['error' => 'not_allowed']);
+}
+$fields = ['nonce' => $asked['nonce'], 'external_id' => $member['id']] + $member;
+unset($fields['id']);
+answer::redirect(protocol::write_sso($return, $fields, $secret));

@@ -1,0 +1,16 @@
+<?php
+defined('MOODLE_INTERNAL') || die();
+
+$string['cachedef_keys'] = 'Public keys of the gate';
+$string['functions'] = 'Functions that apps may call';
+$string['functions_desc'] = 'Names of web service functions, one a line. Functions that write are refused even if they are listed.';
+$string['jwksurl'] = 'Address of the keys';
+$string['jwksurl_desc'] = 'Where this server reads the keys of the gate, when not at its origin: http://127.0.0.1:8080/.well-known/jwks.json';
+$string['origin'] = 'Origin';
+$string['origin_desc'] = 'The origin of the gate, such as https://school.example';
+$string['pluginname'] = 'coursegate';
+$string['privacy:metadata'] = 'The coursegate plugin keeps nothing. It tells the gate of the site who is signed in, and answers it as that member.';
+$string['secret'] = 'Secret of the bridge';
+$string['secret_desc'] = '32 characters or more, the same as at the gate. Left empty, there is no bridge.';
+$string['upstream'] = 'Upstream';
+$string['upstream_desc'] = 'The name that this site has under "upstreams" of the gate.';

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../support/world.ts';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const PHP = ['/usr/bin/php', '/usr/local/bin/php'].find((path) => existsSync(path));
+
+/** Whether tests that run PHP do. Without it they are skipped by name; in CI that is a failure. */
+export function phpPresent(): boolean {
+  if (PHP !== undefined) return true;
+  const advice = 'no php found: the tests of the Moodle plugin need it (apt-get install php-cli)';
+  if (process.env.CI) throw new Error(advice);
+  console.warn(`SKIPPED: ${advice}`);
+  return false;
+}
+
+/** What the stand-in for Moodle knows: rows of the user table by id, who is signed in by cookie, the plugin's settings. */
+interface State {
+  readonly members: Readonly<Record<string, Readonly<Record<string, string | number>>>>;
+  readonly sessions: Readonly<Record<string, { member: string; at: number; session?: Record<string, unknown> }>>;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly mfa?: boolean;
+  readonly maintenance?: boolean;
+}
+
+export interface MoodleSite {
+  readonly url: string;
+  /** Lays changes over what it knows. */
+  change(changes: Partial<State>): void;
+  /** As if the time had passed for which the keys are not asked for again, or all of it. */
+  forgetKeys(which: 'pause' | 'all'): void;
+  complaints(): string;
+  close(): Promise<void>;
+}
+
+/** The plugin's pages under PHP's own server, on a stand-in for Moodle that has its names and not its behaviour. */
+export async function startMoodle(first: State): Promise<MoodleSite> {
+  const root = mkdtempSync(join(tmpdir(), 'coursegate-moodle-'));
+  mkdirSync(join(root, 'lib'));
+  cpSync(here('apps/moodle/config.php'), join(root, 'config.php'));
+  cpSync(here('apps/moodle/filelib.php'), join(root, 'lib/filelib.php'));
+  cpSync(here('../../integrations/moodle/local_coursegate'), join(root, 'local/coursegate'), { recursive: true });
+  let state = first;
+  const change = (changes: Partial<State>) => {
+    state = { ...state, ...changes };
+    writeFileSync(join(root, 'state.json'), JSON.stringify(state));
+  };
+  const cache = join(root, 'cache.json');
+  change({});
+  writeFileSync(cache, '{}');
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const server = spawn(PHP ?? '', ['-q', '-S', `127.0.0.1:${port}`, '-t', root], { stdio: 'ignore' });
+  const ended = new Promise<void>((resolve) => server.once('close', () => resolve()));
+  while (!(await listens(url))) {
+    if (server.exitCode !== null) throw new Error(`php -S ended with ${server.exitCode}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const log = join(root, 'complaints.log');
+  return {
+    url,
+    change,
+    forgetKeys(which) {
+      const { pause: _, ...kept } = JSON.parse(readFileSync(cache, 'utf8'));
+      writeFileSync(cache, JSON.stringify(which === 'all' ? {} : kept));
+    },
+    complaints: () => (existsSync(log) ? readFileSync(log, 'utf8') : ''),
+    async close() {
+      server.kill('SIGKILL');
+      await ended;
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+function listens(url: string): Promise<boolean> {
+  return fetch(url).then(
+    (response) => response.arrayBuffer().then(() => true),
+    () => false,
+  );
+}

@@ -1,0 +1,324 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { FORGERIES } from './contract/forgeries.ts';
+import { bridgeQuery, bridgeSignature, type SigningGate, startKeys } from './contract/signing-gate.ts';
+import { type MoodleSite, phpPresent, startMoodle } from './moodle-site.ts';
+
+const row = (id: number, username: string, more: Record<string, string | number> = {}) => ({
+  id,
+  username,
+  firstname: username === 'sam' ? 'Sam' : 'Somebody',
+  lastname: 'Ortiz',
+  email: `${username}@example.com`,
+  password: `$6$hash-of-${username}`,
+  auth: 'manual',
+  confirmed: 1,
+  deleted: 0,
+  suspended: 0,
+  mnethostid: 1,
+  ...more,
+});
+
+const MEMBERS = {
+  1: row(1, 'guest'),
+  2: row(2, 'olu'),
+  3: row(3, 'kit', { suspended: 1 }),
+  4: row(4, 'sam'),
+  5: row(5, 'gone', { deleted: 1 }),
+  6: row(6, 'new', { confirmed: 0 }),
+  7: row(7, 'shut', { auth: 'nologin' }),
+  8: row(8, 'elsewhere', { mnethostid: 2 }),
+  9: row(9, 'unready', { todo: 'policy' }),
+};
+const SAM = '4';
+
+describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
+  let gate: SigningGate;
+  let site: MoodleSite;
+  const start = () => ({
+    members: MEMBERS,
+    sessions: {
+      'of-sam': { member: SAM, at: 1_795_000_000 },
+      'of-guest': { member: '1', at: 1 },
+      'of-suspended': { member: '3', at: 1 },
+      'of-unready': { member: '9', at: 1 },
+      'of-an-administrator': { member: SAM, at: 1, session: { loggedinas: true } },
+    },
+    settings: {
+      origin: gate.origin,
+      upstream: gate.upstream,
+      secret: gate.secret,
+      jwksurl: gate.jwksUrl,
+      functions: 'courses\n site, enrol unknown',
+    },
+    mfa: false,
+    maintenance: false,
+  });
+  beforeAll(async () => {
+    gate = await startKeys(SAM);
+    site = await startMoodle(start());
+  });
+  beforeEach(() => site.change(start()));
+  afterAll(async () => {
+    const complaints = site?.complaints();
+    await site?.close();
+    await gate?.close();
+    expect(complaints).toBe('');
+  });
+
+  const get = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
+    fetch(`${site.url}/local/coursegate/${path}`, { redirect: 'manual', ...init, headers });
+  const json = async (answer: Response) => ({ status: answer.status, body: JSON.parse(await answer.text()) });
+  const asserted = (token: string = gate.assertion()) => ({ 'x-coursegate-assertion': token });
+  const as = (session: string) => ({ cookie: `MoodleSession=${session}` });
+  const COURSES = 'api.php?function=courses';
+
+  describe('api.php', () => {
+    it('runs a function as the member of the assertion', async () => {
+      const answer = await get('api.php?function=site', asserted());
+      expect(answer.headers.get('cache-control')).toBe('no-store, private');
+      expect(await json(answer)).toEqual({ status: 200, body: { called: 'site', as: 'sam', with: {} } });
+    });
+
+    it('fills in whose it is, whatever is asked', async () => {
+      for (const asked of ['', '&userid=2', '&userid[]=2', '&userid=']) {
+        const { body } = await json(await get(`${COURSES}&limit=3${asked}`, asserted()));
+        expect(body).toEqual({ called: 'courses', as: 'sam', with: { limit: '3', userid: 4 } });
+      }
+    });
+
+    it.each(['hidden', 'enrol', 'unknown', '', 'courses ', 'site,courses'])('runs no function %j', async (name) => {
+      const answer = await get(`api.php?function=${encodeURIComponent(name)}`, asserted());
+      expect(await json(answer)).toEqual({ status: 403, body: { error: 'function' } });
+    });
+
+    it('runs none for who shows no assertion, whatever else is shown', async () => {
+      const pretended = { 'x-member-id': SAM, 'x-member-email': 'sam@example.com', ...as('of-sam') };
+      expect((await get(COURSES, pretended)).status).toBe(401);
+      expect((await json(await get(COURSES, { ...pretended, 'x-member-id': '2', ...asserted() }))).body.as).toBe('sam');
+    });
+
+    it.each(Object.entries(FORGERIES))('refuses an assertion with %s', async (_title, forge) => {
+      expect(await json(await get(COURSES, asserted(forge(gate))))).toMatchObject({
+        status: 401,
+        body: { error: 'assertion' },
+      });
+    });
+
+    it.each([
+      ['no grant, as an ID token has none', { grant_id: undefined }],
+      ['a life longer than any of the gate’s', { exp: Math.floor(Date.now() / 1000) + 3600 }],
+      ['its validity still to begin', { nbf: Math.floor(Date.now() / 1000) + 3600 }],
+      ['a zero in front of the member', { sub: `0${SAM}` }],
+      ['more behind the member', { sub: `${SAM} or 1=1` }],
+      ['a line feed behind the member', { sub: `${SAM}\n` }],
+    ])('refuses an assertion with %s', async (_what, claims) => {
+      expect((await get(COURSES, asserted(gate.assertion(claims)))).status).toBe(401);
+    });
+
+    it.each(Object.keys(MEMBERS).filter((id) => !['2', SAM, '9'].includes(id)))('refuses member %s', async (sub) => {
+      expect((await get(COURSES, asserted(gate.assertion({ sub })))).status).toBe(401);
+    });
+
+    it('tells of a failure its code alone', async () => {
+      for (const [code, status] of [
+        ['invalidparameter', 400],
+        ['nopermissions', 403],
+      ] as const) {
+        const answer = await get(`${COURSES}&fail=${code}`, asserted());
+        expect(await json(answer)).toEqual({ status, body: { error: 'moodle', code } });
+      }
+    });
+
+    it('only reads, and not during maintenance', async () => {
+      expect((await get(COURSES, asserted(), { method: 'POST' })).status).toBe(405);
+      site.change({ maintenance: true });
+      expect((await get(COURSES, asserted())).status).toBe(503);
+    });
+
+    it('says 503 without the keys, asks again for an unknown one, and not at once for the next', async () => {
+      site.forgetKeys('all');
+      gate.ill(true);
+      expect((await get(COURSES, asserted())).status).toBe(503);
+      const asked = gate.fetches();
+      expect((await get(COURSES, asserted())).status).toBe(503);
+      expect(gate.fetches()).toBe(asked);
+      gate.ill(false);
+      site.forgetKeys('pause');
+      expect((await get(COURSES, asserted())).status).toBe(200);
+      gate.rotate();
+      expect((await get(COURSES, asserted())).status).toBe(200);
+      const before = gate.fetches();
+      expect((await get(COURSES, asserted(gate.assertion({}, { kid: 'made-up' })))).status).toBe(401);
+      expect(gate.fetches()).toBe(before);
+      gate.ill(true);
+      site.forgetKeys('pause');
+      expect((await get(COURSES, asserted(gate.assertion({}, { kid: 'made-up' })))).status).toBe(401);
+      expect((await get(COURSES, asserted())).status).toBe(200);
+      gate.ill(false);
+    });
+  });
+
+  describe('whoami.php', () => {
+    it('says who is signed in', async () => {
+      const answer = await get('whoami.php', as('of-sam'));
+      expect(answer.headers.get('cache-control')).toBe('no-store, private');
+      expect(await json(answer)).toEqual({
+        status: 200,
+        body: {
+          id: '4',
+          email: 'sam@example.com',
+          name: 'Sam Ortiz',
+          username: 'sam',
+          version: expect.stringMatching(/^[0-9a-f]{32}$/),
+          auth_time: 1_795_000_000,
+        },
+      });
+    });
+
+    it.each(['', 'of-nobody', 'of-guest', 'of-suspended', 'of-unready', 'of-an-administrator'])(
+      'is 401 for the session %j',
+      async (session) => {
+        expect((await get('whoami.php', as(session))).status).toBe(401);
+      },
+    );
+
+    it('is 401 until the second factor was shown', async () => {
+      site.change({ mfa: true });
+      expect((await get('whoami.php', as('of-sam'))).status).toBe(401);
+      const shown = { member: SAM, at: 1, session: { tool_mfa_authenticated: true } };
+      site.change({ sessions: { 'of-sam': shown } });
+      expect((await get('whoami.php', as('of-sam'))).status).toBe(200);
+    });
+
+    it.each(['password', 'auth'])('gives another version after another %s', async (field) => {
+      const version = async () => (await json(await get('whoami.php', as('of-sam')))).body.version;
+      const before = await version();
+      expect(await version()).toBe(before);
+      site.change({ members: { ...MEMBERS, [SAM]: row(4, 'sam', { lastname: 'Ortega', email: 'new@example.com' }) } });
+      expect(await version()).toBe(before);
+      site.change({ members: { ...MEMBERS, [SAM]: row(4, 'sam', { [field]: 'another' }) } });
+      expect(await version()).not.toBe(before);
+    });
+
+    it('is read by no page of another site, and only read', async () => {
+      for (const from of ['cross-site', 'same-site']) {
+        expect((await get('whoami.php', { ...as('of-sam'), 'sec-fetch-site': from })).status).toBe(403);
+      }
+      const answer = await get('whoami.php', { ...as('of-sam'), origin: 'https://evil.example' });
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+      expect((await get('whoami.php', as('of-sam'), { method: 'POST' })).status).toBe(405);
+    });
+  });
+
+  describe('signin.php', () => {
+    const open = (returnTo: string, session = '', more = '') =>
+      get(`signin.php?return_to=${encodeURIComponent(returnTo)}${more}`, as(session));
+    const at = (answer: Response) => answer.headers.get('location') ?? '';
+
+    it('sends a member to the login page, from there back to itself, and then on', async () => {
+      const login = new URL(at(await open('/oauth/interaction/a1?x=1&y=2')));
+      expect(login.pathname).toBe('/login/index.php');
+      const back = new URL(login.searchParams.get('then') ?? '');
+      const answer = await get(`signin.php${back.search}`, as('of-sam'));
+      expect(at(answer)).toBe('/oauth/interaction/a1?x=1&y=2');
+    });
+
+    it('signs out who is signed in, once, since somebody else may be meant', async () => {
+      const answer = await open('/oauth/x', 'of-sam');
+      expect(answer.headers.getSetCookie()).toEqual(['MoodleSession=; Max-Age=0']);
+      expect(new URL(at(answer)).searchParams.get('again')).toBe('1');
+      expect(at(await open('/oauth/x', 'of-sam', '&again=1'))).toBe('/oauth/x');
+    });
+
+    it.each([
+      '',
+      '/',
+      '/my/',
+      '//evil.example/oauth/',
+      'https://evil.example/oauth/',
+      '/oauth/\\evil',
+      '/oauth/a\r\nb',
+      '/oauth/#a',
+    ])('goes to no %j', async (returnTo) => {
+      for (const session of ['', 'of-sam']) expect((await open(returnTo, session)).status).toBe(400);
+    });
+  });
+
+  describe('bridge.php', () => {
+    const callback = () => `${gate.origin}/oauth/sign-in/back`;
+    const asked = (fields: Record<string, string> = {}, secret = gate.secret) =>
+      bridgeQuery(secret, { nonce: 'n-1', return_sso_url: callback(), ...fields });
+    const open = (query: Record<string, string>, session = '') =>
+      get(`bridge.php?${new URLSearchParams(query)}`, as(session));
+
+    it('answers who is signed in, signed, to the gate', async () => {
+      const url = new URL((await open(asked(), 'of-sam')).headers.get('location') ?? '');
+      expect(url.origin + url.pathname).toBe(callback());
+      const sso = url.searchParams.get('sso') ?? '';
+      expect(url.searchParams.get('sig')).toBe(bridgeSignature(gate.secret, sso));
+      const { body } = await json(await get('whoami.php', as('of-sam')));
+      expect(Object.fromEntries(new URLSearchParams(Buffer.from(sso, 'base64').toString()))).toEqual({
+        nonce: 'n-1',
+        external_id: '4',
+        email: 'sam@example.com',
+        name: 'Sam Ortiz',
+        username: 'sam',
+        version: body.version,
+        auth_time: '1795000000',
+      });
+    });
+
+    it('sends whoever is not signed in, or wants to be somebody else, to the login page and back', async () => {
+      const login = new URL((await open(asked())).headers.get('location') ?? '');
+      expect(login.pathname).toBe('/login/index.php');
+      const back = new URL(login.searchParams.get('then') ?? '');
+      expect((await get(`bridge.php${back.search}`, as('of-sam'))).headers.get('location')).toContain(callback());
+      const other = await open(asked({ prompt: 'select_account' }), 'of-sam');
+      expect(other.headers.getSetCookie()).toEqual(['MoodleSession=; Max-Age=0']);
+    });
+
+    it('answers nobody who may not be here', async () => {
+      for (const session of ['of-suspended', 'of-an-administrator']) {
+        expect((await open(asked(), session)).status).toBe(403);
+      }
+    });
+
+    it.each<[string, () => Record<string, string>]>([
+      ['the signature of another secret', () => asked({}, 'x'.repeat(64))],
+      ['no signature', () => ({ ...asked(), sig: '' })],
+      ['no nonce', () => asked({ nonce: '' })],
+      ['another site to return to', () => asked({ return_sso_url: `${gate.origin}.evil.example/` })],
+    ])('refuses %s, whoever asks', async (_what, query) => {
+      for (const session of ['', 'of-sam']) expect((await open(query(), session)).status).toBe(403);
+    });
+
+    it('is not there without a secret of a good length', async () => {
+      const { settings, ...rest } = start();
+      for (const secret of ['', 'short']) {
+        site.change({ ...rest, settings: { ...settings, secret } });
+        expect((await open(asked({}, secret), 'of-sam')).status).toBe(403);
+      }
+    });
+  });
+});
+
+describe('the two drop-ins in PHP', () => {
+  it.each(['wordpress', 'moodle'])('%s comes with a configuration that loads', async (site) => {
+    const file = fileURLToPath(new URL(`../../integrations/${site}/coursegate.yaml`, import.meta.url));
+    expect((await loadConfig({ file, environment: {} })).config.upstreams).toHaveProperty([site]);
+  });
+
+  const shared = (file: string) =>
+    /\/\/ >>> shared\n(.*)\/\/ <<< shared\n/s.exec(
+      readFileSync(fileURLToPath(new URL(`../../integrations/${file}`, import.meta.url)), 'utf8'),
+    )?.[1];
+
+  it('speak to the gate by the same code', () => {
+    const one = shared('wordpress/coursegate.php');
+    expect(one?.length).toBeGreaterThan(2000);
+    expect(shared('moodle/local_coursegate/classes/protocol.php')).toBe(one);
+  });
+});

@@ -1,0 +1,455 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FORGERIES } from './contract/forgeries.ts';
+import { bridgeQuery, bridgeSignature, type SigningGate, startKeys } from './contract/signing-gate.ts';
+import { ADMIN, OLU, SAM, startWordpress, type WordpressSite, wordpressPresent } from './wordpress-site.ts';
+
+/** What the school's theme might add: where courses come from, what a ban is, and a plugin that acts too early. */
+const OF_THE_SCHOOL = `<?php
+add_filter('coursegate_courses', function ($courses, $member) {
+    foreach (get_user_meta($member->ID, 'course') as $title) $courses[] = ['id' => md5($title), 'title' => $title];
+    return $courses;
+}, 10, 2);
+add_filter('coursegate_member', function ($member, $user) {
+    return get_user_meta($user->ID, 'banned', true) ? null : $member;
+}, 10, 2);
+add_action('init', function () { header('X-At-Init: ' . get_current_user_id()); });
+`;
+
+describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
+  let gate: SigningGate;
+  let site: WordpressSite;
+  beforeAll(async () => {
+    gate = await startKeys(SAM.id);
+    site = await startWordpress({
+      settings: {
+        COURSEGATE_ORIGIN: gate.origin,
+        COURSEGATE_UPSTREAM: gate.upstream,
+        COURSEGATE_SECRET: gate.secret,
+        COURSEGATE_JWKS_URL: gate.jwksUrl,
+      },
+      plugins: { 'school.php': OF_THE_SCHOOL },
+    });
+  }, 120_000);
+  afterAll(async () => {
+    const complaints = site?.complaints();
+    await site?.close();
+    await gate?.close();
+    expect(complaints).toEqual([]);
+  });
+
+  const get = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
+    fetch(site.url + path, { redirect: 'manual', ...init, headers });
+  const asserted = (token: string = gate.assertion()) => ({ 'x-coursegate-assertion': token });
+  const json = async (answer: Response) => ({ status: answer.status, body: JSON.parse(await answer.text()) });
+  const ME = '/wp-json/coursegate/v1/me';
+
+  /** Signs in at wp-login.php. Out: the Cookie value a browser then sends. */
+  const signIn = async ({ login, password }: { login: string; password: string }): Promise<string> => {
+    const answer = await fetch(`${site.url}/wp-login.php`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' },
+      body: new URLSearchParams({ log: login, pwd: password, testcookie: '1' }),
+    });
+    expect(answer.status).toBe(302);
+    return answer.headers
+      .getSetCookie()
+      .map((line) => line.split(';')[0])
+      .join('; ');
+  };
+  const whoami = async (cookie: string) => json(await get('/?coursegate=whoami', { cookie }));
+
+  /** As if the time had passed for which the keys are not asked for again. */
+  const askAgain = () => site.run(`delete_site_transient('coursegate_keys_pause');`);
+
+  describe('asked for a member by an assertion', () => {
+    it('says 503 while the keys of the gate cannot be had, and works when they can', async () => {
+      gate.ill(true);
+      const answer = await get(ME, asserted());
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);
+      const fetches = gate.fetches();
+      expect((await get(ME, asserted())).status).toBe(503);
+      expect(gate.fetches()).toBe(fetches);
+      gate.ill(false);
+      await askAgain();
+      expect((await get(ME, asserted())).status).toBe(200);
+    });
+
+    it('answers about that member, and the next request is anonymous again', async () => {
+      const answer = await get(ME, asserted());
+      expect(await json(answer)).toEqual({
+        status: 200,
+        body: {
+          id: SAM.id,
+          email: SAM.email,
+          name: SAM.name,
+          memberSince: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+          roles: ['author'],
+        },
+      });
+      expect(answer.headers.getSetCookie()).toEqual([]);
+      expect(answer.headers.get('cache-control')).toBe('no-store, private');
+      expect((await get(ME)).status).toBe(401);
+    });
+
+    it('lets no plugin act in the member’s name before the REST API answers', async () => {
+      const answer = await get(ME, asserted());
+      expect([answer.status, answer.headers.get('x-at-init')]).toEqual([200, '0']);
+    });
+
+    it.each(Object.entries(FORGERIES))('refuses one with %s', async (_title, forge) => {
+      const answer = await get(ME, asserted(forge(gate)));
+      expect(await json(answer)).toMatchObject({ status: 401, body: { code: 'coursegate_assertion' } });
+      expect(answer.headers.get('cache-control')).toContain('no-store');
+    });
+
+    it.each([
+      ['no grant, as an ID token has none', { grant_id: undefined }],
+      ['a life longer than any of the gate’s', { exp: Math.floor(Date.now() / 1000) + 3600 }],
+      ['its validity still to begin', { nbf: Math.floor(Date.now() / 1000) + 3600 }],
+      ['a zero in front of the member', { sub: `0${SAM.id}` }],
+      ['more behind the member', { sub: `${SAM.id} or 1=1` }],
+      ['a line feed behind the member', { sub: `${SAM.id}\n` }],
+    ])('refuses an assertion with %s', async (_what, claims) => {
+      expect((await get(ME, asserted(gate.assertion(claims)))).status).toBe(401);
+    });
+
+    it('refuses a bad one everywhere, never serving the page to nobody instead', async () => {
+      for (const path of ['/', '/wp-login.php', '/wp-json/wp/v2/posts', '/?coursegate=whoami', '/xmlrpc.php']) {
+        expect([path, (await get(path, asserted('a.b.c'))).status]).toEqual([path, 401]);
+      }
+    });
+
+    it('reads no other header: who reaches WordPress could write them', async () => {
+      const headers = { 'x-member-id': ADMIN.id, 'x-member-email': ADMIN.email, 'x-member-name': ADMIN.login };
+      expect((await get(ME, headers)).status).toBe(401);
+      expect((await json(await get(ME, { ...asserted(), ...headers }))).body).toMatchObject({ id: SAM.id });
+    });
+
+    it('refuses the assertion of one member beside the cookie of another', async () => {
+      const cookie = await signIn(OLU);
+      expect((await get(ME, { cookie, ...asserted() })).status).toBe(401);
+    });
+
+    it('refuses a member whom the school no longer lets in', async () => {
+      await site.run(`update_user_meta(${SAM.id}, 'banned', '1');`);
+      expect((await get(ME, asserted())).status).toBe(401);
+      await site.run(`delete_user_meta(${SAM.id}, 'banned');`);
+      expect((await get(ME, asserted())).status).toBe(200);
+    });
+
+    it.each([
+      ['a page', '/'],
+      ['the dashboard', '/wp-admin/profile.php'],
+      ['the login', '/wp-login.php'],
+      ['XML-RPC', '/xmlrpc.php'],
+      ['another REST route', '/wp-json/wp/v2/posts'],
+      ['another REST route by its parameter', `${ME}?rest_route=/wp/v2/users/me`],
+      ['a route that begins alike', '/wp-json/coursegate/v1x'],
+    ])('opens no %s', async (_what, path) => {
+      const answer = await get(path, asserted());
+      expect([403, 404]).toContain(answer.status);
+      expect(await answer.text()).not.toContain(SAM.email);
+    });
+
+    it('opens no listed route by another method, in a batch, or inside of an answer', async () => {
+      const post = (path: string, headers: Record<string, string>, body: object) =>
+        get(
+          path,
+          { ...asserted(), 'content-type': 'application/json', ...headers },
+          { method: 'POST', body: JSON.stringify(body) },
+        );
+      const title = 'written by an app';
+      for (const [path, headers] of [
+        ['/wp-json/wp/v2/posts', {}],
+        ['/wp-json/wp/v2/posts?_method=POST', {}],
+        ['/wp-json/wp/v2/posts?_method=GET', {}],
+      ] as const) {
+        expect([403, 404]).toContain((await post(path, headers, { title, status: 'publish' })).status);
+      }
+      const batch = { requests: [{ path: '/wp/v2/posts', method: 'POST', body: { title, status: 'publish' } }] };
+      const answered = await post('/wp-json/batch/v1', {}, batch);
+      expect(answered.status).toBe(403);
+      expect(await site.run(`echo count(get_posts(['title' => '${title}', 'post_status' => 'any']));`)).toBe('0');
+    });
+
+    it('asks for the keys again when it does not know one, and then not for a while', async () => {
+      await askAgain();
+      const before = gate.fetches();
+      for (let at = 0; at < 5; at += 1) {
+        expect((await get(ME, asserted(gate.assertion({}, { kid: `made-up-${at}` })))).status).toBe(401);
+      }
+      expect(gate.fetches()).toBe(before + 1);
+      gate.rotate();
+      expect((await get(ME, asserted())).status).toBe(401);
+      await askAgain();
+      expect((await get(ME, asserted())).status).toBe(200);
+      expect(gate.fetches()).toBe(before + 2);
+    });
+
+    it('goes on for a while with the keys it has when the gate cannot be asked', async () => {
+      await site.run(`$kept = get_site_transient('coursegate_keys'); $kept['at'] -= 1200;
+        set_site_transient('coursegate_keys', $kept, 3600); delete_site_transient('coursegate_keys_pause');`);
+      gate.ill(true);
+      const fetches = gate.fetches();
+      expect((await get(ME, asserted())).status).toBe(200);
+      expect(gate.fetches()).toBe(fetches + 1);
+      gate.ill(false);
+    });
+  });
+
+  describe('what apps can read', () => {
+    const items = async (path: string, token?: string) => (await json(await get(path, asserted(token)))).body;
+    const ofOlu = () => gate.assertion({ sub: OLU.id });
+
+    it('are the member’s own posts, drafts too, and nobody else’s', async () => {
+      const page = await items(`${ME}/posts`);
+      expect(page).toMatchObject({ total: 3, nextPage: null });
+      expect(page.items.map(({ title, status }: Record<string, string>) => [title, status]).sort()).toEqual([
+        ['Sam Ortiz & a draft post', 'draft'],
+        ['Sam Ortiz & a private post', 'private'],
+        ['Sam Ortiz & a publish post', 'publish'],
+      ]);
+      expect(JSON.stringify(await items(`${ME}/posts`, ofOlu()))).not.toContain('Sam');
+    });
+
+    it('are the member’s own comments, those that wait too, as text', async () => {
+      const page = await items(`${ME}/comments`);
+      expect(page).toMatchObject({ total: 3, nextPage: null });
+      expect(page.items).toContainEqual({
+        id: expect.any(String),
+        text: 'Sam Ortiz on a draft post',
+        approved: false,
+        on: 'Sam Ortiz & a draft post',
+        writtenAt: expect.stringMatching(/Z$/),
+      });
+      expect((await items(`${ME}/comments`, ofOlu())).items[0].text).toMatch(/^Olu Adé on/);
+    });
+
+    it('are the courses that the site says the member takes, a page at a time', async () => {
+      expect(await items(`${ME}/courses`)).toEqual({ items: [], total: 0, nextPage: null });
+      await site.run(`for ($n = 1; $n <= 21; $n++) add_user_meta(${SAM.id}, 'course', "Course $n");`);
+      expect(await items(`${ME}/courses`)).toMatchObject({ items: { length: 20 }, total: 21, nextPage: 2 });
+      expect(await items(`${ME}/courses?page=2`)).toMatchObject({ items: [{ title: 'Course 21' }], nextPage: null });
+      expect((await items(`${ME}/courses`, ofOlu())).total).toBe(0);
+    });
+
+    it('are no orders where there is no shop', async () => {
+      expect((await get(`${ME}/orders`, asserted())).status).toBe(404);
+    });
+
+    it('takes no parameter that names somebody else', async () => {
+      for (const name of ['author', 'user_id', 'id', 'user', 'customer']) {
+        expect(await items(`${ME}?${name}=${OLU.id}`)).toMatchObject({ id: SAM.id });
+        expect(JSON.stringify(await items(`${ME}/posts?${name}=${OLU.id}`))).not.toContain('Olu');
+        expect(JSON.stringify(await items(`${ME}/comments?${name}=${OLU.id}`))).not.toContain('Olu');
+      }
+    });
+  });
+
+  describe('whoami', () => {
+    it('says who the login cookie belongs to, by the cookie alone', async () => {
+      const before = Math.floor(Date.now() / 1000);
+      const cookie = await signIn(SAM);
+      const answer = await get('/?coursegate=whoami', { cookie });
+      expect(answer.headers.get('cache-control')).toContain('no-store');
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+      const { auth_time: authTime, ...member } = JSON.parse(await answer.text());
+      expect(member).toEqual({
+        id: SAM.id,
+        email: SAM.email,
+        name: SAM.name,
+        username: SAM.login,
+        version: expect.stringMatching(/^[0-9a-f]{32}$/),
+      });
+      expect(authTime).toBeGreaterThanOrEqual(before);
+      // What the REST API would say to the same browser.
+      expect((await get(ME, { cookie })).status).toBe(401);
+    });
+
+    it('says 401 to nobody, to a cookie that was changed, and to one that was signed out', async () => {
+      expect(await whoami('')).toEqual({ status: 401, body: { error: 'not_signed_in' } });
+      const cookie = await signIn(SAM);
+      expect((await whoami(cookie.replace(/(wordpress_logged_in_\w+=)\w+/, `$1${OLU.login}`))).status).toBe(401);
+      await site.run(`WP_Session_Tokens::get_instance(${SAM.id})->destroy_all();`);
+      expect((await whoami(cookie)).status).toBe(401);
+    });
+
+    it('is read by no page of another site, and only read', async () => {
+      const cookie = await signIn(SAM);
+      for (const from of ['cross-site', 'same-site']) {
+        const answer = await get('/?coursegate=whoami', {
+          cookie,
+          'sec-fetch-site': from,
+          origin: 'https://evil.example',
+        });
+        expect(answer.status).toBe(403);
+        expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+      }
+      expect(
+        (await get('/?coursegate=whoami', { cookie, origin: 'https://evil.example' })).headers.get(
+          'access-control-allow-origin',
+        ),
+      ).toBeNull();
+      for (const method of ['POST', 'HEAD', 'PUT', 'OPTIONS']) {
+        const answer = await get('/?coursegate=whoami', { cookie }, { method });
+        expect([method, answer.status]).toEqual([method, 405]);
+      }
+    });
+
+    const VERSION = `$_COOKIE = []; echo coursegate_member(get_userdata(${SAM.id}), null)['version'];`;
+    it.each([
+      ['a new password', `wp_set_password('sam-and-the-river', ${SAM.id});`],
+      ['another role', `get_userdata(${SAM.id})->set_role('subscriber');`],
+      ['"log out everywhere" by an administrator', `WP_Session_Tokens::get_instance(${SAM.id})->destroy_all();`],
+      [
+        '"log out everywhere else"',
+        `$all = WP_Session_Tokens::get_instance(${SAM.id}); $kept = $all->create(time() + 60); $all->destroy_others($kept);`,
+      ],
+      ['all sessions of all members ended', 'WP_Session_Tokens::destroy_all_for_all_users();'],
+    ])('gives another version after %s', async (_what, php) => {
+      await site.run(`WP_Session_Tokens::get_instance(${SAM.id})->create(time() + 60);`);
+      const before = await site.run(VERSION);
+      expect(await site.run(VERSION)).toBe(before);
+      await site.run(php);
+      expect(await site.run(VERSION)).not.toBe(before);
+      await site.run(`wp_set_password('${SAM.password}', ${SAM.id}); get_userdata(${SAM.id})->set_role('author');`);
+    });
+
+    it('keeps the version over signing in, signing out, sessions that ran out, and another name', async () => {
+      const before = await site.run(VERSION);
+      const cookie = await signIn(SAM);
+      const answer = await get('/wp-login.php?action=logout', { cookie });
+      const out = /href="([^"]*action=logout[^"]*)"/.exec(await answer.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
+      expect((await get(out.slice(site.url.length), { cookie })).status).toBe(302);
+      expect((await whoami(cookie)).status).toBe(401);
+      await site.run(`update_user_meta(${SAM.id}, 'session_tokens', ['old' => ['expiration' => time() - 10, 'login' => 1]]);
+        WP_Session_Tokens::get_instance(${SAM.id})->create(time() + 60);
+        wp_update_user(['ID' => ${SAM.id}, 'first_name' => 'Samuel']);`);
+      expect(await site.run(VERSION)).toBe(before);
+    });
+
+    it('leaves nothing of a member who was deleted while signed in', async () => {
+      const left = await site.run(`require_once ABSPATH . 'wp-admin/includes/user.php';
+        $id = wp_insert_user(['user_login' => 'short', 'user_pass' => 'short']);
+        WP_Session_Tokens::get_instance($id)->create(time() + 60);
+        wp_delete_user($id);
+        echo $GLOBALS['wpdb']->get_var("select count(*) from wp_usermeta where user_id = $id");`);
+      expect(left).toBe('0');
+    });
+  });
+
+  describe('the bridge', () => {
+    const callback = () => `${gate.origin}/oauth/sign-in/back`;
+    const asked = (fields: Record<string, string> = {}, secret = gate.secret) => ({
+      coursegate: 'bridge',
+      ...bridgeQuery(secret, { nonce: 'n-1', return_sso_url: callback(), ...fields }),
+    });
+    const open = (query: Record<string, string>, cookie = '') => get(`/?${new URLSearchParams(query)}`, { cookie });
+
+    it('answers who is signed in, signed, to the gate', async () => {
+      const cookie = await signIn(OLU);
+      const answer = await open(asked(), cookie);
+      expect([answer.status, answer.headers.get('referrer-policy')]).toEqual([302, 'no-referrer']);
+      const url = new URL(answer.headers.get('location') ?? '');
+      expect(url.origin + url.pathname).toBe(callback());
+      const sso = url.searchParams.get('sso') ?? '';
+      expect(url.searchParams.get('sig')).toBe(bridgeSignature(gate.secret, sso));
+      const fields = Object.fromEntries(new URLSearchParams(Buffer.from(sso, 'base64').toString()));
+      const { body } = await whoami(cookie);
+      expect(fields).toEqual({
+        nonce: 'n-1',
+        external_id: OLU.id,
+        email: OLU.email,
+        name: OLU.name,
+        username: OLU.login,
+        version: body.version,
+        auth_time: String(body.auth_time),
+      });
+    });
+
+    it('sends a member who is not signed in to the login page, and from there back to itself', async () => {
+      // A + and a / in the base64 survive the way through two queries.
+      const sso = Buffer.from(`nonce=~~~~~~??????&return_sso_url=${callback()}`).toString('base64');
+      expect(sso).toMatch(/[+].*[/]/);
+      const query = { coursegate: 'bridge', sso, sig: bridgeSignature(gate.secret, sso) };
+      const login = new URL((await open(query)).headers.get('location') ?? '');
+      expect(login.pathname).toBe('/wp-login.php');
+      const page = await (await get(login.pathname + login.search)).text();
+      const back =
+        /name="redirect_to" value="([^"]*)"/.exec(page)?.[1]?.replaceAll('&#038;', '&').replaceAll('&amp;', '&') ?? '';
+      const signedIn = await get(
+        '/wp-login.php',
+        { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' },
+        {
+          method: 'POST',
+          body: new URLSearchParams({ log: OLU.login, pwd: OLU.password, redirect_to: back }),
+        },
+      );
+      const here = new URL(signedIn.headers.get('location') ?? '');
+      const cookie = signedIn.headers
+        .getSetCookie()
+        .map((line) => line.split(';')[0])
+        .join('; ');
+      const answer = await get(here.pathname + here.search, { cookie });
+      expect(answer.headers.get('location')).toContain(callback());
+    });
+
+    it('asks who it is again when the member wants to be somebody else, once', async () => {
+      const cookie = await signIn(OLU);
+      const query = asked({ prompt: 'select_account' });
+      const login = new URL((await open(query, cookie)).headers.get('location') ?? '');
+      expect([login.pathname, login.searchParams.get('reauth')]).toEqual(['/wp-login.php', '1']);
+      const back = new URL(login.searchParams.get('redirect_to') ?? '');
+      expect((await get(back.pathname + back.search, { cookie })).headers.get('location')).toContain(callback());
+    });
+
+    const stranger = 'x'.repeat(64);
+    it.each<[string, () => Record<string, string>]>([
+      ['no signature', () => ({ ...asked(), sig: '' })],
+      ['the signature of another secret', () => asked({}, stranger)],
+      [
+        'the signature of the decoded text',
+        () => {
+          const { sso } = bridgeQuery(gate.secret, { nonce: 'n', return_sso_url: callback() });
+          return {
+            coursegate: 'bridge',
+            sso,
+            sig: bridgeSignature(gate.secret, Buffer.from(sso, 'base64').toString()),
+          };
+        },
+      ],
+      [
+        'a payload that is not base64',
+        () => ({ coursegate: 'bridge', sso: '!!', sig: bridgeSignature(gate.secret, '!!') }),
+      ],
+      ['no nonce', () => asked({ nonce: '' })],
+      ['nowhere to return', () => asked({ return_sso_url: '' })],
+      ['another site to return to', () => asked({ return_sso_url: 'https://evil.example/back' })],
+      ['a site whose name begins like the gate’s', () => asked({ return_sso_url: `${gate.origin}.evil.example/back` })],
+      ['the gate’s name before an @', () => asked({ return_sso_url: `${gate.origin}@evil.example/` })],
+      ['a backslash', () => asked({ return_sso_url: `${gate.origin}/\\evil.example` })],
+      ['a line feed', () => asked({ return_sso_url: `${gate.origin}/a\r\nSet-Cookie: a=b` })],
+      ['a script to return to', () => asked({ return_sso_url: 'javascript:alert(1)' })],
+      [
+        'two places to return to',
+        () => {
+          const text = new URLSearchParams([
+            ['nonce', 'n'],
+            ['return_sso_url', callback()],
+            ['return_sso_url', callback()],
+          ]);
+          const sso = Buffer.from(text.toString()).toString('base64');
+          return { coursegate: 'bridge', sso, sig: bridgeSignature(gate.secret, sso) };
+        },
+      ],
+      ['a list for a payload', () => ({ coursegate: 'bridge', 'sso[]': 'a', sig: bridgeSignature(gate.secret, 'a') })],
+    ])('refuses %s, whoever asks', async (_what, query) => {
+      for (const cookie of ['', await signIn(OLU)]) {
+        const answer = await open(query(), cookie);
+        expect(await json(answer)).toEqual({ status: 403, body: { error: 'not_from_the_gate' } });
+        expect(answer.headers.get('location')).toBeNull();
+      }
+    });
+  });
+});
