@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { storedSuspensions } from '../src/authorization-server/administration/suspensions.ts';
 import { createIntrospect } from '../src/authorization-server/introspect.ts';
 import { openKeyring } from '../src/authorization-server/keyring.ts';
 import { storedMembers } from '../src/authorization-server/members.ts';
@@ -21,6 +22,7 @@ export async function tokenCheck(store: Store, origin: string, scopes: readonly 
     scopesOf: () => scopes,
     store,
     members,
+    suspensions: storedSuspensions(store, Date.now),
     keys: keyring.privateKeys(),
     resourceServers: new Map(),
     languages: ['en'],

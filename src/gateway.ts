@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configuredAccount } from './account/configured.ts';
+import { callerCheck } from './authorization-server/administration/caller.ts';
+import { createCommands } from './authorization-server/administration/commands.ts';
 import { createAuthorizationServer } from './authorization-server/authorization-server.ts';
 import { type DocumentNetwork, INTERNET } from './authorization-server/client-documents/network.ts';
 import { ENDPOINTS } from './authorization-server/endpoints.ts';
@@ -146,6 +148,7 @@ export async function startGateway({
             ownCookie: isOwnCookie,
           });
 
+    const audit = createAudit(log);
     const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
 
     const login = createLogin(config.login, { origin, call, secrets: loaded.loginSecrets });
@@ -187,11 +190,11 @@ export async function startGateway({
       unusedLifetime: registration.unusedLifetime,
       redirects,
       clock,
-      audit: createAudit(log),
+      audit,
       onRevoked() {
         cache.clear();
         // Without the bus the other replicas believe what they remember until it runs out by itself.
-        bus.announce().catch((error: unknown) => log.warn({ err: error }, 'the other replicas were not told'));
+        return bus.announce().catch((error: unknown) => log.warn({ err: error }, 'the other replicas were not told'));
       },
       renderErrorPage(ctx, code, detail) {
         ctx.respond = false;
@@ -221,7 +224,7 @@ export async function startGateway({
             mcp: config.mcp,
             call,
             prepare: account?.prepare,
-            audit: createAudit(log),
+            audit,
             serverOf: mcpServer,
             onError: (error) => log.error({ err: error }, 'a tool failed'),
           });
@@ -327,6 +330,18 @@ export async function startGateway({
       readiness: createReadiness({ probeStore: probe, draining: () => draining, log }),
       rotateKeys: () => server.rotateKeys(),
       metrics: metrics.exposition,
+      commands: createCommands({
+        control: server.control,
+        identify: callerCheck({
+          secrets: loaded.admin.hmac,
+          mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
+          store,
+          counters,
+          clock,
+          audit,
+        }),
+        onError: (error) => log.error({ err: error }, 'a command failed'),
+      }),
       graphiql:
         account === undefined || config.account === undefined
           ? undefined
@@ -341,7 +356,7 @@ export async function startGateway({
       { ...dispatch, request: (request, response) => withPatience(() => dispatch.request(request, response)) },
       { ...listen, longestHead: config.limits.headers },
       (request, response) => void admin(request, response),
-      listen.admin,
+      { ...listen.admin, tls: loaded.admin.mtls },
     );
 
     const sweep = oneAtATime(() => sweepAll(store, () => draining), 'the store could not be swept', log);

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Dispatch } from './dispatch.ts';
 import { drainOf } from './drain.ts';
@@ -36,7 +37,10 @@ export async function openListeners(
       readonly longestHead: number;
     },
   admin: RequestListener,
-  adminAddress: Address,
+  adminAddress: Address & {
+    /** PEM texts: it speaks TLS then, and asks for a client certificate, which nobody must have. */
+    readonly tls: { readonly cert: string; readonly key: string; readonly clientCa: string } | undefined;
+  },
 ): Promise<Listeners> {
   const longestHead = Math.max(1, Math.round(publicAddress.headTimeout * 1000));
   const publicServer = createServer(
@@ -61,7 +65,21 @@ export async function openListeners(
   continueWhenRead(publicServer);
   lingerAfterEarlyAnswers(publicServer);
   keepPace(publicServer, publicAddress);
-  const adminServer = createServer(admin);
+  const adminServer =
+    adminAddress.tls === undefined
+      ? createServer(admin)
+      : createTlsServer(
+          {
+            cert: adminAddress.tls.cert,
+            key: adminAddress.tls.key,
+            ca: adminAddress.tls.clientCa,
+            requestCert: true,
+            // Whether there is a good one is asked where it matters: probes and metrics come without.
+            rejectUnauthorized: false,
+            minVersion: 'TLSv1.2',
+          },
+          admin,
+        );
   const [publicDrain, adminDrain] = [drainOf(publicServer), drainOf(adminServer)];
 
   await listen(publicServer, publicAddress);

@@ -4,6 +4,8 @@ import type { Handler } from '../http/exchange.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 import { formatScope } from '../oauth/scope.ts';
 import { deriveKey } from '../storage/seal.ts';
+import { type AccountControl, createAccountControl } from './administration/account-control.ts';
+import { storedSuspensions } from './administration/suspensions.ts';
 import { answerReplay } from './answer-replay.ts';
 import { type ClientDocumentsOptions, createClientDocuments } from './client-documents/client-documents.ts';
 import { judgeClient } from './client-documents/feature.ts';
@@ -37,7 +39,6 @@ export interface AuthorizationServerOptions
       | 'unusedLifetime'
       | 'redirects'
       | 'clock'
-      | 'onRevoked'
       | 'renderErrorPage'
       | 'onServerError'
     >,
@@ -50,6 +51,8 @@ export interface AuthorizationServerOptions
   readonly keyring: Keyring;
   /** The page of connected apps; undefined: there is none. */
   readonly connectedApps: Pick<ConnectedAppsOptions, 'names' | 'timeZone' | 'back'> | undefined;
+  /** Called after anything was revoked. Who ends grants waits until it is done. */
+  readonly onRevoked: () => Promise<void>;
 }
 
 export interface AuthorizationServer {
@@ -62,6 +65,8 @@ export interface AuthorizationServer {
   readonly grants: Grants;
   /** What apps did with them. */
   readonly usage: Usage;
+  /** What the school decides about members and apps. */
+  readonly control: AccountControl;
   /** Moves on to the next signing key, at once and without a token lost. */
   rotateKeys(): Promise<void>;
   /** Takes over a rotation done elsewhere, and does the one that is due. */
@@ -85,9 +90,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const { origin, secret, store, clock, keyring } = options;
   const scopes = Object.keys(options.scopes);
   const members = storedMembers(store);
-  const grants = storedGrants(store, options.onRevoked);
   const usage = createUsage(store, clock);
   const csrfKey = deriveKey(secret, 'csrf');
+  const suspensions = storedSuspensions(store, clock);
+  const grants = storedGrants(store, options.onRevoked);
   const documents =
     options.documents === undefined
       ? undefined
@@ -106,6 +112,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       scopes,
       registration: options.registration !== undefined,
       members,
+      suspensions,
       documents,
       keys: keyring.privateKeys(),
       cookieKey: deriveKey(secret, 'cookies'),
@@ -127,6 +134,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
         members,
         grants,
         connectedApps: options.connectedApps && ENDPOINTS.apps,
+        suspensions,
         csrfKey,
       }),
       connectedApps:
@@ -172,6 +180,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     introspect: (token) => current.introspect(token),
     grants,
     usage,
+    control: createAccountControl({ grants, members, suspensions, store, audit: options.audit }),
     async rotateKeys() {
       await keyring.rotate();
       current = assemble();

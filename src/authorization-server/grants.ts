@@ -51,21 +51,22 @@ export interface Grants {
   revokeEach(ids: readonly string[], of: GrantsOf): Promise<readonly StandingGrant[]>;
   /**
    * Ends all of them, some at a time, and lets other requests go first in between. Each is ended whole or not at all. What
-   * is granted meanwhile is ended too; what fails half way can be called again. Out: how many.
+   * is granted meanwhile is ended too; what fails half way can be called again. In: what to call with
+   * each that has ended. Out: how many.
    */
-  revokeAll(of: GrantsOf): Promise<number>;
+  revokeAll(of: GrantsOf, ended?: (grant: StandingGrant) => void): Promise<number>;
 }
 // Every method throws GatewayError `store_unavailable`.
 
-/** In: the store, and what to call after each commit that took access away. */
-export function storedGrants(store: Store, onRevoked: () => void): Grants {
+/** In: the store, and what to call after each commit that took access away; who ends grants waits for it. */
+export function storedGrants(store: Store, onRevoked: () => void | Promise<void>): Grants {
   const find = (of: GrantsOf, limit: number) =>
     'member' in of
       ? store.findBy('Grant', 'member', of.member, limit)
       : store.findBy('Grant', 'client', of.client, limit);
   const end = async (ids: readonly string[]) => {
     await store.commit(ids.flatMap(ending));
-    onRevoked();
+    await onRevoked();
   };
 
   const standing = async (id: string, of: GrantsOf): Promise<StandingGrant | undefined> => {
@@ -101,12 +102,13 @@ export function storedGrants(store: Store, onRevoked: () => void): Grants {
       return ended;
     },
 
-    async revokeAll(of) {
-      for (let ended = 0; ; ) {
+    async revokeAll(of, ended) {
+      for (let count = 0; ; ) {
         const found = (await find(of, BATCH)).map(toGrant);
-        if (found.length === 0) return ended;
+        if (found.length === 0) return count;
         await end(found.map(({ id }) => id));
-        ended += found.length;
+        for (const grant of found) ended?.(grant);
+        count += found.length;
         await turn();
       }
     },

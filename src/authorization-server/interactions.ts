@@ -8,7 +8,9 @@ import type { Exchange, Handler } from '../http/exchange.ts';
 import type { LoginConnector, Member } from '../login/connector.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import { parseScope } from '../oauth/scope.ts';
+import type { Audit, AuditEvent } from '../operations/audit.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
+import type { Suspensions } from './administration/suspensions.ts';
 import { saveGrant } from './consent-grant.ts';
 import { appView, scopeGroups } from './consent-view.ts';
 import { csrfToken, isCsrfToken, refuseCrossSite } from './csrf.ts';
@@ -19,12 +21,14 @@ import { consentPage } from './pages/consent.ts';
 import { loginPage } from './pages/login.ts';
 import { PageFailure } from './pages/page-failure.ts';
 import { type Pages, redirect } from './pages/pages.ts';
+import { suspendedPage } from './pages/suspended.ts';
 import { mustSignIn, type SignInWishes, type Step } from './sign-in-wishes.ts';
 
 export interface InteractionOptions {
   readonly provider: Provider;
   readonly connector: LoginConnector;
   readonly members: Members;
+  readonly suspensions: Suspensions;
   readonly indicators: ResourceIndicators;
   readonly origin: string;
   readonly pages: Pages;
@@ -34,6 +38,7 @@ export interface InteractionOptions {
   readonly connectedApps: string | undefined;
   readonly csrfKey: Buffer;
   readonly clock: Clock;
+  readonly audit: Audit;
 }
 
 /**
@@ -59,7 +64,21 @@ type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 const BODY_LIMIT = 16 * 1024;
 
 export function createInteractions(options: InteractionOptions): Interactions {
-  const { provider, connector, members, origin, pages } = options;
+  const { provider, connector, members, suspensions, origin, pages } = options;
+
+  const tell = (
+    { provenance }: Exchange,
+    { params }: Interaction,
+    event: Pick<AuditEvent, 'action'> & Partial<Pick<AuditEvent, 'member' | 'grantId' | 'reason'>>,
+  ): void =>
+    options.audit({
+      clientId: String(params.client_id),
+      member: undefined,
+      grantId: undefined,
+      address: provenance.clientAddress,
+      requestId: provenance.requestId,
+      ...event,
+    });
 
   /** The interaction, in whose language this request is answered from now on. */
   const found = async (exchange: Exchange): Promise<Interaction> => {
@@ -71,10 +90,15 @@ export function createInteractions(options: InteractionOptions): Interactions {
   const step = async (exchange: Exchange, step: Step): Promise<void> => {
     const { request, response } = exchange;
     const interaction = await found(exchange);
-    const member = await connector.identify(request.headers);
+    const member = await connector.identify(request.headers).catch((thrown: unknown) => {
+      tell(exchange, interaction, { action: 'sign_in_failed', reason: 'login_unavailable' });
+      throw thrown;
+    });
     const wishes = wishesOf(interaction);
     if (member === undefined || mustSignIn(wishes, member, step, unixSeconds(options.clock))) {
       if (step === 'first-visit') return redirect(response, signInUrl(interaction));
+      const reason = member === undefined ? 'not_signed_in' : 'not_as_asked_for';
+      tell(exchange, interaction, { action: 'sign_in_failed', member: member?.sub, reason });
       const csrf = csrfToken(options.csrfKey, interaction.uid, member?.sub ?? '');
       const cancel = { action: `${ENDPOINTS.interaction}/${interaction.uid}`, csrf };
       const account = member === undefined ? undefined : accountOf(member);
@@ -82,6 +106,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
         loginPage(words, { account, signIn: signInUrl(interaction), cancel }),
       );
     }
+    if (await isSuspended(exchange, interaction, member)) return;
     if (interaction.prompt.name === 'consent' && interaction.session?.accountId === member.sub) {
       return showConsent(response, interaction, member);
     }
@@ -95,12 +120,34 @@ export function createInteractions(options: InteractionOptions): Interactions {
     return connector.signInUrl(returnTo, { ...asked, ...wish }).href;
   };
 
-  /** Hands the result over and sends the browser on. Of two answers given at once, the later finds it over. */
-  const finish = async ({ request, response }: Exchange, result: InteractionResults): Promise<void> => {
+  /** Out: whether the school has suspended the member, who has then been told. */
+  const isSuspended = async (exchange: Exchange, interaction: Interaction, member: Member): Promise<boolean> => {
+    if ((await suspensions.since(member.sub)) === undefined) return false;
+    tell(exchange, interaction, { action: 'sign_in_failed', member: member.sub, reason: 'suspended' });
+    const csrf = csrfToken(options.csrfKey, interaction.uid, member.sub);
+    const view = {
+      account: accountOf(member),
+      cancel: { action: `${ENDPOINTS.interaction}/${interaction.uid}`, csrf },
+    };
+    pages.send(exchange.response, 403, (words) => suspendedPage(words, view));
+    return true;
+  };
+
+  /**
+   * Hands the result over and sends the browser on. Of two answers given at once, the later finds it over. In: what to
+   * do once it is handed over, before the answer.
+   */
+  const finish = async (
+    { request, response }: Exchange,
+    result: InteractionResults,
+    done: () => void,
+  ): Promise<void> => {
     try {
       // A refusal replaces what was submitted before; anything else adds to it.
       const mergeWithLastSubmission = !('error' in result);
-      redirect(response, await provider.interactionResult(request, response, result, { mergeWithLastSubmission }));
+      const next = await provider.interactionResult(request, response, result, { mergeWithLastSubmission });
+      done();
+      redirect(response, next);
     } catch (thrown) {
       if (!(thrown instanceof errors.SessionNotFound)) throw thrown;
       throw new PageFailure('invalid_request', 'failure.interaction_over');
@@ -116,14 +163,13 @@ export function createInteractions(options: InteractionOptions): Interactions {
       await interaction.save(interaction.exp - unixSeconds(options.clock));
     }
     await members.save(member);
-    await finish(exchange, {
-      login: {
-        accountId: member.sub,
-        remember: false,
-        ...(member.authTime === undefined ? {} : { ts: member.authTime }),
-        ...(member.acr === undefined ? {} : { acr: member.acr }),
-      },
-    });
+    const login = {
+      accountId: member.sub,
+      remember: false,
+      ...(member.authTime === undefined ? {} : { ts: member.authTime }),
+      ...(member.acr === undefined ? {} : { acr: member.acr }),
+    };
+    await finish(exchange, { login }, () => tell(exchange, interaction, { action: 'signed_in', member: member.sub }));
   };
 
   const showConsent = async (
@@ -174,11 +220,14 @@ export function createInteractions(options: InteractionOptions): Interactions {
       if (interaction.result?.consent !== undefined) return redirect(response, interaction.returnTo);
       if (form.get('decision') === 'deny') {
         const result = { error: 'access_denied', error_description: 'the member did not approve' };
-        return finish(exchange, result);
+        return finish(exchange, result, () =>
+          tell(exchange, interaction, { action: 'consent_denied', member: member?.sub }),
+        );
       }
       if (form.get('decision') !== 'approve' || member === undefined || interaction.session?.accountId !== member.sub) {
         return redirect(response, `${ENDPOINTS.interaction}/${interaction.uid}`);
       }
+      if (await isSuspended(exchange, interaction, member)) return;
       const requested = [...(parseScope(String(interaction.params.scope ?? '')) ?? [])];
       const ticked = new Set(form.getAll('scope'));
       // `openid` says only who, which the member tells by approving at all: it has no box. Approving that alone, when
@@ -196,7 +245,9 @@ export function createInteractions(options: InteractionOptions): Interactions {
         resources: resourcesOf(interaction, options.indicators.audience),
       });
       try {
-        await finish(exchange, { consent: { grantId } });
+        await finish(exchange, { consent: { grantId } }, () =>
+          tell(exchange, interaction, { action: 'consent_given', member: member.sub, grantId }),
+        );
       } catch (thrown) {
         // Nobody will ever hold a token of it.
         await (await provider.Grant.find(grantId))?.destroy();

@@ -5,6 +5,7 @@ import { DPOP_ALGORITHMS } from '../oauth/dpop.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import type { Clock, Store } from '../storage/store.ts';
 import { adapterFactory } from './adapter.ts';
+import type { Suspensions } from './administration/suspensions.ts';
 import type { ClientDocuments } from './client-documents/client-documents.ts';
 import { documentFeature, documentFetch } from './client-documents/feature.ts';
 import { COOKIE_NAMES } from './cookies.ts';
@@ -55,6 +56,7 @@ export interface ProviderOptions {
   readonly unusedLifetime: number;
   readonly redirects: RedirectPolicy;
   readonly clock: Clock;
+  readonly suspensions: Suspensions;
   readonly onRevoked: () => void;
   /** Shows a person what went wrong with an authorization request that cannot be redirected. */
   readonly renderErrorPage: (ctx: KoaContextWithOIDC, error: string, description: string) => void;
@@ -144,8 +146,10 @@ export function createProvider(options: ProviderOptions): Provider {
       const grantId = ctx.oidc.result?.consent?.grantId;
       return grantId === undefined ? undefined : ctx.oidc.provider.Grant.find(grantId);
     },
-    async findAccount(_ctx, sub) {
+    async findAccount(_ctx, sub, exchanged) {
       const member = await options.members.find(sub);
+      // Where a code or refresh token is exchanged; that a member is asked at all is decided in the interaction.
+      if (exchanged !== undefined && (await options.suspensions.since(sub)) !== undefined) return undefined;
       if (member === undefined) return undefined;
       // Claims are served by our own userinfo; the ID token says who, and nothing more.
       return { accountId: sub, claims: () => ({ sub }) };

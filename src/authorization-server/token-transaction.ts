@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Provenance } from '../http/provenance.ts';
-import type { Audit, TokenEvent } from '../operations/audit.ts';
+import type { Audit, AuditAction } from '../operations/audit.ts';
 import type { Store } from '../storage/store.ts';
 import type { AnswerReplay, Presented, Recalled } from './answer-replay.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -32,7 +32,7 @@ const OF = {
     reuse: 'refresh_token_reuse',
     reused: 'the refresh token was used before; the connection is revoked, the member must approve again',
   },
-} as const satisfies Record<Presented['grantType'], Record<string, TokenEvent['action'] | string>>;
+} as const satisfies Record<Presented['grantType'], Record<string, AuditAction | string>>;
 
 /**
  * Runs each revocation in one commit, so that it is done or not begun, and each token request in a unit of work that is
@@ -50,7 +50,7 @@ export function tokenTransaction(
     if (ctx.path !== ENDPOINTS.token && ctx.path !== ENDPOINTS.revocation) return next();
     const unit = await removingAtOnce(store, next);
     const { oidc } = ctx as unknown as KoaContextWithOIDC;
-    const tell = (action: TokenEvent['action'], grantId: string | undefined, member: string | undefined) =>
+    const tell = (action: AuditAction, grantId: string | undefined, member: string | undefined) =>
       audit({
         action,
         clientId: oidc.client?.clientId,
@@ -58,6 +58,7 @@ export function tokenTransaction(
         member,
         address: provenanceOf(ctx.req)?.clientAddress,
         requestId: provenanceOf(ctx.req)?.requestId,
+        ...(action === 'token_revoked' ? { by: 'app' } : {}),
       });
 
     if (ctx.path === ENDPOINTS.revocation) {

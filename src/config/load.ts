@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve as resolvePath } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type AccountFiles, readAccountFiles, reason } from './account-files.ts';
+import { type AdminSecrets, readAdminSecrets } from './admin-secrets.ts';
 import { readYaml, type YamlLayer } from './document.ts';
 import { readEnvironment } from './environment.ts';
 import { readIssues } from './issues.ts';
@@ -50,6 +51,8 @@ export interface LoadedConfig {
   readonly redis: RedisSecrets | undefined;
   /** The secrets that `login` names, by where they are named: `login.secret`. */
   readonly loginSecrets: ReadonlyMap<string, string>;
+  /** What `admin` names. */
+  readonly admin: AdminSecrets;
   /** The token that `clients.registration.initialAccessToken` names; undefined: apps need none. */
   readonly initialAccessToken: string | undefined;
   /** The picture that `pages.logo` names; undefined: there is none. */
@@ -94,6 +97,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
   const accountConfig = await readAccountConfig(tree, environment, resolve);
   const secret = await readSealingSecret(tree.secret, environment, resolve);
   const redis = await readRedisSecrets(tree, environment, resolve);
+  const admin = await readAdminSecrets(tree, environment, resolve);
   const initialAccessToken = await readInitialAccessToken(tree, environment, resolve);
   const login = await readLoginSecrets(tree, environment, resolve);
   const logo = await readLogo(tree, resolve);
@@ -112,6 +116,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     ...accountConfig.findings,
     ...secret.findings,
     ...redis.findings,
+    ...admin.findings,
     ...initialAccessToken.findings,
     ...login.findings,
     ...logo.findings,
@@ -136,6 +141,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     secret: secret.value,
     redis: redis.secrets,
     loginSecrets: login.values,
+    admin: admin.secrets,
     initialAccessToken: initialAccessToken.value,
     logo: logo.value,
     upstreamDocuments: upstreamDocuments.values,

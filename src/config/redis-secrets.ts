@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { reason } from './account-files.ts';
+import { PEM, readPem } from './pem.ts';
 import type { Finding } from './problems.ts';
-import { type NamedSecret, readNamed } from './secrets.ts';
+import { readNamed } from './secrets.ts';
 import type { Environment } from './setting.ts';
 import { type Tree, valueAt } from './tree.ts';
 
@@ -33,9 +32,9 @@ export async function readRedisSecrets(
   );
   const password = await named('password');
   const sentinelPassword = await named('sentinelPassword');
-  const ca = await pem('ca', /-----BEGIN (TRUSTED )?CERTIFICATE-----/);
-  const cert = await pem('cert', /-----BEGIN CERTIFICATE-----/);
-  const key = await pem('key', /-----BEGIN [A-Z ]*PRIVATE KEY-----/);
+  const ca = await pem('ca', PEM.authority);
+  const cert = await pem('cert', PEM.certificate);
+  const key = await pem('key', PEM.key);
   return {
     secrets: {
       url: url.value,
@@ -49,21 +48,4 @@ export async function readRedisSecrets(
     },
     findings: [url, password, sentinelPassword, ca, cert, key].flatMap(({ findings }) => findings),
   };
-}
-
-async function readPem(
-  tree: Tree,
-  path: Finding['path'],
-  label: RegExp,
-  resolve: (path: string) => string,
-): Promise<NamedSecret> {
-  const file = valueAt(tree, path);
-  if (typeof file !== 'string' || file === '') return { value: undefined, findings: [] };
-  const wrong = (message: string) => ({ value: undefined, findings: [{ path, at: 'value' as const, message }] });
-  try {
-    const text = await readFile(resolve(file), 'utf8');
-    return label.test(text) ? { value: text, findings: [] } : wrong(`${file} holds no such thing in PEM`);
-  } catch (error) {
-    return wrong(`${file} cannot be read: ${reason(error)}`);
-  }
 }

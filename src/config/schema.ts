@@ -3,6 +3,7 @@ import { trustedProxyProblem } from '../http/trusted-proxies.ts';
 import { isForbiddenScheme } from '../oauth/forbidden-scheme.ts';
 import { isScopeToken } from '../oauth/scope.ts';
 import { account } from './account.ts';
+import { admin } from './admin.ts';
 import { limits, routeLimits } from './limits.ts';
 import { login } from './login.ts';
 import { mcp } from './mcp.ts';
@@ -257,6 +258,9 @@ export const configSchema = z.strictObject({
   origin,
   name: z.string().min(1).max(64).default('This school').meta({ description: 'The school, as members know it.' }),
   listen: listen.prefault({}),
+  admin: admin.prefault({}).meta({
+    description: 'Who may command on the admin listener: end, suspend and look up. Left out, nobody.',
+  }),
   store,
   secret: secretReference.optional().meta({
     description:

@@ -89,7 +89,7 @@ export function createMcpEndpoint({
     const told = (tool: string, outcome: 'success' | 'failure' | 'refused') =>
       audit({
         action: 'tool_called',
-        tool,
+        used: { kind: 'tool', name: tool },
         outcome,
         milliseconds: performance.now() - began,
         clientId: principal.kind === 'member' ? principal.clientId : undefined,

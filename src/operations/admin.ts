@@ -10,6 +10,11 @@ export interface AdminOptions {
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** For GraphiQL; undefined where there is no Account API. */
   readonly graphiql: GraphiqlOptions | undefined;
+  /** What the backend and the operator command. They see to it themselves who calls. */
+  readonly commands: {
+    takes(path: string): boolean;
+    handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  };
 }
 
 interface Said {
@@ -27,7 +32,8 @@ interface Entry {
 /**
  * The admin listener. `/livez` says that the process runs; `/readyz` that it may be sent requests. `/metrics` is for
  * Prometheus. `/keys/rotate` moves on to the next signing key. `/graphiql` is a page for people who write against the
- * Account API. Nothing here asks who calls: it listens on loopback, and takes nothing from a browser's page.
+ * Account API. These ask nobody who calls: the listener is on loopback, and takes nothing from a browser's page. The
+ * commands do: by `admin.hmac` or `admin.mtls`.
  */
 export function adminHandler(options: AdminOptions) {
   const table: Readonly<Record<string, Entry>> = {
@@ -59,13 +65,18 @@ export function adminHandler(options: AdminOptions) {
   };
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    // Every browser says so when a page of another site makes it send a request here that it may not read.
+    const fromPage = request.headers.origin !== undefined;
+    if (options.commands.takes(request.url ?? '')) {
+      if (fromPage) return send(response, { status: 403, text: 'not from a browser' });
+      return options.commands.handle(request, response);
+    }
     const entry = Object.entries(table).find(([path]) => path === (request.url ?? '').split('?', 1)[0])?.[1];
     if (entry === undefined) return send(response, { status: 404, text: 'not found' });
     if (!entry.methods.includes(request.method ?? '')) {
       return send(response, { status: 405, text: 'method not allowed' }, { allow: entry.methods.join(', ') });
     }
-    // Every browser says so when a page of another site makes it send a POST here.
-    if (request.headers.origin !== undefined) return send(response, { status: 403, text: 'not from a browser' });
+    if (fromPage) return send(response, { status: 403, text: 'not from a browser' });
     send(response, await entry.say().catch(() => ({ status: 503, text: 'the store cannot be reached' })));
   };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type GrantsOf, storedGrants } from '../../src/authorization-server/grants.ts';
+import { UnitOfWork } from '../../src/authorization-server/unit-of-work.ts';
 import { memoryStore } from '../../src/storage/memory.ts';
 import { openStore } from '../../src/storage/open.ts';
 import { redisStore } from '../../src/storage/redis.ts';
@@ -150,6 +151,37 @@ describe.each(STORES)('grants in %s', (_name, open) => {
     }
     expect(await grants.revokeAll(of)).toBe(0);
   });
+});
+
+describe.each(STORES)('a token request that is under way in %s', (_name, open) => {
+  it.each(['AuthorizationCode', 'RefreshToken'])(
+    'writes nothing when the grant of its %s ends before it commits',
+    async (kind) => {
+      const store = sealedStore(open(), SECRET);
+      try {
+        await store.commit(granting('g', 'sam', 'app'));
+        const unit = new UnitOfWork(store);
+        // As oidc-provider goes about it: everything is read and found good, then consumed, then written.
+        expect(await unit.get(kind, `${kind}-g`)).toBeDefined();
+        expect(await unit.get('Grant', 'g')).toBeDefined();
+        unit.consume(kind, `${kind}-g`);
+        const references = { grant: 'g', member: 'sam', client: 'app' };
+        for (const written of ['AccessToken', 'RefreshToken']) {
+          unit.put({ kind: written, id: `new-${written}`, payload: '{}', expiresAt: undefined, references });
+        }
+        const told: string[] = [];
+        const all = { member: 'sam' };
+        expect(await storedGrants(store, () => {}).revokeAll(all, ({ id }) => told.push(id))).toBe(1);
+        expect(told).toEqual(['g']);
+        expect(await unit.commit()).toBe(false);
+        for (const written of ['AccessToken', 'RefreshToken']) {
+          expect(await store.get(written, `new-${written}`)).toBeUndefined();
+        }
+      } finally {
+        await store.close();
+      }
+    },
+  );
 });
 
 describe.skipIf(!present)('grants in Redis', () => {

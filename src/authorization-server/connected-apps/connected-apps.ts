@@ -141,7 +141,15 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
       );
       for (const { id, clientId } of ended) {
         const { clientAddress: address, requestId } = provenance;
-        options.audit({ action: 'app_disconnected', clientId, grantId: id, member: member.sub, address, requestId });
+        options.audit({
+          action: 'app_disconnected',
+          clientId,
+          grantId: id,
+          member: member.sub,
+          by: 'member',
+          address,
+          requestId,
+        });
       }
       if (ended.length === 0) break;
     }

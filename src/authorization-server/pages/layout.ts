@@ -3,7 +3,7 @@ import type { Words } from './words.ts';
 
 export interface Page {
   /** The id of the page's one `main` element: what tools and tests find it by. */
-  readonly id: 'login' | 'sign-in' | 'consent' | 'error' | 'apps' | 'apps-sign-in' | 'disconnect';
+  readonly id: 'login' | 'sign-in' | 'consent' | 'suspended' | 'error' | 'apps' | 'apps-sign-in' | 'disconnect';
   readonly title: string;
   readonly body: Html;
 }

@@ -13,6 +13,7 @@ import { failurePage, refusalPage } from '../../../src/authorization-server/page
 import { type Frame, type Page, renderPage } from '../../../src/authorization-server/pages/layout.ts';
 import { loginPage } from '../../../src/authorization-server/pages/login.ts';
 import { PageFailure } from '../../../src/authorization-server/pages/page-failure.ts';
+import { suspendedPage } from '../../../src/authorization-server/pages/suspended.ts';
 import { type Catalogue, createWords, type Words } from '../../../src/authorization-server/pages/words.ts';
 import { PAGE_LANGUAGES } from '../../../src/config/pages.ts';
 import { type FailureCode, GatewayError } from '../../../src/errors.ts';
@@ -160,6 +161,7 @@ describe('the pages', () => {
     'sign-in to connected apps': (words) => appsSignInPage(words, { signIn: '0', back: '0' }),
     login: (words) => loginPage(words, { account: undefined, signIn: '0', cancel }),
     'login again': (words) => loginPage(words, { account: '0', signIn: '0', cancel }),
+    suspended: (words) => suspendedPage(words, { account: '0', cancel }),
     refusal: (words) => refusalPage(words, { code: '0', ...refusal, app: { name: '0', host: '0' } }),
     failure: (words) => failurePage(words, new GatewayError('invalid_request', { message: '0' }), '0'),
     'failure of ours': (words) => failurePage(words, new PageFailure('internal', 'failure.app_gone'), '0'),

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeLook, complaintsOf } from '../../support/album.ts';
 import { type App, authorizationRequest, registerApp } from '../../support/app.ts';
 import { browserPresent, launchChromium } from '../../support/chromium.ts';
+import { COMMAND_SECRET } from '../../support/commands.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../../support/recording-upstream.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { type DocumentHost, startDocumentHost } from '../client-documents/support/document-host.ts';
@@ -32,7 +33,9 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
     world = await startWorld({
       profile: 'A',
       documentNetwork: host.network,
+      environment: { COMMAND_SECRET },
       overrides: {
+        admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } },
         upstreams: { school: { url: school.url } },
         login: { whoami: { authTime: '/since' } },
         pages: { support: 'mailto:help@school.example' },
@@ -67,10 +70,14 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
     const locale = story.language === 'es' ? 'es-MX' : story.locale;
     await visit({ locale }, async (page, context) => {
       const complaints = complaintsOf(context);
-      await gatePages(page, { origin: world.origin, host, wish: story.wish }, async (shown, title) => {
-        expect(await shown.locator('html').getAttribute('lang')).toBe(story.language);
-        await look(shown, title);
-      });
+      await gatePages(
+        page,
+        { origin: world.origin, admin: world.admin, host, wish: story.wish },
+        async (shown, title) => {
+          expect(await shown.locator('html').getAttribute('lang')).toBe(story.language);
+          await look(shown, title);
+        },
+      );
       expect(complaints).toEqual([]);
     });
     expect(findings).toEqual([]);

@@ -1,12 +1,15 @@
 import type { Page } from 'playwright-core';
 import type { Look } from '../../../support/album.ts';
 import { type App, authorizationRequest, registerApp } from '../../../support/app.ts';
+import { command } from '../../../support/commands.ts';
 import { answerJson, type DocumentHost, plainDocument } from '../../client-documents/support/document-host.ts';
 
 /** Where the pages are seen: the browser is signed in at the school. */
 interface Place {
   readonly origin: string;
   readonly host: DocumentHost;
+  /** The admin listener, which takes commands: who is signed in is member m-1. */
+  readonly admin: string;
   /** What the app asks for besides: its language. */
   readonly wish: Readonly<Record<string, string>>;
 }
@@ -18,6 +21,7 @@ export async function gatePages(page: Page, place: Place, look: Look): Promise<v
   const plain = await registerApp(place.origin, { metadata: { client_name: 'Study Buddy' } });
   await consents(page, place, look, plain);
   await signIns(page, place, look, plain);
+  await suspended(page, place, look, plain);
   await refusals(page, place, look, plain);
 }
 
@@ -76,6 +80,14 @@ async function signIns(page: Page, { origin, wish }: Place, look: Look, app: App
   await back({});
   await look(page, 'login');
   await page.context().addCookies(cookies);
+}
+
+async function suspended(page: Page, { admin, wish }: Place, look: Look, app: App): Promise<void> {
+  await command(admin, '/members/m-1/suspend');
+  await page.goto((await authorizationRequest(app, wish)).url);
+  await page.locator('main#suspended').waitFor();
+  await look(page, 'suspended');
+  await command(admin, '/members/m-1/resume');
 }
 
 async function refusals(page: Page, { origin, wish }: Place, look: Look, app: App): Promise<void> {

@@ -1,0 +1,54 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
+/** The field that a signed command carries: `t=<Unix seconds>,n=<nonce>,v1=<64 hexadecimal digits>`. */
+export const SIGNATURE_FIELD = 'coursegate-signature';
+
+/** Seconds by which the clocks of the backend and the gate may differ. */
+export const WINDOW = 300;
+
+const FORM = /^t=(\d{1,12}), ?n=([A-Za-z0-9._~-]{16,128}), ?v1=([0-9a-f]{64})$/;
+
+export interface SignedCommand {
+  /** The value of the field, if there is one. */
+  readonly field: string | undefined;
+  readonly method: string;
+  /** The request target as it was sent: path and query, percent-encoding as it came. */
+  readonly target: string;
+  readonly body: Buffer;
+}
+
+export type SignatureVerdict =
+  /** `mark` is the same for no two commands, but for one that was recorded and is sent again. */
+  { readonly kind: 'valid'; readonly mark: string } | { readonly kind: 'refused'; readonly reason: string };
+
+/**
+ * Whether a command was signed with one of the secrets, just now. HMAC-SHA-256 over five things, each on a line of its
+ * own: `coursegate-v1`, the time, the nonce, method and target, and the SHA-256 of the body. In: Unix seconds. The
+ * reason of a refusal may be told to the caller: it tells nothing that the caller did not send, but our time.
+ */
+export function verifySignature(
+  { field, method, target, body }: SignedCommand,
+  secrets: readonly string[],
+  now: number,
+): SignatureVerdict {
+  if (field === undefined) return refused('the command is not signed: it needs a Coursegate-Signature field');
+  const [, time = '', nonce = '', shown = ''] = FORM.exec(field) ?? [];
+  if (shown === '')
+    return refused('Coursegate-Signature must be t=<Unix seconds>,n=<16 or more letters and digits>,v1=<hex>');
+  if (Math.abs(now - Number(time)) > WINDOW)
+    return refused(`the command was signed more than ${WINDOW} seconds from now, which is ${now} by our clock`);
+  const digest = createHash('sha256').update(body).digest('hex');
+  const text = ['coursegate-v1', time, nonce, `${method} ${target}`, digest].join('\n');
+  const given = Buffer.from(shown, 'hex');
+  // Every secret is tried, so that the time taken does not tell which one it was.
+  const matching = secrets.filter((secret) =>
+    timingSafeEqual(createHmac('sha256', secret).update(text).digest(), given),
+  );
+  return matching.length > 0
+    ? { kind: 'valid', mark: shown }
+    : refused('the signature is not the one of this method, path, body and time under the shared secret');
+}
+
+function refused(reason: string): SignatureVerdict {
+  return { kind: 'refused', reason };
+}

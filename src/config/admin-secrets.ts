@@ -1,0 +1,69 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { PEM, readPem } from './pem.ts';
+import type { Finding } from './problems.ts';
+import { readNamed } from './secrets.ts';
+import type { Environment } from './setting.ts';
+import { type Tree, valueAt } from './tree.ts';
+
+/** What `admin` names: kept out of the configuration, which may be printed. */
+export interface AdminSecrets {
+  /** The secrets that commands are signed with, the present one first; none: no command is taken by signature. */
+  readonly hmac: readonly string[];
+  /** PEM texts; undefined: the admin listener speaks plain HTTP, and no command is taken by certificate. */
+  readonly mtls: { readonly cert: string; readonly key: string; readonly clientCa: string } | undefined;
+}
+
+const SHORTEST = 32;
+
+/** Reads them; each that cannot be used is a finding at its place. */
+export async function readAdminSecrets(
+  tree: Tree,
+  environment: Environment,
+  resolve: (path: string) => string,
+): Promise<{ readonly secrets: AdminSecrets; readonly findings: readonly Finding[] }> {
+  const shared = (name: string) =>
+    readNamed(valueAt(tree, ['admin', 'hmac', name]), ['admin', 'hmac', name], environment, resolve, (value) =>
+      value.length >= SHORTEST ? undefined : `must have ${SHORTEST} characters or more (openssl rand -base64 32)`,
+    );
+  const secret = await shared('secret');
+  const previous = await shared('previous');
+  const cert = await readPem(tree, ['admin', 'mtls', 'cert'], PEM.certificate, resolve);
+  const key = await readPem(tree, ['admin', 'mtls', 'key'], PEM.key, resolve);
+  const clientCa = await readPem(tree, ['admin', 'mtls', 'clientCa'], PEM.authority, resolve);
+  const complete =
+    cert.value === undefined || key.value === undefined || clientCa.value === undefined
+      ? undefined
+      : { cert: cert.value, key: key.value, clientCa: clientCa.value };
+  const flaw = complete === undefined ? undefined : flawOf(complete);
+  return {
+    secrets: {
+      hmac: [secret.value, previous.value].filter((value) => value !== undefined),
+      mtls: flaw === undefined ? complete : undefined,
+    },
+    findings: [
+      ...[secret, previous, cert, key, clientCa].flatMap(({ findings }) => findings),
+      ...(flaw === undefined ? [] : [flaw]),
+    ],
+  };
+}
+
+/** What TLS would only say in words of its own, once the listener opens. */
+function flawOf({ cert, key, clientCa }: NonNullable<AdminSecrets['mtls']>): Finding | undefined {
+  const at = (name: string, message: string): Finding => ({ path: ['admin', 'mtls', name], at: 'value', message });
+  const certificate = parsed(() => new X509Certificate(cert));
+  if (certificate === undefined) return at('cert', 'holds no certificate that can be read');
+  const privateKey = parsed(() => createPrivateKey(key));
+  if (privateKey === undefined) return at('key', 'holds no private key that can be read without a passphrase');
+  if (!certificate.checkPrivateKey(privateKey)) return at('key', 'is not the key of admin.mtls.cert');
+  if (parsed(() => new X509Certificate(clientCa)) === undefined)
+    return at('clientCa', 'holds no certificate that can be read');
+  return undefined;
+}
+
+function parsed<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises';
+import { reason } from './account-files.ts';
+import type { Finding } from './problems.ts';
+import type { NamedSecret } from './secrets.ts';
+import { type Tree, valueAt } from './tree.ts';
+
+/** What a PEM file may begin with. */
+export const PEM = {
+  authority: /-----BEGIN (TRUSTED )?CERTIFICATE-----/,
+  certificate: /-----BEGIN CERTIFICATE-----/,
+  key: /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+} as const;
+
+/** Reads the PEM file that a setting names, if it names one. Out: its text, or why it cannot be used. */
+export async function readPem(
+  tree: Tree,
+  path: Finding['path'],
+  label: RegExp,
+  resolve: (path: string) => string,
+): Promise<NamedSecret> {
+  const file = valueAt(tree, path);
+  if (typeof file !== 'string' || file === '') return { value: undefined, findings: [] };
+  const wrong = (message: string) => ({ value: undefined, findings: [{ path, at: 'value' as const, message }] });
+  try {
+    const text = await readFile(resolve(file), 'utf8');
+    return label.test(text) ? { value: text, findings: [] } : wrong(`${file} holds no such thing in PEM`);
+  } catch (error) {
+    return wrong(`${file} cannot be read: ${reason(error)}`);
+  }
+}

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Authority, createAuthority } from '../support/certificates.ts';
+import { load, mistakes, SMALL } from './fixture.ts';
+
+const KEY = 'k'.repeat(32);
+
+describe('who may command', () => {
+  let authority: Authority;
+  let files: Record<string, string>;
+  beforeAll(() => {
+    authority = createAuthority();
+    const [one, other] = [authority.issue('localhost'), authority.issue('localhost')];
+    const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    files = { crt: one.cert, key: one.key, other: other.key, ca: authority.ca, text: 'hello', broken };
+  });
+  afterAll(() => authority.close());
+
+  it('is nobody, when nothing is said of it', async () => {
+    expect((await load(SMALL)).admin).toEqual({ hmac: [], mtls: undefined });
+  });
+
+  it('is who has the secrets or a certificate, and neither may be printed', async () => {
+    const text = `${SMALL}admin:
+  hmac: { secret: { env: NEW }, previous: { env: OLD } }
+  mtls: { cert: crt, key: key, clientCa: ca }
+`;
+    const environment = { NEW: `new-${KEY}`, OLD: `old-${KEY}` };
+    const { admin, config } = await load(text, { files, environment });
+    expect(admin).toEqual({
+      hmac: [environment.NEW, environment.OLD],
+      mtls: { cert: files.crt, key: files.key, clientCa: files.ca },
+    });
+    expect(JSON.stringify(config)).not.toMatch(/new-k|PRIVATE/);
+  });
+
+  it.each([
+    ['hmac: { secret: { env: GATE } }', 'admin.hmac.secret: environment variable GATE is not set'],
+    [
+      'hmac: { secret: { env: SHORT } }',
+      'admin.hmac.secret: environment variable SHORT must have 32 characters or more (openssl rand -base64 32)',
+    ],
+    ['hmac: { previous: { env: KEY } }', 'admin.hmac.secret: is missing'],
+    ['mtls: { cert: crt, key: key }', 'admin.mtls.clientCa: is missing'],
+    ['mtls: { cert: crt, key: key, clientCa: none }', 'none cannot be read: there is no such file'],
+    ['mtls: { cert: text, key: key, clientCa: ca }', 'admin.mtls.cert: text holds no such thing in PEM'],
+    ['mtls: { cert: broken, key: key, clientCa: ca }', 'admin.mtls.cert: holds no certificate that can be read'],
+    ['mtls: { cert: crt, key: key, clientCa: broken }', 'admin.mtls.clientCa: holds no certificate that can be read'],
+    ['mtls: { cert: crt, key: other, clientCa: ca }', 'admin.mtls.key: is not the key of admin.mtls.cert'],
+  ])('%s is refused at its place', async (setting, message) => {
+    const environment = { KEY, SHORT: 'k'.repeat(31) };
+    const lines = await mistakes(`${SMALL}admin: { ${setting} }\n`, { files, environment });
+    expect(lines).toEqual([expect.stringContaining(message)]);
+    expect(lines[0]).toMatch(/^gate\.yaml:14:/);
+  });
+});
