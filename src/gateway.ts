@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configuredAccount } from './account/configured.ts';
+import { accountHandler } from './account/handler.ts';
 import { callerCheck } from './authorization-server/administration/caller.ts';
 import { createCommands } from './authorization-server/administration/commands.ts';
 import { createAuthorizationServer } from './authorization-server/authorization-server.ts';
@@ -21,7 +22,6 @@ import { json, writeAnswer } from './http/answer.ts';
 import type { Handler } from './http/exchange.ts';
 import { isOwnCookie } from './http/own-cookie.ts';
 import { createProvenance } from './http/provenance.ts';
-import { areaOf } from './http/request-record.ts';
 import { createAdmission } from './limits/admission.ts';
 import { openListeners } from './listeners.ts';
 import { createLogin } from './login/create-login.ts';
@@ -31,7 +31,7 @@ import { protectedResource } from './oauth/protected-resource.ts';
 import { resourceIndicators } from './oauth/resource-indicator.ts';
 import { createAccessLog } from './operations/access-log.ts';
 import { adminHandler } from './operations/admin.ts';
-import { createAudit } from './operations/audit.ts';
+import { type Audit, createAudit } from './operations/audit.ts';
 import { FIRST_QUERY } from './operations/graphiql/first-query.ts';
 import { createLineWriter } from './operations/line-writer.ts';
 import type { Log } from './operations/log.ts';
@@ -40,6 +40,7 @@ import { observedStore } from './operations/observed-store.ts';
 import { oneAtATime } from './operations/one-at-a-time.ts';
 import { createReadiness } from './operations/readiness.ts';
 import { createRequestRecords } from './operations/request-records.ts';
+import { unusedTokens } from './operations/unused-tokens.ts';
 import { cachedIntrospect } from './resource-server/cache.ts';
 import { proofCheck } from './resource-server/dpop.ts';
 import { createGate } from './resource-server/gate.ts';
@@ -85,6 +86,7 @@ const SWEEP_EVERY = 60_000;
 const KEYS_EVERY = 10_000;
 /** What a crash can lose of the counts that members see of their apps. */
 const USE_EVERY = 15_000;
+const UNUSED_EVERY = 30_000;
 
 /** Builds every part from the configuration and listens. Throws what keeps it from starting; then nothing is left open. */
 export async function startGateway({
@@ -115,8 +117,10 @@ export async function startGateway({
   const metrics = createMetrics({
     droppedLines: () => accessLines?.dropped() ?? 0,
     upstreams: () => pools?.states() ?? [],
+    unused: () => ({ connections: unused.connections(), apps: unused.apps() }),
   });
   const store = observedStore(innerStore, metrics.storeFailed);
+  const unused = unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });
   try {
     for (const warning of await check()) log.warn(warning);
     const keyring = await openKeyring(store, clock, config.keys.rotate);
@@ -148,7 +152,11 @@ export async function startGateway({
             ownCookie: isOwnCookie,
           });
 
-    const audit = createAudit(log);
+    const written = createAudit(log);
+    const audit: Audit = (event) => {
+      written(event);
+      unused.heard(event);
+    };
     const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
 
     const login = createLogin(config.login, { origin, call, secrets: loaded.loginSecrets });
@@ -184,13 +192,14 @@ export async function startGateway({
         ? {
             initialAccessToken: loaded.initialAccessToken,
             redirects,
-            limits: registrationLimits({ ...registration, counters, clock }),
+            limits: registrationLimits({ ...registration, counters, clock, audit }),
           }
         : undefined,
       unusedLifetime: registration.unusedLifetime,
       redirects,
       clock,
       audit,
+      introspected: unused.used,
       onRevoked() {
         cache.clear();
         // Without the bus the other replicas believe what they remember until it runs out by itself.
@@ -206,7 +215,7 @@ export async function startGateway({
         if (!(error instanceof GatewayError)) log.error({ err: error }, 'the authorization server failed');
       },
     });
-    const cache = cachedIntrospect(server.introspect, clock);
+    const cache = cachedIntrospect(unused.observed(server.introspect), clock);
     bus.subscribe(cache.clear);
     const gate = createGate(cache.introspect, proofCheck(store, clock), () => unixSeconds(clock));
 
@@ -235,7 +244,7 @@ export async function startGateway({
       const document = protectedResourceMetadata({ resource, issuer: origin, scopes: offered, name, documentation });
       return ({ response }) => writeAnswer(response, json(200, document, { 'cache-control': 'public, max-age=300' }));
     };
-    const admission = createAdmission(config.limits, counters, clock);
+    const admission = createAdmission(config.limits, counters, clock, audit);
     const discovery = createDiscovery({
       service: {
         config,
@@ -268,10 +277,7 @@ export async function startGateway({
             ? undefined
             : {
                 path: config.account.path,
-                handler: ({ request, response, principal, record }) =>
-                  account.endpoint(request, response, asMember(principal), (fields) => {
-                    record.areas = fields.map(areaOf.field);
-                  }),
+                handler: accountHandler(account.endpoint, audit),
               },
         mcp:
           mcp === undefined
@@ -365,6 +371,8 @@ export async function startGateway({
     const sweeper = setInterval(sweep, SWEEP_EVERY).unref();
     const keep = oneAtATime(() => server.refreshKeys(), 'the signing keys could not be renewed', log);
     const keeper = setInterval(keep, KEYS_EVERY).unref();
+    const judge = oneAtATime(() => unused.judge(), 'unused tokens could not be looked for', log);
+    const judging = setInterval(judge, UNUSED_EVERY).unref();
     const writeUse = oneAtATime(() => server.usage.flush(), 'what apps used could not be written', log);
     const writer = setInterval(writeUse, USE_EVERY).unref();
 
@@ -377,6 +385,7 @@ export async function startGateway({
         clearInterval(sweeper);
         clearInterval(keeper);
         clearInterval(writer);
+        clearInterval(judging);
         if (seconds === undefined) await sleep(listen.drain.notice * 1000);
         if (site !== undefined) site.hangUp();
         await listeners.drain(seconds ?? listen.drain.grace);
@@ -395,9 +404,4 @@ export async function startGateway({
     await store.close();
     throw thrown;
   }
-}
-
-function asMember(principal: Parameters<Handler>[0]['principal']) {
-  if (principal.kind !== 'member') throw new GatewayError('internal');
-  return principal;
 }

@@ -15,6 +15,7 @@ import { type Checked, documentChecker } from './documents.ts';
 import { formatError, maskResult } from './errors.ts';
 import { executeOperation } from './execution.ts';
 import type { Limits } from './limits.ts';
+import { mutationFields } from './mutation-fields.ts';
 import { type OperationData, operationFacts, type PrepareOperation } from './prepared-operation.ts';
 import { readFields } from './read-fields.ts';
 import type { RecordedFile } from './remote/recorded.ts';
@@ -62,7 +63,14 @@ export type AccountEndpoint = (
   response: ServerResponse,
   principal: MemberPrincipal,
   gave?: (fields: readonly string[]) => void,
+  /** Told the fields of a mutation, with dots and commas between them, and how it went: before the answer is sent. */
+  changed?: (fields: string, outcome: 'success' | 'failure' | 'refused') => void,
 ) => Promise<void>;
+
+interface Told {
+  readonly gave: NonNullable<Parameters<AccountEndpoint>[3]>;
+  readonly changed: NonNullable<Parameters<AccountEndpoint>[4]>;
+}
 
 export interface Account {
   readonly endpoint: AccountEndpoint;
@@ -121,15 +129,20 @@ export function createAccount(options: AccountOptions): Account {
     type: ResponseType,
     { principal, scheme }: { readonly principal: MemberPrincipal; readonly scheme: Scheme },
     ended: AbortController,
-    gave: (fields: readonly string[]) => void,
+    { gave, changed }: Told,
   ) {
     const checked = find(request);
     if (checked.document === undefined) return answer(type, false, { errors: checked.errors });
     const { scope } = principal;
     const lacking = scopesMissingForMutation(schema, guards, checked.document, request.operationName, scope);
-    if (lacking !== undefined) return insufficientScope(scheme, new Set([...scope, ...lacking]), metadataUrl);
+    const mutation = mutationFields(checked.document, request.operationName);
+    if (lacking !== undefined) {
+      if (mutation !== undefined) changed(mutation, 'refused');
+      return insufficientScope(scheme, new Set([...scope, ...lacking]), metadataUrl);
+    }
     const { executed, body } = await execute(checked.document, request, principal, ended);
     gave(readFields(checked.document, request.operationName, body.data as OperationData | null | undefined));
+    if (mutation !== undefined) changed(mutation, 'errors' in body || !executed ? 'failure' : 'success');
     return answer(type, executed, body);
   }
 
@@ -151,7 +164,7 @@ export function createAccount(options: AccountOptions): Account {
     }
   }
 
-  const endpoint: AccountEndpoint = async (request, response, principal, gave = () => {}) => {
+  const endpoint: AccountEndpoint = async (request, response, principal, gave = () => {}, changed = () => {}) => {
     const ended = new AbortController();
     let left = false;
     response.once('close', () => {
@@ -166,7 +179,10 @@ export function createAccount(options: AccountOptions): Account {
       if (type === undefined) finished = NOT_ACCEPTABLE;
       else {
         const caller = { principal, scheme: schemeOf(request) };
-        finished = await run(await readGraphqlRequest(request, options.bodyLimit), type, caller, ended, gave);
+        finished = await run(await readGraphqlRequest(request, options.bodyLimit), type, caller, ended, {
+          gave,
+          changed,
+        });
       }
     } catch (thrown) {
       finished = failure(thrown, onError);

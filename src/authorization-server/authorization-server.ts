@@ -43,7 +43,7 @@ export interface AuthorizationServerOptions
       | 'onServerError'
     >,
     Pick<InteractionOptions, 'connector' | 'pages' | 'scopes'>,
-    Pick<MountOptions, 'registration' | 'audit'> {
+    Pick<MountOptions, 'registration' | 'audit' | 'introspected'> {
   /** What the cookies, the forms' tokens and the nonces are derived from. */
   readonly secret: string;
   /** Undefined: client ID metadata documents are not taken. */

@@ -1,11 +1,14 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
+import type { KoaContextWithOIDC } from 'oidc-provider';
 import { GatewayError } from '../errors.ts';
 import { mediaType, readBody } from '../http/body.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
 import type { Provenance } from '../http/provenance.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import { formatScope } from '../oauth/scope.ts';
+import type { AuditAction } from '../operations/audit.ts';
+import { clientHost } from './client-host.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { createRegistration, type Registration, type RegistrationOptions } from './registration/registration.ts';
 import { refuseBasic, requireClient } from './rules/client-authentication.ts';
@@ -19,6 +22,8 @@ export interface MountOptions extends Omit<TokenTransactionOptions, 'provenanceO
   readonly origin: string;
   readonly indicators: ResourceIndicators;
   readonly scopes: readonly string[];
+  /** Told the grant of each access token that a client or service asked about, and that is active. */
+  readonly introspected: (grantId: string) => void;
   /** Undefined: registration is closed. */
   readonly registration: RegistrationOptions | undefined;
 }
@@ -47,6 +52,11 @@ export function mountProvider(options: MountOptions): Mount {
     try {
       await next();
       if (ctx.path === ENDPOINTS.token) nameTheResource(ctx, indicators);
+      if (ctx.path === ENDPOINTS.introspection) {
+        const { oidc, body } = ctx as unknown as KoaContextWithOIDC;
+        const grantId = oidc.entities.AccessToken?.grantId;
+        if (grantId !== undefined && (body as { active?: boolean }).active === true) options.introspected(grantId);
+      }
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown;
       failures.set(ctx.req, thrown);
@@ -55,6 +65,19 @@ export function mountProvider(options: MountOptions): Mount {
     if (failures.has(ctx.req)) ctx.respond = false;
   });
   const provenances = new WeakMap<IncomingMessage, Provenance>();
+  const registered = (action: AuditAction) => (ctx: KoaContextWithOIDC, client: { readonly clientId: string }) =>
+    options.audit({
+      action,
+      clientId: client.clientId,
+      clientHost: clientHost(client),
+      grantId: undefined,
+      member: undefined,
+      address: provenances.get(ctx.req)?.clientAddress,
+      requestId: provenances.get(ctx.req)?.requestId,
+    });
+  provider.on('registration_create.success', registered('client_registered'));
+  provider.on('registration_update.success', registered('client_updated'));
+  provider.on('registration_delete.success', registered('client_deleted'));
   tokenTransaction(provider, { ...options, provenanceOf: (request) => provenances.get(request) });
   const callback = provider.callback();
 

@@ -5,6 +5,7 @@ import type { Provenance } from '../http/provenance.ts';
 import type { Audit, AuditAction } from '../operations/audit.ts';
 import type { Store } from '../storage/store.ts';
 import type { AnswerReplay, Presented, Recalled } from './answer-replay.ts';
+import { clientHost } from './client-host.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { UnitOfWork, withinUnitOfWork } from './unit-of-work.ts';
 
@@ -54,6 +55,7 @@ export function tokenTransaction(
       audit({
         action,
         clientId: oidc.client?.clientId,
+        clientHost: clientHost(oidc.client),
         grantId,
         member,
         address: provenanceOf(ctx.req)?.clientAddress,

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Config, RouteConfig } from '../config/schema.ts';
 import { networkOf } from '../http/client-network.ts';
 import type { Principal } from '../oauth/principal.ts';
+import type { Audit } from '../operations/audit.ts';
 import type { Counters } from '../storage/counters.ts';
 import type { Clock } from '../storage/store.ts';
 import type { LimitName } from './limit-fields.ts';
@@ -34,8 +35,18 @@ export interface Admission {
  * A member is counted as that member and as a request of that client. The address counts when nobody else is answerable:
  * members of a hosted assistant, and of a school behind one router, all come from few addresses.
  */
-export function createAdmission(config: Config['limits'], counters: Counters, clock: Clock): Admission {
-  const everywhere = (name: LimitName) => rateLimit(name, '', config[name], counters, clock);
+export function createAdmission(config: Config['limits'], counters: Counters, clock: Clock, audit: Audit): Admission {
+  const tripped = (limit: LimitName, whose: string) =>
+    audit({
+      action: 'limit_tripped',
+      limit,
+      clientId: limit === 'client' ? whose : undefined,
+      grantId: undefined,
+      member: limit === 'member' ? whose : undefined,
+      address: limit === 'address' || limit === 'attempts' ? whose : undefined,
+      requestId: undefined,
+    });
+  const everywhere = (name: LimitName) => rateLimit(name, '', config[name], counters, clock, tripped);
   const common: RouteLimits = {
     address: everywhere('address'),
     member: everywhere('member'),
@@ -73,7 +84,7 @@ export function createAdmission(config: Config['limits'], counters: Counters, cl
     limitsOf({ match, limits }) {
       if (limits === undefined) return undefined;
       const own = (name: 'address' | 'member' | 'client') =>
-        Object.hasOwn(limits, name) ? rateLimit(name, match, limits[name], counters, clock) : common[name];
+        Object.hasOwn(limits, name) ? rateLimit(name, match, limits[name], counters, clock, tripped) : common[name];
       return { address: own('address'), member: own('member'), client: own('client') };
     },
   };

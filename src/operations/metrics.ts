@@ -22,6 +22,8 @@ export interface MetricsOptions {
   readonly droppedLines: () => number;
   /** How each upstream is doing now. */
   readonly upstreams: () => readonly UpstreamState[];
+  /** Connections whose tokens never came, and apps of which that is so again and again. */
+  readonly unused: () => { readonly connections: number; readonly apps: number };
 }
 
 interface UpstreamState {
@@ -38,7 +40,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
  * What the gate counts. Labels are route patterns, upstream names, known methods, statuses and our own codes: none of
  * them is a client's to choose, so the number of series is bounded by the configuration.
  */
-export function createMetrics({ droppedLines, upstreams: states }: MetricsOptions): Metrics {
+export function createMetrics({ droppedLines, upstreams: states, unused }: MetricsOptions): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const open = new Set<RequestRecord>();
@@ -80,6 +82,23 @@ export function createMetrics({ droppedLines, upstreams: states }: MetricsOption
     collect() {
       this.reset();
       this.inc(droppedLines());
+    },
+  });
+  new Counter({
+    name: 'coursegate_tokens_unused_total',
+    help: 'Connections whose tokens were not shown at the gate within ten minutes of being issued.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(unused().connections);
+    },
+  });
+  new Gauge({
+    name: 'coursegate_tokens_unused_apps',
+    help: 'Apps whose last three connections or more all stayed so: something in front of the gate may drop them.',
+    registers,
+    collect() {
+      this.set(unused().apps);
     },
   });
   new Gauge({

@@ -34,6 +34,8 @@ export interface GateProcess {
   readonly exited: () => Promise<number | NodeJS.Signals>;
   /** What the gate that runs now has written to its log. */
   readonly log: () => string;
+  /** What the gate that was killed last had written to its log. */
+  readonly lastLog: () => string;
   /** All that the gate that runs now has written, on both of its streams. */
   readonly output: () => string;
   close(): Promise<void>;
@@ -57,9 +59,11 @@ export async function gateProcess(options: GateProcessOptions = {}): Promise<Gat
   const data = options.data ?? mkdtempSync(join(tmpdir(), 'coursegate-faults-'));
   const school = options.school ?? (await schoolOf(origin));
   let command: Command | undefined;
+  let lastLog = '';
   const kill = async () => {
     command?.signal('SIGKILL');
     await command?.exited;
+    lastLog = command?.stderr() ?? lastLog;
     command = undefined;
   };
   return {
@@ -72,6 +76,7 @@ export async function gateProcess(options: GateProcessOptions = {}): Promise<Gat
     exited: async () => (await command?.exited) ?? 0,
     pid: () => command?.pid ?? 0,
     log: () => command?.stderr() ?? '',
+    lastLog: () => lastLog,
     output: () => `${command?.stdout() ?? ''}${command?.stderr() ?? ''}`,
     async start() {
       command = runCommand(['serve', '--config', CONFIG], {

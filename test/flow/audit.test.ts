@@ -1,16 +1,19 @@
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/operations/log.ts';
-import { type App, registerApp, revoke } from '../support/app.ts';
-import { approved, refreshForm, token } from '../support/connection.ts';
+import { gateProcess } from '../faults/gate-process.ts';
+import { type App, authorizationRequest, bearer, registerApp, revoke } from '../support/app.ts';
+import { createBrowser } from '../support/browser.ts';
+import { COMMAND_SECRET, command } from '../support/commands.ts';
+import { approved, connect, refreshForm, statusOf, token } from '../support/connection.ts';
+import { reachConsent } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 type Line = Record<string, string>;
 
-/** What comes before a token, which is told by tests of its own. */
-const BEFORE = new Set(['client_registered', 'signed_in', 'consent_given']);
+const OF_TOKENS = /^(token_|code_reuse|refresh_token_reuse)/;
 
 describe('the log of what happens to tokens', () => {
   let folder: string;
@@ -33,7 +36,7 @@ describe('the log of what happens to tokens', () => {
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as Line)
-      .filter((line) => line['event.action'] !== undefined && !BEFORE.has(line['event.action']));
+      .filter((line) => OF_TOKENS.test(line['event.action'] ?? ''));
     const fresh = all.slice(seen);
     seen = all.length;
     return fresh;
@@ -91,5 +94,202 @@ describe('the log of what happens to tokens', () => {
     await revoke(app, body.refresh_token);
     await token(app, refreshForm(app, body.refresh_token));
     expect(events()).toMatchObject([event('token_revoked')]);
+  });
+});
+
+describe('the audit', () => {
+  let folder: string;
+  let world: World;
+  let seen = 0;
+  const START = Date.UTC(2026, 0, 1);
+  let now = START;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'coursegate-audit-'));
+    world = await startWorld({
+      profile: 'A',
+      clock: () => now,
+      log: createLog('info', openSync(join(folder, 'log'), 'w')),
+      environment: { COMMAND_SECRET },
+      overrides: {
+        admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } },
+        limits: {
+          member: { requests: 30, per: '1m' },
+          address: 'unlimited',
+          client: 'unlimited',
+          attempts: 'unlimited',
+        },
+      },
+    });
+  });
+  afterAll(async () => {
+    await world.close();
+    rmSync(folder, { recursive: true });
+  });
+  // So that nobody has reached a limit yet.
+  beforeEach(() => {
+    now += 120_000;
+    written();
+  });
+
+  const text = () => readFileSync(join(folder, 'log'), 'utf8');
+  /** What was written since it was asked last. */
+  const written = (): Line[] => {
+    const all = text()
+      .split('\n')
+      .filter((line) => line.includes('"event.action"'))
+      .map((line) => JSON.parse(line) as Line);
+    const fresh = all.slice(seen);
+    seen = all.length;
+    return fresh;
+  };
+  const actions = () => written().map((line) => line['event.action']);
+
+  it('tells of a registration, its changes and its end', async () => {
+    const { client } = await registerApp(world.origin, { redirectUri: 'https://chat.example/cb' });
+    const [line, ...others] = written();
+    expect(others).toEqual([]);
+    expect(line).toMatchObject({
+      'event.action': 'client_registered',
+      'event.outcome': 'success',
+      'oauth.client_id': client.client_id,
+      'oauth.client_host': 'chat.example',
+      'source.address': expect.stringMatching(/127\.0\.0\.1$|^::1$/),
+      'http.request.id': expect.stringMatching(/^[\da-f-]{36}$/),
+    });
+    const headers = { authorization: `Bearer ${client.registration_access_token}` };
+    const gone = await fetch(String(client.registration_client_uri), { method: 'DELETE', headers });
+    expect([gone.status, actions()]).toEqual([204, ['client_deleted']]);
+  });
+
+  it('tells who signed in for which app, who let it in and who did not', async () => {
+    const app = await registerApp(world.origin);
+    const ids = { 'user.id': 'm-1001', 'oauth.client_id': app.client.client_id };
+    await approved(app);
+    expect(written().slice(1)).toMatchObject([
+      { 'event.action': 'signed_in', ...ids },
+      { 'event.action': 'consent_given', ...ids, 'oauth.grant_id': expect.stringMatching(/^[\w-]{43}$/) },
+    ]);
+
+    const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
+    await browser.submit(page, { decision: 'deny' }, (to) => !to.startsWith(app.redirectUri));
+    expect(written()).toMatchObject([
+      { 'event.action': 'signed_in', ...ids },
+      { 'event.action': 'consent_denied', ...ids },
+    ]);
+
+    const stranger = createBrowser();
+    const login = await stranger.open((await authorizationRequest(app)).url);
+    await stranger.open(world.origin + new URL(login.url).searchParams.get('return_to'));
+    expect(written()).toMatchObject([
+      {
+        'event.action': 'sign_in_failed',
+        'event.outcome': 'failure',
+        'event.reason': 'not_signed_in',
+        'oauth.client_id': app.client.client_id,
+      },
+    ]);
+  });
+
+  it('tells who ended what, why, and what ended by it; and who was not let in for it', async () => {
+    const app = await registerApp(world.origin);
+    const tokens = await connect(app);
+    const { client_id } = app.client;
+    await approved(app);
+    written();
+    await command(world.admin, '/members/m-1001/suspend', {
+      body: '{"by":"operator","reason":"refund"}',
+      time: Math.floor(now / 1000),
+    });
+    const decided = { 'user.id': 'm-1001', 'coursegate.by': 'operator', 'event.reason': 'refund' };
+    const grant = { 'event.action': 'grant_ended', 'oauth.client_id': client_id, ...decided };
+    const lines = written();
+    expect(lines.slice(-3)).toMatchObject([
+      grant,
+      grant,
+      { 'event.action': 'member_suspended', 'oauth.grants_ended': lines.length - 1, ...decided },
+    ]);
+    expect(new Set(lines.map((line) => line['http.request.id'])).size).toBe(1);
+
+    await reachConsent((await authorizationRequest(app)).url);
+    expect(written()).toMatchObject([{ 'event.action': 'sign_in_failed', 'event.reason': 'suspended' }]);
+    await command(world.admin, '/members/m-1001/resume', { time: Math.floor(now / 1000) });
+    expect(written()).toMatchObject([{ 'event.action': 'member_resumed', 'coursegate.by': 'backend' }]);
+    for (const verb of ['members/m-1001', `clients/${client_id}`]) {
+      await command(world.admin, `/${verb}/revoke`, { time: Math.floor(now / 1000) });
+    }
+    expect(actions()).toEqual(['member_revoked', 'client_revoked']);
+    await command(world.admin, '/members/m-1001/revoke', { secret: 'wrong', time: Math.floor(now / 1000) });
+    expect(written()).toMatchObject([{ level: 40, 'event.kind': 'alert', 'event.action': 'command_refused' }]);
+    for (const secret of [tokens.access_token, String(tokens.refresh_token), COMMAND_SECRET]) {
+      expect(text()).not.toContain(secret);
+    }
+  });
+
+  it('tells which app changed what for whom, and which wanted to', async () => {
+    const app = await registerApp(world.origin);
+    const mutate = async (scope: string) => {
+      const { access_token } = await connect(app, { parameters: { scope } });
+      written();
+      const query =
+        'mutation { a: cancelEventRegistration(id: "none") { __typename } ...more } fragment more on Mutation { b: cancelEventRegistration(id: "none") { __typename } }';
+      const answer = await fetch(`${world.origin}/account/graphql`, {
+        method: 'POST',
+        headers: { ...bearer(access_token), 'content-type': 'application/json' },
+        body: JSON.stringify({ query }),
+      });
+      await answer.text();
+      return written();
+    };
+    const ids = {
+      'event.action': 'mutation_called',
+      'event.outcome': 'failure',
+      'graphql.mutation': 'cancelEventRegistration',
+      'user.id': 'm-1001',
+      'oauth.client_id': app.client.client_id,
+      'oauth.grant_id': expect.stringMatching(/^[\w-]{43}$/),
+    };
+    expect(await mutate('openid account:read')).toMatchObject([{ ...ids, 'event.reason': 'insufficient_scope' }]);
+    expect(await mutate('openid account:read account:write')).toMatchObject([ids]);
+  });
+
+  it('tells once of a limit that was reached, however often it is run against', async () => {
+    const { access_token } = await connect(await registerApp(world.origin));
+    const run = async () => {
+      for (let at = 0; at < 40; at += 1) await statusOf(world.origin, access_token);
+      return written().filter((line) => line['event.action'] === 'limit_tripped');
+    };
+    const once = { 'event.outcome': 'failure', 'coursegate.limit': 'member', 'user.id': 'm-1001' };
+    expect(await run()).toMatchObject([once]);
+    now += 61_000;
+    expect(await run()).toMatchObject([once]);
+  });
+});
+
+describe('the audit of a gate that is killed as soon as it has answered', () => {
+  it('has the line of what it answered', { timeout: 120_000 }, async () => {
+    const gate = await gateProcess({
+      environment: {
+        COURSEGATE__LOG__LEVEL: 'info',
+        COMMAND_SECRET,
+        COURSEGATE__ADMIN__HMAC__SECRET: '{ env: COMMAND_SECRET }',
+      },
+    });
+    try {
+      await gate.start();
+      const app = await registerApp(gate.origin);
+      for (const act of [
+        () => connect(app).then(() => 'token_issued'),
+        () => command(gate.admin, '/members/m-1001/revoke').then(() => 'member_revoked'),
+        () => registerApp(gate.origin).then(() => 'client_registered'),
+      ]) {
+        const action = await act();
+        await gate.kill();
+        // What was in the pipe when it died can still be read from it.
+        expect(gate.lastLog()).toContain(`"event.action":"${action}"`);
+        await gate.start();
+      }
+    } finally {
+      await gate.close();
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.ts';
 import { networkOf } from '../../http/client-network.ts';
+import type { Audit } from '../../operations/audit.ts';
 import type { Counters } from '../../storage/counters.ts';
 import type { Clock } from '../../storage/store.ts';
 
@@ -10,6 +11,7 @@ export interface RegistrationLimitsOptions {
   readonly perDay: number;
   readonly counters: Counters;
   readonly clock: Clock;
+  readonly audit: Audit;
 }
 
 /** Counts one registration of an address. Throws GatewayError `too_many_requests` when there were too many. */
@@ -20,7 +22,8 @@ const DAY = 24 * 60 * MINUTE;
 
 /** What keeps open registration from filling the store. Only what is taken counts. */
 export function registrationLimits(options: RegistrationLimitsOptions): RegistrationLimits {
-  const { counters, clock } = options;
+  const { counters, clock, audit } = options;
+  let toldUntil = 0;
   const perAddress = { requests: options.perAddressPerMinute, per: MINUTE };
   const everyone = { requests: options.perDay, per: DAY };
 
@@ -35,6 +38,12 @@ export function registrationLimits(options: RegistrationLimitsOptions): Registra
     });
     const wait = Math.max(...waits);
     if (wait > 0) {
+      if (clock() >= toldUntil) {
+        // Who comes too often comes again: told of once in a while.
+        toldUntil = clock() + MINUTE * 1000;
+        const nobody = { clientId: undefined, grantId: undefined, member: undefined, requestId: undefined };
+        audit({ action: 'limit_tripped', limit: 'registration', address: networkOf(address), ...nobody });
+      }
       throw new GatewayError('too_many_requests', {
         message: 'too many apps were registered: try again later',
         headers: { 'retry-after': String(Math.ceil(wait / 1000)) },

@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 function counter(options: { perAddressPerMinute: number; perDay: number }) {
   const time = { now: 0 };
   const clock = () => time.now;
-  const limits = registrationLimits({ ...options, counters: memoryCounters(clock), clock });
+  const limits = registrationLimits({ ...options, counters: memoryCounters(clock), clock, audit: () => {} });
   /** Out: undefined when it is taken, else the seconds to wait. */
   const ask = (address: string): number | undefined => {
     try {

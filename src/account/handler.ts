@@ -1,0 +1,33 @@
+import { GatewayError } from '../errors.ts';
+import type { Handler } from '../http/exchange.ts';
+import { areaOf } from '../http/request-record.ts';
+import type { Audit } from '../operations/audit.ts';
+import type { AccountEndpoint } from './endpoint.ts';
+
+/** The endpoint behind the gate: what was given is counted for the member, what was changed is told to the audit. */
+export function accountHandler(endpoint: AccountEndpoint, audit: Audit): Handler {
+  return ({ request, response, principal, provenance, record }) => {
+    if (principal.kind !== 'member') throw new GatewayError('internal');
+    const began = performance.now();
+    return endpoint(
+      request,
+      response,
+      principal,
+      (fields) => {
+        record.areas = fields.map(areaOf.field);
+      },
+      (name, outcome) =>
+        audit({
+          action: 'mutation_called',
+          used: { kind: 'mutation', name },
+          outcome,
+          milliseconds: performance.now() - began,
+          clientId: principal.clientId,
+          grantId: principal.grantId,
+          member: principal.sub,
+          address: provenance.clientAddress,
+          requestId: provenance.requestId,
+        }),
+    );
+  };
+}

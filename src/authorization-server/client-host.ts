@@ -1,0 +1,14 @@
+import { isLoopback } from './rules/loopback.ts';
+
+/**
+ * Where an app gets its codes: what tells apps apart when each of its members registers it anew. Out: the host of its
+ * first redirect URI; `localhost` or the scheme for an app on the member's own device.
+ */
+export function clientHost(client: object | undefined): string | undefined {
+  const { redirectUris } = (client ?? {}) as { readonly redirectUris?: readonly string[] };
+  const uri = redirectUris?.[0];
+  const url = uri === undefined ? null : URL.parse(uri);
+  if (uri === undefined || url === null) return undefined;
+  if (isLoopback(uri)) return 'localhost';
+  return url.protocol === 'https:' ? url.host : url.protocol.slice(0, -1);
+}

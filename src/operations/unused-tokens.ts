@@ -1,0 +1,130 @@
+import type { Introspect } from '../oauth/introspection.ts';
+import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
+import type { AuditEvent } from './audit.ts';
+import type { Log } from './log.ts';
+
+/**
+ * Finds the apps that are let in and then never come: tokens are issued and none reaches the gate. Mostly an edge in
+ * front of it drops what it takes for a bot, and neither the member nor the app is told why.
+ */
+export interface UnusedTokens {
+  /** Takes note of tokens that are issued. */
+  readonly heard: (event: AuditEvent) => void;
+  /** The same answers, and takes note of tokens that are shown: where nothing remembers them, so not at each request. */
+  readonly observed: (ask: Introspect) => Introspect;
+  /** A token was shown to a service that asked us about it. */
+  readonly used: (grantId: string) => void;
+  /** Judges the connections whose time is over. Throws GatewayError `store_unavailable`; to be called now and then. */
+  readonly judge: () => Promise<void>;
+  /** Apps whose last connections all stayed without a request. */
+  readonly apps: () => number;
+  /** Connections that stayed without a request. */
+  readonly connections: () => number;
+}
+
+export interface UnusedTokensOptions {
+  readonly store: Store;
+  /** Whether other replicas may be shown what this one has issued. */
+  readonly replicas: boolean;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn' | 'info'>;
+}
+
+/** Seconds that an app has for its first request. */
+const PATIENCE = 600;
+/** Connections in a row that stay without one before it is told of. */
+const IN_A_ROW = 3;
+/** Connections and apps that are remembered; the oldest are forgotten. */
+const MOST = 10_000;
+const KIND = 'TokenUse';
+
+const ADVICE =
+  'Tokens are issued to this app and never reach the gate. Check what stands in front: bot and AI-crawler rules of the CDN or firewall (allow Claude-User, ChatGPT-User and the paths of the API and /mcp), and that it passes the Authorization field on. `coursegate doctor URL` tries it from outside.';
+
+interface Waiting {
+  readonly app: string;
+  /** Unix seconds. */
+  readonly until: number;
+}
+
+export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOptions): UnusedTokens {
+  /** By grant, the oldest first. */
+  const waiting = new Map<string, Waiting>();
+  /** By app: how many of its connections in a row stayed without a request. */
+  const rows = new Map<string, number>();
+  /** Grants of other replicas that have been told of. */
+  const told = new Set<string>();
+  let unused = 0;
+
+  const came = (app: string): void => {
+    if ((rows.get(app) ?? 0) >= IN_A_ROW)
+      log.info({ 'oauth.client_host': app }, 'the tokens of this app are used again');
+    rows.delete(app);
+  };
+
+  const stayedAway = (app: string): void => {
+    unused += 1;
+    const row = (rows.get(app) ?? 0) + 1;
+    rows.delete(app);
+    rows.set(app, row);
+    forget(rows);
+    if (row !== IN_A_ROW) return;
+    log.warn(
+      { 'event.action': 'tokens_unused', 'oauth.client_host': app, connections: row, minutes: PATIENCE / 60 },
+      ADVICE,
+    );
+  };
+
+  const used = (grantId: string): void => {
+    const known = waiting.get(grantId);
+    if (known !== undefined) {
+      waiting.delete(grantId);
+      came(known.app);
+    } else if (replicas && !told.has(grantId)) {
+      told.add(grantId);
+      if (told.size > MOST) told.clear();
+      const expiresAt = unixSeconds(clock) + 2 * PATIENCE;
+      const entry = { kind: KIND, id: grantId, payload: '{}', expiresAt, references: {} };
+      // Not told, it may come to one false alarm; the request has nothing to do with it.
+      store.commit([{ op: 'put', entry }]).catch(() => told.delete(grantId));
+    }
+  };
+
+  return {
+    heard({ action, clientHost, clientId, grantId }) {
+      if (action !== 'token_issued' || grantId === undefined) return;
+      waiting.set(grantId, { app: clientHost ?? clientId ?? '', until: unixSeconds(clock) + PATIENCE });
+      forget(waiting);
+    },
+
+    observed: (ask) => async (token) => {
+      const answer = await ask(token);
+      if (answer.active) used(answer.grantId);
+      return answer;
+    },
+
+    used,
+
+    async judge() {
+      const now = unixSeconds(clock);
+      for (const [grantId, { app, until }] of waiting) {
+        if (until > now) break;
+        const elsewhere = replicas && (await store.get(KIND, grantId)) !== undefined;
+        // It may have come while the store was asked.
+        if (!waiting.delete(grantId)) continue;
+        if (elsewhere) came(app);
+        else stayedAway(app);
+      }
+    },
+
+    apps: () => [...rows.values()].filter((row) => row >= IN_A_ROW).length,
+    connections: () => unused,
+  };
+}
+
+function forget(map: Map<string, unknown>): void {
+  for (const key of map.keys()) {
+    if (map.size <= MOST) break;
+    map.delete(key);
+  }
+}

@@ -1,0 +1,111 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { AuditEvent } from '../../src/operations/audit.ts';
+import { unusedTokens } from '../../src/operations/unused-tokens.ts';
+import { memoryStore } from '../../src/storage/memory.ts';
+
+const START = Date.UTC(2026, 0, 1);
+
+describe('tokens that nobody uses', () => {
+  let now = START;
+  let lines: { level: string; fields: Record<string, unknown>; text: string }[] = [];
+  const clock = () => now;
+  const log = {
+    warn: (fields: unknown, text?: string) =>
+      lines.push({ level: 'warn', fields: fields as Record<string, unknown>, text: text ?? '' }),
+    info: (fields: unknown, text?: string) =>
+      lines.push({ level: 'info', fields: fields as Record<string, unknown>, text: text ?? '' }),
+  } as unknown as Parameters<typeof unusedTokens>[0]['log'];
+  const gate = (store = memoryStore(clock), replicas = false) => unusedTokens({ store, replicas, clock, log });
+  const issued = (grantId: string, clientHost = 'claude.ai', action: AuditEvent['action'] = 'token_issued') =>
+    ({ action, grantId, clientHost, clientId: `c-${grantId}`, member: 'm' }) as AuditEvent;
+  const tenMinutes = () => {
+    now += 600_000;
+  };
+  beforeEach(() => {
+    now = START;
+    lines = [];
+  });
+
+  it('of three connections in a row of one app are told of once, with what to look at', async () => {
+    const tokens = gate();
+    for (const grant of ['a', 'b', 'c']) tokens.heard(issued(grant));
+    tokens.heard(issued('x', 'chatgpt.com'));
+    now += 599_000;
+    await tokens.judge();
+    expect([lines, tokens.connections(), tokens.apps()]).toEqual([[], 0, 0]);
+    now += 1000;
+    await tokens.judge();
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({ level: 'warn', fields: { 'oauth.client_host': 'claude.ai', connections: 3 } });
+    for (const word of ['Claude-User', 'bot', 'Authorization', 'coursegate doctor']) {
+      expect(lines[0]?.text).toContain(word);
+    }
+    expect([tokens.connections(), tokens.apps()]).toEqual([4, 1]);
+    tokens.heard(issued('d'));
+    tenMinutes();
+    await tokens.judge();
+    expect(lines).toHaveLength(1);
+  });
+
+  it('are forgotten when one of them comes, and told of anew after three more', async () => {
+    const tokens = gate();
+    const wait = async (grants: string) => {
+      for (const grant of grants) tokens.heard(issued(grant));
+      tenMinutes();
+      await tokens.judge();
+    };
+    await wait('ab');
+    tokens.heard(issued('c'));
+    tokens.used('c');
+    await wait('de');
+    expect([lines, tokens.apps()]).toEqual([[], 0]);
+    await wait('f');
+    expect([lines.length, tokens.apps()]).toEqual([1, 1]);
+    tokens.heard(issued('g'));
+    tokens.used('g');
+    expect(lines[1]).toMatchObject({ level: 'info', fields: { 'oauth.client_host': 'claude.ai' } });
+    expect(tokens.apps()).toBe(0);
+    await wait('hij');
+    expect(lines).toHaveLength(3);
+  });
+
+  it('are not those that are shown, refreshed or asked about', async () => {
+    const tokens = gate();
+    const active = (grantId: string) => ({ active: true, grantId }) as const;
+    const ask = tokens.observed(async (token) => (token === 'bad' ? { active: false } : (active(token) as never)));
+    for (const grant of ['a', 'b', 'c']) tokens.heard(issued(grant));
+    for (const shown of ['a', 'b', 'c']) expect(await ask(shown)).toMatchObject({ active: true });
+    for (const grant of ['x', 'y', 'z']) tokens.heard(issued(grant, 'other.example', 'token_refreshed'));
+    await ask('bad');
+    tenMinutes();
+    await tokens.judge();
+    expect([lines, tokens.connections()]).toEqual([[], 0]);
+  });
+
+  it('are not those that another replica was shown', async () => {
+    const store = memoryStore(clock);
+    const [one, other] = [gate(store, true), gate(store, true)];
+    for (const grant of ['a', 'b', 'c', 'd', 'e', 'f']) one.heard(issued(grant));
+    for (const grant of ['d', 'e', 'f']) other.used(grant);
+    now += 600_000;
+    await one.judge();
+    expect([one.connections(), one.apps()]).toEqual([3, 0]);
+  });
+
+  it('wait while the store cannot be asked', async () => {
+    const store = memoryStore(clock);
+    const tokens = gate({ ...store, get: () => Promise.reject(new Error('ill')) }, true);
+    tokens.heard(issued('a'));
+    tenMinutes();
+    await expect(tokens.judge()).rejects.toThrow('ill');
+    expect(tokens.connections()).toBe(0);
+  });
+
+  it('take no more room for a hundred thousand connections than for ten thousand', async () => {
+    const tokens = gate();
+    for (let at = 0; at < 100_000; at += 1) tokens.heard(issued(`g-${at}`, `h-${at}`));
+    tenMinutes();
+    await tokens.judge();
+    expect(tokens.connections()).toBe(10_000);
+  });
+});
