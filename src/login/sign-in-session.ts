@@ -5,7 +5,7 @@ import type { Member } from './connector.ts';
 import { readCookie } from './cookie.ts';
 
 /** The kind of its entries, with the member as a reference: whoever ends all that a member has, ends these. */
-const SIGN_IN_KIND = 'SignIn';
+export const SIGN_IN_KIND = 'SignIn';
 
 /** Who signed in through us in which browser, where no cookie of the backend says it. */
 export interface SignInSessions {

@@ -1,3 +1,4 @@
+import { SIGN_IN_KIND } from '../../login/sign-in-session.ts';
 import type { Audit } from '../../operations/audit.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Grants, GrantsOf, StandingGrant } from '../grants.ts';
@@ -39,9 +40,6 @@ export interface AccountControlOptions {
 /** Grants that one answer lists. */
 const LISTED = 200;
 
-/** Sign-ins of members at the gate itself: who was cut off must not approve by what a browser still holds. */
-const SIGN_IN = 'SignInSession';
-
 /**
  * What is answered is done: the commit that ends a grant takes its codes and tokens with it, and a token request under
  * way commits only if what it exchanges is still there. A suspension is written before the grants are ended and goes
@@ -51,8 +49,9 @@ export function createAccountControl(options: AccountControlOptions): AccountCon
   const { grants, members, suspensions, store, audit } = options;
 
   const endAll = async (of: GrantsOf, decision: Decision): Promise<number> => {
+    // Who was cut off must not approve by what a browser still holds.
     if ('member' in of) {
-      await store.commit([{ op: 'deleteBy', kind: SIGN_IN, name: 'member', value: of.member }]);
+      await store.commit([{ op: 'deleteBy', kind: SIGN_IN_KIND, name: 'member', value: of.member }]);
     }
     return grants.revokeAll(of, ({ id, member, clientId }) =>
       audit({ action: 'grant_ended', grantId: id, member, clientId, ...decision }),
