@@ -10,11 +10,17 @@ import { freePort } from '../support/world.ts';
 import { type Backend, frameworkPresent, OLU, SAM, startBackend } from './contract/backend.ts';
 import { DJANGO } from './contract/frameworks.ts';
 
-const CONFIG = fileURLToPath(new URL('../../integrations/django/coursegate.yaml', import.meta.url));
+/** Django's own example, which asks whoami, and one of those that go over the bridge: they differ in nothing else. */
+const EXAMPLES = [
+  { login: 'session', example: 'django', overrides: { login: { loginUrl: '/login' } } },
+  { login: 'bridge', example: 'rails', overrides: {} },
+] as const;
 const SECRET = 'between gate and school, 32 or more';
 const LONGEST = 120_000;
 
-describe.skipIf(!frameworkPresent(DJANGO) || !browserPresent())('Django behind the gate', () => {
+const present = frameworkPresent(DJANGO) && browserPresent();
+
+describe.skipIf(!present).each(EXAMPLES)('Django behind a gate with the login $login', ({ example, overrides }) => {
   let django: Backend;
   let gate: Gateway;
   let browser: Browser;
@@ -24,18 +30,18 @@ describe.skipIf(!frameworkPresent(DJANGO) || !browserPresent())('Django behind t
     const port = await freePort();
     origin = `http://localhost:${port}`;
     [django, browser] = await Promise.all([
-      startBackend(DJANGO, { origin, upstream: 'django', secret: SECRET, jwksUrl: `${origin}/.well-known/jwks.json` }),
+      startBackend(DJANGO, { origin, upstream: example, secret: SECRET, jwksUrl: `${origin}/.well-known/jwks.json` }),
       launchChromium(),
     ]);
     const loaded = await loadConfig({
-      file: CONFIG,
-      environment: {},
+      file: fileURLToPath(new URL(`../../integrations/${example}/coursegate.yaml`, import.meta.url)),
+      environment: { COURSEGATE_BRIDGE_SECRET: SECRET },
       overrides: {
         origin,
         listen: { port, admin: { port: 0 } },
         store: { kind: 'memory' },
-        upstreams: { django: { url: django.url } },
-        login: { loginUrl: '/login' },
+        upstreams: { [example]: { url: django.url } },
+        ...overrides,
       },
     });
     gate = await startGateway({ loaded, log: createLog('silent', 2), clock: Date.now });

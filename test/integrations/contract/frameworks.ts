@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import type { Framework } from './backend.ts';
 
 /** Debian's Python: another one may come first in PATH, without Debian's packages. */
@@ -42,6 +43,31 @@ export const LARAVEL: Framework = {
   commands: ({ app, port }) => ({
     prepare: ['php', app('laravel/prepare.php')],
     serve: ['php', '-S', `127.0.0.1:${port}`, app('laravel/index.php')],
+  }),
+  newPassword: (_old, fresh) => ({ password: fresh }),
+};
+
+const SPRING_APP = fileURLToPath(new URL('../apps/spring', import.meta.url));
+const CLASSPATH = `mvn -q -B -o -f '${SPRING_APP}/pom.xml' dependency:build-classpath`;
+
+/** From Maven's repository, since Debian's Spring is of another age; never fetched by a test. */
+export const SPRING: Framework = {
+  name: 'Spring',
+  probe: ['sh', '-c', `command -v javac && ${CLASSPATH}`],
+  install: `apt-get install default-jdk-headless maven, then mvn -f ${SPRING_APP}/pom.xml dependency:build-classpath`,
+  elsewhere: true,
+  commands: ({ folder }) => ({
+    prepare: [
+      'sh',
+      '-c',
+      `${CLASSPATH} -Dmdep.outputFile="$PWD/classpath" &&
+       javac -parameters -d classes -cp "$(cat classpath)" "$INTEGRATIONS"/spring/*.java '${SPRING_APP}/School.java'`,
+    ],
+    serve: [
+      'sh',
+      '-c',
+      `exec java -XX:TieredStopAtLevel=1 -Dspring.config.location='file:${SPRING_APP}/application.properties' -cp "${folder}/classes:$(cat classpath)" school.School`,
+    ],
   }),
   newPassword: (_old, fresh) => ({ password: fresh }),
 };

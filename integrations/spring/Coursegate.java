@@ -1,0 +1,279 @@
+package coursegate;
+
+import java.math.BigInteger;
+import java.net.URI;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.security.AlgorithmParameters;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.MessageDigest;
+import java.security.PublicKey;
+import java.security.Signature;
+import java.security.spec.ECGenParameterSpec;
+import java.security.spec.ECParameterSpec;
+import java.security.spec.ECPoint;
+import java.security.spec.ECPublicKeySpec;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/** What is between coursegate and this site: its assertions, the bridge's signatures, and the version of a member. */
+public final class Coursegate {
+    /** Seconds that two clocks may be apart; that keys are kept. */
+    private static final long LEEWAY = 10;
+    private static final long KEYS_KEPT = 600;
+
+    private static final Pattern COMPACT = Pattern.compile("[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){2}");
+    private static final Pattern VISIBLE = Pattern.compile("[!-\\[\\]-~]+");
+
+    /** The gate's keys cannot be had: nobody can say whether an assertion is good. */
+    public static final class Unverifiable extends Exception {
+    }
+
+    /** The gate's question: a nonce, where to come back to, and whether somebody else is to sign in. */
+    public record Question(String nonce, String returnTo, boolean another) {
+    }
+
+    private final String origin;
+    private final String upstream;
+    private final String secret;
+    private final Function<String, Map<String, Object>> parse;
+    private final Keys keys;
+
+    /**
+     * @param origin the gate's, as in its coursegate.yaml
+     * @param upstream this backend's name there
+     * @param secret shared with the gate, 32 characters or more
+     * @param jwksUrl where the gate's keys are fetched
+     * @param pause seconds between two fetches of keys, at least
+     * @param parse reads a JSON object, and throws a RuntimeException on anything else
+     */
+    public Coursegate(String origin, String upstream, String secret, String jwksUrl, long pause,
+            Function<String, Map<String, Object>> parse) {
+        if (!origin.matches("https?://[^/?#@\\s]+")) {
+            throw new IllegalArgumentException("coursegate.origin has no path and no final slash");
+        }
+        if (upstream.isEmpty()) {
+            throw new IllegalArgumentException("coursegate.upstream is this backend's name in coursegate.yaml");
+        }
+        if (secret.length() < 32) {
+            throw new IllegalArgumentException("coursegate.secret must have 32 characters or more");
+        }
+        this.origin = origin;
+        this.upstream = upstream;
+        this.secret = secret;
+        this.parse = parse;
+        this.keys = new Keys(URI.create(jwksUrl), pause, parse);
+    }
+
+    /** Changes when the password does, and tells nothing of it. */
+    public String version(String id, String passwordHash) {
+        return hmac("version\n" + id + "\n" + passwordHash).substring(0, 32);
+    }
+
+    /** In: what is said. Out: the query that says it, signed. */
+    public String signed(Map<String, String> fields) {
+        String sso = Base64.getEncoder().encodeToString(encode(fields).getBytes(StandardCharsets.UTF_8));
+        return encode(Map.of("sso", sso, "sig", hmac(sso)));
+    }
+
+    /** The gate's question, when the gate has asked it, else null. The base64 text is signed, not what it stands for. */
+    public Question readBridge(String queryString) {
+        Map<String, List<String>> query = decode(queryString);
+        List<String> ssos = query.getOrDefault("sso", List.of());
+        List<String> sigs = query.getOrDefault("sig", List.of());
+        if (ssos.size() != 1 || sigs.size() != 1 || !same(hmac(ssos.get(0)), sigs.get(0))) {
+            return null;
+        }
+        Map<String, List<String>> fields;
+        try {
+            fields = decode(new String(Base64.getDecoder().decode(ssos.get(0)), StandardCharsets.UTF_8));
+        } catch (IllegalArgumentException notBase64) {
+            return null;
+        }
+        String nonce = fields.getOrDefault("nonce", List.of("")).get(0);
+        String returnTo = fields.getOrDefault("return_sso_url", List.of("")).get(0);
+        // What begins with the origin and a slash is on that origin, whatever follows, as long as no parser strips it away.
+        if (nonce.isEmpty() || !returnTo.startsWith(origin + "/") || !VISIBLE.matcher(returnTo).matches()) {
+            return null;
+        }
+        return new Question(nonce, returnTo, fields.getOrDefault("prompt", List.of()).contains("select_account"));
+    }
+
+    /** The claims of a good assertion, else null. */
+    public Map<String, Object> readAssertion(String token) throws Unverifiable {
+        if (!COMPACT.matcher(token).matches()) {
+            return null;
+        }
+        String[] parts = token.split("\\.");
+        Map<String, Object> header;
+        Map<String, Object> claims;
+        byte[] raw;
+        try {
+            header = parse.apply(text(parts[0]));
+            claims = parse.apply(text(parts[1]));
+            raw = Base64.getUrlDecoder().decode(parts[2]);
+        } catch (RuntimeException notJson) {
+            return null;
+        }
+        if (!"ES256".equals(header.get("alg")) || header.containsKey("crit") || !(header.get("kid") instanceof String kid)) {
+            return null;
+        }
+        PublicKey key = keys.find(kid);
+        if (key == null || !verify(key, parts[0] + "." + parts[1], raw)) {
+            return null;
+        }
+        boolean named = claims.get("sub") instanceof String sub && !sub.isEmpty()
+                && claims.get("client_id") instanceof String client && !client.isEmpty();
+        boolean forUs = origin.equals(claims.get("iss")) && upstream.equals(claims.get("aud"));
+        return named && forUs && inTime(claims) ? claims : null;
+    }
+
+    private static boolean inTime(Map<String, Object> claims) {
+        if (!(claims.get("exp") instanceof Number exp) || !(claims.get("iat") instanceof Number iat)
+                || !(claims.getOrDefault("nbf", 0) instanceof Number nbf)) {
+            return false;
+        }
+        double now = System.currentTimeMillis() / 1000.0;
+        return exp.doubleValue() > now - LEEWAY && Math.max(iat.doubleValue(), nbf.doubleValue()) < now + LEEWAY;
+    }
+
+    private static boolean verify(PublicKey key, String text, byte[] raw) {
+        try {
+            Signature signature = Signature.getInstance("SHA256withECDSAinP1363Format");
+            signature.initVerify(key);
+            signature.update(text.getBytes(StandardCharsets.US_ASCII));
+            return raw.length == 64 && signature.verify(raw);
+        } catch (GeneralSecurityException malformed) {
+            return false;
+        }
+    }
+
+    private String hmac(String text) {
+        try {
+            Mac mac = Mac.getInstance("HmacSHA256");
+            mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
+            return HexFormat.of().formatHex(mac.doFinal(text.getBytes(StandardCharsets.UTF_8)));
+        } catch (GeneralSecurityException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    private static boolean same(String one, String other) {
+        return MessageDigest.isEqual(one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String text(String base64url) {
+        return new String(Base64.getUrlDecoder().decode(base64url), StandardCharsets.UTF_8);
+    }
+
+    private static String encode(Map<String, String> fields) {
+        return fields.entrySet().stream()
+                .map(field -> field.getKey() + "=" + URLEncoder.encode(field.getValue(), StandardCharsets.UTF_8))
+                .collect(Collectors.joining("&"));
+    }
+
+    /** Every value of every name; what is not percent-encoded as it should be is passed over. */
+    private static Map<String, List<String>> decode(String query) {
+        Map<String, List<String>> fields = new LinkedHashMap<>();
+        for (String pair : (query == null ? "" : query).split("&")) {
+            String[] parts = pair.split("=", 2);
+            try {
+                String value = parts.length == 2 ? URLDecoder.decode(parts[1], StandardCharsets.UTF_8) : "";
+                fields.computeIfAbsent(URLDecoder.decode(parts[0], StandardCharsets.UTF_8), name -> new ArrayList<>()).add(value);
+            } catch (IllegalArgumentException malformed) {
+                continue;
+            }
+        }
+        return fields;
+    }
+
+    /** The gate's keys by kid. An unknown one has them fetched anew, but not oftener than every `pause` seconds. */
+    private static final class Keys {
+        private final HttpClient http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build();
+        private final URI url;
+        private final long pause;
+        private final Function<String, Map<String, Object>> parse;
+        private Map<String, PublicKey> known = Map.of();
+        private long goodUntil = Long.MIN_VALUE;
+        private long askAgain = Long.MIN_VALUE;
+        private boolean failed;
+
+        Keys(URI url, long pause, Function<String, Map<String, Object>> parse) {
+            this.url = url;
+            this.pause = pause;
+            this.parse = parse;
+        }
+
+        synchronized PublicKey find(String kid) throws Unverifiable {
+            if (!(seconds() < goodUntil && known.containsKey(kid)) && seconds() >= askAgain) {
+                askAgain = seconds() + pause;
+                fetch();
+            }
+            if (seconds() >= goodUntil || (failed && !known.containsKey(kid))) {
+                throw new Unverifiable();
+            }
+            return known.get(kid);
+        }
+
+        private void fetch() {
+            failed = true;
+            try {
+                HttpRequest request = HttpRequest.newBuilder(url).timeout(Duration.ofSeconds(5)).build();
+                HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
+                if (answer.statusCode() != 200) {
+                    return;
+                }
+                Map<String, PublicKey> found = new HashMap<>();
+                for (Object each : (List<?>) parse.apply(answer.body()).get("keys")) {
+                    Map<?, ?> jwk = (Map<?, ?>) each;
+                    if (isUsable(jwk)) {
+                        found.put((String) jwk.get("kid"), publicKey((String) jwk.get("x"), (String) jwk.get("y")));
+                    }
+                }
+                known = found;
+                goodUntil = seconds() + KEYS_KEPT;
+                failed = false;
+            } catch (InterruptedException stopped) {
+                Thread.currentThread().interrupt();
+            } catch (java.io.IOException | GeneralSecurityException | RuntimeException unusable) {
+                // As if it had not answered; the request is told so.
+            }
+        }
+
+        private static boolean isUsable(Map<?, ?> jwk) {
+            List<Object> curve = Arrays.asList(jwk.get("kty"), jwk.get("crv"));
+            return curve.equals(List.of("EC", "P-256")) && Arrays.asList(null, "sig").contains(jwk.get("use"))
+                    && Arrays.asList(null, "ES256").contains(jwk.get("alg"));
+        }
+
+        private static PublicKey publicKey(String x, String y) throws GeneralSecurityException {
+            AlgorithmParameters curve = AlgorithmParameters.getInstance("EC");
+            curve.init(new ECGenParameterSpec("secp256r1"));
+            BigInteger[] point = {new BigInteger(1, Base64.getUrlDecoder().decode(x)), new BigInteger(1, Base64.getUrlDecoder().decode(y))};
+            ECParameterSpec parameters = curve.getParameterSpec(ECParameterSpec.class);
+            return KeyFactory.getInstance("EC").generatePublic(new ECPublicKeySpec(new ECPoint(point[0], point[1]), parameters));
+        }
+
+        /** Monotonic. */
+        private static long seconds() {
+            return System.nanoTime() / 1_000_000_000;
+        }
+    }
+}

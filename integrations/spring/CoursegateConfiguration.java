@@ -1,0 +1,329 @@
+package coursegate;
+
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.Cookie;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpSession;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.net.URI;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.security.authentication.AnonymousAuthenticationToken;
+import org.springframework.security.authentication.InsufficientAuthenticationException;
+import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.context.SecurityContext;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.core.userdetails.UserDetails;
+import org.springframework.security.web.authentication.logout.SecurityContextLogoutHandler;
+import org.springframework.security.web.context.RequestAttributeSecurityContextRepository;
+import org.springframework.security.web.csrf.CsrfFilter;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/** Puts the drop-in in its place: a filter before Spring Security, and two addresses. The site has a bean of Members. */
+@Configuration(proxyBeanMethods = false)
+public class CoursegateConfiguration {
+    /** The request attribute with the claims of an assertion, a Map. */
+    public static final String CLAIMS = "coursegate";
+
+    private static final String ASSERTION = "X-Coursegate-Assertion";
+    private static final Pattern PLAIN = Pattern.compile("x[-_.](member[-_.].*|client[-_.]id)", Pattern.CASE_INSENSITIVE);
+
+    /** Who is who, as the site knows it. */
+    public interface Members {
+        /** The member with an id, or null. */
+        Member byId(String id);
+
+        /** The member who is signed in. */
+        Member of(Authentication signedIn);
+    }
+
+    /** The id never changes and is never given to somebody else. Of the password's hash only a keyed digest is shown. */
+    public record Member(String id, String email, String name, String passwordHash, UserDetails details) {
+    }
+
+    @Bean
+    Coursegate coursegate(@Value("${coursegate.origin}") String origin, @Value("${coursegate.upstream}") String upstream,
+            @Value("${coursegate.secret}") String secret,
+            @Value("${coursegate.jwks-url:${coursegate.origin}/.well-known/jwks.json}") String jwksUrl,
+            @Value("${coursegate.fetch-pause:30}") long pause) {
+        return new Coursegate(origin, upstream, secret, jwksUrl, pause, JsonParserFactory.getJsonParser()::parseMap);
+    }
+
+    @Bean
+    FilterRegistrationBean<AssertionFilter> coursegateFilter(Coursegate gate, Members members) {
+        FilterRegistrationBean<AssertionFilter> registration = new FilterRegistrationBean<>(new AssertionFilter(gate, members));
+        registration.setOrder(Ordered.HIGHEST_PRECEDENCE + 10);
+        return registration;
+    }
+
+    /**
+     * A request with an assertion of the gate is the member's whom it names: without a session, without a CSRF token, with
+     * its claims in the attribute CLAIMS. One with a bad assertion is answered 401.
+     */
+    static final class AssertionFilter extends OncePerRequestFilter {
+        private final Coursegate gate;
+        private final Members members;
+
+        AssertionFilter(Coursegate gate, Members members) {
+            this.gate = gate;
+            this.members = members;
+        }
+
+        @Override
+        protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+                throws ServletException, IOException {
+            if (request.getHeader(ASSERTION) == null) {
+                chain.doFilter(new WithoutPlainHeaders(request), response);
+                return;
+            }
+            Map<String, Object> claims;
+            try {
+                claims = gate.readAssertion(String.join(",", Collections.list(request.getHeaders(ASSERTION))));
+            } catch (Coursegate.Unverifiable unverifiable) {
+                refuse(response, 503, "temporarily_unavailable");
+                return;
+            }
+            Member member = claims == null ? null : find((String) claims.get("sub"));
+            if (member == null) {
+                refuse(response, 401, "invalid_assertion");
+                return;
+            }
+            HttpServletRequest verified = new WithoutSession(request);
+            claims = new HashMap<>(claims);
+            claims.put("scope", List.of(String.valueOf(claims.getOrDefault("scope", "")).split(" ")));
+            verified.setAttribute(CLAIMS, claims);
+            CsrfFilter.skipRequest(verified);
+            SecurityContext context = SecurityContextHolder.createEmptyContext();
+            UserDetails details = member.details();
+            context.setAuthentication(UsernamePasswordAuthenticationToken.authenticated(details, null, details.getAuthorities()));
+            // Where Spring Security looks before it looks into a session.
+            new RequestAttributeSecurityContextRepository().saveContext(context, verified, response);
+            chain.doFilter(verified, response);
+        }
+
+        /** Byte for byte: a database that reads '01' as 1 does not decide who somebody is. */
+        private Member find(String sub) {
+            Member member = members.byId(sub);
+            return member != null && member.id().equals(sub) && mayEnter(member.details()) ? member : null;
+        }
+
+        private static boolean mayEnter(UserDetails details) {
+            return details.isEnabled() && details.isAccountNonLocked() && details.isAccountNonExpired();
+        }
+
+        private static void refuse(HttpServletResponse response, int status, String error) throws IOException {
+            response.setStatus(status);
+            response.setHeader("Cache-Control", "no-store");
+            response.setContentType("application/json");
+            response.getWriter().write("{\"error\":\"" + error + "\"}");
+        }
+    }
+
+    /** Plain identity headers are for backends that verify nothing: here nobody sees them. */
+    static class WithoutPlainHeaders extends HttpServletRequestWrapper {
+        WithoutPlainHeaders(HttpServletRequest request) {
+            super(request);
+        }
+
+        boolean isHidden(String name) {
+            return PLAIN.matcher(name).matches();
+        }
+
+        @Override
+        public String getHeader(String name) {
+            return isHidden(name) ? null : super.getHeader(name);
+        }
+
+        @Override
+        public Enumeration<String> getHeaders(String name) {
+            return isHidden(name) ? Collections.emptyEnumeration() : super.getHeaders(name);
+        }
+
+        @Override
+        public Enumeration<String> getHeaderNames() {
+            return Collections.enumeration(Collections.list(super.getHeaderNames()).stream().filter(name -> !isHidden(name)).toList());
+        }
+    }
+
+    /** Whatever session came along is nobody's business, and the one of this request ends with it. */
+    static final class WithoutSession extends WithoutPlainHeaders {
+        private HttpSession session;
+
+        WithoutSession(HttpServletRequest request) {
+            super(request);
+        }
+
+        @Override
+        boolean isHidden(String name) {
+            return name.equalsIgnoreCase("Cookie") || super.isHidden(name);
+        }
+
+        @Override
+        public Cookie[] getCookies() {
+            return null;
+        }
+
+        @Override
+        public String getRequestedSessionId() {
+            return null;
+        }
+
+        @Override
+        public boolean isRequestedSessionIdValid() {
+            return false;
+        }
+
+        @Override
+        public HttpSession getSession() {
+            return getSession(true);
+        }
+
+        @Override
+        public HttpSession getSession(boolean create) {
+            if (session == null && create) {
+                session = memorySession();
+            }
+            return session;
+        }
+
+        @Override
+        public String changeSessionId() {
+            return getSession(true).getId();
+        }
+
+        private HttpSession memorySession() {
+            Map<String, Object> attributes = new HashMap<>();
+            long began = System.currentTimeMillis();
+            Class<?>[] kind = {HttpSession.class};
+            return (HttpSession) Proxy.newProxyInstance(HttpSession.class.getClassLoader(), kind, (proxy, method, given) ->
+                    switch (method.getName()) {
+                        case "getAttribute" -> attributes.get(given[0]);
+                        case "setAttribute" -> given[1] == null ? drop(attributes, given[0]) : keep(attributes, given);
+                        case "removeAttribute" -> drop(attributes, given[0]);
+                        case "getAttributeNames" -> Collections.enumeration(List.copyOf(attributes.keySet()));
+                        case "getId" -> "none";
+                        case "isNew" -> true;
+                        case "getCreationTime", "getLastAccessedTime" -> began;
+                        case "getMaxInactiveInterval" -> 0;
+                        case "getServletContext" -> getServletContext();
+                        case "hashCode" -> System.identityHashCode(proxy);
+                        case "equals" -> proxy == given[0];
+                        case "toString" -> "a session of one request";
+                        case "invalidate" -> {
+                            attributes.clear();
+                            session = null;
+                            yield null;
+                        }
+                        default -> null;
+                    });
+        }
+
+        private static Object keep(Map<String, Object> attributes, Object[] given) {
+            attributes.put((String) given[0], given[1]);
+            return null;
+        }
+
+        private static Object drop(Map<String, Object> attributes, Object name) {
+            attributes.remove(name);
+            return null;
+        }
+    }
+
+    /** Who is signed in (whoami), and the signed redirect (bridge). */
+    @RestController
+    static final class CoursegateController {
+        private final Coursegate gate;
+        private final Members members;
+
+        CoursegateController(Coursegate gate, Members members) {
+            this.gate = gate;
+            this.members = members;
+        }
+
+        @GetMapping("/coursegate/whoami")
+        ResponseEntity<Map<String, String>> whoami(HttpServletRequest request) {
+            Member member = signedIn(request);
+            return member == null ? refuse(401, "not_signed_in")
+                    : ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).header("Cache-Control", "no-store")
+                            .header("Vary", "Cookie").body(describe(member));
+        }
+
+        /** Asks for a sign-in when there is none, and sends the browser back to the gate with a signed answer. */
+        @GetMapping("/coursegate/bridge")
+        ResponseEntity<Map<String, String>> bridge(HttpServletRequest request, HttpServletResponse response) {
+            Coursegate.Question question = gate.readBridge(request.getQueryString());
+            if (question == null) {
+                return refuse(400, "invalid_request");
+            }
+            Member member = signedIn(request);
+            if (question.another()) {
+                // Whoever comes back from the login page has chosen: asked again, the question is the same without that wish.
+                new SecurityContextLogoutHandler().logout(request, response, SecurityContextHolder.getContext().getAuthentication());
+                String again = gate.signed(Map.of("nonce", question.nonce(), "return_sso_url", question.returnTo()));
+                return redirect(request.getRequestURI() + "?" + again);
+            }
+            if (member == null) {
+                // Spring Security keeps this address, and has its login page shown.
+                throw new InsufficientAuthenticationException("A member is to sign in.");
+            }
+            Map<String, String> shown = describe(member);
+            Map<String, String> fields = new LinkedHashMap<>();
+            fields.put("nonce", question.nonce());
+            fields.put("external_id", shown.get("id"));
+            fields.put("email", shown.get("email"));
+            fields.put("username", member.details().getUsername());
+            fields.put("name", shown.get("name"));
+            fields.put("version", shown.get("version"));
+            String address = question.returnTo().split("#", 2)[0];
+            return redirect(address + (address.contains("?") ? "&" : "?") + gate.signed(fields));
+        }
+
+        /** An assertion signs nobody in: it is for one request. */
+        private Member signedIn(HttpServletRequest request) {
+            Authentication authentication = SecurityContextHolder.getContext().getAuthentication();
+            boolean nobody = authentication == null || authentication instanceof AnonymousAuthenticationToken
+                    || !authentication.isAuthenticated() || request.getAttribute(CLAIMS) != null;
+            return nobody ? null : members.of(authentication);
+        }
+
+        private Map<String, String> describe(Member member) {
+            Map<String, String> shown = new LinkedHashMap<>();
+            shown.put("id", member.id());
+            shown.put("email", member.email());
+            shown.put("name", member.name());
+            shown.put("version", gate.version(member.id(), member.passwordHash()));
+            return shown;
+        }
+
+        private static ResponseEntity<Map<String, String>> refuse(int status, String error) {
+            // Whatever was asked for: an Accept field of a browser is no reason to answer something else.
+            return ResponseEntity.status(status).contentType(MediaType.APPLICATION_JSON).header("Cache-Control", "no-store")
+                    .body(Map.of("error", error));
+        }
+
+        private static ResponseEntity<Map<String, String>> redirect(String address) {
+            return ResponseEntity.status(302).header("Cache-Control", "no-store").header("Referrer-Policy", "no-referrer")
+                    .location(URI.create(address)).build();
+        }
+    }
+}
