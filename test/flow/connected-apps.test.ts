@@ -81,10 +81,10 @@ describe('the page of connected apps', () => {
       headers: { ...bearer(accessToken), 'content-type': 'application/json' },
       body: JSON.stringify({ query }),
     }).then((response) => response.json());
-  const events = () =>
+  const events = (action = 'app_disconnected') =>
     readFileSync(join(folder, 'log'), 'utf8')
       .split('\n')
-      .filter((line) => line.includes('app_disconnected'))
+      .filter((line) => line.includes(action))
       .map((line) => JSON.parse(line) as Record<string, string>);
   const cardOf = async (browser: Browser, name: string) => cardsOf(await open(browser)).get(name);
 
@@ -160,6 +160,18 @@ describe('the page of connected apps', () => {
     expect(card).not.toContain('See your email address');
     expect(textOf(page.text)).toContain('time zone: Coordinated Universal Time');
     expect([...cardsOf(page).keys()]).not.toContain('Of somebody else');
+  });
+
+  it('shows markup in the name of an app as text, also where it asks', async () => {
+    const name = '</h2><script>alert(1)</script><img src=x onerror=alert(1)> & "';
+    await connect(await named(world.origin, name));
+    const browser = await signedIn(world.origin);
+    const page = await open(browser);
+    const [, href = ''] = /<a class="button" href="([^"]*)">[^<]*<bdi>&lt;\/h2&gt;/.exec(page.text) ?? [];
+    for (const { text } of [page, await browser.open(world.origin + href)]) {
+      expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt; &amp;');
+      expect(text).not.toMatch(/<script|<img src=x/);
+    }
   });
 
   it('tells what an app did, by what a member calls it, how often and when last', async () => {
@@ -251,6 +263,11 @@ describe('the page of connected apps', () => {
       // Only looked at so far.
       expect(await statusOf(world.origin, tokens.access_token)).toBe(200);
 
+      expect(events('consent_given').at(-1)).toMatchObject({
+        'oauth.client_id': other.client.client_id,
+        'user.id': 'm-1001',
+        'oauth.client_host': 'app.example',
+      });
       const before = events().length;
       const posted = await browser.submit(asked, {}, () => false);
       expect(posted.status).toBe(303);
@@ -289,7 +306,8 @@ describe('the page of connected apps', () => {
       const page = await open(browser);
       expect(cardsOf(page).get('Many')).toContain('It is connected 3 times');
       const [newest = ''] = [...page.text.matchAll(/href="([^"]*\?connection=[^"]*)"/g)].map(([, href = '']) => href);
-      await browser.submit(await browser.open(world.origin + newest), {});
+      const without = await browser.submit(await browser.open(world.origin + newest), {});
+      expect(notice(without)).toBe('The connection is disconnected. It can no longer be used.');
       await cutOff(third.access_token, third.refresh_token, app);
       expect(await statusOf(world.origin, first.access_token)).toBe(200);
       await disconnect(browser, await open(browser), 'Disconnect Many');
@@ -367,7 +385,7 @@ describe('the page of connected apps', () => {
 
     it('is said to be done by a link of ours alone', async () => {
       const browser = await signedIn(world.origin);
-      for (const done of ['one', 'all', '1', 'x'.repeat(43)])
+      for (const done of ['app', 'all', '1', 'x'.repeat(43)])
         expect(notice(await open(browser, `?done=${done}`))).toBe('');
     });
   });

@@ -66,7 +66,7 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
   /** One token for one act, so that none that leaks serves for another. */
   const tokenFor = (target: Target, { sub }: Member) => csrfToken(csrfKey, `apps ${JSON.stringify(target)}`, sub);
   /** Shows that it was we who sent them back: nobody is told of a disconnection by a link that somebody sent them. */
-  const doneToken = (what: 'one' | 'all', { sub }: Member) => csrfToken(csrfKey, `disconnected ${what}`, sub);
+  const doneToken = (what: Target['kind'], { sub }: Member) => csrfToken(csrfKey, `disconnected ${what}`, sub);
 
   /** Runs `work` for whoever is signed in, or sends them to sign in first. */
   const forMember =
@@ -84,7 +84,9 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
     const { shown, previous, next } = pageOf(apps, query.get('page'));
     const view = {
       account: accountOf(member),
-      done: (['one', 'all'] as const).find((what) => isCsrfToken(query.get('done'), doneToken(what, member))),
+      done: (['app', 'connection', 'all'] as const).find((what) =>
+        isCsrfToken(query.get('done'), doneToken(what, member)),
+      ),
       apps: await Promise.all(
         shown.map(async (app) => ({ app: await known(app.clientId), ...connectedAppOf(app, uses, names) })),
       ),
@@ -154,7 +156,7 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
       if (ended.length === 0) break;
     }
     // Done before, by a double click: it is disconnected all the same.
-    redirect(response, appsPath({ done: doneToken(target.kind === 'all' ? 'all' : 'one', member) }));
+    redirect(response, appsPath({ done: doneToken(target.kind, member) }));
   };
 
   return {

@@ -1,4 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
+import type { Target } from '../connected-apps/target.ts';
 import { type ConnectedApp, connectedApp } from './connected-app.ts';
 import type { Dates } from './dates.ts';
 import type { Page } from './layout.ts';
@@ -7,7 +8,7 @@ import type { Words } from './words.ts';
 export interface AppsView {
   readonly account: string;
   /** What has just been disconnected. */
-  readonly done: 'one' | 'all' | undefined;
+  readonly done: Target['kind'] | undefined;
   readonly apps: readonly ConnectedApp[];
   /** How many apps there are in all, and the pages around this one. */
   readonly total: number;
@@ -51,7 +52,7 @@ ${next !== undefined && html`<a href="${next}" rel="next">${words.html('apps.nex
 
 export interface DisconnectView {
   /** What is to be disconnected; `connection` is one of several of an app. */
-  readonly what: 'app' | 'connection' | 'all';
+  readonly what: Target['kind'];
   /** The app's name, where it is one that is known. */
   readonly name: string | undefined;
   /** The form's address and its fields. */

@@ -107,7 +107,7 @@ describe('the pages', () => {
   };
   const apps: AppsView = {
     account: '0',
-    done: 'one',
+    done: 'app',
     apps: [connected],
     total: 11,
     previous: '0',

@@ -9,6 +9,7 @@ import { COMMAND_SECRET } from '../../support/commands.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../../support/recording-upstream.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { type DocumentHost, startDocumentHost } from '../client-documents/support/document-host.ts';
+import { appsPages } from './support/apps-pages.ts';
 import { gatePages } from './support/gate-pages.ts';
 
 const LONGEST = 240_000;
@@ -38,7 +39,7 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
         admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } },
         upstreams: { school: { url: school.url } },
         login: { whoami: { authTime: '/since' } },
-        pages: { support: 'mailto:help@school.example' },
+        pages: { support: 'mailto:help@school.example', apps: { back: '/my/account' } },
       },
     });
   });
@@ -83,6 +84,28 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
     expect(findings).toEqual([]);
     expect(count.rules).toBeGreaterThan(60 * count.pages);
   });
+
+  it.each([
+    { language: 'en', locale: 'en-GB' },
+    { language: 'es', locale: 'es-MX' },
+  ])(
+    'connected apps in $language read well on every screen, and go by the keyboard',
+    { timeout: LONGEST },
+    async ({ language, locale }) => {
+      const { look, findings, count } = closeLook(`apps-${language}`);
+      await visit({ locale }, async (page, context) => {
+        const complaints = complaintsOf(context);
+        const cookie = { name: 'school_session', value: 'held' };
+        await appsPages(page, { origin: world.origin, host, cookie }, async (shown, title) => {
+          expect(await shown.locator('html').getAttribute('lang')).toBe(language);
+          await look(shown, title);
+        });
+        expect(complaints).toEqual([]);
+      });
+      expect(findings).toEqual([]);
+      expect(count.pages).toBe(5);
+    },
+  );
 
   describe('hostile text', () => {
     const MARKUP = '<img src=x onerror=alert(1)><script>alert(1)</script>';

@@ -20,7 +20,8 @@ ${progressOf(enrolment, positions?.get(enrolment.course.slug))}
 </li>
 `,
 )}</ul>
-${pager(shown, '/my/courses')}`;
+${pager(shown, '/my/courses')}
+<p><a href="/oauth/apps">Apps you have connected to your account</a></p>`;
 }
 
 function progressOf({ course }: Enrolment, position: Position | undefined): Html {

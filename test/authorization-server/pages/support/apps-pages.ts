@@ -1,0 +1,97 @@
+import type { Page } from 'playwright-core';
+import type { Look } from '../../../support/album.ts';
+import { type App, authorizationRequest, bearer, redeem, registerApp } from '../../../support/app.ts';
+import { createBrowser } from '../../../support/browser.ts';
+import { approve } from '../../../support/member.ts';
+import { answerJson, type DocumentHost, plainDocument } from '../../client-documents/support/document-host.ts';
+
+/** Where the pages are seen: the browser is signed in at the school with this cookie. */
+interface Place {
+  readonly origin: string;
+  readonly host: DocumentHost;
+  readonly cookie: { readonly name: string; readonly value: string };
+}
+
+const EVERYTHING =
+  'openid profile email account:read courses:read courses:write orders:read events:read posts:read pages:read';
+
+/** The pages of connected apps in each of their states, with apps of every kind and the names that strain them. */
+export async function appsPages(page: Page, place: Place, look: Look): Promise<void> {
+  const { origin, host } = place;
+  await page.goto(`${origin}/oauth/apps`);
+  await page.locator('main#apps').waitFor();
+  await look(page, 'apps-none');
+
+  const named = (client_name: string) => registerApp(origin, { metadata: { client_name } });
+  const plain = await named('Study Buddy');
+  const published = (name: string, redirectUri: string): App => {
+    const url = `https://claude.ai/oauth/${encodeURIComponent(redirectUri)}`;
+    host.serve(url, answerJson(plainDocument(url, { client_name: name, redirect_uris: [redirectUri] })));
+    return { ...plain, client: { client_id: url }, redirectUri };
+  };
+  const apps: readonly App[] = [
+    published('Claude', 'https://claude.ai/api/mcp/auth_callback'),
+    published('Claude', 'https://claude.ai.evil.example/callback'),
+    published('Claude Code', 'http://127.0.0.1/callback'),
+    await named('Harbour Lane School – Support'),
+    await named('🎓'.repeat(64)),
+    await named('W'.repeat(64)),
+    await named('דפי לימוד (بطاقات)'),
+    await registerApp(origin, { redirectUri: 'com.example.a-rather-long-name-of-an-app.school:/cb' }),
+  ];
+  for (const app of apps) await letIn(app, place);
+  await letIn(plain, place);
+  const { access_token } = await letIn(plain, place);
+  const paths = ['courses', 'orders', 'events', 'posts', 'pages', 'whoami', 'event_registrations'];
+  for (const path of [...paths, ...paths, ...paths.slice(0, 3)]) {
+    await (await fetch(`${origin}/api/v1/${path}`, { headers: bearer(access_token) })).arrayBuffer();
+  }
+  await (await fetch(`${origin}/api/oauth/userinfo`, { headers: bearer(access_token) })).arrayBuffer();
+  await fetch(`${origin}/account/graphql`, {
+    method: 'POST',
+    headers: { ...bearer(access_token), 'content-type': 'application/json' },
+    body: '{"query":"{ viewer { id email } }"}',
+  }).then((answer) => answer.text());
+
+  await page.goto(`${origin}/oauth/apps`);
+  for (const summary of await page.locator('summary').all()) await summary.click();
+  await look(page, 'apps');
+  // By the keyboard alone: to the first app's Disconnect, and through it.
+  await disconnect(page, 'a[href*="connection="]');
+  await disconnect(page, 'a[href*="app="]', look, 'apps-ask');
+  await look(page, 'apps-done');
+  await disconnect(page, 'a[href*="all="]');
+
+  const cookies = await page.context().cookies();
+  await page.context().clearCookies({ name: place.cookie.name });
+  await page.goto(`${origin}/oauth/apps/return`);
+  await page.locator('main#apps-sign-in').waitFor();
+  await look(page, 'apps-sign-in');
+  await page.context().addCookies(cookies);
+}
+
+/** Goes to a link with the Tab key, follows it, and confirms with the last thing on the page that the key reaches. */
+async function disconnect(page: Page, link: string, look?: Look, title = ''): Promise<void> {
+  await tabTo(page, link);
+  await page.keyboard.press('Enter');
+  await page.locator('main#disconnect').waitFor();
+  await look?.(page, title);
+  await tabTo(page, 'form button');
+  await page.keyboard.press('Enter');
+  await page.getByRole('status').waitFor();
+}
+
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let presses = 0; presses < 200; presses += 1) {
+    await page.keyboard.press('Tab');
+    if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
+  }
+  throw new Error(`the Tab key does not reach ${selector}`);
+}
+
+async function letIn(app: App, { cookie }: Place) {
+  const browser = createBrowser();
+  browser.cookies.set(cookie.name, { value: cookie.value, path: '/' });
+  const request = await authorizationRequest(app, { scope: EVERYTHING });
+  return redeem(app, request, await approve(request.url, app.redirectUri, { browser }));
+}
