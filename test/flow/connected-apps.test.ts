@@ -3,6 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../src/operations/log.ts';
+import {
+  answerJson,
+  plainDocument,
+  startDocumentHost,
+} from '../authorization-server/client-documents/support/document-host.ts';
 import { type App, authorizationRequest, bearer, registerApp } from '../support/app.ts';
 import { type Browser, createBrowser, type Page } from '../support/browser.ts';
 import { connect, refreshForm, statusOf, token } from '../support/connection.ts';
@@ -471,6 +476,35 @@ describe('the page of connected apps', () => {
       await world.restart({ pages: { apps: { back: '/my/courses' } } });
     }
   });
+});
+
+it('an app whose document is out of reach is listed by its domain, unverified, and can be disconnected', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const host = await startDocumentHost();
+  const world = await startWorld({ profile: 'A', clock: () => Date.now(), documentNetwork: host.network });
+  try {
+    const url = 'https://claude.ai/oauth/client.json';
+    const redirectUri = 'https://claude.ai/callback';
+    host.serve(url, answerJson(plainDocument(url, { client_name: 'Claude', redirect_uris: [redirectUri] })));
+    const app = { ...(await registerApp(world.origin)), client: { client_id: url }, redirectUri };
+    await connect(app);
+    const proved = await (await signedIn(world.origin)).open(`${world.origin}/oauth/apps`);
+    expect(cardsOf(proved).get('Claude')).toContain('Proved by its domain: claude.ai');
+
+    // Kept for thirty days, not asked for since; nobody answers at its address any more.
+    host.serve(url, (_request, response) => void response.writeHead(404).end());
+    vi.setSystemTime(Date.now() + 40 * 86_400_000);
+    await world.restart();
+    const browser = await signedIn(world.origin);
+    const page = await browser.open(`${world.origin}/oauth/apps`);
+    expect(page.status).toBe(200);
+    expect(cardsOf(page).get('claude.ai')).toContain('Not verified');
+    expect(cardsOf(await disconnect(browser, page, 'Disconnect claude.ai')).size).toBe(0);
+  } finally {
+    vi.useRealTimers();
+    await world.close();
+    await host.close();
+  }
 });
 
 describe.skipIf(!redisPresent())('connected apps of two gates on one Redis', () => {

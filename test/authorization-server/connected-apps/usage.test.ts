@@ -120,6 +120,22 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     expect(await areasOf(createUsage(store, clock))).toEqual({ courses: 10 });
   });
 
+  it('writes next time what is counted when the last write is on its way', async () => {
+    const meanwhile = {
+      ...store,
+      commit(mutations: readonly Mutation[]) {
+        usage.count(ANN, ['late']);
+        return store.commit(mutations);
+      },
+    };
+    const usage: Usage = createUsage(meanwhile, clock);
+    usage.count(ANN, ['courses']);
+    await usage.flush();
+    expect(await areasOf(createUsage(store, clock))).toEqual({ courses: 1 });
+    await usage.flush();
+    expect(await areasOf(createUsage(store, clock))).toEqual({ courses: 1, late: 1 });
+  });
+
   it('tells of 30 days, and deletes what it does not tell of', async () => {
     const usage = createUsage(store, clock);
     usage.count(ANN, ['courses']);
