@@ -11,6 +11,7 @@ import { parseScope } from '../oauth/scope.ts';
 import type { Audit, AuditEvent } from '../operations/audit.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import type { Suspensions } from './administration/suspensions.ts';
+import { clientHost } from './client-host.ts';
 import { saveGrant } from './consent-grant.ts';
 import { appView, scopeGroups } from './consent-view.ts';
 import { csrfToken, isCsrfToken, refuseCrossSite } from './csrf.ts';
@@ -73,6 +74,8 @@ export function createInteractions(options: InteractionOptions): Interactions {
   ): void =>
     options.audit({
       clientId: String(params.client_id),
+      // Of all the places that the app may have, the one that this answer goes to.
+      clientHost: clientHost({ redirectUris: [String(params.redirect_uri)] }),
       member: undefined,
       grantId: undefined,
       address: provenance.clientAddress,
