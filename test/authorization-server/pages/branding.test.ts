@@ -96,7 +96,7 @@ describe('the logo', () => {
   it('may be left out', async () => {
     const { logo, config } = await load(SMALL);
     expect(logo).toBeUndefined();
-    expect(config.pages).toEqual({ colour: '#0b57d0', languages: ['en', 'es'] });
+    expect(config.pages).toMatchObject({ colour: '#0b57d0', languages: ['en', 'es'] });
   });
 });
 
