@@ -23,6 +23,7 @@ export async function tokenCheck(store: Store, origin: string, scopes: readonly 
     store,
     members,
     suspensions: storedSuspensions(store, Date.now),
+    standings: { mayContinue: async () => true },
     keys: keyring.privateKeys(),
     resourceServers: new Map(),
     languages: ['en'],

@@ -25,6 +25,7 @@ import { createProvenance } from './http/provenance.ts';
 import { createAdmission } from './limits/admission.ts';
 import { openListeners } from './listeners.ts';
 import { createLogin } from './login/create-login.ts';
+import { createRecheck } from './login/recheck.ts';
 import { createMcp, MCP_PATHS } from './mcp/mcp.ts';
 import type { ServerFactory } from './mcp/server.ts';
 import { protectedResource } from './oauth/protected-resource.ts';
@@ -163,6 +164,7 @@ export async function startGateway({
     const signIn = configuredSignIn(config.login, { login, origin, store, clock, pages, secret, counters });
 
     const { documents, redirects, registration } = config.clients;
+    const { recheck } = config.login;
     const server = createAuthorizationServer({
       origin,
       indicators,
@@ -200,6 +202,12 @@ export async function startGateway({
       clock,
       audit,
       introspected: unused.used,
+      log,
+      recheck: recheck && {
+        ask: createRecheck(recheck, loaded.recheckKey, call),
+        interval: recheck.interval,
+        allowUnavailable: recheck.unavailable === 'allow',
+      },
       onRevoked() {
         cache.clear();
         // Without the bus the other replicas believe what they remember until it runs out by itself.

@@ -21,6 +21,7 @@ import { type Mount, type MountOptions, mountProvider } from './mount.ts';
 import { createProvider, type ProviderOptions } from './provider.ts';
 import { errorRedirectRule } from './rules/error-redirect.ts';
 import { grantErrorRule } from './rules/grant-error.ts';
+import { createStandings, type StandingsOptions } from './standing.ts';
 
 export interface AuthorizationServerOptions
   extends Pick<
@@ -43,7 +44,8 @@ export interface AuthorizationServerOptions
       | 'onServerError'
     >,
     Pick<InteractionOptions, 'connector' | 'pages' | 'scopes'>,
-    Pick<MountOptions, 'registration' | 'audit' | 'introspected'> {
+    Pick<MountOptions, 'registration' | 'audit' | 'introspected'>,
+    Pick<StandingsOptions, 'recheck' | 'log'> {
   /** What the cookies, the forms' tokens and the nonces are derived from. */
   readonly secret: string;
   /** Undefined: client ID metadata documents are not taken. */
@@ -94,6 +96,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const csrfKey = deriveKey(secret, 'csrf');
   const suspensions = storedSuspensions(store, clock);
   const grants = storedGrants(store, options.onRevoked);
+  const standings = createStandings({ ...options, grants });
+  const connector = standings.watched(options.connector);
   const documents =
     options.documents === undefined
       ? undefined
@@ -113,6 +117,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       registration: options.registration !== undefined,
       members,
       suspensions,
+      standings,
       documents,
       keys: keyring.privateKeys(),
       cookieKey: deriveKey(secret, 'cookies'),
@@ -130,8 +135,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       }),
       interactions: createInteractions({
         ...options,
+        connector,
         provider,
         members,
+        standings,
         grants,
         connectedApps: options.connectedApps && ENDPOINTS.apps,
         suspensions,
@@ -139,7 +146,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       }),
       connectedApps:
         options.connectedApps &&
-        createConnectedApps({ ...options, ...options.connectedApps, provider, grants, usage, csrfKey }),
+        createConnectedApps({ ...options, ...options.connectedApps, connector, provider, grants, usage, csrfKey }),
       introspect: createIntrospect(provider, members),
     };
   };

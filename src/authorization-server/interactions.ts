@@ -24,12 +24,14 @@ import { PageFailure } from './pages/page-failure.ts';
 import { type Pages, redirect } from './pages/pages.ts';
 import { suspendedPage } from './pages/suspended.ts';
 import { mustSignIn, type SignInWishes, type Step } from './sign-in-wishes.ts';
+import type { Standings } from './standing.ts';
 
 export interface InteractionOptions {
   readonly provider: Provider;
   readonly connector: LoginConnector;
   readonly members: Members;
   readonly suspensions: Suspensions;
+  readonly standings: Pick<Standings, 'maySignIn'>;
   readonly indicators: ResourceIndicators;
   readonly origin: string;
   readonly pages: Pages;
@@ -165,6 +167,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
       delete (interaction as { session?: unknown }).session;
       await interaction.save(interaction.exp - unixSeconds(options.clock));
     }
+    if (!(await options.standings.maySignIn(member))) throw new PageFailure('forbidden', 'failure.account_closed');
     await members.save(member);
     const login = {
       accountId: member.sub,

@@ -14,6 +14,7 @@ import type { Members } from './members.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { resourceRule } from './rules/resource.ts';
 import { scopeRule } from './rules/scope.ts';
+import type { Standings } from './standing.ts';
 
 export interface ProviderOptions {
   readonly origin: string;
@@ -28,6 +29,7 @@ export interface ProviderOptions {
   readonly scopesOf: (audience: string) => readonly string[];
   readonly store: Store;
   readonly members: Members;
+  readonly standings: Pick<Standings, 'mayContinue'>;
   /** Private JWKs, the signing one first. */
   readonly keys: readonly JWK[];
   /** Services that may introspect every token: their secrets, by client_id. */
@@ -146,10 +148,15 @@ export function createProvider(options: ProviderOptions): Provider {
       const grantId = ctx.oidc.result?.consent?.grantId;
       return grantId === undefined ? undefined : ctx.oidc.provider.Grant.find(grantId);
     },
-    async findAccount(_ctx, sub, exchanged) {
+    async findAccount(ctx, sub, exchanged) {
       const member = await options.members.find(sub);
       // Where a code or refresh token is exchanged; that a member is asked at all is decided in the interaction.
       if (exchanged !== undefined && (await options.suspensions.since(sub)) !== undefined) return undefined;
+      if (exchanged?.kind === 'RefreshToken') {
+        const requestId = String(ctx.res.getHeader('x-request-id') ?? '');
+        const occasion = { clientId: ctx.oidc.client?.clientId, requestId };
+        if (!(await options.standings.mayContinue(sub, occasion))) return undefined;
+      }
       if (member === undefined) return undefined;
       // Claims are served by our own userinfo; the ID token says who, and nothing more.
       return { accountId: sub, claims: () => ({ sub }) };

@@ -21,6 +21,7 @@ import {
   type AccountConfig,
   readAccountConfig,
   readInitialAccessToken,
+  readRecheckKey,
   readResourceServerSecrets,
   readSealingSecret,
 } from './secrets.ts';
@@ -55,6 +56,8 @@ export interface LoadedConfig {
   readonly admin: AdminSecrets;
   /** The token that `clients.registration.initialAccessToken` names; undefined: apps need none. */
   readonly initialAccessToken: string | undefined;
+  /** The key that `login.recheck.key` names; undefined: the backend is asked without one. */
+  readonly recheckKey: string | undefined;
   /** The picture that `pages.logo` names; undefined: there is none. */
   readonly logo: Logo | undefined;
   /** The OpenAPI documents that `upstreams.*.openapi.file` names, by upstream. */
@@ -100,6 +103,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
   const admin = await readAdminSecrets(tree, environment, resolve);
   const initialAccessToken = await readInitialAccessToken(tree, environment, resolve);
   const login = await readLoginSecrets(tree, environment, resolve);
+  const recheckKey = await readRecheckKey(tree, environment, resolve);
   const logo = await readLogo(tree, resolve);
   const upstreamDocuments = await readUpstreamDocuments(tree, resolve);
   const resourceServers = await readResourceServerSecrets(tree, environment, resolve);
@@ -119,6 +123,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     ...admin.findings,
     ...initialAccessToken.findings,
     ...login.findings,
+    ...recheckKey.findings,
     ...logo.findings,
     ...upstreamDocuments.findings,
     ...resourceServers.findings,
@@ -143,6 +148,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     loginSecrets: login.values,
     admin: admin.secrets,
     initialAccessToken: initialAccessToken.value,
+    recheckKey: recheckKey.value,
     logo: logo.value,
     upstreamDocuments: upstreamDocuments.values,
     resourceServers: resourceServers.values,

@@ -14,6 +14,7 @@ export function checkReferences(tree: Tree): readonly Finding[] {
   return [
     ...unknownUpstreams(tree, [
       ['login', 'upstream'],
+      ['login', 'recheck', 'upstream'],
       ['site', 'upstream'],
       ...routes.map((_, index): Path => ['routes', index, 'upstream']),
       ...toolPaths.map((path): Path => [...path, 'get', 'upstream']),

@@ -66,6 +66,21 @@ export function readInitialAccessToken(
   );
 }
 
+const RECHECK_KEY = ['login', 'recheck', 'key', 'secret'];
+
+/** Reads the key that shows a backend that the gate asks: it must be one that a header field can carry. */
+export function readRecheckKey(
+  tree: Tree,
+  environment: Environment,
+  resolve: (path: string) => string,
+): Promise<NamedSecret> {
+  return readNamed(valueAt(tree, RECHECK_KEY), RECHECK_KEY, environment, resolve, (value) =>
+    /^[\x21-\x7E]{16,4096}$/.test(value)
+      ? undefined
+      : 'must be 16 or more visible ASCII characters, without spaces (openssl rand -base64 32)',
+  );
+}
+
 export interface NamedSecrets {
   /** By the name of the resource server. */
   readonly values: ReadonlyMap<string, string>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isOwnCookie } from '../http/own-cookie.ts';
 import { name } from './name.ts';
+import { everyLogin } from './recheck.ts';
 import { whoami } from './whoami.ts';
 
 const cookiePattern = z
@@ -30,6 +31,7 @@ export const sessionLogin = z.strictObject({
   cookies: z.array(cookiePattern).min(1).meta({
     description: 'The cookies that whoami is sent, and no others: names, in which * is any number of characters.',
   }),
+  ...everyLogin,
 });
 
 export type SessionLoginConfig = z.output<typeof sessionLogin>;

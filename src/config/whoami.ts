@@ -5,7 +5,7 @@ const FORMATS = ['json', 'header', 'html'] as const;
 export type AnswerFormat = (typeof FORMATS)[number];
 
 /** How the answer of a backend is read. */
-const answerFormat = z.enum(FORMATS).default('json').meta({
+export const answerFormat = z.enum(FORMATS).default('json').meta({
   description:
     'How the answer is read: json by JSON pointers (RFC 6901), header by the names of response header fields, html by regular expressions (RE2) with one group each.',
 });
@@ -28,7 +28,7 @@ function selectorProblem(format: AnswerFormat, selector: string): string | undef
 type Check = { addIssue(issue: { code: 'custom'; path: PropertyKey[]; message: string }): void };
 
 /** Checks the places that hold a selector. In: the format, and each selector with its path; an absent one is passed over. */
-function checkSelectors(
+export function checkSelectors(
   format: AnswerFormat,
   selectors: readonly (readonly [path: readonly string[], selector: string | undefined])[],
   context: Check,

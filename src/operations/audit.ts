@@ -55,6 +55,8 @@ const ACTIONS = {
   member_suspended: 'success',
   member_resumed: 'success',
   client_revoked: 'success',
+  /** The backend says that a member is gone, inactive or another than before: all that they let in has ended. */
+  member_changed: 'success',
   /** A command on the admin listener that nobody proved to be from the backend. */
   command_refused: 'alert',
   /** Somebody came with what had been used: everything issued on that grant is revoked (RFC 9700 §4.14.2, §4.5). */

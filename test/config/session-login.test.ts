@@ -70,3 +70,56 @@ describe('login', () => {
     expect(await mistakes(withLogin(line))).toEqual([expect.stringContaining('must be a path or an http(s) URL')]);
   });
 });
+
+describe('login.recheck', () => {
+  const withRecheck = (recheck: string) =>
+    SMALL.replace('  loginUrl: /login\n', `  loginUrl: /login\n  recheck: ${recheck}\n`);
+
+  it('asks once an hour and refuses when in doubt, unless it says otherwise', async () => {
+    const { config } = await load(withRecheck('{ upstream: school, path: "/members/{member.id}" }'));
+    expect(config.login.recheck).toEqual({
+      upstream: 'school',
+      path: '/members/{member.id}',
+      interval: 3600,
+      timeout: 3,
+      format: 'json',
+      gone: [404, 410],
+      unavailable: 'refuse',
+    });
+  });
+
+  it.each<[string, string]>([
+    ['{ upstream: shcool, path: "/m/{member.id}" }', 'there is no upstream "shcool"'],
+    ['{ upstream: school, path: /members }', 'must have {member.id} in it'],
+    ['{ upstream: school, path: "m/{member.id}" }', 'must begin with /'],
+    ['{ upstream: school, path: "/m/{member.id}/{member.email}" }', 'must have no { } or # besides {member.id}'],
+    ['{ upstream: school, path: "/m/{member.id}", active: on }', 'must be a JSON pointer'],
+    ['{ upstream: school, path: "/m/{member.id}", gone: [404, 429] }', 'says nothing of the member'],
+    ['{ upstream: school, path: "/m/{member.id}", gone: [401] }', 'says nothing of the member'],
+    ['{ upstream: school, path: "/m/{member.id}", gone: [500] }', 'must be at most 499'],
+    [
+      '{ upstream: school, path: "/m/{member.id}", key: { secret: hunter2-hunter2-hunter2 } }',
+      'a secret is never written here',
+    ],
+    ['{ upstream: school, path: "/m/{member.id}", key: { secret: { env: NOT_SET } } }', 'NOT_SET is not set'],
+    ['{ upstream: school, path: "/m/{member.id}", key: { secret: { env: SHORT } } }', 'must be 16 or more visible'],
+    ['{ upstream: school, path: "/m/{member.id}", key: { secret: { env: LINES } } }', 'must be 16 or more visible'],
+    [
+      '{ upstream: school, path: "/m/{member.id}", key: { header: X-Forwarded-For, secret: { env: GOOD } } }',
+      'is a field that is set otherwise',
+    ],
+    [
+      '{ upstream: school, path: "/m/{member.id}", key: { header: Cookie, secret: { env: GOOD } } }',
+      'is a field that is set otherwise',
+    ],
+    [
+      '{ upstream: school, path: "/m/{member.id}", key: { header: X-Member-Id, secret: { env: GOOD } } }',
+      'is a field that is set otherwise',
+    ],
+  ])('%s is a mistake: %s', async (recheck, message) => {
+    const environment = { SHORT: 'hunter2', LINES: 'hunter2-hunter2\nhunter2-hunter2', GOOD: 'k'.repeat(32) };
+    const found = await mistakes(withRecheck(recheck), { environment });
+    expect(found).toEqual([expect.stringContaining(message)]);
+    expect(found.join()).not.toContain('hunter2');
+  });
+});

@@ -18,7 +18,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'refresh token not found': 'the refresh token is not known here: it was mistyped, revoked, or has expired',
   'refresh token is expired': 'the refresh token is not known here: it was mistyped, revoked, or has expired',
   'authorization code invalid (referenced account not found)': 'the school lets this member connect no apps',
-  'refresh token invalid (referenced account not found)': 'the school lets this member connect no apps',
+  'refresh token invalid (referenced account not found)':
+    'the school lets this member connect no apps, or their account has changed: the member must approve again',
   'grant not found': 'the member or the app has ended this connection',
   'grant is expired': 'this connection has reached its longest lifetime; the member must approve again',
 };

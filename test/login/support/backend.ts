@@ -5,6 +5,7 @@ import { sessionConnector } from '../../../src/login/session.ts';
 import { createCallUpstream } from '../../../src/upstream/call.ts';
 import { createIdentity } from '../../../src/upstream/identity.ts';
 import { createPools } from '../../../src/upstream/pools.ts';
+import type { CallUpstream } from '../../../src/upstream/request.ts';
 import { upstreamConfig } from '../../support/upstream-config.ts';
 
 export const ORIGIN = 'https://school.example';
@@ -13,6 +14,8 @@ type Settings = Readonly<Record<string, unknown>>;
 
 /** The session connector in front of a backend that listens at `url`, as the configuration makes it. */
 export interface Connected {
+  /** Calls the upstream `school`. */
+  readonly call: CallUpstream;
   /** With keys laid over `login`; out: the connector. */
   connector(settings?: Settings): LoginConnector;
   /** Who is signed in by `school_session=mine`, with keys laid over `login.whoami`. */
@@ -47,6 +50,7 @@ export async function connectedTo(url: string, timeout = 10_000): Promise<Connec
       call,
     );
   return {
+    call,
     connector,
     who: (whoami = {}) =>
       connector({ whoami: { path: '/api/me', ...whoami } }).identify({ cookie: 'school_session=mine' }),
