@@ -21,7 +21,7 @@ export function sessionConnector(config: SessionLoginConfig, origin: string, cal
         upstream: config.upstream,
         method: 'GET',
         path: config.whoami.path,
-        headers: { cookie, accept: whoami.accept },
+        headers: { cookie, accept: whoami.accept, 'cache-control': 'no-cache' },
       }).catch((thrown: unknown) => {
         throw new GatewayError('login_unavailable', { cause: thrown });
       });

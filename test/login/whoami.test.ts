@@ -187,6 +187,15 @@ describe('nobody', () => {
   });
 });
 
+describe('an answer out of a cache', () => {
+  it('is nobody’s: it may be of whoever asked before', async () => {
+    await expect(who(200, '{"id":"m-1"}', {}, { age: '7' })).rejects.toMatchObject(UNAVAILABLE);
+    await expect(who(401, '', {}, { age: '7' })).rejects.toMatchObject(UNAVAILABLE);
+    expect(await who(200, '{"id":"m-1"}', {}, { age: '0' })).toMatchObject({ sub: 'm-1' });
+    expect(backend.last().values('cache-control')).toEqual(['no-cache']);
+  });
+});
+
 describe('in header fields', () => {
   const HEADER = { format: 'header', subject: 'X-Member', email: 'x-mail', version: 'X-Epoch' };
 

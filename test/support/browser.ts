@@ -17,15 +17,16 @@ export interface Page {
 
 export function createBrowser(): Browser {
   const cookies = new Map<string, { value: string; path: string }>();
+  /** Cookies whose name one of another path has taken in the map since (RFC 6265 §5.3: name and path are one cookie). */
+  const besides = new Map<string, { name: string; value: string; path: string }>();
 
   const send = async (url: string, init: RequestInit): Promise<Response> => {
     const { pathname } = new URL(url);
-    const cookie = [...cookies]
+    const cookie = [...[...cookies].map(([name, held]) => ({ name, ...held })), ...besides.values()]
       .filter(
-        ([, { path }]) =>
-          path === '/' || pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`),
+        ({ path }) => path === '/' || pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`),
       )
-      .map(([name, { value }]) => `${name}=${value}`)
+      .map(({ name, value }) => `${name}=${value}`)
       .join('; ');
     const headers = {
       accept: 'text/html',
@@ -33,7 +34,7 @@ export function createBrowser(): Browser {
       ...(init.headers as Record<string, string>),
     };
     const response = await fetch(url, { ...init, redirect: 'manual', headers });
-    for (const line of response.headers.getSetCookie()) store(cookies, line);
+    for (const line of response.headers.getSetCookie()) store(cookies, besides, line);
     return response;
   };
 
@@ -71,14 +72,24 @@ export function createBrowser(): Browser {
   };
 }
 
-function store(cookies: Map<string, { value: string; path: string }>, line: string): void {
+function store(
+  cookies: Map<string, { value: string; path: string }>,
+  besides: Map<string, { name: string; value: string; path: string }>,
+  line: string,
+): void {
   const [pair = '', ...attributes] = line.split(';').map((part) => part.trim());
   const name = pair.slice(0, pair.indexOf('='));
   const value = pair.slice(pair.indexOf('=') + 1);
   const path = attributes.find((part) => /^path=/i.test(part))?.slice(5) ?? '/';
   const gone = attributes.some((part) => /^max-age=0$/i.test(part) || /^expires=Thu, 01 Jan 1970/i.test(part));
-  if (gone || value === '') cookies.delete(name);
-  else cookies.set(name, { value, path });
+  const held = cookies.get(name);
+  besides.delete(`${name};${path}`);
+  if (gone || value === '') {
+    if (held?.path === path) cookies.delete(name);
+    return;
+  }
+  if (held !== undefined && held.path !== path) besides.set(`${name};${held.path}`, { name, ...held });
+  cookies.set(name, { value, path });
 }
 
 function attribute(tag: string, name: string): string {

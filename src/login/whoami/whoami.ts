@@ -31,6 +31,8 @@ export function createWhoami(config: Omit<WhoamiConfig, 'path'>): Whoami {
   return {
     accept: ACCEPT[format],
     read(answer) {
+      // RFC 9111 §5.1: a cache that keeps such an answer gives it to whoever asks next.
+      if (Number(answer.headers.age ?? 0) !== 0) throw unusable('out of a cache');
       if (rules.byHead(answer) || rules.byBody(answer)) return undefined;
       const valueAt = reader(answer);
       if (rules.byValue(valueAt)) return undefined;
