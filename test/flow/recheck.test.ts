@@ -31,7 +31,7 @@ describe('a member who is asked after when an app refreshes', () => {
     version: '/version',
   };
   const settings = (more: Record<string, unknown> = {}) => ({
-    upstreams: { registry: { url: registry.upstream.url, breaker: { failures: 0 } } },
+    upstreams: { registry: { url: registry.upstream.url, timeout: '10m', breaker: { failures: 0 } } },
     login: { recheck: { ...recheck, timeout: '30s', ...more } },
   });
 

@@ -168,12 +168,17 @@ describe('nobody', () => {
     ['{"user":{"id":"guest"}}', { values: ['guest'] }, true],
     ['{"user":{"id":"m-1"},"ok":false}', { at: '/ok', values: [false] }, true],
     ['{"user":{}}', { absent: true }, true],
+    ['{"user":{"id":"m-1"}}', { at: '/toString', absent: true }, true],
     ['{"user":{"id":"m-1"}}', { absent: true }, false],
     ['{"user":{"id":"m-1"}}', { body: '"id":"m-1"' }, true],
     ['<html>Please sign in', { body: '(?i)please SIGN in' }, true],
   ])('%s, with %j: %j', async (body, anonymous, nobody) => {
     const member = await who(200, body, { subject: '/user/id', anonymous });
     expect(member?.sub).toBe(nobody ? undefined : 'm-1');
+  });
+
+  it('null is not the text "null"', async () => {
+    expect(await who(200, '{"id":"null"}', { anonymous: { values: [null] } })).toMatchObject({ sub: 'null' });
   });
 
   it.each<[string, object]>([
