@@ -17,7 +17,7 @@ interface Known {
 }
 
 /** The request that it came to light in. */
-export interface Occasion {
+interface Occasion {
   readonly clientId: string | undefined;
   readonly requestId: string | undefined;
 }

@@ -1,7 +1,7 @@
 import { type RecordingUpstream, startRecordingUpstream } from './recording-upstream.ts';
 
 /** What a backend says of one member when the gate asks it without them. */
-export interface Record {
+interface MemberRecord {
   active: unknown;
   version: unknown;
 }
@@ -10,7 +10,7 @@ export interface Record {
 export interface MemberRegistry {
   readonly upstream: RecordingUpstream;
   /** By id; a record is made active, of version v1, for whoever is asked for first. */
-  readonly records: Map<string, Record>;
+  readonly records: Map<string, MemberRecord>;
   /** Answers as the records say, until told otherwise by `upstream.script`. */
   recover(): void;
   /** The paths asked for so far. */
@@ -20,7 +20,7 @@ export interface MemberRegistry {
 export const REGISTRY_KEY = 'registry-key-0123456789';
 
 export async function startMemberRegistry(): Promise<MemberRegistry> {
-  const records = new Map<string, Record>();
+  const records = new Map<string, MemberRecord>();
   const upstream = await startRecordingUpstream();
   const recover = () =>
     upstream.script((request, response) => {
