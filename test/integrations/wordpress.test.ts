@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { auth, Client, type OAuthClientProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Browser, Page } from 'playwright-core';
@@ -21,179 +24,200 @@ add_filter('coursegate_courses', function ($courses, $member) {
 
 type Credentials = { readonly login: string; readonly password: string };
 
-describe.skipIf(!wordpressPresent() || !browserPresent())('WordPress behind the gate', () => {
-  let site: WordpressSite;
-  let gate: Gateway;
-  let browser: Browser;
-  let origin: string;
-  beforeAll(async () => {
-    const port = await freePort();
-    origin = `http://localhost:${port}`;
-    [site, browser] = await Promise.all([
-      startWordpress({ origin, settings: { COURSEGATE_ORIGIN: origin }, plugins: { 'courses.php': COURSES } }),
-      launchChromium(),
-    ]);
-    const loaded = await loadConfig({
-      file: CONFIG,
-      environment: {},
-      overrides: {
-        origin,
-        listen: { port, admin: { port: 0 } },
-        store: { kind: 'memory' },
-        upstreams: { wordpress: { url: site.url } },
-      },
-    });
-    gate = await startGateway({ loaded, log: createLog('silent', 2), clock: Date.now });
-  }, LONGEST);
-  afterAll(async () => {
-    const complaints = site?.complaints();
-    await gate?.close(1);
-    await browser?.close();
-    await site?.close();
-    expect(complaints).toEqual([]);
-  });
+const SECRET = 'between the gate and the school, and nobody else';
 
-  /** A browser window of its own: nobody is signed in there. */
-  const visit = async <T>(story: (page: Page) => Promise<T>): Promise<T> => {
-    const context = await browser.newContext();
-    context.setDefaultTimeout(30_000);
-    try {
-      return await story(await context.newPage());
-    } finally {
-      await context.close();
-    }
-  };
+/** The bundled configuration as it is, or with the bridge in place of the login it has. */
+const configOf = (kind: string) => {
+  const text = readFileSync(CONFIG, 'utf8');
+  const bridge = 'login: { kind: bridge, url: "/?coursegate=bridge", secret: { env: BRIDGE_SECRET } }\n';
+  return kind === 'session' ? text : text.replace(/^login:\n( .*\n)+/m, bridge);
+};
 
-  const signIn = async (page: Page, { login, password }: Credentials) => {
-    // The page empties the password a while after it is there, when it gives it the focus.
-    await page.locator('#loginform input:focus').waitFor();
-    await page.locator('#user_login').fill(login);
-    await page.locator('#user_pass').fill(password);
-    await page.locator('#wp-submit').click();
-  };
-
-  /** From an app's authorization request over WordPress's own page and the consent to the app. Out: where that ended. */
-  const approve = async (page: Page, url: URL, member: Credentials): Promise<URL> => {
-    await page.route(`${CALLBACK}*`, (route) => route.fulfill({ body: 'connected' }));
-    await page.goto(url.href);
-    await page.waitForURL(/\/wp-login\.php/);
-    await signIn(page, { ...member, password: 'wrong' });
-    await page.locator('#login_error').waitFor();
-    await signIn(page, member);
-    await page.locator('main#consent').waitFor();
-    expect(await page.locator('main').innerText()).toContain(member.login);
-    await page.locator('button[value=approve]').click();
-    await page.waitForURL(`${CALLBACK}*`);
-    return new URL(page.url());
-  };
-
-  /** The SDK's own client at the door of members, and what it remembers. */
-  const assistant = async (member: Credentials) => {
-    const kept: Record<string, unknown> = {};
-    let asked: URL | undefined;
-    const keep = (name: string) => ({
-      read: () => kept[name],
-      write: (value: unknown) => void Object.assign(kept, { [name]: value }),
-    });
-    const [registered, tokens, verifier, discovery] = ['client', 'tokens', 'verifier', 'discovery'].map(keep);
-    const provider = {
-      redirectUrl: CALLBACK,
-      clientMetadata: { client_name: 'Assistant', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' },
-      clientInformation: registered?.read,
-      saveClientInformation: registered?.write,
-      tokens: tokens?.read,
-      saveTokens: tokens?.write,
-      codeVerifier: verifier?.read,
-      saveCodeVerifier: verifier?.write,
-      discoveryState: discovery?.read,
-      saveDiscoveryState: discovery?.write,
-      state: () => 'a-state',
-      redirectToAuthorization: (url: URL) => {
-        asked = url;
-      },
-    } as unknown as OAuthClientProvider;
-    const address = `${origin}/mcp/member`;
-    const scope = 'openid profile email account:read posts:read comments:read courses:read orders:read';
-    expect(await auth(provider, { serverUrl: address, scope })).toBe('REDIRECT');
-    const returned = await visit((page) => approve(page, asked as unknown as URL, member));
-    const transport = new StreamableHTTPClientTransport(new URL(address), { authProvider: provider });
-    await transport.finishAuth(returned.searchParams);
-    const client = new Client({ name: 'assistant', version: '1' });
-    await client.connect(transport);
-    return {
-      client,
-      token: () => (kept.tokens as { access_token: string }).access_token,
-      refreshed: () => auth(provider, { serverUrl: address, scope }),
-      read: async (name: string) => (await client.callTool({ name, arguments: {} })).structuredContent,
-    };
-  };
-
-  it(
-    'a member signs in at WordPress’s own page, and an assistant reads what is theirs and nobody else’s',
-    async () => {
-      const ofSam = await assistant({ ...SAM, login: SAM.email });
-      const ofOlu = await assistant({ ...OLU, login: OLU.email });
-      expect((await ofSam.client.listTools()).tools.map(({ name }) => name)).toEqual([
-        'search_posts',
-        'get_my_profile',
-        'list_my_posts',
-        'list_my_comments',
-        'list_my_courses',
-        'list_my_orders',
+describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'bridge'])(
+  'WordPress behind the gate, login by %s',
+  (kind) => {
+    let folder: string;
+    let site: WordpressSite;
+    let gate: Gateway;
+    let browser: Browser;
+    let origin: string;
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'coursegate-wordpress-gate-'));
+      writeFileSync(join(folder, 'coursegate.yaml'), configOf(kind));
+      const port = await freePort();
+      origin = `http://localhost:${port}`;
+      [site, browser] = await Promise.all([
+        startWordpress({
+          origin,
+          settings: { COURSEGATE_ORIGIN: origin, COURSEGATE_SECRET: SECRET },
+          plugins: { 'courses.php': COURSES },
+        }),
+        launchChromium(),
       ]);
-      for (const [app, { id, email, name }, other] of [
-        [ofSam, SAM, OLU],
-        [ofOlu, OLU, SAM],
-      ] as const) {
-        expect(await app.read('get_my_profile')).toMatchObject({ id, email, name, roles: ['author'] });
-        const posts = (await app.read('list_my_posts')) as { items: { title: string; status: string }[] };
-        expect(posts).toMatchObject({ total: 3, nextPage: null });
-        expect(posts.items).toContainEqual(
-          expect.objectContaining({ title: `${name} & a draft post`, status: 'draft' }),
-        );
-        expect(await app.read('list_my_comments')).toMatchObject({ total: 3 });
-        expect(await app.read('list_my_courses')).toMatchObject({ items: [{ title: `Tides of ${name}` }], total: 1 });
-        for (const tool of ['get_my_profile', 'list_my_posts', 'list_my_comments', 'list_my_courses']) {
-          expect(JSON.stringify(await app.read(tool))).not.toContain(other.name);
-        }
-        // What is published is everybody's; drafts and private posts are not among it, whoever asks.
-        const found = JSON.stringify(await app.read('search_posts'));
-        for (const author of [SAM, OLU]) expect(found).toContain(`${author.name} & a publish post`);
-        expect(found).not.toMatch(/draft|private/);
-        // There is no shop.
-        expect(await app.client.callTool({ name: 'list_my_orders', arguments: {} })).toMatchObject({ isError: true });
-      }
-      await ofSam.client.close();
-      await ofOlu.client.close();
-    },
-    LONGEST,
-  );
+      const loaded = await loadConfig({
+        file: join(folder, 'coursegate.yaml'),
+        environment: { BRIDGE_SECRET: SECRET },
+        overrides: {
+          origin,
+          listen: { port, admin: { port: 0 } },
+          store: { kind: 'memory' },
+          upstreams: { wordpress: { url: site.url } },
+        },
+      });
+      expect(loaded.config.login.kind).toBe(kind);
+      gate = await startGateway({ loaded, log: createLog('silent', 2), clock: Date.now });
+    }, LONGEST);
+    afterAll(async () => {
+      const complaints = site?.complaints();
+      await gate?.close(1);
+      await browser?.close();
+      await site?.close();
+      rmSync(folder, { recursive: true, force: true });
+      expect(complaints).toEqual([]);
+    });
 
-  it(
-    'a token opens the routes of the configuration and nothing else, whatever is said beside it',
-    async () => {
-      const app = await assistant({ ...SAM, login: SAM.email });
-      const claims = { 'x-member-id': ADMIN.id, x_member_id: ADMIN.id, 'x-coursegate-assertion': 'a.b.c' };
-      const get = (path: string, headers: Record<string, string>) =>
-        fetch(origin + path, { headers, redirect: 'manual' });
-      const token = { authorization: `Bearer ${app.token()}` };
-      const me = '/wp-json/coursegate/v1/me';
-      for (const headers of [token, { ...token, ...claims }]) {
-        const answer = await get(me, headers);
-        expect([answer.status, (await answer.json()).id]).toEqual([200, SAM.id]);
+    /** A browser window of its own: nobody is signed in there. */
+    const visit = async <T>(story: (page: Page) => Promise<T>): Promise<T> => {
+      const context = await browser.newContext();
+      context.setDefaultTimeout(30_000);
+      try {
+        return await story(await context.newPage());
+      } finally {
+        await context.close();
       }
-      // Without a token what pretends to be identity does not arrive: on a protected route, and on the site's lane.
-      expect((await get(me, claims)).status).toBe(401);
-      for (const path of ['/wp-json/coursegate/v1/me/', '/?rest_route=/coursegate/v1/me', '/?coursegate=whoami']) {
-        for (const headers of [claims, { ...token, ...claims }]) {
-          const answer = await get(path, headers);
-          expect([401, 404]).toContain(answer.status);
-          expect(await answer.text()).not.toContain('assertion');
+    };
+
+    const signIn = async (page: Page, { login, password }: Credentials) => {
+      // The page empties the password a while after it is there, when it gives it the focus.
+      await page.locator('#loginform input:focus').waitFor();
+      await page.locator('#user_login').fill(login);
+      await page.locator('#user_pass').fill(password);
+      await page.locator('#wp-submit').click();
+    };
+
+    /** From an app's authorization request over WordPress's own page and the consent to the app. Out: where that ended. */
+    const approve = async (page: Page, url: URL, member: Credentials): Promise<URL> => {
+      await page.route(`${CALLBACK}*`, (route) => route.fulfill({ body: 'connected' }));
+      await page.goto(url.href);
+      await page.waitForURL(/\/wp-login\.php/);
+      await signIn(page, { ...member, password: 'wrong' });
+      await page.locator('#login_error').waitFor();
+      await signIn(page, member);
+      await page.locator('main#consent').waitFor();
+      expect(await page.locator('main').innerText()).toContain(member.login);
+      await page.locator('button[value=approve]').click();
+      await page.waitForURL(`${CALLBACK}*`);
+      return new URL(page.url());
+    };
+
+    /** The SDK's own client at the door of members, and what it remembers. */
+    const assistant = async (member: Credentials) => {
+      const kept: Record<string, unknown> = {};
+      let asked: URL | undefined;
+      const keep = (name: string) => ({
+        read: () => kept[name],
+        write: (value: unknown) => void Object.assign(kept, { [name]: value }),
+      });
+      const [registered, tokens, verifier, discovery] = ['client', 'tokens', 'verifier', 'discovery'].map(keep);
+      const provider = {
+        redirectUrl: CALLBACK,
+        clientMetadata: { client_name: 'Assistant', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' },
+        clientInformation: registered?.read,
+        saveClientInformation: registered?.write,
+        tokens: tokens?.read,
+        saveTokens: tokens?.write,
+        codeVerifier: verifier?.read,
+        saveCodeVerifier: verifier?.write,
+        discoveryState: discovery?.read,
+        saveDiscoveryState: discovery?.write,
+        state: () => 'a-state',
+        redirectToAuthorization: (url: URL) => {
+          asked = url;
+        },
+      } as unknown as OAuthClientProvider;
+      const address = `${origin}/mcp/member`;
+      const scope = 'openid profile email account:read posts:read comments:read courses:read orders:read';
+      expect(await auth(provider, { serverUrl: address, scope })).toBe('REDIRECT');
+      const returned = await visit((page) => approve(page, asked as unknown as URL, member));
+      const transport = new StreamableHTTPClientTransport(new URL(address), { authProvider: provider });
+      await transport.finishAuth(returned.searchParams);
+      const client = new Client({ name: 'assistant', version: '1' });
+      await client.connect(transport);
+      return {
+        client,
+        token: () => (kept.tokens as { access_token: string }).access_token,
+        refreshed: () => auth(provider, { serverUrl: address, scope }),
+        read: async (name: string) => (await client.callTool({ name, arguments: {} })).structuredContent,
+      };
+    };
+
+    it(
+      'a member signs in at WordPress’s own page, and an assistant reads what is theirs and nobody else’s',
+      async () => {
+        const ofSam = await assistant({ ...SAM, login: SAM.email });
+        const ofOlu = await assistant({ ...OLU, login: OLU.email });
+        expect((await ofSam.client.listTools()).tools.map(({ name }) => name)).toEqual([
+          'search_posts',
+          'get_my_profile',
+          'list_my_posts',
+          'list_my_comments',
+          'list_my_courses',
+          'list_my_orders',
+        ]);
+        for (const [app, { id, email, name }, other] of [
+          [ofSam, SAM, OLU],
+          [ofOlu, OLU, SAM],
+        ] as const) {
+          expect(await app.read('get_my_profile')).toMatchObject({ id, email, name, roles: ['author'] });
+          const posts = (await app.read('list_my_posts')) as { items: { title: string; status: string }[] };
+          expect(posts).toMatchObject({ total: 3, nextPage: null });
+          expect(posts.items).toContainEqual(
+            expect.objectContaining({ title: `${name} & a draft post`, status: 'draft' }),
+          );
+          expect(await app.read('list_my_comments')).toMatchObject({ total: 3 });
+          expect(await app.read('list_my_courses')).toMatchObject({ items: [{ title: `Tides of ${name}` }], total: 1 });
+          for (const tool of ['get_my_profile', 'list_my_posts', 'list_my_comments', 'list_my_courses']) {
+            expect(JSON.stringify(await app.read(tool))).not.toContain(other.name);
+          }
+          // What is published is everybody's; drafts and private posts are not among it, whoever asks.
+          const found = JSON.stringify(await app.read('search_posts'));
+          for (const author of [SAM, OLU]) expect(found).toContain(`${author.name} & a publish post`);
+          expect(found).not.toMatch(/draft|private/);
+          // There is no shop.
+          expect(await app.client.callTool({ name: 'list_my_orders', arguments: {} })).toMatchObject({ isError: true });
         }
-      }
-      expect((await get('/', claims)).status).toBe(200);
-      await app.client.close();
-    },
-    LONGEST,
-  );
-});
+        await ofSam.client.close();
+        await ofOlu.client.close();
+      },
+      LONGEST,
+    );
+
+    it(
+      'a token opens the routes of the configuration and nothing else, whatever is said beside it',
+      async () => {
+        const app = await assistant({ ...SAM, login: SAM.email });
+        const claims = { 'x-member-id': ADMIN.id, x_member_id: ADMIN.id, 'x-coursegate-assertion': 'a.b.c' };
+        const get = (path: string, headers: Record<string, string>) =>
+          fetch(origin + path, { headers, redirect: 'manual' });
+        const token = { authorization: `Bearer ${app.token()}` };
+        const me = '/wp-json/coursegate/v1/me';
+        for (const headers of [token, { ...token, ...claims }]) {
+          const answer = await get(me, headers);
+          expect([answer.status, (await answer.json()).id]).toEqual([200, SAM.id]);
+        }
+        // Without a token what pretends to be identity does not arrive: on a protected route, and on the site's lane.
+        expect((await get(me, claims)).status).toBe(401);
+        for (const path of ['/wp-json/coursegate/v1/me/', '/?rest_route=/coursegate/v1/me', '/?coursegate=whoami']) {
+          for (const headers of [claims, { ...token, ...claims }]) {
+            const answer = await get(path, headers);
+            expect([401, 404]).toContain(answer.status);
+            expect(await answer.text()).not.toContain('assertion');
+          }
+        }
+        expect((await get('/', claims)).status).toBe(200);
+        await app.client.close();
+      },
+      LONGEST,
+    );
+  },
+);
