@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { createHashing } from '../../src/login/hashing.ts';
+import {
+  hashPassword,
+  type PasswordHash,
+  passwordHashProblem,
+  readPasswordHash,
+} from '../../src/login/password-hash.ts';
+
+/** Made elsewhere: PHP's password_hash, htpasswd, Python's hashlib in passlib's format. All of `correct horse`. */
+const HASHES: readonly (readonly [scheme: string, made: string, hash: string])[] = [
+  [
+    'argon2id',
+    'PHP',
+    '$argon2id$v=19$m=8192,t=2,p=1$Vk52UnRadDIxZWhjczJWQw$0/lk8GHFw/NpWxI/d41WxEVjzfCiKaqbnvBafgJNlv0',
+  ],
+  ['argon2i', 'PHP', '$argon2i$v=19$m=4096,t=3,p=1$MUtIRkwvZEFzZ1lJaTdQUw$r058csB4w8YBV4ESNz+qtlfaVTHS5tc7wJamRk3UiiM'],
+  ['bcrypt', 'PHP', '$2y$06$jg/XUgjmw/KfX8guwJTcbu9GJmjndU4tePHFnT7fNU8B6CR8Dpl1C'],
+  ['bcrypt', 'htpasswd', '$2y$05$bQZ1cLGoAbtkELjb5m3j/uyaeC4dQY6OxKrYVMv6K82UQ6Ej4ptV6'],
+  ['scrypt', 'Python', '$scrypt$ln=14,r=8,p=1$5MMrOwOPG3zJ7u9qd3ZA2g$oarSCzWt5zxkxZN7vV8Ftw9A82YhALLpw56sEv4DxPs'],
+  [
+    'pbkdf2',
+    'Python (SHA-256)',
+    '$pbkdf2-sha256$29000$C18BbWUe1cQLIqVPCIUFsA$ywQUFg4o7qRH3HLj.pYro7293wvaiAKci3gqxVot7NE',
+  ],
+  [
+    'pbkdf2',
+    'Python (SHA-512)',
+    '$pbkdf2-sha512$25000$tEWNacSCAouSjk28LlLqeQ$sFhx3V7lRPnpKcAKO.zAOuKqDSM9EbG516xPcwj.eRrrz9rXug0Zt.JO5cHq6NgjMpLlYEcWJ.miHmu1HuaQ1A',
+  ],
+];
+
+describe('a password hash', () => {
+  it.each(HASHES)('of %s made by %s is told from any other password’s', async (scheme, _, encoded) => {
+    const hash = readPasswordHash(encoded);
+    expect(hash?.scheme).toBe(scheme);
+    expect(passwordHashProblem(encoded)).toBeUndefined();
+    expect(await hash?.verify('correct horse')).toBe(true);
+    for (const wrong of ['correct horsf', 'correct hors', 'correct horse ', 'Correct horse', '']) {
+      expect(await hash?.verify(wrong)).toBe(false);
+    }
+  });
+
+  it.each(HASHES)('of %s made by %s and cut short is refused, and not shown', (_, __, encoded) => {
+    const broken = encoded.slice(0, encoded.lastIndexOf('$') + 9);
+    expect(readPasswordHash(broken)).toBeUndefined();
+    expect(passwordHashProblem(broken)).toBe('is a password hash that is cut short, or of a cost that is not taken');
+  });
+
+  it.each([
+    '',
+    'student',
+    '5f4dcc3b5aa765d61d8327deb882cf99',
+    '$1$abc$aaaaaaaaaaaaaaaaaaaaaa',
+    '$2x$10$abcdefghijklmnopqrstuuFtvjvtfDGhJUBJRrfxS7YLVtXmSeaZi',
+    '$argon2id$v=16$m=4096,t=3,p=1$c2FsdHNhbHRzYWx0$Iv3dSMJ431p24TEj68Kxokm/ilAC9HfwREDIVPM/1/0',
+    '$argon2id$v=19$m=4194304,t=3,p=1$c2FsdHNhbHRzYWx0$Iv3dSMJ431p24TEj68Kxokm/ilAC9HfwREDIVPM/1/0',
+    '$argon2id$v=19$m=4096,t=3,p=1$c2FsdHNhbHRzYWx0$',
+    '$scrypt$ln=40,r=8,p=1$c2FsdHNhbHRzYWx0$Iv3dSMJ431p24TEj68Kxokm/ilAC9HfwREDIVPM/1/0',
+    '$pbkdf2-md5$29000$c2FsdHNhbHRzYWx0$Iv3dSMJ431p24TEj68Kxokm/ilAC9HfwREDIVPM/1/0',
+  ])('is not %j', (encoded) => {
+    expect(readPasswordHash(encoded)).toBeUndefined();
+    expect(passwordHashProblem(encoded)).toMatch(/^is (no password hash|a password hash that is cut short)/);
+  });
+
+  it('is made as argon2id, salted anew each time', async () => {
+    const [one, two] = await Promise.all([hashPassword('ünïcode 🐎'), hashPassword('ünïcode 🐎')]);
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
+    expect(one).not.toBe(two);
+    expect(await readPasswordHash(one)?.verify('ünïcode 🐎')).toBe(true);
+  });
+
+  it('is found out beside the event loop, which goes on meanwhile', async () => {
+    const encoded = execFileSync(process.execPath, [
+      '-e',
+      "process.stdout.write(require('bcryptjs').hashSync('correct horse', 12))",
+    ]).toString();
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      if (!done) setImmediate(count);
+    };
+    let done = false;
+    setImmediate(count);
+    expect(await readPasswordHash(encoded)?.verify('correct horse')).toBe(true);
+    done = true;
+    // In steps on the event loop it would be a handful.
+    expect(turns).toBeGreaterThan(200);
+  });
+});
+
+describe('a storm of sign-ins', () => {
+  it('has so many hashes under way at once, so many waiting, and tells the rest to come back', async () => {
+    let under = 0;
+    let most = 0;
+    const ends: (() => void)[] = [];
+    const slow: PasswordHash = {
+      scheme: 'slow',
+      async verify(password) {
+        under += 1;
+        most = Math.max(most, under);
+        await new Promise<void>((end) => ends.push(end));
+        under -= 1;
+        if (password === 'ill') throw new Error('no memory');
+        return password === 'right';
+      },
+    };
+    const hashing = createHashing({ atOnce: 2, waiting: 3 });
+    const said = ['right', 'ill', 'wrong', 'right', 'right', 'right', 'right'].map((password) =>
+      hashing.verify(slow, password).catch(() => 'failed'),
+    );
+    expect(await Promise.all(said.slice(5))).toEqual(['busy', 'busy']);
+    while (ends.length > 0) {
+      ends.shift()?.();
+      await new Promise(setImmediate);
+    }
+    expect(await Promise.all(said.slice(0, 5))).toEqual([true, 'failed', false, true, true]);
+    expect(most).toBe(2);
+    // And then all places are free again.
+    const again = [hashing.verify(slow, 'right'), hashing.verify(slow, 'right')];
+    await new Promise(setImmediate);
+    expect(ends).toHaveLength(2);
+    for (const end of ends) end();
+    expect(await Promise.all(again)).toEqual([true, true]);
+  });
+});
