@@ -1,4 +1,7 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storedSuspensions } from '../../src/authorization-server/administration/suspensions.ts';
+import { openStore } from '../../src/storage/open.ts';
 import { type App, authorizationRequest, introspect, registerApp } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
 import { COMMAND_SECRET, command, commandSignature, send } from '../support/commands.ts';
@@ -221,6 +224,30 @@ describe('the school', () => {
     const signature = commandSignature(path, { method: 'GET' });
     const headers = { 'coursegate-signature': signature, origin: 'https://evil.example' };
     expect((await send(world.admin, path, { method: 'GET' }, headers)).status).toBe(403);
+  });
+
+  it('lets nothing be exchanged by a suspended member, though an approval slipped in beside the suspension', async () => {
+    const tokens = await connect(app, { member: OLU });
+    const { form } = await approved(app, { member: OLU });
+    // As it is when the approval is written after the grants were ended: suspended, and a grant stands.
+    await world.whileStopped(async () => {
+      const config = { kind: 'sqlite', path: join(world.data, 'coursegate.db') } as const;
+      const { store } = openStore(config, { secret: undefined, redis: undefined }, Date.now);
+      await storedSuspensions(store, Date.now).begin(OLU_ID);
+      await store.close();
+    });
+    expect((await member(OLU_ID)).grants).not.toEqual([]);
+    for (const of of [refreshForm(app, tokens.refresh_token), form]) {
+      const { status, body } = await token(app, of);
+      expect([status, body.error]).toEqual([400, 'invalid_grant']);
+      expect(body.error_description).toBe('the school lets this member connect no apps');
+    }
+    // Nor does it come to life when the member is resumed.
+    await command(world.admin, `/members/${OLU_ID}/resume`);
+    expect((await member(OLU_ID)).grants).toEqual([]);
+    for (const of of [refreshForm(app, tokens.refresh_token), form]) {
+      expect((await token(app, of)).body.error).toBe('invalid_grant');
+    }
   });
 
   it('opens the pages of a member who has a browser at the gate no way around it', async () => {
