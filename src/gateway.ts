@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { configuredAccount } from './account/configured.ts';
 import { accountHandler } from './account/handler.ts';
 import { callerCheck } from './authorization-server/administration/caller.ts';
 import { createCommands } from './authorization-server/administration/commands.ts';
@@ -22,11 +21,12 @@ import { json, writeAnswer } from './http/answer.ts';
 import type { Handler } from './http/exchange.ts';
 import { isOwnCookie } from './http/own-cookie.ts';
 import { createProvenance } from './http/provenance.ts';
+import { buildInterfaces } from './interfaces.ts';
 import { createAdmission } from './limits/admission.ts';
 import { openListeners } from './listeners.ts';
 import { createLogin } from './login/create-login.ts';
 import { createRecheck } from './login/recheck.ts';
-import { createMcp, MCP_PATHS } from './mcp/mcp.ts';
+import { MCP_PATHS } from './mcp/mcp.ts';
 import type { ServerFactory } from './mcp/server.ts';
 import { protectedResource } from './oauth/protected-resource.ts';
 import { resourceIndicators } from './oauth/resource-indicator.ts';
@@ -227,25 +227,12 @@ export async function startGateway({
     bus.subscribe(cache.clear);
     const gate = createGate(cache.introspect, proofCheck(store, clock), () => unixSeconds(clock));
 
-    const account = configuredAccount(loaded, {
+    const { account, mcp } = buildInterfaces(loaded, {
       call,
-      metadataUrl: resources[0].metadataUrl,
-      onError: (error) => log.error({ err: error }, 'the Account API failed'),
+      audit,
+      serverOf: mcpServer,
+      onError: (error, what) => log.error({ err: error }, what),
     });
-
-    const mcp =
-      config.mcp === undefined
-        ? undefined
-        : createMcp({
-            config,
-            mcp: config.mcp,
-            call,
-            prepare: account?.prepare,
-            audit,
-            serverOf: mcpServer,
-            onError: (error) => log.error({ err: error }, 'a tool failed'),
-          });
-    if (mcp !== undefined && mcp.findings.length > 0) throw loaded.mistaken(mcp.findings);
 
     const metadataHandler = (resource: string, offered: readonly string[], name: string): Handler => {
       const documentation = origin + DISCOVERY_PATHS.authMd;

@@ -59,7 +59,9 @@ program
   .description('check a configuration file; starts nothing')
   .argument('<file>', 'the configuration file')
   .action(async (file: string) => {
+    const { checkInterfaces } = await import('./interfaces.ts');
     const loaded = await loadConfig({ file, environment: process.env });
+    checkInterfaces(loaded);
     say(
       `${file}: good. ${loaded.config.routes.length} routes, profile ${loaded.profile}, origin ${loaded.config.origin}`,
     );

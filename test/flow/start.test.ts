@@ -67,6 +67,32 @@ describe('a configuration with mistakes', () => {
     expect(command.stderr()).not.toMatch(/^\s+at /m);
   });
 
+  it.each(['check', 'serve'])(
+    'in what tools and the Account API are made from is told all at once by %s',
+    async (how) => {
+      write('contract.graphql', 'type Query { viewer: Viewer! } type Viewer { id: ID! title: String }\n');
+      write(
+        'contract.map.graphql',
+        'extend type Query { viewer: Viewer! @fromIdentity }\nextend type Viewer { id: ID! @fromIdentity(claim: "nothing") }\n',
+      );
+      const about = 'title: T, description: D, get: { upstream: school, path: /x }';
+      write('tools.yaml', `tools:\n  - { name: a, ${about}, input: { properties: { n: { typ: integer } } } }\n`);
+      const file = write(
+        `interfaces-${how}.yaml`,
+        `${GOOD.replaceAll('PORT', '18080').replace('ADMIN', '0')}mcp: { file: tools.yaml }
+account: { schema: contract.graphql, mappings: contract.map.graphql }
+`.replace('data/gate.db', `${how}/gate.db`),
+      );
+      const command = run(how === 'check' ? [how, file] : [how, '--config', file]);
+      expect(await command.exited).toBe(78);
+      expect(command.stdout()).toBe('');
+      expect(command.stderr()).toMatch(/tools\.yaml:2:\d+ {2}mcp\.tools\[0\]\.input: /);
+      expect(command.stderr()).toMatch(/contract\.(map\.)?graphql:\d+:\d+ {2}/);
+      expect(command.stderr()).not.toMatch(/^\s+at /m);
+      expect(existsSync(join(folder, 'check'))).toBe(false);
+    },
+  );
+
   it('starts nothing', async () => {
     const port = await freePort();
     const file = write('bad-serve.yaml', GOOD.replaceAll('PORT', String(port)).replace('ADMIN', '0 }, lisen: {'));

@@ -1,0 +1,64 @@
+import { configuredAccount } from './account/configured.ts';
+import { MappingError } from './account/connect/mistakes.ts';
+import type { Account } from './account/endpoint.ts';
+import type { LoadedConfig } from './config/load.ts';
+import { ConfigError, type Problem } from './config/problems.ts';
+import { createMcp, type Mcp, type McpParts } from './mcp/mcp.ts';
+import { protectedResource } from './oauth/protected-resource.ts';
+
+/** What apps and agents are offered besides routes, each undefined where it is not served. */
+export interface Interfaces {
+  readonly account: Account | undefined;
+  readonly mcp: Mcp | undefined;
+}
+
+export interface InterfaceParts extends Omit<McpParts, 'config' | 'mcp' | 'prepare' | 'onError'> {
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/**
+ * Builds the Account API and the tools from their files. Throws ConfigError with every mistake in both, so that it does
+ * not matter whether `serve` or `check` comes upon them.
+ */
+export function buildInterfaces(loaded: LoadedConfig, { onError, ...parts }: InterfaceParts): Interfaces {
+  const { config } = loaded;
+  const problems: Problem[] = [];
+  const account = collecting(problems, () =>
+    configuredAccount(loaded, {
+      call: parts.call,
+      metadataUrl: protectedResource(config.origin, '').metadataUrl,
+      onError: (error) => onError(error, 'the Account API failed'),
+    }),
+  );
+  const mcp =
+    config.mcp === undefined
+      ? undefined
+      : createMcp({
+          ...parts,
+          config,
+          mcp: config.mcp,
+          prepare: account?.prepare,
+          onError: (error) => onError(error, 'a tool failed'),
+        });
+  if (mcp !== undefined && mcp.findings.length > 0) problems.push(...loaded.mistaken(mcp.findings).problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { account, mcp };
+}
+
+/** Finds what is wrong with the files of the Account API and the tools, and keeps nothing of them. Throws ConfigError. */
+export function checkInterfaces(loaded: LoadedConfig): void {
+  const nobody = async () => {
+    throw new Error('nothing is called while a configuration is checked');
+  };
+  buildInterfaces(loaded, { call: nobody, audit: () => undefined, onError: () => undefined });
+}
+
+function collecting<T>(problems: Problem[], build: () => T): T | undefined {
+  try {
+    return build();
+  } catch (thrown) {
+    if (!(thrown instanceof MappingError)) throw thrown;
+    problems.push(...thrown.mistakes.map(({ coordinate, ...mistake }) => ({ ...mistake, path: coordinate })));
+    return undefined;
+  }
+}
