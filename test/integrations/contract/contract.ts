@@ -112,10 +112,14 @@ export function describeContract(framework: Framework): void {
         const { browser } = await signIn(OLU);
         const cookie = cookieOf(browser);
         expect(await (await get('/probe', cookie)).json()).toMatchObject({ member: OLU.id });
+        const form = await browser.open(`${backend.url}/password`);
         const answer = await get('/probe', asserted(gate.assertion(), cookie));
         expect(await answer.json()).toMatchObject({ member: SAM.id });
         expect(answer.headers.getSetCookie()).toEqual([]);
         expect(await (await get('/probe', cookie)).json()).toMatchObject({ member: OLU.id });
+        // The CSRF token that a page of the session has is still good.
+        const after = await browser.submit(form, framework.newPassword(OLU.password, OLU.password));
+        expect([403, 419, 422]).not.toContain(after.status);
       });
 
       it('shows plain identity headers to nobody', async () => {
@@ -355,12 +359,11 @@ export function describeContract(framework: Framework): void {
       it('refuses a question that is there twice', async () => {
         const { sso, sig } = question();
         const other = question({ nonce: 'n-2' });
-        for (const query of [`sso=${encodeURIComponent(other.sso)}&`, `sig=${other.sig}&`]) {
-          const answer = await get(
-            `/coursegate/bridge?${query}${new URLSearchParams({ sso, sig })}&${query.slice(0, -1)}`,
-            cookieOf(browser),
-          );
-          expect(answer.status).toBe(400);
+        const good = new URLSearchParams({ sso, sig }).toString();
+        for (const more of [`sso=${encodeURIComponent(other.sso)}`, `sig=${other.sig}`]) {
+          for (const query of [`${more}&${good}`, `${good}&${more}`]) {
+            expect((await get(`/coursegate/bridge?${query}`, cookieOf(browser))).status).toBe(400);
+          }
         }
       });
 
