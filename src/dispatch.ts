@@ -12,8 +12,10 @@ import { unreadableStatus } from './http/unreadable.ts';
 import type { Admission } from './limits/admission.ts';
 import { type Challenge, formatChallenge } from './oauth/challenge.ts';
 import { ANONYMOUS, type Principal } from './oauth/principal.ts';
+import type { Refusal } from './operations/observe/observations.ts';
+import type { Observer } from './operations/observe/observer.ts';
 import type { RequestRecords } from './operations/request-records.ts';
-import type { Gate } from './resource-server/gate.ts';
+import type { Gate, Presented, Verdict } from './resource-server/gate.ts';
 import type { Route } from './routes.ts';
 import type { Routed, Routing } from './upstream/routing.ts';
 import type { Site } from './upstream/site.ts';
@@ -29,6 +31,8 @@ export interface DispatchOptions {
   readonly admission: Admission;
   /** The legacy site, for what no route claims; undefined: there is nothing else. */
   readonly site: Site | undefined;
+  /** In observe mode: who watches, and the routes that are held to all the same. */
+  readonly observing: { readonly observer: Observer; readonly enforced: Routing<Route> } | undefined;
   /** Characters of a request target, which are bytes: others than ASCII are refused. */
   readonly longestUrl: number;
   readonly errorPage: (response: ServerResponse, failure: GatewayError, requestId: string) => void;
@@ -52,7 +56,7 @@ const CORS_FIELDS = Object.entries(CORS_HEADERS).flat();
 
 /** One request, top to bottom: its target, its route, the gate, the handler; and the one place where failures are told. */
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { routing, provenanceOf, records, gate, admission, site } = options;
+  const { routing, provenanceOf, records, gate, admission, site, observing } = options;
   const connections = createConnections();
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -89,19 +93,40 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const found = routing(method, target.path);
     switch (found.kind) {
       case 'none':
-        if (site === undefined) throw new GatewayError('not_found');
-        record.route = ROUTE_LABELS.site;
-        return site.handle(request, response, target, record, ['x-request-id', record.provenance.requestId]);
+        return toSite(request, response, target, record, { refusal: 'no_route' });
       case 'claimed':
+        if (isWatched(method, target.path)) return toSite(request, response, target, record, { refusal: 'spelling' });
         // The path of a protected route in another spelling: the backend might take it for the same.
         throw new GatewayError('not_found');
       case 'method_not_allowed':
+        if (isWatched(method, target.path))
+          return toSite(request, response, target, record, { refusal: 'method_not_allowed' });
         throw new GatewayError('method_not_allowed', { headers: { allow: found.allow.join(', ') } });
       case 'route':
         record.route = found.route.pattern;
         return enter(request, response, target, found.route.value, record);
     }
   };
+
+  /** The legacy site, as it is without us. In: what enforcement would have done instead, and with which route. */
+  const toSite = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: Target,
+    record: RequestRecord,
+    { refusal, route }: { readonly refusal: Refusal; readonly route?: Route },
+  ): Promise<void> => {
+    if (site === undefined) throw new GatewayError('not_found');
+    if (route === undefined) record.route = ROUTE_LABELS.site;
+    observing?.observer.watch(request, response, record, { route: route?.entry, refusal });
+    const ownFields = ['x-request-id', record.provenance.requestId];
+    const foreignToken = refusal === 'unknown_token';
+    return site.handle(request, response, target, record, ownFields, { foreignToken });
+  };
+
+  /** In observe mode: whether only routes that are watched say anything of this address. */
+  const isWatched = (method: string, path: string): boolean =>
+    observing !== undefined && observing.enforced(method, path).kind === 'none';
 
   const enter = async (
     request: IncomingMessage,
@@ -118,6 +143,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const asked = gate(presented, route.protection);
       // A token that is known is judged at once: nothing is waited for.
       const verdict = asked instanceof Promise ? await asked : asked;
+      const refusal = watchedRefusal(verdict, presented, route);
+      if (refusal !== undefined && refusal !== 'none')
+        return toSite(request, response, target, record, { refusal, route });
       if (verdict.kind === 'refused') {
         setFields(response, ownFields);
         record.outcome = 'refused';
@@ -128,6 +156,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       principal = verdict.principal;
       record.principal = principal;
       record.outcome = principal.kind === 'member' ? 'admitted' : 'anonymous';
+      if (refusal === 'none') observing?.observer.watch(request, response, record, { route: route.entry, refusal });
     }
     const left = admission.admit(principal, clientAddress, response, route.limits);
     // An answer of our own may be kept in caches, where this would soon be wrong.
@@ -139,7 +168,18 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     await route.handler({ request, response, target, principal, provenance, record, ownFields });
   };
 
-  const presentedBy = (request: IncomingMessage, target: Target) => ({
+  /**
+   * In observe mode, for a route that is watched: what is let through and why, `none` for what is served as ever. A live
+   * token of ours is held to in any mode: only an app has one, and none worked here before the gate. Undefined: no such route.
+   */
+  const watchedRefusal = (verdict: Verdict, presented: Presented, { entry }: Route): Refusal | undefined => {
+    if (observing === undefined || entry === undefined || !observing.observer.watches(entry)) return undefined;
+    if (verdict.kind === 'admitted') return verdict.principal.kind === 'member' ? 'none' : 'anonymous';
+    if (verdict.known) return undefined;
+    return presented.authorization.length === 0 ? 'no_token' : 'unknown_token';
+  };
+
+  const presentedBy = (request: IncomingMessage, target: Target): Presented => ({
     authorization: fieldValues(request, 'authorization'),
     dpop: fieldValues(request, 'dpop'),
     method: request.method ?? '',
@@ -152,6 +192,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (method === undefined) return false;
     const found = routing(method, path);
     if (found.kind !== 'route' || !found.route.value.cors) return false;
+    // A page that asks to send no token of ours is one of the site's, which has its own rules.
+    const fields = request.headers['access-control-request-headers'] ?? '';
+    if (isWatched(method, path) && !/\b(authorization|dpop)\b/i.test(fields)) return false;
     response.writeHead(204, {
       'x-request-id': requestId,
       ...CORS_HEADERS,
@@ -196,7 +239,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const target = upgradeTarget(request, socket);
       // Only the legacy site has sockets to open: a path of the table is never reached by an upgrade.
       if (target === undefined) return;
-      if (site !== undefined && routing('GET', target.path).kind === 'none') {
+      if (site !== undefined && (routing('GET', target.path).kind === 'none' || isWatched('GET', target.path))) {
         const { record, told } = records.beginTunnel(request, socket as Socket, provenanceOf(request));
         record.path = target.path;
         if (isOneTooMany(record.provenance, socket)) refuseOn(socket, '429 Too Many Requests', 'Retry-After: 1\r\n');

@@ -24,6 +24,7 @@ import { createProvenance } from './http/provenance.ts';
 import { buildInterfaces } from './interfaces.ts';
 import { createAdmission } from './limits/admission.ts';
 import { openListeners } from './listeners.ts';
+import { cookieFilter } from './login/cookies.ts';
 import { createLogin } from './login/create-login.ts';
 import { createRecheck } from './login/recheck.ts';
 import { MCP_PATHS } from './mcp/mcp.ts';
@@ -37,6 +38,7 @@ import { FIRST_QUERY } from './operations/graphiql/first-query.ts';
 import { createLineWriter } from './operations/line-writer.ts';
 import type { Log } from './operations/log.ts';
 import { createMetrics } from './operations/metrics.ts';
+import { createObserver } from './operations/observe/observer.ts';
 import { observedStore } from './operations/observed-store.ts';
 import { oneAtATime } from './operations/one-at-a-time.ts';
 import { createReadiness } from './operations/readiness.ts';
@@ -46,7 +48,7 @@ import { cachedIntrospect } from './resource-server/cache.ts';
 import { proofCheck } from './resource-server/dpop.ts';
 import { createGate } from './resource-server/gate.ts';
 import { protectedResourceMetadata } from './resource-server/metadata.ts';
-import { routesTable } from './routes.ts';
+import { type Route, routesTable } from './routes.ts';
 import { openStore } from './storage/open.ts';
 import { withPatience } from './storage/patience.ts';
 import { deriveKey } from './storage/seal.ts';
@@ -88,6 +90,8 @@ const KEYS_EVERY = 10_000;
 /** What a crash can lose of the counts that members see of their apps. */
 const USE_EVERY = 15_000;
 const UNUSED_EVERY = 30_000;
+const OBSERVING =
+  'OBSERVE MODE: what the routes would refuse is let through to the site; take `enforcement` out to enforce them';
 
 /** Builds every part from the configuration and listens. Throws what keeps it from starting; then nothing is left open. */
 export async function startGateway({
@@ -301,8 +305,18 @@ export async function startGateway({
       anonymous: config.anonymous,
     });
 
+    const hasSession = cookieFilter([
+      ...(config.login.kind === 'session' ? config.login.cookies : []),
+      ...config.enforcement.cookies,
+    ]);
+    const observer = createObserver({ config, hasSession: (cookie) => hasSession(cookie) !== '', clock });
+    if (observer !== undefined) log.warn(OBSERVING);
+    const isWatched = ({ entry }: Route) => entry !== undefined && observer?.watches(entry) === true;
+    const enforced = createRouting(routes.filter(({ value }) => !isWatched(value)));
+
     const dispatch = createDispatch({
       origin,
+      observing: observer === undefined ? undefined : { observer, enforced },
       routing: createRouting(routes),
       provenanceOf: createProvenance(config.listen),
       gate,
@@ -328,7 +342,13 @@ export async function startGateway({
 
     let draining = false;
     const admin = adminHandler({
-      readiness: createReadiness({ probeStore: probe, draining: () => draining, log }),
+      readiness: createReadiness({
+        probeStore: probe,
+        draining: () => draining,
+        observing: observer !== undefined,
+        log,
+      }),
+      observer,
       rotateKeys: () => server.rotateKeys(),
       metrics: metrics.exposition,
       commands: createCommands({

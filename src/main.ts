@@ -67,6 +67,17 @@ program
     );
   });
 
+program
+  .command('observed')
+  .description('print the routes that a gate in observe mode proposes, as YAML for `routes`')
+  .requiredOption('--config <file>', 'the configuration file of the gate that runs')
+  .option('--json', 'print everything that was counted, as JSON', false)
+  .action(async ({ config: file, json }: { config: string; json: boolean }) => {
+    const { askObserved } = await import('./operations/observe/ask-observed.ts');
+    const { config } = await loadConfig({ file, environment: process.env });
+    process.stdout.write(await askObserved(config, json ? 'json' : 'yaml'));
+  });
+
 const account = program.command('account').description('look after what the Account API is made from');
 
 account

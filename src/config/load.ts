@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type AccountFiles, readAccountFiles, reason } from './account-files.ts';
 import { type AdminSecrets, readAdminSecrets } from './admin-secrets.ts';
 import { readYaml, type YamlLayer } from './document.ts';
+import { checkEnforcement } from './enforcement.ts';
 import { readEnvironment } from './environment.ts';
 import { readIssues } from './issues.ts';
 import { codeLayer, type Layers, mergeLayers, placeInLayers } from './layers.ts';
@@ -114,6 +115,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     ...checkRedis(tree),
     ...checkRoutes(tree),
     ...checkOwnRecords(tree),
+    ...checkEnforcement(tree),
     ...checkTools(tree),
     ...tools.findings,
     ...account.findings,

@@ -75,8 +75,13 @@ function badPattern(pattern: string): string | undefined {
   return undefined;
 }
 
+/** Which addresses of coursegate's own a route's pattern would take in; undefined when none. */
+export function ownPathIn(pattern: string): string | undefined {
+  return OWN_PATHS.find((path) => overlap(segmentsOf(pattern), segmentsOf(path)));
+}
+
 function ownPath(pattern: string): string | undefined {
-  const own = OWN_PATHS.find((path) => overlap(segmentsOf(pattern), segmentsOf(path)));
+  const own = ownPathIn(pattern);
   return own === undefined ? undefined : `takes in ${own}, which is coursegate's own: choose a narrower path`;
 }
 

@@ -4,6 +4,7 @@ import { isForbiddenScheme } from '../oauth/forbidden-scheme.ts';
 import { isScopeToken } from '../oauth/scope.ts';
 import { account } from './account.ts';
 import { admin } from './admin.ts';
+import { enforcement } from './enforcement.ts';
 import { limits, routeLimits } from './limits.ts';
 import { login } from './login.ts';
 import { mcp } from './mcp.ts';
@@ -276,7 +277,10 @@ export const configSchema = z.strictObject({
     description:
       'What a protected route does without a token: refuse with 401, or serve as anonymous. Set by the profile.',
   }),
-  routes: z.array(route).default([]),
+  enforcement: enforcement.prefault({}).meta({ description: 'Whether the routes are held to, or only watched.' }),
+  routes: z
+    .array(route, 'must be a list of routes. Observe mode is `enforcement: { mode: observe }`, beside it')
+    .default([]),
   resources: z
     .array(
       z.strictObject({

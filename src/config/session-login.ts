@@ -4,7 +4,7 @@ import { name } from './name.ts';
 import { everyLogin } from './recheck.ts';
 import { whoami } from './whoami.ts';
 
-const cookiePattern = z
+export const cookiePattern = z
   .string()
   .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be a cookie name')
   .refine((given) => /[^*]/.test(given), 'must be more than *: the session alone is sent, not every cookie')

@@ -27,6 +27,8 @@ export class RequestRecord {
   upstream = '';
   /** Milliseconds from the upstream being asked to the head of its answer; -1 when there was none. */
   upstreamMilliseconds = -1;
+  /** What the upstream of the site called its answer, without parameters; '' when it said nothing. */
+  mediaType = '';
   /** Whether an event stream is open. */
   streaming = false;
   #asked = 0;

@@ -2,12 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { writeAnswer } from '../http/answer.ts';
 import { GRAPHIQL_PATHS, graphiqlFile } from './graphiql/graphiql.ts';
 import type { GraphiqlOptions } from './graphiql/page.ts';
+import type { Observer } from './observe/observer.ts';
 import type { Readiness } from './readiness.ts';
 
 export interface AdminOptions {
   readonly readiness: () => Promise<Readiness>;
   readonly rotateKeys: () => Promise<void>;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
+  /** Undefined: the routes are enforced, and nothing is watched. */
+  readonly observer: Pick<Observer, 'yaml' | 'json'> | undefined;
   /** For GraphiQL; undefined where there is no Account API. */
   readonly graphiql: GraphiqlOptions | undefined;
   /** What the backend and the operator command. They see to it themselves who calls. */
@@ -24,6 +27,9 @@ interface Said {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+const YAML = 'application/yaml; charset=utf-8';
+const JSON_TYPE = 'application/json';
+
 interface Entry {
   readonly methods: readonly string[];
   readonly say: () => Promise<Said>;
@@ -31,7 +37,8 @@ interface Entry {
 
 /**
  * The admin listener. `/livez` says that the process runs; `/readyz` that it may be sent requests. `/metrics` is for
- * Prometheus. `/keys/rotate` moves on to the next signing key. `/graphiql` is a page for people who write against the
+ * Prometheus. `/keys/rotate` moves on to the next signing key. `/observed`
+ * gives the routes that observe mode proposes, `/observed.json` all that it counted. `/graphiql` is a page for people who write against the
  * Account API. These ask nobody who calls: the listener is on loopback, and takes nothing from a browser's page. The
  * commands do: by `admin.hmac` or `admin.mtls`.
  */
@@ -49,6 +56,11 @@ export function adminHandler(options: AdminOptions) {
       methods: ['GET', 'HEAD'],
       say: async () => ({ status: 200, ...(await options.metrics()) }),
     },
+    '/observed': { methods: ['GET', 'HEAD'], say: async () => observed(YAML, (observer) => observer.yaml()) },
+    '/observed.json': {
+      methods: ['GET', 'HEAD'],
+      say: async () => observed(JSON_TYPE, (observer) => JSON.stringify(observer.json(), undefined, 2)),
+    },
     '/keys/rotate': {
       methods: ['POST'],
       async say() {
@@ -63,6 +75,11 @@ export function adminHandler(options: AdminOptions) {
       ]),
     ),
   };
+
+  function observed(contentType: string, text: (observer: Pick<Observer, 'yaml' | 'json'>) => string): Said {
+    if (options.observer === undefined) return { status: 404, text: 'not in observe mode: nothing is watched' };
+    return { status: 200, contentType, text: text(options.observer) };
+  }
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // Every browser says so when a page of another site makes it send a request here that it may not read.

@@ -29,7 +29,12 @@ export interface Presented {
 
 export type Verdict =
   | { readonly kind: 'admitted'; readonly principal: Principal }
-  | { readonly kind: 'refused'; readonly challenge: Challenge };
+  | {
+      readonly kind: 'refused';
+      readonly challenge: Challenge;
+      /** Whether what was shown is a token of ours: live, but not for this. */
+      readonly known: boolean;
+    };
 
 /**
  * In: what the request shows, and what the route asks. Out: the verdict, at once when nothing has to be waited for.
@@ -60,10 +65,10 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     const credentials = parseAuthorization(presented.authorization);
     if (credentials.kind === 'none') {
       if (protection.anonymous === 'serve') return { kind: 'admitted', principal: ANONYMOUS };
-      return unauthorized('Bearer', 'an access token is needed', protection);
+      return unknown('Bearer', 'an access token is needed', protection);
     }
     const { scheme } = credentials;
-    if (credentials.kind === 'malformed') return unauthorized(scheme, credentials.reason, protection);
+    if (credentials.kind === 'malformed') return unknown(scheme, credentials.reason, protection);
     const token = introspect(credentials.token);
     if (token instanceof Promise) return token.then((answer) => judge(answer, credentials, presented, protection));
     return judge(token, credentials, presented, protection);
@@ -76,7 +81,7 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     protection: Protection,
   ): Verdict | Promise<Verdict> {
     const { resource } = protection;
-    if (!token.active) return unauthorized(scheme, 'the access token is not valid, or no longer', protection);
+    if (!token.active) return unknown(scheme, 'the access token is not valid, or no longer', protection);
     // A foreign audience beside ours would make our token a key to somebody else's door: exactly ours, or refused.
     const [audience] = token.aud;
     if (audience === undefined || token.aud.length > 1 || !resource.audiences.includes(audience)) {
@@ -109,7 +114,13 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
   }
 }
 
-function unauthorized(scheme: Scheme, description: string, protection: Protection): Verdict {
+type Refused = Extract<Verdict, { readonly kind: 'refused' }>;
+
+function unknown(scheme: Scheme, description: string, protection: Protection): Verdict {
+  return { ...unauthorized(scheme, description, protection), known: false };
+}
+
+function unauthorized(scheme: Scheme, description: string, protection: Protection): Refused {
   return refuse(scheme, 401, 'invalid_token', description, protection, protection.offered ?? protection.scopes);
 }
 
@@ -120,7 +131,7 @@ function refuse(
   description: string,
   { resource }: Protection,
   scope: Scope,
-): Verdict {
+): Refused {
   const resourceMetadata = resource.metadataUrl;
-  return { kind: 'refused', challenge: { scheme, status, error, description, resourceMetadata, scope } };
+  return { kind: 'refused', known: true, challenge: { scheme, status, error, description, resourceMetadata, scope } };
 }

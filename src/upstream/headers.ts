@@ -19,6 +19,8 @@ type Lane = 'protected' | 'site';
 
 interface RequestPolicy {
   readonly lane: Lane;
+  /** On the site's lane: whether a bearer token passes, which is else taken to be meant for us. */
+  readonly foreignToken?: boolean;
   readonly judge: (name: string) => RequestField;
   /** What Host says to the upstream. */
   readonly host: string;
@@ -160,8 +162,8 @@ export function requestHeaders(raw: readonly string[], provenance: Provenance, p
     }
   }
   // A bearer token is meant for us. Two credentials are nobody's: servers differ on which one counts.
-  if (authorizations.length === 2 && !/^\s*(bearer|dpop)([\s,]|$)/i.test(authorizations[1] ?? ''))
-    fields.push(...authorizations);
+  const ours = policy.foreignToken !== true && /^\s*(bearer|dpop)([\s,]|$)/i.test(authorizations[1] ?? '');
+  if (authorizations.length === 2 && !ours) fields.push(...authorizations);
   return forwarded(fields, provenance, policy.origin);
 }
 

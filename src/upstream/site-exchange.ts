@@ -18,8 +18,8 @@ export interface SiteExchangeOptions {
   /** Hands the request to http-proxy-middleware. */
   readonly send: (failed: (error: unknown) => void) => void;
   readonly hasBody: boolean;
-  /** Told when the head of the answer is here, and whether an event stream follows. */
-  readonly answered: (streaming: boolean) => void;
+  /** Told when the head of the answer is here: whether an event stream follows, and the Content-Type. */
+  readonly answered: (streaming: boolean, contentType: string) => void;
 }
 
 /**
@@ -82,7 +82,7 @@ export class SiteExchange {
       this.fail(error);
       return;
     }
-    this.#options.answered(streaming);
+    this.#options.answered(streaming, answer.headers['content-type'] ?? '');
     if (streaming) {
       clearTimeout(this.#timer);
       noteEventStream(response, answer.rawHeaders);

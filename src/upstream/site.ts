@@ -24,6 +24,7 @@ export interface Site {
     target: Target,
     record: RequestRecord,
     ownFields: readonly string[],
+    options?: SiteOptionsOfOne,
   ): Promise<void>;
   /** Passes a WebSocket on. Never throws: what goes wrong is answered on the socket. `told` gets the status sent. */
   upgrade(
@@ -38,6 +39,11 @@ export interface Site {
   hangUp(): void;
   /** Ends every connection to the site, tunnels included. */
   close(): void;
+}
+
+interface SiteOptionsOfOne {
+  /** Whether a bearer token is the site's own business too: one that is known not to be ours. */
+  readonly foreignToken: boolean;
 }
 
 export interface SiteOptions {
@@ -61,6 +67,7 @@ export interface SiteOptions {
 export function createSite(options: SiteOptions): Site {
   const policy = headerPolicy({ lane: 'site', ...options });
   const [upstreamUrl] = policy.response.internal;
+  const passing = { ...policy.request, foreignToken: true };
   const { admission, timeouts } = options.upstream;
   const timeout = timeouts.head;
   const agent = createSiteAgent({ url: upstreamUrl, servername: policy.servername, connectTimeout: timeouts.connect });
@@ -92,9 +99,9 @@ export function createSite(options: SiteOptions): Site {
   });
 
   return {
-    async handle(request, response, target, record, ownFields) {
+    async handle(request, response, target, record, ownFields, { foreignToken } = OURS) {
       const framing = requestFraming(request);
-      const fields = requestHeaders(request.rawHeaders, record.provenance, policy.request);
+      const fields = requestHeaders(request.rawHeaders, record.provenance, foreignToken ? passing : policy.request);
       // Framing is named, never left to be derived: a body without it would be read as a request of its own.
       if (framing.kind === 'length') fields.push('content-length', framing.length);
       if (framing.kind === 'chunked') fields.push('transfer-encoding', 'chunked');
@@ -110,7 +117,10 @@ export function createSite(options: SiteOptions): Site {
         ownFields,
         send,
         hasBody: framing.kind !== 'none',
-        answered: (streaming) => record.answered(streaming),
+        answered: (streaming, contentType) => {
+          record.mediaType = mediaTypeOf(contentType);
+          record.answered(streaming);
+        },
       });
       record.asks(options.name);
       exchanges.set(request, exchange);
@@ -126,6 +136,14 @@ export function createSite(options: SiteOptions): Site {
       tunnels.close();
     },
   };
+}
+
+/** A bearer token is meant for us. */
+const OURS: SiteOptionsOfOne = { foreignToken: false };
+
+/** Without parameters, in small letters, and not longer than any that is registered. */
+function mediaTypeOf(contentType: string): string {
+  return (contentType.split(';', 1)[0] ?? '').trim().toLowerCase().slice(0, 127);
 }
 
 /** The shape http-proxy-middleware reads; without a prototype, for the names are a client's. */

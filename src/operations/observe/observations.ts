@@ -1,0 +1,197 @@
+import type { RouteConfig } from '../../config/schema.ts';
+import { pathTemplate } from './path-template.ts';
+
+/** What enforcement would have done with a request that was let through; `none`: the same. */
+export type Refusal =
+  | 'none'
+  | 'no_token'
+  | 'unknown_token'
+  | 'anonymous'
+  | 'method_not_allowed'
+  | 'spelling'
+  | 'no_route';
+
+/** One request that is over. */
+export interface Seen {
+  readonly method: string;
+  /** Canonical; of a query and a body nothing is known here. */
+  readonly path: string;
+  /** The operator's route that it met, if it met one. */
+  readonly route: RouteConfig | undefined;
+  readonly refusal: Refusal;
+  /** Whether a member's token was good, or a session cookie was there. What the cookie was worth nobody asked. */
+  readonly signedIn: boolean;
+  readonly status: number;
+  /** What the site called its answer; '' when it said nothing. */
+  readonly mediaType: string;
+}
+
+/** What was seen of one method on one path pattern. */
+export interface Observation {
+  readonly method: string;
+  readonly pattern: string;
+  readonly route: RouteConfig | undefined;
+  requests: number;
+  signedIn: number;
+  /** Requests that were answered below 400, and of these those of nobody. */
+  succeeded: number;
+  anonymousSucceeded: number;
+  /** Requests by status; by what enforcement would have done; by media type, at most a few. */
+  readonly statuses: Map<number, number>;
+  readonly refusals: Map<Refusal, number>;
+  readonly mediaTypes: Map<string, number>;
+}
+
+export interface Observations {
+  note(seen: Seen): void;
+  /** What was seen, in the order of methods and patterns. */
+  all(): readonly Observation[];
+  /** Requests that no more place was kept for. */
+  dropped(): number;
+}
+
+/** Different names at one place of a path: more of them are taken for names of one thing of many. */
+const NAMES_AT_ONE_PLACE = 48;
+const MOST = 2000;
+const MOST_TYPES = 4;
+const STANDARD = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/;
+
+/**
+ * Counts what was seen, within bounds whatever is asked for: ids are folded into `*` at once, other names once there are
+ * too many at one place, and what is beyond `MOST` patterns is counted and not kept. Addresses where nothing was found
+ * take no place, so that scanners do not fill it.
+ */
+export function createObservations(): Observations {
+  const all = new Map<string, Observation>();
+  /** By place: the method-less beginning of a path, and whether the name ends it. */
+  const names = new Map<string, Set<string>>();
+  const wide = new Set<string>();
+  let dropped = 0;
+
+  const fold = (template: string): string => {
+    const segments = template.slice(1).split('/');
+    let prefix = '';
+    return segments
+      .map((segment, at) => {
+        const place = placeOf(prefix, at === segments.length - 1);
+        const name = wide.has(place) && segment !== '' ? '*' : segment;
+        prefix += `/${name}`;
+        return name;
+      })
+      .reduce((path, name) => `${path}/${name}`, '');
+  };
+
+  /** Remembers the names of a pattern; out: whether some place has become too wide, so that patterns change. */
+  const remember = (pattern: string): boolean => {
+    const segments = pattern.slice(1).split('/');
+    let prefix = '';
+    let widened = false;
+    for (const [at, name] of segments.entries()) {
+      const last = at === segments.length - 1;
+      const place = placeOf(prefix, last);
+      prefix += `/${name}`;
+      // The first part of a longer path tells `/api` from `/blog`: that is never folded.
+      if (name === '*' || name === '' || (at === 0 && !last)) continue;
+      const known = names.get(place) ?? new Set();
+      names.set(place, known.add(name));
+      if (known.size > NAMES_AT_ONE_PLACE) {
+        wide.add(place);
+        names.delete(place);
+        widened = true;
+      }
+    }
+    return widened;
+  };
+
+  const refold = (): void => {
+    const before = [...all.values()];
+    all.clear();
+    names.clear();
+    for (const one of before) {
+      const pattern = one.route === undefined ? fold(one.pattern) : one.pattern;
+      const key = keyOf(one.method, pattern, one.route);
+      const other = all.get(key);
+      if (other === undefined) all.set(key, { ...one, pattern });
+      else add(other, one);
+      if (one.route === undefined) remember(pattern);
+    }
+  };
+
+  return {
+    note(seen) {
+      const { route } = seen;
+      const method = STANDARD.test(seen.method) ? (seen.method === 'HEAD' ? 'GET' : seen.method) : '*';
+      const met = route === undefined ? undefined : patternOf(route.match);
+      let pattern = met ?? fold(pathTemplate(seen.path));
+      const known = all.get(keyOf(method, pattern, route));
+      if (known !== undefined) return count(known, seen);
+      if (all.size >= MOST || pattern.length > 1024 || (route === undefined && isNothing(seen.status))) {
+        dropped += 1;
+        return;
+      }
+      if (route === undefined && remember(pattern)) {
+        refold();
+        pattern = fold(pattern);
+        const folded = all.get(keyOf(method, pattern, route));
+        if (folded !== undefined) return count(folded, seen);
+      }
+      const fresh = blank(method, pattern, route);
+      all.set(keyOf(method, pattern, route), fresh);
+      count(fresh, seen);
+    },
+    all: () => [...all.values()].toSorted((a, b) => compare(a.pattern, b.pattern) || compare(a.method, b.method)),
+    dropped: () => dropped,
+  };
+}
+
+function isNothing(status: number): boolean {
+  return status === 404 || status === 405 || status === 410 || status === 0;
+}
+
+function blank(method: string, pattern: string, route: RouteConfig | undefined): Observation {
+  const counts = { requests: 0, signedIn: 0, succeeded: 0, anonymousSucceeded: 0 };
+  return { method, pattern, route, ...counts, statuses: new Map(), refusals: new Map(), mediaTypes: new Map() };
+}
+
+function count(into: Observation, { status, signedIn, refusal, mediaType }: Seen): void {
+  const succeeded = status > 0 && status < 400;
+  into.requests += 1;
+  if (signedIn) into.signedIn += 1;
+  if (succeeded) into.succeeded += 1;
+  if (succeeded && !signedIn) into.anonymousSucceeded += 1;
+  increase(into.statuses, status, 1);
+  increase(into.refusals, refusal, 1);
+  if (succeeded && (into.mediaTypes.has(mediaType) || into.mediaTypes.size < MOST_TYPES))
+    increase(into.mediaTypes, mediaType, 1);
+}
+
+function add(into: Observation, from: Observation): void {
+  into.requests += from.requests;
+  into.signedIn += from.signedIn;
+  into.succeeded += from.succeeded;
+  into.anonymousSucceeded += from.anonymousSucceeded;
+  for (const [status, times] of from.statuses) increase(into.statuses, status, times);
+  for (const [refusal, times] of from.refusals) increase(into.refusals, refusal, times);
+  for (const [type, times] of from.mediaTypes)
+    if (into.mediaTypes.has(type) || into.mediaTypes.size < MOST_TYPES) increase(into.mediaTypes, type, times);
+}
+
+function increase<K>(counts: Map<K, number>, key: K, by: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + by);
+}
+
+function placeOf(prefix: string, last: boolean): string {
+  return `${last ? 'end' : 'way'} ${prefix}`;
+}
+
+function keyOf(method: string, pattern: string, route: RouteConfig | undefined): string {
+  return `${route === undefined ? 'site' : route.match} ${method} ${pattern}`;
+}
+
+function patternOf(match: string): string {
+  return match.slice(match.indexOf(' ') + 1);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Config, RouteConfig } from '../../config/schema.ts';
+import type { RequestRecord } from '../../http/request-record.ts';
+import { whenClosed } from '../../http/when-closed.ts';
+import { createObservations, type Refusal } from './observations.ts';
+import { observedJson, routeMapYaml } from './report.ts';
+import { proposeRouteMap } from './route-map.ts';
+
+export interface Observer {
+  /** Whether a route is watched and not held to: it leads to the site, which is where requests go that are let through. */
+  watches(route: RouteConfig): boolean;
+  /** Notes, when it is over, a request to the site or by a route that is watched. */
+  watch(
+    request: IncomingMessage,
+    response: ServerResponse,
+    record: RequestRecord,
+    about: { readonly route: RouteConfig | undefined; readonly refusal: Refusal },
+  ): void;
+  /** The proposed routes as YAML; everything that was counted as JSON. */
+  yaml(): string;
+  json(): object;
+}
+
+export interface ObserverOptions {
+  readonly config: Config;
+  /** Whether a Cookie field holds the cookie of a session. */
+  readonly hasSession: (cookie: string) => boolean;
+  readonly clock: () => number;
+}
+
+/** Undefined unless the configuration asks for observe mode. */
+export function createObserver({ config, hasSession, clock }: ObserverOptions): Observer | undefined {
+  const { site, routes: configured, scopes } = config;
+  if (config.enforcement.mode !== 'observe' || site === undefined) return undefined;
+  const since = new Date(clock());
+  const observations = createObservations();
+  const map = () =>
+    proposeRouteMap({
+      observed: observations.all(),
+      dropped: observations.dropped(),
+      configured,
+      site: site.upstream,
+      scopes,
+    });
+  return {
+    watches: (route) => route.upstream === site.upstream,
+    watch(request, response, record, { route, refusal }) {
+      const signedIn = record.principal?.kind === 'member' || hasSession(request.headers.cookie ?? '');
+      whenClosed(response, () =>
+        observations.note({
+          method: record.method,
+          path: record.path,
+          route,
+          refusal,
+          signedIn,
+          status: response.headersSent ? response.statusCode : 0,
+          mediaType: record.mediaType,
+        }),
+      );
+    },
+    yaml: () => routeMapYaml(map(), since),
+    json: () => observedJson(observations.all(), map(), { since, dropped: observations.dropped() }),
+  };
+}

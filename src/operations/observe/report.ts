@@ -1,0 +1,74 @@
+import { parseMatch, type RouteConfig } from '../../config/schema.ts';
+import type { Observation } from './observations.ts';
+import type { RouteMap } from './route-map.ts';
+
+/** The proposal as a part of a configuration file, with what speaks for each line behind it. */
+export function routeMapYaml({ routes, notes }: RouteMap, since: Date): string {
+  const lines = [
+    `# Proposed by coursegate from the requests since ${since.toISOString()}. Read it before you use it:`,
+    '# what nobody did in that time is not in it, and whatever somebody did is, wanted or not.',
+    '# Then put it in place of `routes`, and take `enforcement` out.',
+    routes.length === 0 ? 'routes: []' : 'routes:',
+    ...routes.map(({ route, evidence }) => `  - ${flow(route)}  # ${evidence}`),
+    ...(notes.length === 0 ? [] : ['', '# Not in it, or worth a look:', ...notes.map((note) => `# - ${note}`)]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** JSON is YAML; only that much of it is written without quotes as reads better so. */
+function flow(route: RouteConfig): string {
+  const { match, upstream, scopes, limits, bodyLimit, responseLimit, ...others } = route;
+  const rest = {
+    ...others,
+    limits: limits === undefined ? undefined : limitsAsWritten(limits),
+    bodyLimit: sizeAsWritten(bodyLimit),
+    responseLimit: sizeAsWritten(responseLimit),
+  };
+  const bare = (text: string) => (/^[a-z][a-z0-9_:-]*[a-z0-9]$/.test(text) ? text : JSON.stringify(text));
+  const members = [
+    `match: ${JSON.stringify(match)}`,
+    `upstream: ${bare(upstream)}`,
+    `scopes: [${scopes.map(bare).join(', ')}]`,
+    ...Object.entries(rest)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => `${key}: ${typeof value === 'string' ? bare(value) : JSON.stringify(value)}`),
+  ];
+  return `{ ${members.join(', ')} }`;
+}
+
+/** As an operator writes it: what the configuration holds is seconds and bytes. */
+function limitsAsWritten(limits: NonNullable<RouteConfig['limits']>): object {
+  return Object.fromEntries(
+    Object.entries(limits).map(([whose, rate]) => [
+      whose,
+      rate === undefined ? 'unlimited' : { requests: rate.requests, per: `${rate.per}s` },
+    ]),
+  );
+}
+
+function sizeAsWritten(bytes: number | undefined): string | undefined {
+  if (bytes === undefined) return undefined;
+  return bytes === Number.POSITIVE_INFINITY ? 'unlimited' : `${bytes}B`;
+}
+
+/** Everything that was counted, for programs. */
+export function observedJson(
+  observed: readonly Observation[],
+  { routes, notes }: RouteMap,
+  { since, dropped }: { readonly since: Date; readonly dropped: number },
+): object {
+  return {
+    since: since.toISOString(),
+    dropped,
+    observed: observed.map(({ method, pattern, route, statuses, refusals, mediaTypes, ...counts }) => ({
+      method,
+      path: pattern,
+      ...(route === undefined ? {} : { route: route.match, methods: parseMatch(route.match).methods }),
+      ...counts,
+      statuses: Object.fromEntries(statuses),
+      wouldHave: Object.fromEntries(refusals),
+      mediaTypes: Object.fromEntries(mediaTypes),
+    })),
+    proposal: { routes: routes.map(({ route }) => route), notes },
+  };
+}

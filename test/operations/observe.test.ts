@@ -1,0 +1,326 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { runCommand } from '../support/command.ts';
+import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
+import { freePort } from '../support/world.ts';
+
+interface Site {
+  readonly url: string;
+  readonly seen: { method: string; url: string; headers: IncomingHttpHeaders }[];
+  close(): Promise<void>;
+}
+
+/** A legacy site: data for whoever has its cookie, some for everybody, pages, and nothing where nothing is. */
+async function startSite(): Promise<Site> {
+  const seen: Site['seen'] = [];
+  const server = createServer((request, response) => {
+    const { method = '', url = '', headers } = request;
+    seen.push({ method, url, headers });
+    request.resume();
+    const json = (status: number) => {
+      response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
+      response.end(JSON.stringify({ path: url, cookie: headers.cookie ?? null }));
+    };
+    const path = url.split('?')[0] ?? '';
+    if (path.startsWith('/gone')) return json(404);
+    if (path.startsWith('/pages')) {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      return response.end('<!doctype html>');
+    }
+    if (path.startsWith('/api/orders') && headers.cookie === undefined && headers.authorization === undefined)
+      return json(401);
+    return json(method === 'POST' ? 201 : 200);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const COOKIE = { cookie: 'school=signed-in' };
+const OBSERVE = { enforcement: { mode: 'observe' } };
+/** `/member/**` leads to the site and asks for a token; `POST /ledger` to another upstream. */
+const ROUTES = [
+  { match: 'GET /member/**', upstream: 'back', scopes: ['courses:read'] },
+  { match: 'GET /write/**', upstream: 'back', scopes: ['courses:write'] },
+  { match: 'GET /reading/**', upstream: 'back', anonymous: 'serve' },
+  { match: 'GET /unused/**', upstream: 'back', scopes: ['courses:read'] },
+  { match: 'GET /ledger/**', upstream: 'school', scopes: ['courses:read'] },
+];
+
+let site: Site;
+let world: ProxyWorld;
+
+const status = async (path: string, init: RequestInit = {}) => {
+  const answer = await fetch(world.origin + path, { redirect: 'manual', ...init });
+  await answer.arrayBuffer();
+  return answer.status;
+};
+
+interface Observed {
+  readonly dropped: number;
+  readonly observed: readonly {
+    method: string;
+    path: string;
+    route?: string;
+    requests: number;
+    signedIn: number;
+    statuses: Record<string, number>;
+    wouldHave: Record<string, number>;
+  }[];
+}
+const observed = async (): Promise<Observed> =>
+  (await (await fetch(`${world.admin}/observed.json`)).json()) as Observed;
+const proposal = async () => {
+  const text = await (await fetch(`${world.admin}/observed`)).text();
+  return { text, ...(parse(text) as { routes: { match: string; scopes: string[]; anonymous?: string }[] }) };
+};
+
+async function start(config: Record<string, unknown>): Promise<void> {
+  site = await startSite();
+  world = await startProxyWorld({ upstream: site.url, config });
+}
+async function stop(): Promise<void> {
+  await world?.close();
+  await site?.close();
+}
+
+describe('enforcement, when nothing is said of it', () => {
+  beforeAll(() => start({ routes: ROUTES }));
+  afterAll(stop);
+
+  it('refuses what observe mode lets through', async () => {
+    expect(await status('/member/1', { headers: COOKIE })).toBe(401);
+    expect(await status('/member/1', { method: 'DELETE', headers: COOKIE })).toBe(405);
+    expect(await status('/MEMBER/1', { headers: COOKIE })).toBe(404);
+    expect(await status('/member/1', { headers: { authorization: 'Bearer theirs' } })).toBe(401);
+    expect(site.seen.filter(({ url }) => /member/i.test(url))).toEqual([]);
+  });
+
+  it('has nothing to tell of what it sees', async () => {
+    expect((await fetch(`${world.admin}/observed`)).status).toBe(404);
+    expect((await fetch(`${world.admin}/observed.json`)).status).toBe(404);
+    expect((await (await fetch(`${world.admin}/readyz`)).text()).trim()).toBe('ok');
+  });
+});
+
+describe('observe mode', () => {
+  beforeAll(() => start({ routes: ROUTES, ...OBSERVE }));
+  afterAll(stop);
+
+  it('warns at the start, and whoever asks whether it is ready', async () => {
+    expect(world.log()).toMatch(/"level":"?(warn|40)"?.*OBSERVE MODE/);
+    const ready = await fetch(`${world.admin}/readyz`);
+    expect(ready.status).toBe(200);
+    expect(await ready.text()).toMatch(/observe mode.*not enforced/);
+  });
+
+  it('lets through, to the site and as it came, what would be refused', async () => {
+    for (const [method, path] of [
+      ['GET', '/member/1?secret=x'],
+      ['DELETE', '/member/2'],
+      ['GET', '/MEMBER/3'],
+      ['GET', '/reading/4'],
+    ] as const) {
+      expect(await status(path, { method, headers: COOKIE })).toBe(200);
+      expect(site.seen.at(-1)).toMatchObject({ method, url: path, headers: COOKIE });
+    }
+  });
+
+  it('removes names of an identity and our own cookies all the same', async () => {
+    const headers = {
+      cookie: 'school=signed-in; coursegate_session=x',
+      'x-member-id': '7',
+      'x-coursegate-assertion': 'y',
+    };
+    expect(await status('/member/1', { headers })).toBe(200);
+    const last = site.seen.at(-1)?.headers ?? {};
+    expect(last.cookie).toBe('school=signed-in');
+    expect(Object.keys(last).filter((name) => /^x-(member|coursegate)/.test(name))).toEqual([]);
+  });
+
+  it('serves an app with a good token as ever, by its identity and without cookies', async () => {
+    const headers = { authorization: `Bearer ${world.token}`, ...COOKIE };
+    expect(await status('/member/5', { headers })).toBe(200);
+    const last = site.seen.at(-1)?.headers ?? {};
+    expect(last['x-member-id']).toBe('m-1');
+    expect(last.cookie).toBeUndefined();
+    expect(last.authorization).toBeUndefined();
+  });
+
+  it('passes a token on that is not ours, and refuses a live one of ours that is not for this', async () => {
+    expect(await status('/member/6', { headers: { authorization: 'Bearer of-the-site' } })).toBe(200);
+    expect(site.seen.at(-1)?.headers.authorization).toBe('Bearer of-the-site');
+    const before = site.seen.length;
+    expect(await status('/write/1', { headers: { authorization: `Bearer ${world.token}` } })).toBe(403);
+    expect(await status('/member/6', { headers: { authorization: `DPoP ${world.token}` } })).toBe(401);
+    expect(site.seen).toHaveLength(before);
+  });
+
+  it('opens neither the gate’s own doors nor an upstream beside the site', async () => {
+    expect(await status('/api/oauth/userinfo', { headers: COOKIE })).toBe(401);
+    expect(await status('/api/oauth/token')).toBe(405);
+    expect(await status('/OAUTH/authorize')).toBe(404);
+    expect(await status('/ledger/1', { headers: COOKIE })).toBe(401);
+    expect(await status('/ledger/1', { method: 'DELETE', headers: COOKIE })).toBe(405);
+  });
+
+  it('leaves the site its own CORS answer, unless a page asks to send a token', async () => {
+    const preflight = (fields: string) =>
+      fetch(`${world.origin}/member/1`, {
+        method: 'OPTIONS',
+        headers: {
+          origin: 'https://app.example',
+          'access-control-request-method': 'GET',
+          'access-control-request-headers': fields,
+        },
+      });
+    const before = site.seen.length;
+    expect((await preflight('authorization')).headers.get('access-control-allow-origin')).toBe('*');
+    expect(site.seen).toHaveLength(before);
+    await (await preflight('content-type')).arrayBuffer();
+    expect(site.seen).toHaveLength(before + 1);
+  });
+
+  it('counts by route, what would have been done, by whom and with which answer; never a query', async () => {
+    const all = await observed();
+    const member = all.observed.find(({ path, method }) => path === '/member/**' && method === 'GET');
+    expect(member).toMatchObject({ route: 'GET /member/**', statuses: { 200: 4 }, signedIn: 3, requests: 4 });
+    expect(member?.wouldHave).toEqual({ no_token: 2, none: 1, unknown_token: 1 });
+    const reading = all.observed.find(({ path }) => path === '/reading/**');
+    expect(reading?.wouldHave).toEqual({ anonymous: 1 });
+    const text = JSON.stringify(all);
+    expect(text).not.toMatch(/secret|signed-in|of-the-site/);
+    expect(all.observed.find(({ path, method }) => path === '/member/*' && method === 'DELETE')).toMatchObject({
+      wouldHave: { method_not_allowed: 1 },
+    });
+    expect(all.observed.find(({ path }) => path === '/MEMBER/*')).toMatchObject({ wouldHave: { spelling: 1 } });
+  });
+
+  it('tells no page of another site', async () => {
+    const answer = await fetch(`${world.admin}/observed`, { headers: { origin: 'https://evil.example' } });
+    expect(answer.status).toBe(403);
+  });
+});
+
+describe('the proposed routes', () => {
+  let routes: unknown;
+
+  it('are those that the traffic used: public for nobody’s, by scope for members’, writes apart', async () => {
+    await start({ routes: [ROUTES[0], ROUTES[3]], ...OBSERVE });
+    try {
+      await status('/member/1', { headers: COOKIE });
+      for (const id of [1, 22, 333]) await status(`/api/courses/${id}`, { headers: COOKIE });
+      await status('/api/courses', { method: 'POST', headers: COOKIE });
+      await status('/api/orders/5f3a9c1e-1111-4222-8333-123456789abc', { headers: COOKIE });
+      await status('/api/orders/7');
+      await status('/catalogue/topics');
+      await status('/pages/1', { headers: COOKIE });
+      await status('/gone/1', { headers: COOKIE });
+      // A pattern of it would take in /api/oauth/** and /account/graphql, which no route may.
+      for (const path of ['/api/77/x', '/account/88', '/99']) await status(path, { headers: COOKIE });
+      const proposed = await proposal();
+      routes = proposed.routes;
+      expect(proposed.routes).toEqual([
+        { match: 'POST /api/courses', upstream: 'back', scopes: ['courses:write'], anonymous: 'refuse' },
+        { match: 'GET /api/courses/*', upstream: 'back', scopes: ['courses:read'], anonymous: 'refuse' },
+        { match: 'GET /api/orders/*', upstream: 'back', scopes: ['orders:read'], anonymous: 'refuse' },
+        { match: 'GET /catalogue/topics', upstream: 'back', scopes: [], anonymous: 'serve' },
+        { match: 'GET /member/**', upstream: 'back', scopes: ['courses:read'] },
+      ]);
+      expect(proposed.text).toMatch(/GET \/api\/courses\/\*.*# 3 requests, 3 signed in; 200 x3/);
+      expect(proposed.text).toMatch(/# - GET \/api\/\*\/x: takes in addresses of coursegate itself/);
+      expect(proposed.text).toMatch(/# - GET \/unused\/\*\*: a route that nothing was got by/);
+    } finally {
+      await stop();
+    }
+  });
+
+  it('enforced, take exactly that, and refuse everything else', async () => {
+    site = await startSite();
+    world = await startProxyWorld({ upstream: site.url, site: false, config: { routes } });
+    try {
+      const headers = { authorization: `Bearer ${world.token}` };
+      expect(await status('/api/courses/1', { headers })).toBe(200);
+      expect(await status('/api/courses/1', { headers: COOKIE })).toBe(401);
+      expect(await status('/api/courses', { method: 'POST', headers })).toBe(403);
+      expect(await status('/api/orders/8', { headers })).toBe(403);
+      expect(await status('/catalogue/topics')).toBe(200);
+      const before = site.seen.length;
+      for (const path of ['/api/courses/1/lessons', '/unused/1', '/gone/1', '/pages/1', '/catalogue', '/'])
+        expect([path, await status(path, { headers })]).toEqual([path, 404]);
+      expect(await status('/api/courses/1', { method: 'DELETE', headers })).toBe(405);
+      expect(await status('/catalogue/topics', { method: 'POST', headers })).toBe(405);
+      expect(site.seen).toHaveLength(before);
+    } finally {
+      await stop();
+    }
+  });
+});
+
+describe('coursegate observed', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-observed-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const config = (adminPort: number, more: object) => ({
+    version: 1,
+    profile: 'B',
+    origin: 'https://school.example',
+    listen: { admin: { port: adminPort } },
+    store: { kind: 'memory' },
+    login: { kind: 'session', upstream: 'back', whoami: { path: '/me' }, loginUrl: '/login', cookies: ['s'] },
+    upstreams: { back: { url: 'http://127.0.0.1:1' } },
+    site: { upstream: 'back' },
+    ...more,
+  });
+  const write = (value: unknown) => {
+    const file = join(folder, 'coursegate.yaml');
+    writeFileSync(file, JSON.stringify(value));
+    return file;
+  };
+
+  it('prints the proposal on standard output, as YAML or JSON', async () => {
+    await start({ routes: [], ...OBSERVE });
+    try {
+      await status('/api/courses/1', { headers: COOKIE });
+      const file = write(config(Number(new URL(world.admin).port), OBSERVE));
+      const yaml = runCommand(['observed', '--config', file]);
+      expect(await yaml.exited).toBe(0);
+      expect(parse(yaml.stdout())).toMatchObject({ routes: [{ match: 'GET /api/courses/*' }] });
+      expect(yaml.stderr()).toBe('');
+      const json = runCommand(['observed', '--config', file, '--json']);
+      expect(await json.exited).toBe(0);
+      expect(JSON.parse(json.stdout())).toMatchObject({ observed: [{ path: '/api/courses/*', requests: 1 }] });
+    } finally {
+      await stop();
+    }
+  });
+
+  it('says so when no gate answers', async () => {
+    const none = runCommand(['observed', '--config', write(config(await freePort(), OBSERVE))]);
+    expect(await none.exited).toBe(1);
+    expect(none.stdout()).toBe('');
+    expect(none.stderr()).toMatch(/No gate answers at http:\/\/127\.0\.0\.1:/);
+  });
+
+  it.each([
+    ['without a site', { site: undefined, login: undefined }, /enforcement\.mode.*observe needs `site`/s],
+    ['unheard', { log: { level: 'error' } }, /observe must not be silent/],
+    ['written as a mode of routes', { routes: { mode: 'observe' } }, /enforcement: \{ mode: observe \}/],
+  ])('is not to be had %s', async (_how, more, said) => {
+    const check = runCommand(['check', write(config(9090, { ...OBSERVE, ...more }))]);
+    expect(await check.exited).toBe(78);
+    expect(check.stderr()).toMatch(said);
+  });
+});
