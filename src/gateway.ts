@@ -26,7 +26,7 @@ import { createAdmission } from './limits/admission.ts';
 import { openListeners } from './listeners.ts';
 import { cookieFilter } from './login/cookies.ts';
 import { createLogin } from './login/create-login.ts';
-import { createRecheck } from './login/recheck.ts';
+import { memberCheck } from './login/member-check.ts';
 import { MCP_PATHS } from './mcp/mcp.ts';
 import type { ServerFactory } from './mcp/server.ts';
 import { protectedResource } from './oauth/protected-resource.ts';
@@ -164,11 +164,16 @@ export async function startGateway({
     };
     const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
 
-    const login = createLogin(config.login, { origin, call, secrets: loaded.loginSecrets });
+    const login = createLogin(config.login, {
+      origin,
+      call,
+      secrets: loaded.loginSecrets,
+      members: loaded.members,
+      log,
+    });
     const signIn = configuredSignIn(config.login, { login, origin, store, clock, pages, secret, counters });
 
     const { documents, redirects, registration } = config.clients;
-    const { recheck } = config.login;
     const server = createAuthorizationServer({
       origin,
       indicators,
@@ -207,11 +212,7 @@ export async function startGateway({
       audit,
       introspected: unused.used,
       log,
-      recheck: recheck && {
-        ask: createRecheck(recheck, loaded.recheckKey, call),
-        interval: recheck.interval,
-        allowUnavailable: recheck.unavailable === 'allow',
-      },
+      recheck: memberCheck(config.login, login, loaded.recheckKey, call),
       onRevoked() {
         cache.clear();
         // Without the bus the other replicas believe what they remember until it runs out by itself.

@@ -195,6 +195,16 @@ program
     process.exitCode = exitCode(report);
   });
 
+program
+  .command('hash-password')
+  .description('read a password from stdin, and print its hash for the file of a directory')
+  .action(async () => {
+    const { hashPassword } = await import('./login/password-hash.ts');
+    const { readPassword } = await import('./login/read-password.ts');
+    if (process.stdin.isTTY) tell('The password, and Enter. It is not shown:');
+    say(await hashPassword(await readPassword(process.stdin)));
+  });
+
 /** Runs until SIGTERM or SIGINT, closes, and exits 0; a second signal does not wait. */
 function untilSignal(close: () => Promise<void>): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

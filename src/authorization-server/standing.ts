@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.ts';
 import type { LoginConnector, Member } from '../login/connector.ts';
-import type { Recheck, Standing } from '../login/recheck.ts';
+import type { MemberCheck } from '../login/member-check.ts';
+import type { Standing } from '../login/recheck.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { Log } from '../operations/log.ts';
 import type { Clock, Store } from '../storage/store.ts';
@@ -42,15 +43,7 @@ export interface StandingsOptions {
   readonly audit: Audit;
   readonly log: Pick<Log, 'warn'>;
   /** Undefined: the backend cannot be asked without the member. */
-  readonly recheck:
-    | {
-        readonly ask: Recheck;
-        /** Seconds an answer is good for. */
-        readonly interval: number;
-        /** Whether a refresh goes on when the backend cannot say. */
-        readonly allowUnavailable: boolean;
-      }
-    | undefined;
+  readonly recheck: MemberCheck | undefined;
 }
 
 export function createStandings(options: StandingsOptions): Standings {

@@ -10,6 +10,7 @@ import { readIssues } from './issues.ts';
 import { codeLayer, type Layers, mergeLayers, placeInLayers } from './layers.ts';
 import { readLoginSecrets } from './login-secrets.ts';
 import { type Logo, readLogo } from './logo.ts';
+import { type DirectoryMember, readMembersFile } from './members-file.ts';
 import { checkOwnRecords } from './own-record-checks.ts';
 import { ConfigError, type Finding, type Problem, problemAt } from './problems.ts';
 import { chooseProfile, profileFile, SCOPES_FILE } from './profiles.ts';
@@ -53,6 +54,8 @@ export interface LoadedConfig {
   readonly redis: RedisSecrets | undefined;
   /** The secrets that `login` names, by where they are named: `login.secret`. */
   readonly loginSecrets: ReadonlyMap<string, string>;
+  /** The members in the file of a `directory`; undefined for another login. */
+  readonly members: readonly DirectoryMember[] | undefined;
   /** What `admin` names. */
   readonly admin: AdminSecrets;
   /** The token that `clients.registration.initialAccessToken` names; undefined: apps need none. */
@@ -105,6 +108,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
   const initialAccessToken = await readInitialAccessToken(tree, environment, resolve);
   const login = await readLoginSecrets(tree, environment, resolve);
   const recheckKey = await readRecheckKey(tree, environment, resolve);
+  const members = await readMembersFile(tree, resolve);
   const logo = await readLogo(tree, resolve);
   const upstreamDocuments = await readUpstreamDocuments(tree, resolve);
   const resourceServers = await readResourceServerSecrets(tree, environment, resolve);
@@ -126,6 +130,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     ...initialAccessToken.findings,
     ...login.findings,
     ...recheckKey.findings,
+    ...members.findings,
     ...logo.findings,
     ...upstreamDocuments.findings,
     ...resourceServers.findings,
@@ -135,6 +140,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
       ...[scopes, layers.profile, operator].flatMap((layer) => layer.problems),
       ...fromEnvironment.problems,
       ...tools.problems,
+      ...members.problems,
       ...locate(findings, layers),
     ],
     file,
@@ -148,6 +154,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     secret: secret.value,
     redis: redis.secrets,
     loginSecrets: login.values,
+    members: members.members,
     admin: admin.secrets,
     initialAccessToken: initialAccessToken.value,
     recheckKey: recheckKey.value,
@@ -203,9 +210,10 @@ function sorted(problems: readonly Problem[], file: string): readonly Problem[] 
 }
 
 /** A disabled Account API is dropped, so that nobody can mount it by mistake. */
-function withAbsolutePaths({ account, store, ...rest }: Config, resolve: (path: string) => string): Config {
+function withAbsolutePaths({ account, store, login, ...rest }: Config, resolve: (path: string) => string): Config {
   return {
     ...rest,
+    login: login.kind === 'directory' ? { ...login, file: resolve(login.file) } : login,
     store: store.kind === 'sqlite' ? { ...store, path: resolve(store.path) } : store,
     ...(account?.enabled === true
       ? { account: { ...account, schema: resolve(account.schema), mappings: resolve(account.mappings) } }

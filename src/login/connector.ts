@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Recheck } from './recheck.ts';
 
 /** A member as the login backend names them. `sub` is opaque: compared byte for byte, never normalised. */
 export interface Member {
@@ -42,7 +43,12 @@ export interface LoginConnector {
 export type Login =
   /** The browser itself shows who is signed in: a cookie of the backend, a header of a proxy in front of us. */
   | { readonly shape: 'ambient'; readonly connector: LoginConnector }
-  | { readonly shape: 'credentials'; readonly check: CredentialCheck }
+  | {
+      readonly shape: 'credentials';
+      readonly check: CredentialCheck;
+      /** Where it knows by itself who is still a member. */
+      readonly recheck?: Recheck;
+    }
   | { readonly shape: 'redirect'; readonly providers: readonly SignInProvider[] };
 
 /** What a member types on our own sign-in page. Neither is ever logged, stored or shown again. */

@@ -1,7 +1,11 @@
+import type { DirectoryMember } from '../config/members-file.ts';
 import type { Config } from '../config/schema.ts';
+import type { Log } from '../operations/log.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import { bridgeProvider } from './bridge.ts';
 import type { Login } from './connector.ts';
+import { createDirectory } from './directory.ts';
+import { createHashing } from './hashing.ts';
 import { sessionConnector } from './session.ts';
 
 export interface LoginParts {
@@ -9,10 +13,13 @@ export interface LoginParts {
   readonly call: CallUpstream;
   /** The secrets that `login` names, by where: `login.secret`. */
   readonly secrets: ReadonlyMap<string, string>;
+  /** Those of a `directory`, as they were when the configuration was loaded. */
+  readonly members: readonly DirectoryMember[] | undefined;
+  readonly log: Pick<Log, 'error'>;
 }
 
 /** The way to sign in that the configuration says. Throws nothing: what could be wrong was found when it was loaded. */
-export function createLogin(config: Config['login'], { origin, call, secrets }: LoginParts): Login {
+export function createLogin(config: Config['login'], { origin, call, secrets, members = [], log }: LoginParts): Login {
   switch (config.kind) {
     case 'session':
       return { shape: 'ambient', connector: sessionConnector(config, origin, call) };
@@ -20,6 +27,11 @@ export function createLogin(config: Config['login'], { origin, call, secrets }: 
       return {
         shape: 'redirect',
         providers: [bridgeProvider({ url: config.url, origin, secret: secrets.get('login.secret') ?? '' })],
+      };
+    case 'directory':
+      return {
+        shape: 'credentials',
+        ...createDirectory({ file: config.file, members, hashing: createHashing(), log }),
       };
   }
 }

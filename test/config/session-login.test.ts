@@ -77,7 +77,7 @@ describe('login.recheck', () => {
 
   it('asks once an hour and refuses when in doubt, unless it says otherwise', async () => {
     const { config } = await load(withRecheck('{ upstream: school, path: "/members/{member.id}" }'));
-    expect(config.login.recheck).toEqual({
+    expect(config.login).toHaveProperty('recheck', {
       upstream: 'school',
       path: '/members/{member.id}',
       interval: 3600,

@@ -1,12 +1,13 @@
 import { networkOf } from '../../http/client-network.ts';
+import { foldAccountName } from '../../oauth/account-name.ts';
 import type { Counters, Rate } from '../../storage/counters.ts';
 import type { Clock } from '../../storage/store.ts';
 
 export interface AttemptLimitsOptions {
-  /** Sign-ins tried of one account from one client address. */
-  readonly account: Rate;
+  /** Sign-ins tried of one account from one client address; undefined: any number. */
+  readonly account: Rate | undefined;
   /** Sign-ins tried from one client address, of whatever accounts. */
-  readonly address: Rate;
+  readonly address: Rate | undefined;
   readonly counters: Counters;
   readonly clock: Clock;
 }
@@ -18,16 +19,20 @@ export interface AttemptLimitsOptions {
 export type AttemptLimits = (address: string, username: string) => number | undefined;
 
 export function attemptLimits({ account, address, counters, clock }: AttemptLimitsOptions): AttemptLimits {
+  const waitOf = (key: string, rate: Rate | undefined): number | undefined => {
+    if (rate === undefined) return undefined;
+    const { count, resetsAt } = counters.add(key, rate);
+    return count > rate.requests ? resetsAt - clock() : undefined;
+  };
   return (from, username) => {
     const network = networkOf(from);
-    // The backend may take ALICE for alice: an account is not guessed at more often by spelling it differently.
-    const name = username.normalize('NFKC').trim().toLowerCase();
+    // The backend may take ALICE for alice.
+    const name = foldAccountName(username);
     // Counted before the answer is known: a hundred attempts at the same time are a hundred.
-    const tallies = [
-      { tally: counters.add(`sign-in account ${network} ${name}`, account), most: account.requests },
-      { tally: counters.add(`sign-in address ${network}`, address), most: address.requests },
-    ];
-    const waits = tallies.flatMap(({ tally, most }) => (tally.count > most ? [tally.resetsAt - clock()] : []));
+    const waits = [
+      waitOf(`sign-in account ${network} ${name}`, account),
+      waitOf(`sign-in address ${network}`, address),
+    ].filter((wait) => wait !== undefined);
     return waits.length === 0 ? undefined : Math.max(1, Math.ceil(Math.max(...waits) / 1000));
   };
 }

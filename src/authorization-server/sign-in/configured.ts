@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts';
-import type { Counters, Rate } from '../../storage/counters.ts';
+import type { Counters } from '../../storage/counters.ts';
 import { deriveKey } from '../../storage/seal.ts';
 import { attemptLimits } from './attempt-limits.ts';
 import { createSignIn, type SignIn, type SignInOptions } from './sign-in.ts';
@@ -16,7 +16,7 @@ export function configuredSignIn(
     readonly counters: Counters;
   },
 ): SignIn {
-  const { attempts } = config as { readonly attempts?: { readonly account: Rate; readonly address: Rate } };
+  const attempts = 'attempts' in config ? config.attempts : undefined;
   return createSignIn({
     ...parts,
     csrfKey: deriveKey(secret, 'sign-in-csrf'),

@@ -1,10 +1,8 @@
+import { isSubject } from '../../oauth/subject.ts';
 import type { Member } from '../connector.ts';
 import { unusable } from './unusable.ts';
 
-/** A subject travels in headers, tokens and paths of other systems: bounded, and free of anything that is not text. */
-const SUBJECT = /^[^\p{Cc}\p{Cf}\s](?:[^\p{Cc}\p{Cf}]{0,253}[^\p{Cc}\p{Cf}\s])?$/u;
-
-/** What stands for bytes that are not UTF-8: two ids that differ only there would become one. */
+/** What stands for bytes that are not UTF-8. */
 const LOST = '\ufffd';
 
 const LONGEST_TEXT = 320;
@@ -29,11 +27,9 @@ export function readMember(values: MemberValues, version: string | undefined): M
   };
 }
 
-/** `0` is nobody in every system that has numbers for members: taken as an id, all who are not signed in would be one. */
 function readSubject(value: unknown): string {
   const sub = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
-  const usable = typeof sub === 'string' && SUBJECT.test(sub) && sub.isWellFormed() && !sub.includes(LOST);
-  if (!usable || /^-?0+$/.test(sub)) throw unusable('no usable id of a member');
+  if (!isSubject(sub)) throw unusable('no usable id of a member');
   return sub;
 }
 

@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { passwordHashProblem } from '../login/password-hash.ts';
+import { foldAccountName } from '../oauth/account-name.ts';
+import { isSubject } from '../oauth/subject.ts';
+import { reason } from './account-files.ts';
+import { readYaml } from './document.ts';
+import { readIssues } from './issues.ts';
+import { type Finding, type Problem, problemAt } from './problems.ts';
+import { type Tree, valueAt } from './tree.ts';
+
+const passwordHash = z.string().superRefine((encoded, context) => {
+  const problem = passwordHashProblem(encoded);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+});
+
+const text = z.string().min(1).max(320);
+
+const id = z
+  .union([z.string(), z.int()])
+  .transform(String)
+  .refine(isSubject, 'must be 1 to 255 characters without controls or spaces around them, and not 0');
+
+const member = z
+  .strictObject({
+    id,
+    login: z.union([text, z.array(text).min(1)], 'must be a name, or a list of names').optional(),
+    email: text.optional(),
+    name: text.optional(),
+    password: passwordHash,
+    suspended: z.boolean().default(false),
+  })
+  .transform(({ login, ...rest }) => ({ ...rest, logins: login === undefined ? [] : [login].flat() }));
+
+const membersFile = z.strictObject({ members: z.array(member).min(1) });
+
+/** A member as the file has them; `logins` is empty where the email is what they sign in with. */
+type FileMember = z.output<typeof member>;
+
+/** A member, with all that they may type to be known by. */
+export type DirectoryMember = Omit<FileMember, 'logins'> & { readonly logins: readonly string[] };
+
+interface MembersFile {
+  /** Undefined when it cannot be used. */
+  readonly members: readonly DirectoryMember[] | undefined;
+  readonly problems: readonly Problem[];
+}
+
+/** In: the file of the members, and the name to show for it. Never throws on bad text; no problem shows a hash. */
+export function parseMembers(file: string, source: string): MembersFile {
+  const { tree, problems, place } = readYaml(file, source);
+  if (problems.length > 0) return { members: undefined, problems };
+  const parsed = membersFile.safeParse(tree);
+  const findings = parsed.success ? ambiguous(parsed.data.members) : readIssues(parsed.error.issues, tree);
+  return {
+    members: parsed.success && findings.length === 0 ? parsed.data.members.map(withLogins) : undefined,
+    problems: findings.map((finding) => problemAt(place(finding.path, finding.at), finding)),
+  };
+}
+
+/**
+ * Reads the file that `login.file` names. In: the settings, not yet known to fit the schema, and how their paths are
+ * resolved. Out: the members, undefined when there is no such file or it cannot be used, and what is wrong with it.
+ */
+export async function readMembersFile(
+  tree: Tree,
+  resolve: (path: string) => string,
+): Promise<MembersFile & { readonly findings: readonly Finding[] }> {
+  const path = ['login', 'file'];
+  const file = valueAt(tree, path);
+  if (valueAt(tree, ['login', 'kind']) !== 'directory' || typeof file !== 'string' || file === '') {
+    return { members: undefined, problems: [], findings: [] };
+  }
+  try {
+    return { ...parseMembers(resolve(file), await readFile(resolve(file), 'utf8')), findings: [] };
+  } catch (error) {
+    const message = `cannot read ${file}: ${reason(error)}`;
+    return { members: undefined, problems: [], findings: [{ path, at: 'value', message }] };
+  }
+}
+
+function withLogins(given: FileMember): DirectoryMember {
+  return { ...given, logins: loginsOf(given) };
+}
+
+function loginsOf({ logins, email }: FileMember): readonly string[] {
+  return logins.length === 0 && email !== undefined ? [email] : logins;
+}
+
+/** Two members by one name, or one id: which of them it is would depend on the order. */
+function ambiguous(members: readonly FileMember[]): readonly Finding[] {
+  const ids = new Map<string, number>();
+  const logins = new Map<string, number>();
+  return members.flatMap((one, index): readonly Finding[] => {
+    const findings: Finding[] = [];
+    const taken = (seen: Map<string, number>, value: string, key: string) => {
+      const other = seen.get(value);
+      if (other === undefined) seen.set(value, index);
+      else if (other !== index) {
+        findings.push({ path: ['members', index, key], at: 'value', message: `is that of members[${other}] too` });
+      }
+    };
+    taken(ids, one.id, 'id');
+    const names = loginsOf(one);
+    if (names.length === 0) {
+      findings.push({ path: ['members', index], at: 'key', message: 'must have a login or an email to sign in with' });
+    }
+    for (const name of names) taken(logins, foldAccountName(name), one.logins.length === 0 ? 'email' : 'login');
+    return findings;
+  });
+}

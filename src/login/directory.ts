@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { type DirectoryMember, parseMembers } from '../config/members-file.ts';
+import { foldAccountName } from '../oauth/account-name.ts';
+import type { Log } from '../operations/log.ts';
+import type { CredentialCheck, Member } from './connector.ts';
+import type { Hashing } from './hashing.ts';
+import { type PasswordHash, readPasswordHash } from './password-hash.ts';
+import type { Recheck } from './recheck.ts';
+
+export interface DirectoryOptions {
+  /** The file of the members: an absolute path. */
+  readonly file: string;
+  /** What it had when the configuration was loaded. */
+  readonly members: readonly DirectoryMember[];
+  readonly hashing: Hashing;
+  readonly log: Pick<Log, 'error'>;
+}
+
+interface Entry {
+  readonly member: Member & { readonly version: string };
+  readonly suspended: boolean;
+  readonly hash: PasswordHash;
+}
+
+interface Directory {
+  readonly bySub: ReadonlyMap<string, Entry>;
+  readonly byLogin: ReadonlyMap<string, Entry>;
+  /** Whose hash is verified for a login that is nobody's: always the same one's, so that it always takes as long. */
+  decoyOf(login: string): Entry;
+}
+
+/** Seconds until a machine that has too many passwords to verify is asked again. */
+const BUSY = 5;
+
+/**
+ * The `directory` connector: members in a file. It is looked at for each sign-in and each refresh, and read when it has
+ * changed; one with a mistake in it is told in the log, and the members stay as they were until it is mended.
+ */
+export function createDirectory({ file, members, hashing, log }: DirectoryOptions): {
+  readonly check: CredentialCheck;
+  readonly recheck: Recheck;
+} {
+  let directory = indexed(members);
+  let stamp: string | undefined;
+
+  const current = async (): Promise<Directory> => {
+    try {
+      const { mtimeMs, size, ino } = await stat(file);
+      const now = `${mtimeMs} ${size} ${ino}`;
+      if (now === stamp) return directory;
+      const read = parseMembers(file, await readFile(file, 'utf8'));
+      stamp = now;
+      if (read.members !== undefined) directory = indexed(read.members);
+      else log.error({ problems: read.problems.map(told) }, 'the members are as they were: their file has a mistake');
+    } catch (err) {
+      if (stamp !== 'gone') log.error({ err }, 'the members are as they were: their file cannot be read');
+      stamp = 'gone';
+    }
+    return directory;
+  };
+
+  return {
+    async check({ username, password }) {
+      const { byLogin, decoyOf } = await current();
+      const login = foldAccountName(username);
+      const entry = byLogin.get(login);
+      const fits = await hashing.verify((entry ?? decoyOf(login)).hash, password);
+      if (fits === 'busy') return { kind: 'slow_down', retryAfter: BUSY };
+      return fits && entry !== undefined && !entry.suspended
+        ? { kind: 'member', member: entry.member }
+        : { kind: 'wrong' };
+    },
+
+    async recheck(sub) {
+      const entry = (await current()).bySub.get(sub);
+      if (entry === undefined) return { kind: 'gone' };
+      return entry.suspended ? { kind: 'inactive' } : { kind: 'good', version: entry.member.version };
+    },
+  };
+}
+
+function indexed(members: readonly DirectoryMember[]): Directory {
+  const entries = members.map((given) => ({ given, entry: entryOf(given) }));
+  const all = entries.map(({ entry }) => entry);
+  const salt = digest(members.map(({ password }) => password).join());
+  return {
+    bySub: new Map(all.map((entry) => [entry.member.sub, entry])),
+    byLogin: new Map(entries.flatMap(({ given, entry }) => given.logins.map((name) => [foldAccountName(name), entry]))),
+    decoyOf: (login) =>
+      all[
+        createHash('sha256')
+          .update(salt + login)
+          .digest()
+          .readUInt32BE() % all.length
+      ] as Entry,
+  };
+}
+
+function entryOf({ id, email, name, suspended, password }: DirectoryMember): Entry {
+  // A new password ends what the old one let in.
+  const member = { sub: id, email, name, authTime: undefined, acr: undefined, version: digest(password) };
+  return { member, suspended, hash: readPasswordHash(password) as PasswordHash };
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+function told({ line, path, message }: { line: number; path: string; message: string }): string {
+  return `line ${line}: ${path} ${message}`;
+}

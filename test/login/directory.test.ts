@@ -1,0 +1,232 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseMembers } from '../../src/config/members-file.ts';
+import { createDirectory } from '../../src/login/directory.ts';
+import type { PasswordHash } from '../../src/login/password-hash.ts';
+import { readPasswordHash } from '../../src/login/password-hash.ts';
+import { refresh } from '../support/app.ts';
+import { type SignInWorld, startSignIn } from './support/sign-in.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** Of `ann's` and `bob's`, cheap: bcrypt at 5, argon2id at 8 MiB. */
+const ANN = '$2y$05$VshtfdHkltNOk95REYZwL.TzpHFYMA0WtRLLfLxvy7T3jbglX33eG';
+const BOB = '$argon2id$v=19$m=8192,t=1,p=1$dVhwd2wxdHBHWkpTL3RUNw$9VsL7VzeeFHBIeVIze6cC74DOnCHpPct8dd+GNlbESM';
+
+const member = (fields: Record<string, unknown>) => `  - ${JSON.stringify(fields)}\n`;
+const file = (...members: readonly Record<string, unknown>[]) => `members:\n${members.map(member).join('')}`;
+const ann = { id: 7, login: ['ann', 'Ann.Lee'], email: 'ann@school.test', name: 'Ann Lee', password: ANN };
+const bob = { id: 'bob-2', email: 'Bob@School.test', password: BOB };
+
+const folder = mkdtempSync(join(tmpdir(), 'coursegate-directory-'));
+const path = join(folder, 'members.yaml');
+/** As editors and deployments do it: all of it at once. */
+const write = (text: string) => {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+};
+
+let gate: SignInWorld;
+beforeAll(async () => {
+  write(file(ann, bob));
+  const attempts = { account: 'unlimited', address: 'unlimited' };
+  gate = await startSignIn({ kind: 'directory', file: path, attempts });
+});
+afterAll(async () => {
+  await gate.close();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => write(file(ann, bob)));
+
+describe('the directory', () => {
+  it('signs a member in, and an app gets what they approve', async () => {
+    const { tokens } = await gate.connect('ann', 'ann’s');
+    const who = await fetch(`${gate.world.origin}/api/oauth/userinfo`, {
+      headers: { authorization: `Bearer ${tokens.access_token}` },
+    });
+    expect(await who.json()).toMatchObject({ sub: '7', email: 'ann@school.test', name: 'Ann Lee' });
+  });
+
+  it.each([
+    ['ANN', 'ann’s'],
+    [' ann.lee ', 'ann’s'],
+    ['bob@school.test', 'bob’s'],
+  ])('knows a member by %j', async (username, password) => {
+    expect((await gate.attempt(username, password)).status).toBe(303);
+  });
+
+  it.each([
+    ['ann', 'bob’s'],
+    ['bob@school.test', 'ann’s'],
+    ['ann@school.test', 'ann’s'],
+    ['7', 'ann’s'],
+    ['ann', 'ANN’S'],
+    ['ann', 'ann’s '],
+    ['nobody', 'ann’s'],
+    ['nobody', 'bob’s'],
+    ['ann', ANN],
+    ['__proto__', 'ann’s'],
+  ])('knows nobody by %j and %j', async (username, password) => {
+    const page = await gate.attempt(username, password);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('id="problem"');
+    expect(page.headers.getSetCookie().join()).not.toContain('coursegate_member');
+  });
+
+  it('is read again when it has changed, and kept as it was while it has a mistake', async () => {
+    const cleo = { id: 'cleo', login: 'cleo', password: ANN };
+    expect((await gate.attempt('cleo', 'ann’s')).status).toBe(400);
+    write(file(ann, cleo));
+    expect((await gate.attempt('cleo', 'ann’s')).status).toBe(303);
+    expect((await gate.attempt('bob@school.test', 'bob’s')).status).toBe(400);
+    write(file(ann, { ...cleo, password: 'cleo’s in plain text' }));
+    expect((await gate.attempt('cleo', 'ann’s')).status).toBe(303);
+    expect(gate.written()).toMatch(/line 3: members\[1\]\.password is no password hash that is known/);
+    expect(gate.written()).not.toContain('in plain text');
+    rmSync(path);
+    expect((await gate.attempt('cleo', 'ann’s')).status).toBe(303);
+    expect(gate.written()).toContain('their file cannot be read');
+    write(file(ann, bob));
+    expect((await gate.attempt('cleo', 'ann’s')).status).toBe(400);
+  });
+
+  it('lets nobody in who is suspended', async () => {
+    write(file({ ...ann, suspended: true }, bob));
+    expect((await gate.attempt('ann', 'ann’s')).status).toBe(400);
+  });
+
+  it.each([
+    ['is gone from the file', () => file(bob)],
+    ['is suspended', () => file({ ...ann, suspended: true }, bob)],
+    ['has another password', () => file({ ...ann, password: BOB }, bob)],
+  ])('ends what a member let in who %s', async (_, changed) => {
+    const { app, tokens } = await gate.connect('ann', 'ann’s');
+    const again = await refresh(app, String(tokens.refresh_token));
+    write(changed());
+    await expect(refresh(app, String(again.refresh_token))).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+});
+
+describe('a login that is nobody’s', () => {
+  const counted = (members: readonly Record<string, unknown>[]) => {
+    const asked: PasswordHash[] = [];
+    const { check } = createDirectory({
+      file: join(folder, 'not there.yaml'),
+      members: parseMembers('members.yaml', file(...members)).members ?? [],
+      hashing: {
+        verify(hash, password) {
+          asked.push(hash);
+          return hash.verify(password);
+        },
+      },
+      log: { error: () => {} },
+    });
+    const ask = async (username: string, password = 'ann’s') => ({
+      verdict: await check({ username, password, address: '192.0.2.1' }),
+      schemes: asked.splice(0).map(({ scheme }) => scheme),
+    });
+    return ask;
+  };
+
+  it('costs one hash, as a member’s does, and is refused even where that hash fits', async () => {
+    const ask = counted([ann]);
+    expect(await ask('ann', 'wrong')).toEqual({ verdict: { kind: 'wrong' }, schemes: ['bcrypt'] });
+    expect(await ask('nobody', 'wrong')).toEqual({ verdict: { kind: 'wrong' }, schemes: ['bcrypt'] });
+    expect(await ask('nobody')).toEqual({ verdict: { kind: 'wrong' }, schemes: ['bcrypt'] });
+  });
+
+  it('costs the same each time, and of several schemes each is some unknown login’s', async () => {
+    const ask = counted([ann, bob]);
+    const names = Array.from({ length: 12 }, (_, at) => `nobody ${at}`);
+    const first = await Promise.all(names.map(async (name) => (await counted([ann, bob])(name)).schemes));
+    for (const [at, name] of names.entries()) expect((await ask(name)).schemes).toEqual(first[at]);
+    expect(new Set(first.flat())).toEqual(new Set(['bcrypt', 'argon2id']));
+  });
+
+  it('waits as everybody does when the machine has too much to do', async () => {
+    const { check } = createDirectory({
+      file: path,
+      members: [],
+      hashing: { verify: async () => 'busy' },
+      log: { error: () => {} },
+    });
+    for (const username of ['ann', 'nobody']) {
+      const verdict = await check({ username, password: 'x', address: '192.0.2.1' });
+      expect(verdict).toEqual({ kind: 'slow_down', retryAfter: 5 });
+    }
+  });
+});
+
+describe('the file of the members', () => {
+  const problems = (text: string) =>
+    parseMembers('members.yaml', text).problems.map(({ line, path: at, message }) => `${line} ${at} ${message}`);
+
+  it.each([
+    ['members: []\n', ['1 members']],
+    ['people: []\n', ['1 members', '1 people']],
+    [file({ ...ann, password: 'hunter2hunter2' }), ['2 members[0].password is no password hash that is known']],
+    [file({ ...ann, password: `${ANN.slice(0, 40)}` }), ['2 members[0].password is a password hash that is cut short']],
+    [file(ann, { ...bob, id: '7' }), ['3 members[1].id is that of members[0] too']],
+    [file(ann, { ...bob, login: 'ANN ' }), ['3 members[1].login is that of members[0] too']],
+    [file(bob, { ...ann, login: 'bob@school.test' }), ['3 members[1].login is that of members[0] too']],
+    [file({ id: 1, password: ANN }), ['2 members[0] must have a login or an email']],
+    [file({ ...ann, id: 0 }), ['2 members[0].id must be 1 to 255 characters']],
+    [file({ ...ann, id: ' 7' }), ['2 members[0].id must be 1 to 255 characters']],
+    [file({ ...ann, admin: true }), ['2 members[0].admin']],
+    ['members: [\n', ['']],
+  ])('%# with a mistake is refused at its line', (text, expected) => {
+    const said = problems(text);
+    expect(said).toHaveLength(expected.length);
+    for (const [at, beginning] of expected.entries()) expect(said[at]).toContain(beginning);
+    expect(parseMembers('members.yaml', text).members).toBeUndefined();
+  });
+
+  it('shows no hash, nor a password that stands where one should be', () => {
+    for (const password of ['hunter2hunter2', ANN.slice(0, 40)]) {
+      const said = JSON.stringify(parseMembers('members.yaml', file({ ...ann, password, admin: true })).problems);
+      expect(said).toContain('members[0]');
+      expect(said).not.toContain(password.slice(-8));
+    }
+  });
+
+  it('is part of what `coursegate check` looks at', async () => {
+    const config = join(folder, 'gate.yaml');
+    writeFileSync(
+      config,
+      `version: 1
+profile: A
+origin: https://school.example
+store: { kind: memory }
+upstreams: { school: { url: http://127.0.0.1:4000 } }
+login: { kind: directory, file: members.yaml }
+`,
+    );
+    const check = () => execFileSync(process.execPath, [MAIN, 'check', config], { stdio: 'pipe' }).toString();
+    expect(check()).toContain('good');
+    write(file({ ...ann, password: 'hunter2hunter2' }));
+    const refused = await promisify(execFile)(process.execPath, [MAIN, 'check', config]).catch((error) => error);
+    expect(refused.code).toBe(78);
+    expect(refused.stderr).toMatch(/members\.yaml:2:\d+ {2}members\[0\]\.password: is no password hash that is known/);
+    expect(refused.stderr).not.toContain('hunter2');
+  });
+});
+
+describe('coursegate hash-password', () => {
+  const hash = (input: string) =>
+    execFileSync(process.execPath, [MAIN, 'hash-password'], { input, stdio: 'pipe' }).toString();
+
+  it('prints the hash of the first line, and nothing else', async () => {
+    const [line, ...rest] = hash('correct horse \nnot this\n').split('\n');
+    expect(rest).toEqual(['']);
+    expect(await readPasswordHash(line ?? '')?.verify('correct horse ')).toBe(true);
+  });
+
+  it.each(['', '\n', `${'x'.repeat(1025)}\n`])('takes no password that nobody could sign in with: %#', (input) => {
+    expect(() => hash(input)).toThrow(/password/);
+  });
+});
