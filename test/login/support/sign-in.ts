@@ -74,7 +74,7 @@ export async function startSignIn(
 }
 
 /** Sends the page's form as it stands, with header fields that a browser or a proxy would add. */
-export async function post(
+async function post(
   browser: Browser,
   page: Page,
   fields: Record<string, string>,
@@ -89,7 +89,7 @@ export async function post(
 }
 
 /** The hidden fields of a page's form. */
-export function hiddenOf(page: Page): Record<string, string> {
+function hiddenOf(page: Page): Record<string, string> {
   return Object.fromEntries(
     [...page.text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
       name,
