@@ -24,6 +24,7 @@ import { createProvenance } from './http/provenance.ts';
 import { buildInterfaces } from './interfaces.ts';
 import { createAdmission } from './limits/admission.ts';
 import { openListeners } from './listeners.ts';
+import type { Member } from './login/connector.ts';
 import { cookieFilter } from './login/cookies.ts';
 import { createLogin } from './login/create-login.ts';
 import { memberCheck } from './login/member-check.ts';
@@ -171,7 +172,8 @@ export async function startGateway({
       members: loaded.members,
       log,
     });
-    const signIn = configuredSignIn(config.login, { login, origin, store, clock, pages, secret, counters });
+    const signedIn = (member: Member) => server.signedIn(member);
+    const signIn = configuredSignIn(config.login, { login, origin, store, clock, pages, secret, counters, signedIn });
 
     const { documents, redirects, registration } = config.clients;
     const server = createAuthorizationServer({

@@ -1,6 +1,7 @@
 import type Provider from 'oidc-provider';
 import { GatewayError } from '../errors.ts';
 import type { Handler } from '../http/exchange.ts';
+import type { Member } from '../login/connector.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 import { formatScope } from '../oauth/scope.ts';
 import { deriveKey } from '../storage/seal.ts';
@@ -63,6 +64,8 @@ export interface AuthorizationServer {
   /** Undefined: there is no such page. */
   readonly connectedApps: ConnectedApps | undefined;
   readonly introspect: Introspect;
+  /** Before a sign-in of ours begins: what is older than the member's version ends. */
+  signedIn(member: Member): Promise<void>;
   /** What members have approved: to list, and to end. */
   readonly grants: Grants;
   /** What apps did with them. */
@@ -185,6 +188,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       disconnect: of(({ connectedApps }) => connectedApps?.disconnect ?? gone),
     },
     introspect: (token) => current.introspect(token),
+    signedIn: standings.signedIn,
     grants,
     usage,
     control: createAccountControl({ grants, members, suspensions, store, audit: options.audit }),

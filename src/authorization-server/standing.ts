@@ -2,6 +2,7 @@ import { GatewayError } from '../errors.ts';
 import type { LoginConnector, Member } from '../login/connector.ts';
 import type { MemberCheck } from '../login/member-check.ts';
 import type { Standing } from '../login/recheck.ts';
+import { SIGN_IN_KIND } from '../login/sign-in-session.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { Log } from '../operations/log.ts';
 import type { Clock, Store } from '../storage/store.ts';
@@ -29,6 +30,8 @@ const NO_OCCASION: Occasion = { clientId: undefined, requestId: undefined };
 export interface Standings {
   /** The same connector; a member who comes with another version than before has had all older grants ended. */
   watched(connector: LoginConnector): LoginConnector;
+  /** In: a member who has just shown who they are, before a sign-in of ours begins: older ones end with the grants. */
+  signedIn(member: Member): Promise<void>;
   /** In: a member who signs in on the way to an app. Out: whether the backend lets them, where it can be asked. */
   maySignIn(member: Member): Promise<boolean>;
   /** In: the member of a refresh token. Out: whether it may be used; if not, everything the member let in has ended. */
@@ -59,6 +62,8 @@ export function createStandings(options: StandingsOptions): Standings {
     await store.commit([{ op: 'put', entry }]);
   };
   const end = async (sub: string, reason: string, { clientId, requestId }: Occasion): Promise<void> => {
+    // A sign-in of ours that is older knows an older member.
+    await store.commit([{ op: 'deleteBy', kind: SIGN_IN_KIND, name: 'member', value: sub }]);
     const ended = await grants.revokeAll({ member: sub });
     const event = { action: 'member_changed', by: 'backend', member: sub, reason, ended } as const;
     audit({ ...event, clientId, requestId, grantId: undefined, address: undefined });
@@ -99,17 +104,21 @@ export function createStandings(options: StandingsOptions): Standings {
     return (await compare(sub, before, { version: standing.version, askedAt }, occasion)) ? 'changed' : undefined;
   };
 
+  const met = async ({ sub, version }: Member): Promise<void> => {
+    if (version !== undefined) await compare(sub, await known(sub), { version }, NO_OCCASION);
+  };
+
   return {
     watched: (connector) => ({
       ...connector,
       async identify(headers) {
         const member = await connector.identify(headers);
-        if (member?.version !== undefined) {
-          await compare(member.sub, await known(member.sub), { version: member.version }, NO_OCCASION);
-        }
+        if (member !== undefined) await met(member);
         return member;
       },
     }),
+
+    signedIn: met,
 
     async maySignIn({ sub }) {
       if (recheck === undefined) return true;

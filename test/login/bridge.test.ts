@@ -189,6 +189,36 @@ describe('the bridge', () => {
     },
   );
 
+  it('ends what was let in, and other browsers’ sign-ins, when it tells another version of the member', async () => {
+    const signedInWith = async (version: string): Promise<Browser> => {
+      backend.says = { version };
+      const { browser, callback } = await stopAtCallback();
+      expect((await browser.open(callback.href)).text).toContain('id="consent"');
+      return browser;
+    };
+    const connect = async (browser: Browser): Promise<string> => {
+      const { app, request } = await authorize();
+      const consent = await browser.open(request.url);
+      const last = await browser.submit(
+        consent,
+        { decision: 'approve', scope: offeredScopes(consent) },
+        (location) => !location.startsWith(app.redirectUri),
+      );
+      return (await redeem(app, request, new URL(last.location ?? ''))).access_token;
+    };
+    const answers = async (token: string) =>
+      (await fetch(`${world.origin}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } })).status;
+
+    const before = await signedInWith('password of May');
+    const token = await connect(before);
+    const same = await signedInWith('password of May');
+    expect([await answers(token), await stranger(before), await stranger(same)]).toEqual([200, false, false]);
+
+    const after = await signedInWith('password of June');
+    expect([await answers(token), await stranger(before), await stranger(same)]).toEqual([401, true, true]);
+    expect([await answers(await connect(after)), await stranger(after)]).toEqual([200, false]);
+  });
+
   it('comes back to a choice when the member did not sign in', async () => {
     const { browser, callback } = await stopAtCallback();
     const page = await browser.open(resigned(callback, (said) => said.set('failed', 'true')).href);

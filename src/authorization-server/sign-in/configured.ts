@@ -11,7 +11,7 @@ export function configuredSignIn(
     secret,
     counters,
     ...parts
-  }: Pick<SignInOptions, 'login' | 'origin' | 'store' | 'clock' | 'pages'> & {
+  }: Pick<SignInOptions, 'login' | 'origin' | 'store' | 'clock' | 'pages' | 'signedIn'> & {
     readonly secret: string;
     readonly counters: Counters;
   },

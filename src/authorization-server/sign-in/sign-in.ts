@@ -1,7 +1,7 @@
 import type { Handler } from '../../http/exchange.ts';
 import { signInAttempts } from '../../login/attempts.ts';
-import type { CredentialCheck, Login, LoginConnector, SignInProvider } from '../../login/connector.ts';
-import { signInSessions } from '../../login/sign-in-session.ts';
+import type { CredentialCheck, Login, LoginConnector, Member, SignInProvider } from '../../login/connector.ts';
+import { type SignInSessions, signInSessions } from '../../login/sign-in-session.ts';
 import type { Clock, Store } from '../../storage/store.ts';
 import { ownCookie } from '../cookies.ts';
 import { ENDPOINTS } from '../endpoints.ts';
@@ -20,6 +20,8 @@ export interface SignInOptions {
   /** Seconds that a sign-in on our own page, or elsewhere, counts for. */
   readonly lifetime: number;
   readonly limits: AttemptLimits;
+  /** Told of every member before their sign-in begins. */
+  readonly signedIn: (member: Member) => Promise<void>;
 }
 
 /** Our own pages of the sign-in; absent ones have no route. */
@@ -41,7 +43,7 @@ export interface SignIn {
 
 /** What both kinds of doors have in common. */
 export interface DoorOptions extends Omit<SignInOptions, 'login'> {
-  readonly sessions: ReturnType<typeof signInSessions>;
+  readonly sessions: SignInSessions;
   readonly memberCookie: ReturnType<typeof ownCookie>;
   /** Binds what is begun to the browser that began it. */
   readonly browserCookie: ReturnType<typeof ownCookie>;
@@ -51,7 +53,14 @@ export function createSignIn({ login, ...options }: SignInOptions): SignIn {
   if (login.shape === 'ambient') return { connector: login.connector, doors: undefined };
   const { origin, store, clock, lifetime } = options;
   const memberCookie = ownCookie(origin, 'member');
-  const sessions = signInSessions({ store, clock, cookieName: memberCookie.name, lifetime });
+  const kept = signInSessions({ store, clock, cookieName: memberCookie.name, lifetime });
+  const sessions: SignInSessions = {
+    ...kept,
+    async begin(headers, member) {
+      await options.signedIn(member);
+      return kept.begin(headers, member);
+    },
+  };
   const shared = { ...options, sessions, memberCookie, browserCookie: ownCookie(origin, 'sign_in') };
   return { connector: ownConnector(sessions.identify, origin), doors: doorsOf(login, shared) };
 }
