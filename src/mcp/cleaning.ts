@@ -15,8 +15,13 @@ const COMMENT = /<!--[\s\S]*?(?:-->|$)/g;
 const SCRIPT_LINK = /\b(?:javascript|vbscript)\s*:|\bdata\s*:\s*[a-z]+\/[a-z0-9.+-]+\s*[;,]/gi;
 const PICTURE = /!(?=\[[^\]]{0,500}\]\s{0,10}[([])/g;
 
+/** Letters of Europe, digits and ordinary signs, in which there is nothing to take out unless SUSPECT finds it: most texts. */
+const PLAIN = /^[\t\n -~\u00A0-\u00AC\u00AE-\u024F\u2010-\u2027]*$/;
+const SUSPECT = /<!--|!\[|(?:script|data)\s*:/i;
+
 /** In: a text of an upstream, and its longest length in characters. Out: what a model may read of it. */
 function cleanText(text: string, longest: number): string {
+  if (text.length <= longest && PLAIN.test(text) && !SUSPECT.test(text)) return text;
   // Bounded first: what is cut off need not be looked at.
   const head = text.length > longest * 4 ? text.slice(0, longest * 4) : text;
   const clean = head

@@ -113,10 +113,19 @@ export function createMcpEndpoint({
     }
 
     const left = new AbortController();
-    response.once('close', () => left.abort());
+    const ended = new AbortController();
+    response.once('close', () => {
+      // It closes after every answer too; an abort that tells nobody anything still costs as much as a small call.
+      if (response.writableFinished) return;
+      left.abort();
+      ended.abort();
+    });
     const run = async (tool: Tool, input: Readonly<Record<string, unknown>>): Promise<Outcome> => {
-      const signal = AbortSignal.any([left.signal, AbortSignal.timeout(Math.ceil(config.deadline * 1000))]);
-      const outcome = await tool.call(input, { principal, requestId: provenance.requestId, signal });
+      const timer = setTimeout(() => ended.abort(), Math.ceil(config.deadline * 1000));
+      const { signal } = ended;
+      const outcome = await tool
+        .call(input, { principal, requestId: provenance.requestId, signal })
+        .finally(() => clearTimeout(timer));
       told(tool.name, outcome.kind === 'value' ? 'success' : 'failure');
       if (outcome.kind === 'value') record.areas = [areaOf.tool(tool.name)];
       return outcome;

@@ -4,6 +4,9 @@ import type { Answer } from '../errors.ts';
 const BOTH = 'application/json, text/event-stream';
 const ANY_OF_BOTH = ['*/*', 'application/*', 'application/json', 'text/event-stream'];
 
+/** What of a request the SDK reads, besides the fields of the protocol. */
+const READ = new Set(['accept', 'content-type', 'last-event-id']);
+
 /**
  * A request as the SDK takes it, without its body, which is read already, and without its token, which is judged already.
  * Its address is the configured one, whatever Host says. An Accept that leaves the choice to us, or names one of the two
@@ -12,7 +15,7 @@ const ANY_OF_BOTH = ['*/*', 'application/*', 'application/json', 'text/event-str
 export function webRequest(request: IncomingMessage, origin: string, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
-    if (value === undefined || name === 'authorization' || name === 'cookie' || name === 'dpop') continue;
+    if (value === undefined || !(READ.has(name) || name.startsWith('mcp-'))) continue;
     headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
   if (takesJson(headers.get('accept'))) headers.set('accept', BOTH);

@@ -22,7 +22,7 @@ const LOOK_EVERY = 20;
 
 /**
  * A load balancer as small as one can be: asks each replica whether it is ready, sends every request to another one than
- * the last, over kept connections, and tries again elsewhere only what never reached a replica.
+ * the last, over kept connections and with the Host it came with, and tries again elsewhere only what never reached a replica.
  */
 export async function startBalancer(): Promise<Balancer> {
   const served: { path: string; replica: number }[] = [];
@@ -48,7 +48,7 @@ export async function startBalancer(): Promise<Balancer> {
       response.writeHead(502).end('no replica is ready');
       return;
     }
-    const { host: _host, connection: _connection, ...headers } = incoming.headers;
+    const { connection: _connection, ...headers } = incoming.headers;
     const outgoing = request(new URL(incoming.url ?? '/', replica.listens), {
       method: incoming.method ?? 'GET',
       headers: { ...headers, ...(body.length > 0 ? { 'content-length': body.length } : {}) },

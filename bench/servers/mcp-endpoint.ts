@@ -1,0 +1,50 @@
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
+import { createProvenance } from '../../src/http/provenance.ts';
+import { RequestRecord } from '../../src/http/request-record.ts';
+import { buildInterfaces } from '../../src/interfaces.ts';
+import type { MemberPrincipal } from '../../src/oauth/principal.ts';
+import { createAudit } from '../../src/operations/audit.ts';
+import { createLog } from '../../src/operations/log.ts';
+import { ANSWER } from './mcp-tools.ts';
+
+/** Our endpoint with the tools and the defaults of the demo, the audit to a file, and no gate in front. */
+const port = process.env.PORT ?? '';
+const loaded = await loadConfig({
+  file: fileURLToPath(new URL('../../config/coursegate.yaml', import.meta.url)),
+  environment: { PORT: port, COURSEGATE_PROFILE: 'A' },
+});
+const { mcp } = buildInterfaces(loaded, {
+  call: async () => ({ status: 200, headers: {}, body: ANSWER }),
+  audit: createAudit(createLog('info', 1)),
+  onError: (error, what) => process.stderr.write(`${what}: ${String(error)}\n`),
+});
+if (mcp === undefined) throw new Error('there are no tools');
+const handler = mcp.handler(mcp.doors.open.plain);
+const provenanceOf = createProvenance(loaded.config.listen);
+const principal: MemberPrincipal = {
+  kind: 'member',
+  sub: 'm-1001',
+  email: 'student@example.com',
+  name: 'Sam',
+  scope: new Set(['account:read']),
+  clientId: 'client-1',
+  grantId: 'grant-1',
+};
+createServer((request, response) => {
+  const provenance = provenanceOf(request);
+  const exchange: Exchange = {
+    request,
+    response,
+    target: { path: '/mcp', query: '' },
+    principal,
+    provenance,
+    record: new RequestRecord(provenance, 'POST', '/mcp'),
+    ownFields: [],
+  };
+  Promise.resolve(handler(exchange)).catch(() => response.writeHead(500).end());
+}).listen(Number(port), '127.0.0.1');
+// A profile is written when the process ends by itself.
+process.once('SIGTERM', () => process.exit());
