@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextproto
 import { envelope, VERSION } from './mcp.ts';
 
 /** What a call gave, whichever client made it. */
-export interface Called {
+interface Called {
   readonly structuredContent?: Readonly<Record<string, unknown>>;
   readonly isError?: boolean;
 }
