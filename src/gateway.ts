@@ -168,6 +168,7 @@ export async function startGateway({
     const login = createLogin(config.login, {
       origin,
       call,
+      clock,
       secrets: loaded.loginSecrets,
       members: loaded.members,
       log,

@@ -3,6 +3,7 @@ import { directoryLogin } from './directory-login.ts';
 import { ownSignIn } from './own-sign-in.ts';
 import { secretReference } from './secret-reference.ts';
 import { sessionLogin } from './session-login.ts';
+import { webhookLogin } from './webhook-login.ts';
 
 const pageUrl = z.string().regex(/^(\/(?!\/)|https?:\/\/)/, 'must be a path or an http(s) URL');
 
@@ -15,4 +16,4 @@ const bridgeLogin = z.strictObject({
 });
 
 /** How members sign in. */
-export const login = z.discriminatedUnion('kind', [sessionLogin, bridgeLogin, directoryLogin]);
+export const login = z.discriminatedUnion('kind', [sessionLogin, bridgeLogin, directoryLogin, webhookLogin]);

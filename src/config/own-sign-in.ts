@@ -26,3 +26,9 @@ export const credentialLogin = {
     .prefault({})
     .meta({ description: 'How often a sign-in may be tried, right or wrong. More are answered 429.' }),
 };
+
+/** For backends that answer sooner when there is no such member. */
+export const refusalTime = duration.prefault('500ms').meta({
+  description:
+    'Wrong credentials are refused at the next multiple of this time, so that how long it took does not tell whether there is such a member. Longer than your backend takes to check a password; 0s: at once.',
+});

@@ -1,16 +1,20 @@
 import type { DirectoryMember } from '../config/members-file.ts';
 import type { Config } from '../config/schema.ts';
 import type { Log } from '../operations/log.ts';
+import type { Clock } from '../storage/store.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import { bridgeProvider } from './bridge.ts';
 import type { Login } from './connector.ts';
 import { createDirectory } from './directory.ts';
+import { evenRefusals } from './even-refusals.ts';
 import { createHashing } from './hashing.ts';
 import { sessionConnector } from './session.ts';
+import { webhookCheck } from './webhook.ts';
 
 export interface LoginParts {
   readonly origin: string;
   readonly call: CallUpstream;
+  readonly clock: Clock;
   /** The secrets that `login` names, by where: `login.secret`. */
   readonly secrets: ReadonlyMap<string, string>;
   /** Those of a `directory`, as they were when the configuration was loaded. */
@@ -19,7 +23,10 @@ export interface LoginParts {
 }
 
 /** The way to sign in that the configuration says. Throws nothing: what could be wrong was found when it was loaded. */
-export function createLogin(config: Config['login'], { origin, call, secrets, members = [], log }: LoginParts): Login {
+export function createLogin(
+  config: Config['login'],
+  { origin, call, clock, secrets, members = [], log }: LoginParts,
+): Login {
   switch (config.kind) {
     case 'session':
       return { shape: 'ambient', connector: sessionConnector(config, origin, call) };
@@ -28,6 +35,10 @@ export function createLogin(config: Config['login'], { origin, call, secrets, me
         shape: 'redirect',
         providers: [bridgeProvider({ url: config.url, origin, secret: secrets.get('login.secret') ?? '' })],
       };
+    case 'webhook': {
+      const check = webhookCheck(config, { call, clock, secret: secrets.get('login.secret') ?? '' });
+      return { shape: 'credentials', check: evenRefusals(check, config.refusalTime) };
+    }
     case 'directory':
       return {
         shape: 'credentials',

@@ -1,4 +1,5 @@
 import { networkOf } from '../../http/client-network.ts';
+import type { CredentialCheck } from '../../login/connector.ts';
 import { foldAccountName } from '../../oauth/account-name.ts';
 import type { Counters, Rate } from '../../storage/counters.ts';
 import type { Clock } from '../../storage/store.ts';
@@ -6,33 +7,61 @@ import type { Clock } from '../../storage/store.ts';
 export interface AttemptLimitsOptions {
   /** Sign-ins tried of one account from one client address; undefined: any number. */
   readonly account: Rate | undefined;
-  /** Sign-ins tried from one client address, of whatever accounts. */
+  /** Sign-ins tried from one client address, of whatever accounts; undefined: any number. */
   readonly address: Rate | undefined;
   readonly counters: Counters;
   readonly clock: Clock;
 }
 
-/**
- * Counts one attempt. Out: how many seconds to wait instead, undefined when it may be made. Always of an address: who
- * guesses somebody's password keeps only themselves out, never the owner.
- */
-export type AttemptLimits = (address: string, username: string) => number | undefined;
+interface Limit {
+  readonly key: string;
+  readonly rate: Rate;
+}
 
-export function attemptLimits({ account, address, counters, clock }: AttemptLimitsOptions): AttemptLimits {
-  const waitOf = (key: string, rate: Rate | undefined): number | undefined => {
-    if (rate === undefined) return undefined;
-    const { count, resetsAt } = counters.add(key, rate);
-    return count > rate.requests ? resetsAt - clock() : undefined;
-  };
-  return (from, username) => {
+/** Seconds until those that are under way may have made room. */
+const UNDER_WAY = 1;
+
+/**
+ * The same check, so many times: more are told to slow down, and never reach it. Always of an address: who guesses
+ * somebody's password keeps only themselves out, never the owner. An attempt counts when it has an answer, right or wrong:
+ * an ill backend keeps nobody out once it is well. Until then it takes a place, so that a hundred at once are a hundred.
+ */
+export function limitAttempts(check: CredentialCheck, options: AttemptLimitsOptions): CredentialCheck {
+  const { account, address, counters, clock } = options;
+  const underWay = new Map<string, number>();
+
+  const limitsOf = (from: string, username: string): readonly Limit[] => {
     const network = networkOf(from);
     // The backend may take ALICE for alice.
     const name = foldAccountName(username);
-    // Counted before the answer is known: a hundred attempts at the same time are a hundred.
-    const waits = [
-      waitOf(`sign-in account ${network} ${name}`, account),
-      waitOf(`sign-in address ${network}`, address),
-    ].filter((wait) => wait !== undefined);
-    return waits.length === 0 ? undefined : Math.max(1, Math.ceil(Math.max(...waits) / 1000));
+    return [
+      { key: `sign-in account ${network} ${name}`, rate: account },
+      { key: `sign-in address ${network}`, rate: address },
+    ].filter((limit): limit is Limit => limit.rate !== undefined);
+  };
+  /** Out: milliseconds to wait; undefined when there is a place. */
+  const waitOf = ({ key, rate }: Limit): number | undefined => {
+    const { count, resetsAt } = counters.peek(key, rate);
+    if (count >= rate.requests) return resetsAt - clock();
+    return count + (underWay.get(key) ?? 0) >= rate.requests ? UNDER_WAY * 1000 : undefined;
+  };
+  const take = (key: string, places: number) => {
+    const now = (underWay.get(key) ?? 0) + places;
+    if (now === 0) underWay.delete(key);
+    else underWay.set(key, now);
+  };
+
+  return async (given) => {
+    const limits = limitsOf(given.address, given.username);
+    const waits = limits.map(waitOf).filter((wait) => wait !== undefined);
+    if (waits.length > 0) return { kind: 'slow_down', retryAfter: Math.max(1, Math.ceil(Math.max(...waits) / 1000)) };
+    for (const { key } of limits) take(key, 1);
+    try {
+      const verdict = await check(given);
+      for (const { key, rate } of limits) counters.add(key, rate);
+      return verdict;
+    } finally {
+      for (const { key } of limits) take(key, -1);
+    }
   };
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts';
 import type { Counters } from '../../storage/counters.ts';
 import { deriveKey } from '../../storage/seal.ts';
-import { attemptLimits } from './attempt-limits.ts';
+import { limitAttempts } from './attempt-limits.ts';
 import { createSignIn, type SignIn, type SignInOptions } from './sign-in.ts';
 
 /** The sign-in as the configuration says. In: the way to sign in that was made of it. */
@@ -16,11 +16,15 @@ export function configuredSignIn(
     readonly counters: Counters;
   },
 ): SignIn {
-  const attempts = 'attempts' in config ? config.attempts : undefined;
+  const { login, ...others } = parts;
+  const limited =
+    login.shape === 'credentials' && 'attempts' in config
+      ? { ...login, check: limitAttempts(login.check, { ...config.attempts, counters, clock: parts.clock }) }
+      : login;
   return createSignIn({
-    ...parts,
+    ...others,
+    login: limited,
     csrfKey: deriveKey(secret, 'sign-in-csrf'),
     lifetime: 'session' in config ? config.session : 0,
-    limits: attempts === undefined ? () => undefined : attemptLimits({ ...attempts, counters, clock: parts.clock }),
   });
 }

@@ -19,7 +19,7 @@ const PAGE_LIFETIME = 3600;
 
 /** Our own sign-in page. What is typed goes to `check` and nowhere else. */
 export function credentialDoors(check: CredentialCheck, options: DoorOptions): SignInDoors {
-  const { origin, pages, sessions, memberCookie, browserCookie, limits } = options;
+  const { origin, pages, sessions, memberCookie, browserCookie } = options;
 
   /** A form that was made for this browser: an attacker's page cannot sign its visitor in as the attacker. */
   const csrfOf = (browser: string, returnTo: string) => csrfToken(options.csrfKey, browser, returnTo);
@@ -67,8 +67,6 @@ export function credentialDoors(check: CredentialCheck, options: DoorOptions): S
         return again('sign_in.wrong', 400);
       }
       const address = provenance.clientAddress;
-      const wait = limits(address, username);
-      if (wait !== undefined) return again('sign_in.slow_down', 429, { 'retry-after': String(wait) });
       const verdict = await check({ username, password, address });
       switch (verdict.kind) {
         case 'wrong':

@@ -6,7 +6,6 @@ import type { Clock, Store } from '../../storage/store.ts';
 import { ownCookie } from '../cookies.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import type { Pages } from '../pages/pages.ts';
-import type { AttemptLimits } from './attempt-limits.ts';
 import { credentialDoors } from './credential-doors.ts';
 import { redirectDoors } from './redirect-doors.ts';
 
@@ -19,7 +18,6 @@ export interface SignInOptions {
   readonly csrfKey: Buffer;
   /** Seconds that a sign-in on our own page, or elsewhere, counts for. */
   readonly lifetime: number;
-  readonly limits: AttemptLimits;
   /** Told of every member before their sign-in begins. */
   readonly signedIn: (member: Member) => Promise<void>;
 }

@@ -74,7 +74,7 @@ export async function startSignIn(
 }
 
 /** Sends the page's form as it stands, with header fields that a browser or a proxy would add. */
-async function post(
+export async function post(
   browser: Browser,
   page: Page,
   fields: Record<string, string>,

@@ -1,0 +1,86 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { WebhookLoginConfig } from '../config/webhook-login.ts';
+import { GatewayError } from '../errors.ts';
+import { type Clock, unixSeconds } from '../storage/store.ts';
+import type { CallUpstream, UpstreamResponse } from '../upstream/request.ts';
+import type { CredentialCheck, Member } from './connector.ts';
+import { retryAfter } from './retry-after.ts';
+import { at } from './whoami/json-pointer.ts';
+import { readMember, readVersion } from './whoami/member.ts';
+import { unusable } from './whoami/unusable.ts';
+
+export interface WebhookOptions {
+  readonly call: CallUpstream;
+  /** Known to the backend and to us alone. */
+  readonly secret: string;
+  readonly clock: Clock;
+}
+
+const FIELD = 'coursegate-signature';
+/** That there is no such member is nobody's business. */
+const WRONG = new Set([401, 403, 404]);
+
+/**
+ * The `webhook` connector: the credentials are posted to the backend as JSON, signed; its answer is signed too, over our
+ * nonce. What is not signed by it is not its answer, be it a yes, a no, or a proxy's page: that is a failure, and never a
+ * wrong password.
+ */
+export function webhookCheck(config: WebhookLoginConfig, { call, secret, clock }: WebhookOptions): CredentialCheck {
+  const sign = (...lines: readonly string[]) => createHmac('sha256', secret).update(lines.join('\n')).digest();
+
+  return async ({ username, password, address }) => {
+    const body = JSON.stringify({ username, password, address });
+    const time = String(unixSeconds(clock));
+    const nonce = randomBytes(16).toString('hex');
+    const signature = sign('coursegate-login-v1', time, nonce, digest(body)).toString('hex');
+    const answer = await call({
+      upstream: config.upstream,
+      method: 'POST',
+      path: config.path,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        [FIELD]: `t=${time},n=${nonce},v1=${signature}`,
+      },
+      body,
+      signal: AbortSignal.timeout(config.timeout * 1000),
+    }).catch((thrown: unknown) => {
+      throw new GatewayError('login_unavailable', { cause: thrown });
+    });
+    const expected = sign('coursegate-login-answer-v1', nonce, String(answer.status), digest(answer.body));
+    if (!isSigned(answer, expected)) throw unusable(`${answer.status}, which it has not signed`);
+    if (answer.status === 200) return { kind: 'member', member: memberOf(answer.body) };
+    if (answer.status === 429) return { kind: 'slow_down', retryAfter: retryAfter(answer.headers['retry-after']) };
+    if (WRONG.has(answer.status)) return { kind: 'wrong' };
+    throw unusable(`${answer.status}`);
+  };
+}
+
+function isSigned({ headers }: UpstreamResponse, expected: Buffer): boolean {
+  const shown = /^v1=([0-9a-f]{64})$/.exec(headers[FIELD] ?? '')?.[1];
+  return shown !== undefined && timingSafeEqual(Buffer.from(shown, 'hex'), expected);
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function memberOf(body: string): Member {
+  let said: unknown;
+  try {
+    said = JSON.parse(body);
+  } catch (thrown) {
+    throw unusable('no JSON', thrown);
+  }
+  const version = at(said, '/version');
+  return readMember(
+    {
+      sub: at(said, '/sub'),
+      email: at(said, '/email'),
+      name: at(said, '/name'),
+      authTime: at(said, '/auth_time'),
+      acr: at(said, '/acr'),
+    },
+    version === undefined ? undefined : readVersion(version),
+  );
+}

@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createBrowser } from '../support/browser.ts';
+import { post, type SignInWorld, startSignIn } from './support/sign-in.ts';
+import {
+  startWebhookBackend,
+  WEBHOOK_SECRET,
+  type WebhookAnswer,
+  type WebhookBackend,
+} from './support/webhook-backend.ts';
+
+const login = {
+  kind: 'webhook',
+  upstream: 'accounts',
+  path: '/internal/login?from=gate',
+  secret: { env: 'WEBHOOK_SECRET' },
+  refusalTime: '0s',
+  attempts: { account: 'unlimited', address: 'unlimited' },
+};
+
+let backend: WebhookBackend;
+let gate: SignInWorld;
+
+const start = (settings: Readonly<Record<string, unknown>> = {}) =>
+  startSignIn(
+    { ...login, ...settings },
+    {
+      environment: { WEBHOOK_SECRET },
+      overrides: { upstreams: { accounts: { url: backend.url, breaker: { failures: 0 } } } },
+    },
+  );
+
+beforeAll(async () => {
+  backend = await startWebhookBackend();
+  gate = await start();
+});
+afterAll(async () => {
+  await gate.close();
+  await backend.close();
+});
+beforeEach(() =>
+  backend.says(({ username, password }) => {
+    if (username !== 'sam') return { status: 404, body: '{"error":"no such member"}' };
+    if (password !== 'sam’s "own" pässword') return { status: 401, body: '{"error":"wrong password"}' };
+    return { body: '{"sub":"1001","email":"sam@school.test","name":"Sam Student"}' };
+  }),
+);
+
+describe('the webhook', () => {
+  it('signs a member in, and an app gets what they approve', async () => {
+    const { tokens } = await gate.connect('sam', 'sam’s "own" pässword');
+    const who = await fetch(`${gate.world.origin}/api/oauth/userinfo`, {
+      headers: { authorization: `Bearer ${tokens.access_token}` },
+    });
+    expect(await who.json()).toMatchObject({ sub: '1001', email: 'sam@school.test', name: 'Sam Student' });
+  });
+
+  it('is sent the credentials in a body and nowhere else, with the address, and nothing of the browser', async () => {
+    const asked = backend.requests.length;
+    await gate.attempt('sam', 'canary-in-the-body');
+    expect(backend.requests.length).toBe(asked + 1);
+    const { method, target, body, rawHeaders, values } = backend.last();
+    expect(`${method} ${target}`).toBe('POST /internal/login?from=gate');
+    expect(JSON.parse(body.toString())).toEqual({
+      username: 'sam',
+      password: 'canary-in-the-body',
+      address: '127.0.0.1',
+    });
+    expect(target + rawHeaders.join()).not.toMatch(/canary|sam/);
+    expect(values('content-type')).toEqual(['application/json']);
+    expect(values('cookie')).toEqual([]);
+    const [, t] = /^t=(\d+),/.exec(values('coursegate-signature')[0] ?? '') ?? [];
+    expect(Math.abs(Number(t) - Date.now() / 1000)).toBeLessThan(60);
+    await gate.attempt('sam', 'canary-in-the-body');
+    expect(new Set(backend.nonces).size).toBe(backend.nonces.length);
+  });
+
+  it.each([401, 403, 404])('takes its %i for wrong credentials', async (status) => {
+    backend.says(() => ({ status }));
+    const page = await gate.attempt('sam', 'x');
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('id="problem"');
+  });
+
+  it.each([
+    ['7', '7'],
+    [undefined, '60'],
+    ['0', '1'],
+    ['999999', '3600'],
+    ['Fri, 01 Jan 2100 00:00:00 GMT', '60'],
+  ])('slows down when it answers 429 with Retry-After %s', async (given, expected) => {
+    backend.says(() => ({ status: 429, headers: given === undefined ? {} : { 'retry-after': given } }));
+    const page = await gate.attempt('sam', 'x');
+    expect(page.status).toBe(429);
+    expect(page.headers.get('retry-after')).toBe(expected);
+  });
+
+  const ill: readonly (readonly [string, WebhookAnswer | 'hang' | 'hang up' | (() => WebhookAnswer)])[] = [
+    ['says yes without a signature', { signature: null }],
+    ['says no without a signature', { status: 401, signature: null }],
+    ['wants no more attempts, without a signature', { status: 429, signature: null }],
+    ['signs with another secret', { secret: 'another secret, of 32 characters too' }],
+    ['signs no lower-case hexadecimal', { signature: `v1=${'Z'.repeat(64)}` }],
+    ['signs with a word too much', { signature: `v1=${'0'.repeat(64)} v1` }],
+    ['signs a no and says yes', { signedStatus: 401 }],
+    ['signs another member', { signedBody: '{"sub":"1002"}' }],
+    ['repeats an answer that it gave before', () => ({ signedNonce: backend.nonces[0] ?? '' })],
+    ['answers 500', { status: 500 }],
+    ['answers 201', { status: 201 }],
+    ['redirects', { status: 302, headers: { location: '/elsewhere' } }],
+    ['answers no JSON', { body: '<!doctype html><h1>Sign in</h1>' }],
+    ['answers nothing', { body: '' }],
+    ['answers null', { body: 'null' }],
+    ['answers a list', { body: '["1001"]' }],
+    ['names nobody', { body: '{}' }],
+    ['names nobody by an empty id', { body: '{"sub":""}' }],
+    ['names nobody by a space', { body: '{"sub":" "}' }],
+    ['names nobody by 0', { body: '{"sub":0}' }],
+    ['names a list', { body: '{"sub":["1001"]}' }],
+    ['names an object', { body: '{"sub":{"id":1}}' }],
+    ['names the prototype', { body: '{"__proto__":{"sub":"1001"}}' }],
+    ['names somebody with a space', { body: '{"sub":"1001 "}' }],
+    ['names somebody with a NUL', { body: '{"sub":"1001\\u0000"}' }],
+    ['names somebody with a megabyte', { body: JSON.stringify({ sub: 'x'.repeat(2 ** 20) }) }],
+    ['says no usable version', { body: '{"sub":"1001","version":null}' }],
+    ['sends 3 MiB', { body: JSON.stringify({ sub: '1001', more: 'x'.repeat(3 * 2 ** 20) }) }],
+    ['hangs up', 'hang up'],
+  ];
+  it.each(ill)('that %s is ill: 503, nobody signed in, nothing followed', async (_, answer) => {
+    const { browser, page } = await gate.open();
+    await gate.attempt('sam', 'x');
+    backend.says(() => (typeof answer === 'function' ? answer() : answer));
+    const asked = backend.requests.length;
+    const told = await post(browser, page, { username: 'sam', password: 'sam’s "own" pässword' });
+    expect(told.status).toBe(503);
+    expect(told.text).toContain('id="error"');
+    expect(told.headers.get('retry-after')).toBeTruthy();
+    expect(told.headers.getSetCookie().join()).not.toContain('coursegate_member');
+    expect(backend.requests.length).toBe(asked + 1);
+  });
+
+  it('that does not answer is ill when its time is over', async () => {
+    const impatient = await start({ timeout: '100ms' });
+    try {
+      backend.says(() => 'hang');
+      expect((await impatient.attempt('sam', 'x')).status).toBe(503);
+    } finally {
+      await impatient.close();
+    }
+  });
+
+  it('knows members byte for byte', async () => {
+    const subs: string[] = [];
+    for (const sub of ['alice', 'Alice', 'ＡＬＩＣＥ', 'ali\u0063e\u0301']) {
+      backend.says(() => ({ body: JSON.stringify({ sub }) }));
+      const { tokens } = await gate.connect('sam', 'x');
+      const who = await fetch(`${gate.world.origin}/api/oauth/userinfo`, {
+        headers: { authorization: `Bearer ${tokens.access_token}` },
+      });
+      subs.push(((await who.json()) as { sub: string }).sub);
+    }
+    expect(subs).toEqual(['alice', 'Alice', 'ＡＬＩＣＥ', 'ali\u0063e\u0301']);
+  });
+
+  it('counts no attempt while it is ill, and each that it has answered', async () => {
+    const strict = await start({ attempts: { account: { requests: 3, per: '15m' }, address: 'unlimited' } });
+    const statuses = async (times: number) => {
+      const got: number[] = [];
+      for (let at = 0; at < times; at += 1) got.push((await strict.attempt('sam', 'wrong')).status);
+      return got;
+    };
+    try {
+      backend.says(() => ({ status: 500 }));
+      expect(await statuses(5)).toEqual([503, 503, 503, 503, 503]);
+      backend.says(() => ({ status: 401 }));
+      expect(await statuses(5)).toEqual([400, 400, 400, 429, 429]);
+    } finally {
+      await strict.close();
+    }
+  });
+
+  it('is asked no more than the limit, however many come at once', async () => {
+    const strict = await start({ attempts: { account: { requests: 3, per: '15m' }, address: 'unlimited' } });
+    try {
+      const asked = backend.requests.length;
+      let go = () => {};
+      const gone = new Promise<void>((resolve) => {
+        go = resolve;
+      });
+      backend.says(async () => {
+        await gone;
+        return { status: 401 };
+      });
+      const pages = await Promise.all(Array.from({ length: 8 }, () => strict.open()));
+      const done = pages.map(({ browser, page }) => post(browser, page, { username: 'sam', password: 'x' }));
+      // Those that are refused have their answer while those that were let through wait for the backend.
+      let refused = 0;
+      for (const one of done) void one.then(() => ++refused === 5 && go());
+      const statuses = (await Promise.all(done)).map(({ status }) => status).sort();
+      expect(statuses).toEqual([400, 400, 400, 429, 429, 429, 429, 429]);
+      expect(backend.requests.length).toBe(asked + 3);
+    } finally {
+      await strict.close();
+    }
+  });
+
+  it('tells by nothing whether there is such a member, though it says so to us', async () => {
+    const even = await start({ refusalTime: '400ms' });
+    try {
+      const seen = async (username: string) => {
+        const { browser, page } = await even.open(createBrowser());
+        const began = performance.now();
+        const answer = await post(browser, page, { username, password: 'x' });
+        const taken = performance.now() - began;
+        const volatile = /^(date|x-request-id|set-cookie|keep-alive)$/;
+        return {
+          taken,
+          status: answer.status,
+          text: answer.text.replaceAll(username, 'NAME').replace(/(name="(?:csrf|return_to)" value=")[^"]*/g, '$1'),
+          fields: [...answer.headers].filter(([name]) => !volatile.test(name)),
+          cookies: answer.headers.getSetCookie().map((line) => line.replace(/=[^;]*/, '=')),
+        };
+      };
+      const [known, unknown] = [await seen('sam'), await seen('bob')];
+      expect({ ...unknown, taken: 0 }).toEqual({ ...known, taken: 0 });
+      expect(Math.min(known.taken, unknown.taken)).toBeGreaterThanOrEqual(399);
+    } finally {
+      await even.close();
+    }
+  });
+});
