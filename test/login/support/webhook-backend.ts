@@ -22,7 +22,7 @@ export interface WebhookAnswer {
   readonly signature?: string | null;
 }
 
-export interface Asked {
+interface Asked {
   readonly username: string;
   readonly password: string;
   readonly address: string;
