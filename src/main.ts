@@ -68,6 +68,20 @@ program
   });
 
 program
+  .command('snippets')
+  .description('print the lines by which a web server passes the gate its paths, and nothing else')
+  .requiredOption('--config <file>', 'the configuration file')
+  .requiredOption('--for <server>', 'nginx, apache, caddy or traefik')
+  .option('--gate <host:port>', 'where the web server reaches the gate; left out, where it listens')
+  .action(async ({ config: file, for: server, gate }: { config: string; for: string; gate?: string }) => {
+    const { configuredSnippet } = await import('./setup/snippets/configured.ts');
+    const { config } = await loadConfig({ file, environment: process.env });
+    const { text, notes } = configuredSnippet(config, server, gate);
+    for (const note of notes) tell(note);
+    process.stdout.write(text);
+  });
+
+program
   .command('observed')
   .description('print the routes that a gate in observe mode proposes, as YAML for `routes`')
   .requiredOption('--config <file>', 'the configuration file of the gate that runs')

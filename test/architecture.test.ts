@@ -24,6 +24,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   connect: [],
   // What another program sees: it knows nothing of the gate but what the standards say.
   doctor: ['connect/printable.ts'],
+  // The doctor's way to ask a site that nobody knows yet.
+  setup: ['config', 'doctor', 'connect/printable.ts', 'public-paths.ts'],
   demo: ['config', 'connect', 'storage', 'operations', 'gateway.ts'],
 };
 

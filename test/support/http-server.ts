@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { freePort } from './world.ts';
 
 export type ServerName = 'nginx' | 'haproxy' | 'apache2';
+type Program = ServerName | 'caddy';
+
+const programOf = (name: Program) => (name === 'caddy' ? '/usr/bin/caddy' : `/usr/sbin/${name}`);
 
 /** Debian's servers that stand in front of sites, and behind them. */
 export const SERVERS: readonly ServerName[] = ['nginx', 'haproxy', 'apache2'];
@@ -14,8 +17,8 @@ export const SERVERS: readonly ServerName[] = ['nginx', 'haproxy', 'apache2'];
  * Whether a server is on this machine. Without it, its tests are skipped by name, with what to install; in CI that is a
  * failure, since a green run must mean that they ran.
  */
-export function serverPresent(name: ServerName): boolean {
-  if (existsSync(`/usr/sbin/${name}`)) return true;
+export function serverPresent(name: Program): boolean {
+  if (existsSync(programOf(name))) return true;
   const advice = `no ${name} found: the tests beside it need one (apt-get install ${name})`;
   if (process.env.CI) throw new Error(advice);
   console.warn(`SKIPPED: ${advice}`);
@@ -29,12 +32,24 @@ export interface HttpServer {
 
 /** A real reverse proxy before `next`. It gives every request that it passes on a number of its own, in X-Hop-Id. */
 export async function startServer(name: ServerName, next: number): Promise<HttpServer> {
+  const port = await freePort();
+  return startConfigured(name, port, (folder) => CONFIGURATIONS[name](folder, port, next));
+}
+
+/** The same with a configuration of the test's own. In: the port that it listens on, and the text for a folder. */
+export async function startConfigured(
+  name: Program,
+  port: number,
+  write: (folder: string) => string,
+): Promise<HttpServer> {
   const folder = mkdtempSync(join(tmpdir(), `coursegate-${name}-`));
   mkdirSync(join(folder, 'tmp'));
-  const port = await freePort();
   const file = join(folder, 'server.conf');
-  writeFileSync(file, CONFIGURATIONS[name](folder, port, next));
-  const child = spawn(`/usr/sbin/${name}`, ARGUMENTS[name](folder, file), { stdio: ['ignore', 'pipe', 'pipe'] });
+  writeFileSync(file, write(folder));
+  const child = spawn(programOf(name), ARGUMENTS[name](folder, file), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+  });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {
@@ -76,10 +91,11 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-const ARGUMENTS: Record<ServerName, (folder: string, file: string) => string[]> = {
+const ARGUMENTS: Record<Program, (folder: string, file: string) => string[]> = {
   nginx: (folder, file) => ['-p', folder, '-c', file, '-e', join(folder, 'error.log')],
   haproxy: (_folder, file) => ['-db', '-f', file],
   apache2: (_folder, file) => ['-DFOREGROUND', '-f', file],
+  caddy: (_folder, file) => ['run', '--adapter', 'caddyfile', '--config', file],
 };
 
 /** As plain as an operator would write them; kept connections to what is behind, and bodies that stream. */
