@@ -40,8 +40,12 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'authorization-server/keyring.ts',
     'authorization-server/provider.ts',
     'upstream/identity.ts',
+    // What others sign of who signed in there.
+    'login/signed-token',
+    'login/oidc/discovery.ts',
     'demo/school',
   ],
+  'openid-client': ['login/oidc'],
   // A document's fetch pins the address it has judged, on a client of its own: never on a pool of an upstream.
   undici: ['upstream', 'authorization-server/client-documents/fetch-document.ts'],
   'http-proxy-middleware': ['upstream/site.ts', 'upstream/site-exchange.ts'],

@@ -121,7 +121,14 @@ export function createInteractions(options: InteractionOptions): Interactions {
   const signInUrl = (interaction: Interaction, wish: { another?: boolean } = {}): string => {
     const { login_hint, ui_locales } = interaction.params;
     const returnTo = new URL(`${ENDPOINTS.interaction}/${interaction.uid}/return`, origin);
-    const asked = { loginHint: given(login_hint), uiLocales: given(ui_locales) };
+    const { fresh, maxAge, acrValues } = wishesOf(interaction);
+    const asked = {
+      loginHint: given(login_hint),
+      uiLocales: given(ui_locales),
+      fresh,
+      maxAge,
+      acrValues: acrValues.length === 0 ? undefined : acrValues.join(' '),
+    };
     return connector.signInUrl(returnTo, { ...asked, ...wish }).href;
   };
 

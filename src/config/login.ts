@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { directoryLogin } from './directory-login.ts';
+import { oidcLogin } from './oidc-login.ts';
 import { ownSignIn } from './own-sign-in.ts';
 import { secretReference } from './secret-reference.ts';
 import { sessionLogin } from './session-login.ts';
@@ -16,4 +17,4 @@ const bridgeLogin = z.strictObject({
 });
 
 /** How members sign in. */
-export const login = z.discriminatedUnion('kind', [sessionLogin, bridgeLogin, directoryLogin, webhookLogin]);
+export const login = z.discriminatedUnion('kind', [sessionLogin, bridgeLogin, directoryLogin, webhookLogin, oidcLogin]);

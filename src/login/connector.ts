@@ -17,12 +17,18 @@ export interface Member {
 }
 
 /** What an app, or the member, asks of the sign-in (OpenID Connect Core §3.1.2.1). */
-interface SignInWish {
+export interface SignInWish {
   readonly loginHint: string | undefined;
   /** Languages in the order of preference (BCP 47), separated by spaces, as the app sent them. */
   readonly uiLocales: string | undefined;
   /** The member said that it is not they who are signed in. */
   readonly another?: boolean;
+  /** prompt=login: a sign-in of now, not one that was made before. */
+  readonly fresh?: boolean;
+  /** Seconds that may have passed since they signed in. */
+  readonly maxAge?: number | undefined;
+  /** How they are to sign in: acr values in the order of preference, separated by spaces. */
+  readonly acrValues?: string | undefined;
 }
 
 /**
@@ -86,7 +92,8 @@ export interface SignInProvider {
   stateOf(query: URLSearchParams): string | undefined;
   /**
    * Who signed in. In: the query of the callback, the callback, and what `begin` wanted kept. Out: undefined when they did
-   * not (they cancelled). Throws GatewayError `invalid_request` for a proof that does not hold, or `login_unavailable`.
+   * not (they cancelled). Throws GatewayError `invalid_request` for a proof that does not hold, `forbidden` for an account
+   * that is not let in, or `login_unavailable`.
    */
   finish(end: {
     readonly query: URLSearchParams;

@@ -8,6 +8,7 @@ import type { Login } from './connector.ts';
 import { createDirectory } from './directory.ts';
 import { evenRefusals } from './even-refusals.ts';
 import { createHashing } from './hashing.ts';
+import { oidcProvider } from './oidc/oidc.ts';
 import { sessionConnector } from './session.ts';
 import { webhookCheck } from './webhook.ts';
 
@@ -43,6 +44,14 @@ export function createLogin(
       return {
         shape: 'credentials',
         ...createDirectory({ file: config.file, members, hashing: createHashing(), log }),
+      };
+    case 'oidc':
+      return {
+        shape: 'redirect',
+        providers: config.providers.map((provider, index) => {
+          const clientSecret = secrets.get(`login.providers[${index}].clientSecret`);
+          return oidcProvider({ provider, clientSecret, timeout: config.timeout, clock });
+        }),
       };
   }
 }

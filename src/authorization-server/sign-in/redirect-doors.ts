@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { GatewayError } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Attempts } from '../../login/attempts.ts';
-import type { SignInProvider } from '../../login/connector.ts';
+import type { SignInProvider, SignInWish } from '../../login/connector.ts';
 import { readCookie } from '../../login/cookie.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { PageFailure } from '../pages/page-failure.ts';
@@ -42,12 +43,7 @@ export function redirectDoors(
       if (provider === undefined) return choose(exchange);
       const browser = readCookie(request.headers, browserCookie.name) ?? randomBytes(32).toString('base64url');
       const state = attempts.state();
-      const wish = {
-        loginHint: query.get('login_hint') ?? undefined,
-        uiLocales: query.get('ui_locales') ?? undefined,
-        another: query.get('another') === '1',
-      };
-      const { url, kept } = await provider.begin({ state, callback: callbackOf(provider.id), wish });
+      const { url, kept } = await provider.begin({ state, callback: callbackOf(provider.id), wish: wishOf(query) });
       await attempts.keep(state, browser, { provider: provider.id, returnTo, kept });
       response.setHeader('set-cookie', browserCookie.set(browser, BROWSER_LIFETIME));
       redirect(response, url.href);
@@ -63,7 +59,11 @@ export function redirectDoors(
       if (provider === undefined || attempt === undefined || attempt.provider !== provider.id) {
         throw new PageFailure('invalid_request', 'failure.sign_in_over');
       }
-      const member = await provider.finish({ query, callback: callbackOf(provider.id), kept: attempt.kept });
+      const member = await provider
+        .finish({ query, callback: callbackOf(provider.id), kept: attempt.kept })
+        .catch((thrown: unknown) => {
+          throw isForbidden(thrown) ? new PageFailure('forbidden', 'failure.account_not_allowed') : thrown;
+        });
       if (member !== undefined) {
         const session = await sessions.begin(request.headers, member);
         response.setHeader('set-cookie', memberCookie.set(session.value, session.lifetime));
@@ -71,4 +71,21 @@ export function redirectDoors(
       redirect(response, attempt.returnTo);
     },
   };
+}
+
+/** What the address of the sign-in page asks: written there by us, and of no harm when somebody else did. */
+function wishOf(query: URLSearchParams): SignInWish {
+  const maxAge = query.get('max_age');
+  return {
+    loginHint: query.get('login_hint') ?? undefined,
+    uiLocales: query.get('ui_locales') ?? undefined,
+    another: query.get('another') === '1',
+    fresh: query.get('prompt') === 'login',
+    maxAge: maxAge !== null && /^\d{1,9}$/.test(maxAge) ? Number(maxAge) : undefined,
+    acrValues: query.get('acr_values') ?? undefined,
+  };
+}
+
+function isForbidden(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && thrown.code === 'forbidden';
 }

@@ -76,12 +76,15 @@ function doorsOf(
 function ownConnector(identify: LoginConnector['identify'], origin: string): LoginConnector {
   return {
     identify,
-    signInUrl(returnTo, { loginHint, uiLocales, another }) {
+    signInUrl(returnTo, { loginHint, uiLocales, another, fresh, maxAge, acrValues }) {
       const url = new URL(ENDPOINTS.signIn, origin);
       url.searchParams.set('return_to', returnTo.pathname + returnTo.search);
       if (loginHint !== undefined) url.searchParams.set('login_hint', loginHint);
       if (uiLocales !== undefined) url.searchParams.set('ui_locales', uiLocales);
       if (another === true) url.searchParams.set('another', '1');
+      if (fresh === true) url.searchParams.set('prompt', 'login');
+      if (maxAge !== undefined) url.searchParams.set('max_age', String(maxAge));
+      if (acrValues !== undefined) url.searchParams.set('acr_values', acrValues);
       return url;
     },
   };

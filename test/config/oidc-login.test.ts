@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { load, mistakes, SMALL } from './fixture.ts';
+
+const GOOD = '{ id: idp, name: School, issuer: "https://idp.test", clientId: gate }';
+const withProviders = (...providers: string[]) =>
+  SMALL.replace(/^login:\n(?: {2}.*\n)+/m, `login:\n  kind: oidc\n  providers: [${providers.join(', ')}]\n`);
+const changed = (from: string, to: string) => withProviders(GOOD.replace(from, to));
+
+describe('login.kind: oidc', () => {
+  it('asks for little, and lets everybody in whom the provider knows, by an id of the provider', async () => {
+    const { config } = await load(withProviders(GOOD));
+    expect(config.login).toMatchObject({
+      kind: 'oidc',
+      timeout: 5,
+      session: 1800,
+      providers: [
+        {
+          scope: 'openid email profile',
+          claims: { email: 'email', name: 'name' },
+          requireVerifiedEmail: false,
+          allow: { claims: {} },
+          algorithms: ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'],
+        },
+      ],
+    });
+    expect(config.login).not.toHaveProperty('providers[0].claims.subject');
+  });
+
+  it.each(['http://localhost:8080/realms/school', 'http://127.0.0.1', 'http://[::1]:3000', 'https://idp.test/a/'])(
+    'takes the issuer %s',
+    async (issuer) => {
+      await load(changed('https://idp.test', issuer));
+    },
+  );
+
+  it.each<[string, string, string]>([
+    ['https://idp.test', 'http://idp.test', 'login.providers[0].issuer: must be an https URL'],
+    ['https://idp.test', 'http://localhost.idp.test', 'login.providers[0].issuer: must be an https URL'],
+    ['https://idp.test', 'http://127.0.0.1@idp.test', 'login.providers[0].issuer: must be an https URL'],
+    ['https://idp.test', 'https://idp.test/?a=b', 'login.providers[0].issuer: must be an https URL'],
+    ['https://idp.test', 'idp.test', 'login.providers[0].issuer: must be an https URL'],
+    ['id: idp', 'id: "a/b"', 'login.providers[0].id: must be at most 32 lower-case letters'],
+    ['id: idp', 'id: "a:b"', 'login.providers[0].id: must be at most 32 lower-case letters'],
+    ['clientId: gate', 'clientId: gate, scope: email', 'login.providers[0].scope: must have openid in it'],
+    ['clientId: gate', 'clientId: gate, algorithms: [HS256]', 'login.providers[0].algorithms[0]: must be one of'],
+    ['clientId: gate', 'clientId: gate, algorithms: [none]', 'login.providers[0].algorithms[0]: must be one of'],
+    ['clientId: gate', 'clientId: gate, clientSecret: abc', 'login.providers[0].clientSecret: must be { env: NAME }'],
+    ['clientId: gate', 'clientId: gate, allow: { emailDomains: ["@a.test"] }', 'must be a domain such as school.edu'],
+  ])('%s instead of %s is a mistake: %s', async (from, to, message) => {
+    const found = await mistakes(changed(from, to));
+    expect(found.join('\n')).toContain(message);
+    expect(found).toHaveLength(1);
+  });
+
+  it('has no two providers of one id, and either all with ids of the backend or none', async () => {
+    expect(await mistakes(withProviders(GOOD, GOOD))).toEqual([
+      expect.stringContaining('login.providers[1].id: must be of one provider alone'),
+    ]);
+    const mapped = GOOD.replace('id: idp', 'id: other, claims: { subject: school_id }');
+    expect(await mistakes(withProviders(GOOD, mapped))).toEqual([
+      expect.stringContaining('login.providers[1].claims: must have `subject` with every provider, or with none'),
+    ]);
+    await load(withProviders(mapped, mapped.replace('other', 'third')));
+  });
+});

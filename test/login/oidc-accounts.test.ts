@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { authorizationRequest, registerApp } from '../support/app.ts';
+import { type Browser, createBrowser, type Page } from '../support/browser.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type ScriptedIdp, startScriptedIdp } from './support/scripted-idp.ts';
+
+let idp: ScriptedIdp;
+let world: World;
+
+const settings = (provider: Record<string, unknown>) => ({
+  login: {
+    kind: 'oidc',
+    providers: [{ id: 'idp', name: 'School', issuer: idp.issuer, clientId: 'gate', ...provider }],
+  },
+});
+
+beforeAll(async () => {
+  idp = await startScriptedIdp();
+  world = await startWorld({ profile: 'A', overrides: settings({}) });
+});
+afterAll(async () => {
+  await world.close();
+  await idp.close();
+});
+beforeEach(() => idp.reset());
+
+/** In: how the provider is set up, and what it says. Out: the consent page, or what stands in its place. */
+const signIn = async (
+  provider: Record<string, unknown>,
+  claims: Record<string, unknown>,
+): Promise<{ browser: Browser; page: Page }> => {
+  await world.restart(settings(provider));
+  idp.claims = claims;
+  const browser = createBrowser();
+  return { browser, page: await browser.open((await authorizationRequest(await registerApp(world.origin))).url) };
+};
+
+const SAM = { sub: 'u-1', email: 'sam@school.test', email_verified: true };
+
+describe('an account', () => {
+  it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ['with a verified email where one must be', { requireVerifiedEmail: true }, SAM],
+    ['verified in words, as some write it', { requireVerifiedEmail: true }, { ...SAM, email_verified: 'true' }],
+    ['of the domain, in any case', { allow: { emailDomains: ['School.test'] } }, { ...SAM, email: 'Sam@SCHOOL.test' }],
+    ['in the group', { allow: { claims: { groups: ['pupils'] } } }, { ...SAM, groups: ['staff', 'pupils'] }],
+    ['with the one value', { allow: { claims: { hd: ['school.test'] } } }, { ...SAM, hd: 'school.test' }],
+    ['whose email is not verified, where that is not asked', {}, { ...SAM, email_verified: false }],
+  ])('%s is let in', async (_, provider, claims) => {
+    const { page } = await signIn(provider, claims);
+    expect(page.text).toContain('id="consent"');
+  });
+
+  it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ['with an email that is not verified', { requireVerifiedEmail: true }, { ...SAM, email_verified: false }],
+    ['that does not say whether it is', { requireVerifiedEmail: true }, { ...SAM, email_verified: undefined }],
+    ['without any email', { requireVerifiedEmail: true }, { sub: 'u-1', email_verified: true }],
+    ['of another domain', { allow: { emailDomains: ['school.test'] } }, { ...SAM, email: 'sam@evil.test' }],
+    ['of a subdomain', { allow: { emailDomains: ['school.test'] } }, { ...SAM, email: 'sam@a.school.test' }],
+    ['of a longer domain', { allow: { emailDomains: ['school.test'] } }, { ...SAM, email: 'sam@evilschool.test' }],
+    ['with two @', { allow: { emailDomains: ['school.test'] } }, { ...SAM, email: 'sam@evil.test@school.test' }],
+    ['with a quoted @', { allow: { emailDomains: ['school.test'] } }, { ...SAM, email: '"sam@evil.test"@school.test' }],
+    ['of the domain, not verified', { allow: { emailDomains: ['school.test'] } }, { ...SAM, email_verified: false }],
+    ['outside the group', { allow: { claims: { groups: ['pupils'] } } }, { ...SAM, groups: ['pupils2'] }],
+    ['without the claim', { allow: { claims: { groups: ['pupils'] } } }, SAM],
+    ['with a text for a truth', { allow: { claims: { active: [true] } } }, { ...SAM, active: 'true' }],
+    ['known by an email that is not verified', { claims: { subject: 'email' } }, { ...SAM, email_verified: false }],
+  ])('%s is not let in, and told to choose another', async (_, provider, claims) => {
+    const { browser, page } = await signIn(provider, claims);
+    expect(page.status).toBe(403);
+    expect(page.text).toContain('The account you chose may not sign in here.');
+    expect(browser.cookies.has('coursegate_member')).toBe(false);
+  });
+
+  it('that is not let in can be another the next time: the provider is asked to let one choose', async () => {
+    await signIn({ allow: { emailDomains: ['school.test'] } }, { ...SAM, email: 'sam@evil.test' });
+    expect(idp.asked.get('prompt')).toBe('select_account');
+    await signIn({ allow: { emailDomains: ['school.test'] }, prompt: 'login' }, SAM);
+    expect(idp.asked.get('prompt')).toBe('login');
+    await signIn({}, SAM);
+    expect(idp.asked.has('prompt')).toBe(false);
+  });
+
+  it('is shown by no email that its provider does not vouch for', async () => {
+    const { page } = await signIn({}, { ...SAM, email_verified: false, name: 'Sam Student' });
+    expect(page.text).toContain('Sam Student');
+    expect(page.text).not.toContain('sam@school.test');
+  });
+
+  it('has the email of one answer: not the address of one with the word of the other', async () => {
+    idp.userinfo = { sub: 'u-1', email: 'sam@school.test', email_verified: true };
+    const claims = { sub: 'u-1', email: 'other@school.test', email_verified: undefined };
+    const { page } = await signIn({ claims: { subject: 'email' } }, claims);
+    expect(page.text).toContain('sam@school.test');
+    expect(page.text).not.toContain('other@school.test');
+    idp.userinfo = { sub: 'u-1', email: 'other@school.test' };
+    expect((await signIn({}, { ...SAM, name: undefined })).page.text).not.toContain('other@school.test');
+  });
+
+  it('is not what userinfo says of somebody else', async () => {
+    idp.userinfo = { sub: 'u-2', email: 'sam@school.test', email_verified: true };
+    expect((await signIn({}, { sub: 'u-1' })).page.status).toBe(400);
+  });
+
+  it.each<[Record<string, unknown>, Record<string, unknown>, number]>([
+    [{ claims: { subject: 'school_id' } }, { ...SAM, school_id: '' }, 503],
+    [{ claims: { subject: 'school_id' } }, { ...SAM, school_id: ['1001'] }, 503],
+    [{ claims: { subject: 'school_id' } }, SAM, 503],
+    [{ claims: { subject: 'school_id' } }, { ...SAM, school_id: 1001 }, 200],
+  ])('with %o and %o is answered with %i', async (provider, claims, status) => {
+    expect((await signIn(provider, claims)).page.status).toBe(status);
+  });
+});

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { authorizationRequest, redeem, registerApp } from '../support/app.ts';
+import { type Browser, createBrowser } from '../support/browser.ts';
+import { offeredScopes } from '../support/member.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { IDP_SECRET, type RealIdp, startRealIdp } from './support/real-idp.ts';
+
+/** How far the gate's clock is ahead: milliseconds. */
+let ahead = 0;
+let idp: RealIdp;
+let world: World;
+
+beforeAll(async () => {
+  idp = await startRealIdp();
+  world = await startWorld({
+    profile: 'A',
+    clock: () => Date.now() + ahead,
+    environment: { IDP_SECRET },
+    overrides: {
+      login: {
+        kind: 'oidc',
+        providers: [
+          {
+            id: 'school',
+            name: 'School account',
+            issuer: idp.issuer,
+            clientId: 'gate',
+            clientSecret: { env: 'IDP_SECRET' },
+          },
+        ],
+      },
+    },
+  });
+  idp.welcome(`${world.origin}/oauth/sign-in/callback/school`);
+});
+afterAll(async () => {
+  await world.close();
+  await idp.close();
+});
+beforeEach(() => {
+  idp.member = 'sam';
+  idp.signIns = 0;
+  idp.age = 0;
+  ahead = 0;
+});
+
+const authorize = async (parameters: Record<string, string> = {}) => {
+  const app = await registerApp(world.origin);
+  return { app, request: await authorizationRequest(app, parameters) };
+};
+
+const visit = async (browser: Browser, parameters: Record<string, string> = {}) => {
+  const { app, request } = await authorize(parameters);
+  return { app, request, page: await browser.open(request.url) };
+};
+
+describe('an OpenID provider', () => {
+  it('signs a member in, and an app gets what they approve', async () => {
+    const browser = createBrowser();
+    const { app, request, page } = await visit(browser);
+    expect(page.text).toContain('id="consent"');
+    // The email came by userinfo: this provider puts it into no ID token.
+    expect(page.text).toContain('sam@school.test');
+    const last = await browser.submit(
+      page,
+      { decision: 'approve', scope: offeredScopes(page) },
+      (location) => !location.startsWith(app.redirectUri),
+    );
+    const tokens = await redeem(app, request, new URL(last.location ?? ''));
+    const who = await fetch(`${world.origin}/api/oauth/userinfo`, {
+      headers: { authorization: `Bearer ${tokens.access_token}` },
+    });
+    expect(await who.json()).toMatchObject({ sub: 'school:sam', email: 'sam@school.test', name: 'Name of sam' });
+  });
+
+  it('is sent state, nonce and an S256 challenge, and what the app asked of the sign-in', async () => {
+    await visit(createBrowser(), {
+      login_hint: 'sam@school.test',
+      ui_locales: 'es en',
+      prompt: 'login',
+      max_age: '60',
+    });
+    const asked = Object.fromEntries(idp.asked);
+    expect(asked).toMatchObject({
+      response_type: 'code',
+      response_mode: 'query',
+      client_id: 'gate',
+      redirect_uri: `${world.origin}/oauth/sign-in/callback/school`,
+      scope: 'openid email profile',
+      code_challenge_method: 'S256',
+      login_hint: 'sam@school.test',
+      ui_locales: 'es en',
+      prompt: 'login',
+      max_age: '60',
+    });
+    for (const name of ['state', 'nonce', 'code_challenge']) expect(asked[name]).toMatch(/^[\w-]{43}$/);
+    expect(idp.asked.has('acr_values')).toBe(false);
+  });
+
+  it('is not asked again while the sign-in counts, which is no approval; and is after it', async () => {
+    const browser = createBrowser();
+    await visit(browser);
+    idp.asked = new URLSearchParams();
+    expect((await visit(browser)).page.text).toContain('id="consent"');
+    expect(idp.asked.size).toBe(0);
+    ahead += 31 * 60_000;
+    expect((await visit(browser)).page.text).toContain('id="consent"');
+    expect(idp.asked.size).toBeGreaterThan(0);
+    // Their session at the provider went on: nobody typed anything, and we still asked what the app may do.
+    expect(idp.signIns).toBe(1);
+  });
+
+  it('is held to a sign-in of now by prompt=login, by the time that it tells itself', async () => {
+    const browser = createBrowser();
+    idp.age = 100;
+    await visit(browser);
+    // The wish taken out of the address on the way: the provider then sends back whoever is signed in, and says since when.
+    const { request } = await authorize({ prompt: 'login' });
+    const stopped = await browser.open(request.url, (url) => !url.includes('/oauth/sign-in?'));
+    const tampered = new URL(stopped.location ?? '');
+    expect(tampered.searchParams.get('prompt')).toBe('login');
+    tampered.searchParams.delete('prompt');
+    expect((await browser.open(tampered.href)).text).toContain('id="login"');
+    expect(idp.signIns).toBe(1);
+    idp.age = 0;
+    expect((await visit(browser, { prompt: 'login' })).page.text).toContain('id="consent"');
+    expect(idp.signIns).toBe(2);
+  });
+
+  it('lets a member choose another account', async () => {
+    const browser = createBrowser();
+    const { page } = await visit(browser, { login_hint: 'sam@school.test' });
+    idp.member = 'olu';
+    const stopped = await browser.open(`${page.url}/switch`, (url) => url.startsWith(world.origin));
+    const asked = new URL(stopped.location ?? '').searchParams;
+    expect(asked.get('prompt')).toBe('select_account');
+    expect(asked.has('login_hint')).toBe(false);
+  });
+
+  it('leaves nobody signed in when the member turns back', async () => {
+    idp.member = undefined;
+    const browser = createBrowser();
+    const { page } = await visit(browser);
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('id="login"');
+    expect(browser.cookies.has('coursegate_member')).toBe(false);
+  });
+});

@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { load } from '../config/fixture.ts';
+
+const FOLDER = new URL('../../docs/login/', import.meta.url);
+
+/** Each YAML block of the pages that show a login, and how many their page has at least. */
+const PAGES = ['bridge', 'oidc'].map((kind) => {
+  const text = readFileSync(new URL(`${kind}.md`, FOLDER), 'utf8');
+  return { kind, blocks: [...text.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block = '']) => block) };
+});
+
+const AROUND = `version: 1
+profile: A
+origin: https://school.example
+store: { kind: sqlite, path: data/gate.db }
+upstreams: { school: { url: http://127.0.0.1:4000 } }
+site: { upstream: school }
+`;
+
+describe.each(PAGES)('docs/login/$kind.md', ({ kind, blocks }) => {
+  it('shows how it is configured', () => {
+    expect(blocks.length).toBeGreaterThan(0);
+  });
+
+  it.each(blocks)('with a configuration that loads: %s', async (block) => {
+    const names = [...block.matchAll(/\{ env: (\w+) \}/g)].map(([, name = '']) => [name, 'x'.repeat(48)]);
+    const inFolder = block.replaceAll('/run/secrets/', '');
+    const files = Object.fromEntries([...inFolder.matchAll(/\{ file: (\S+) \}/g)].map(([, name = '']) => [name, 'x']));
+    const { config } = await load(AROUND + inFolder, { environment: Object.fromEntries(names), files });
+    expect(config.login.kind).toBe(kind);
+  });
+});
+
+describe('the ways to sign in', () => {
+  it('have no page that nobody loads', () => {
+    const own = new Set(['session.md', ...PAGES.map(({ kind }) => `${kind}.md`)]);
+    expect(readdirSync(FOLDER).filter((file) => own.has(file))).toHaveLength(own.size);
+  });
+});
