@@ -16,6 +16,7 @@ import type { Refusal } from './operations/observe/observations.ts';
 import type { Observer } from './operations/observe/observer.ts';
 import type { RequestRecords } from './operations/request-records.ts';
 import type { Gate, Presented, Verdict } from './resource-server/gate.ts';
+import type { OpenAnswers } from './resource-server/open-answers.ts';
 import type { Route } from './routes.ts';
 import type { Routed, Routing } from './upstream/routing.ts';
 import type { Site } from './upstream/site.ts';
@@ -28,6 +29,7 @@ export interface DispatchOptions {
   readonly provenanceOf: ProvenanceOf;
   readonly records: RequestRecords;
   readonly gate: Gate;
+  readonly openAnswers: OpenAnswers;
   readonly admission: Admission;
   /** The legacy site, for what no route claims; undefined: there is nothing else. */
   readonly site: Site | undefined;
@@ -56,7 +58,7 @@ const CORS_FIELDS = Object.entries(CORS_HEADERS).flat();
 
 /** One request, top to bottom: its target, its route, the gate, the handler; and the one place where failures are told. */
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { routing, provenanceOf, records, gate, admission, site, observing } = options;
+  const { routing, provenanceOf, records, gate, openAnswers, admission, site, observing } = options;
   const connections = createConnections();
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -140,6 +142,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     let principal: Principal = ANONYMOUS;
     if (route.protection !== 'public') {
       const presented = presentedBy(request, target);
+      const before = openAnswers.revocations();
       const asked = gate(presented, route.protection);
       // A token that is known is judged at once: nothing is waited for.
       const verdict = asked instanceof Promise ? await asked : asked;
@@ -156,6 +159,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       principal = verdict.principal;
       record.principal = principal;
       record.outcome = principal.kind === 'member' ? 'admitted' : 'anonymous';
+      if (principal.kind === 'member' && verdict.expires !== undefined) {
+        const { authorization } = presented;
+        openAnswers.hold({ response, authorization, principal, expires: verdict.expires }, before);
+      }
       if (refusal === 'none') observing?.observer.watch(request, response, record, { route: route.entry, refusal });
     }
     const left = admission.admit(principal, clientAddress, response, route.limits);

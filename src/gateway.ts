@@ -49,6 +49,7 @@ import { cachedIntrospect } from './resource-server/cache.ts';
 import { proofCheck } from './resource-server/dpop.ts';
 import { createGate } from './resource-server/gate.ts';
 import { protectedResourceMetadata } from './resource-server/metadata.ts';
+import { createOpenAnswers } from './resource-server/open-answers.ts';
 import { type Route, routesTable } from './routes.ts';
 import { openStore } from './storage/open.ts';
 import { withPatience } from './storage/patience.ts';
@@ -217,7 +218,7 @@ export async function startGateway({
       log,
       recheck: memberCheck(config.login, login, loaded.recheckKey, call),
       onRevoked() {
-        cache.clear();
+        revoked();
         // Without the bus the other replicas believe what they remember until it runs out by itself.
         return bus.announce().catch((error: unknown) => log.warn({ err: error }, 'the other replicas were not told'));
       },
@@ -232,7 +233,17 @@ export async function startGateway({
       },
     });
     const cache = cachedIntrospect(unused.observed(server.introspect), clock);
-    bus.subscribe(cache.clear);
+    const openAnswers = createOpenAnswers({
+      introspect: cache.introspect,
+      stands: server.stands,
+      clock,
+      onCut: (answers) => log.info({ answers }, 'answers under way were cut off: what let them in was revoked'),
+    });
+    const revoked = () => {
+      cache.clear();
+      openAnswers.revoked();
+    };
+    bus.subscribe(revoked);
     const gate = createGate(cache.introspect, proofCheck(store, clock), () => unixSeconds(clock));
 
     const { account, mcp } = buildInterfaces(loaded, {
@@ -324,6 +335,7 @@ export async function startGateway({
       routing: createRouting(routes),
       provenanceOf: createProvenance(config.listen),
       gate,
+      openAnswers,
       admission,
       site,
       longestUrl: config.limits.url,
@@ -405,6 +417,7 @@ export async function startGateway({
         clearInterval(keeper);
         clearInterval(writer);
         clearInterval(judging);
+        openAnswers.close();
         if (seconds === undefined) await sleep(listen.drain.notice * 1000);
         if (site !== undefined) site.hangUp();
         await listeners.drain(seconds ?? listen.drain.grace);

@@ -72,6 +72,8 @@ export interface AuthorizationServer {
   readonly usage: Usage;
   /** What the school decides about members and apps. */
   readonly control: AccountControl;
+  /** Whether a grant stands, by its id. Throws GatewayError `store_unavailable`. */
+  readonly stands: (grantId: string) => Promise<boolean>;
   /** Moves on to the next signing key, at once and without a token lost. */
   rotateKeys(): Promise<void>;
   /** Takes over a rotation done elsewhere, and does the one that is due. */
@@ -191,6 +193,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     signedIn: standings.signedIn,
     grants,
     usage,
+    stands: grants.stands,
     control: createAccountControl({ grants, members, suspensions, store, audit: options.audit }),
     async rotateKeys() {
       await keyring.rotate();

@@ -39,6 +39,8 @@ export interface Grants {
   list(of: GrantsOf, limit: number): Promise<readonly StandingGrant[]>;
   /** Whether the member has a grant of this client that stands. */
   knows(member: string, clientId: string): Promise<boolean>;
+  /** Whether the grant of this id stands, whoever's it is. */
+  stands(id: string): Promise<boolean>;
   /**
    * Ends one grant with its tokens and codes, in one commit. In: its id, and whose it must be. Out: false when there is
    * none of that id and owner: who may not end it learns no more than who guesses.
@@ -82,6 +84,10 @@ export function storedGrants(store: Store, onRevoked: () => void | Promise<void>
 
     async knows(member, clientId) {
       return (await find({ member }, MOST_LOOKED_AT)).some((entry) => toGrant(entry).clientId === clientId);
+    },
+
+    async stands(id) {
+      return (await store.get('Grant', id)) !== undefined;
     },
 
     async revoke(id, of) {

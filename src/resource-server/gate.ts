@@ -28,7 +28,12 @@ export interface Presented {
 }
 
 export type Verdict =
-  | { readonly kind: 'admitted'; readonly principal: Principal }
+  | {
+      readonly kind: 'admitted';
+      readonly principal: Principal;
+      /** When what was shown runs out, in Unix seconds; undefined: nothing was. */
+      readonly expires?: number;
+    }
   | {
       readonly kind: 'refused';
       readonly challenge: Challenge;
@@ -107,7 +112,9 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
   }
 
   function judgeScope(token: ActiveToken, scheme: Scheme, protection: Protection): Verdict {
-    if (covers(token.scope, protection.scopes)) return { kind: 'admitted', principal: principalOf(token) };
+    if (covers(token.scope, protection.scopes)) {
+      return { kind: 'admitted', principal: principalOf(token), expires: token.exp };
+    }
     const union = new Set([...token.scope, ...protection.scopes]);
     const description = 'the access token lacks a scope that is needed here';
     return refuse(scheme, 403, 'insufficient_scope', description, protection, union);

@@ -67,6 +67,7 @@ describe('the gate', () => {
         clientId: 'c-1',
         grantId: 'g-1',
       },
+      expires: NOW + 600,
     });
   });
 

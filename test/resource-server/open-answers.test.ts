@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ActiveToken, Introspection } from '../../src/oauth/introspection.ts';
+import { createOpenAnswers, type OpenAnswers } from '../../src/resource-server/open-answers.ts';
+
+const EXPIRES = 1_900_000_000;
+const PRINCIPAL = {
+  kind: 'member',
+  sub: 'm-1',
+  email: undefined,
+  name: undefined,
+  scope: new Set(['courses:read']),
+  clientId: 'c-1',
+  grantId: 'g-1',
+} as const;
+const ACTIVE: ActiveToken = { ...PRINCIPAL, active: true, aud: [], exp: EXPIRES, jkt: undefined };
+const PATIENCE = { timeout: 20_000, interval: 10 };
+
+describe('answers that are under way', () => {
+  const server = createServer();
+  let now = 0;
+  let asked = 0;
+  let answer: () => Promise<Introspection> | Introspection;
+  let cut = 0;
+  let open: OpenAnswers;
+  let leaving: (() => void)[] = [];
+  beforeEach(async () => {
+    now = (EXPIRES - 1000) * 1000;
+    asked = 0;
+    cut = 0;
+    answer = () => ACTIVE;
+    if (!server.listening) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    open = createOpenAnswers({
+      introspect: () => {
+        asked += 1;
+        return answer();
+      },
+      stands: async () => true,
+      clock: () => now,
+      onCut: (count) => {
+        cut += count;
+      },
+    });
+  });
+  afterEach(async () => {
+    open.close();
+    for (const leave of leaving) leave();
+    leaving = [];
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  /** A real response that has begun. */
+  const begin = async (): Promise<ServerResponse> => {
+    const arrived = once(server, 'request') as Promise<[IncomingMessage, ServerResponse]>;
+    const request = get({ port: (server.address() as AddressInfo).port, agent: false });
+    request.on('error', () => undefined);
+    request.on('response', (response) => response.on('error', () => undefined).resume());
+    leaving.push(() => request.destroy());
+    const [, response] = await arrived;
+    response.write('begun');
+    return response;
+  };
+  const held = async (before = open.revocations()) => {
+    const response = await begin();
+    open.hold({ response, authorization: ['Bearer t'], principal: PRINCIPAL, expires: EXPIRES }, before);
+    return response;
+  };
+
+  it('are looked at again when something was revoked while their token was judged', async () => {
+    const before = open.revocations();
+    open.revoked();
+    answer = () => ({ active: false });
+    const response = await held(before);
+    await expect.poll(() => response.destroyed, PATIENCE).toBe(true);
+    expect(cut).toBe(1);
+  });
+
+  it('are looked at once for many revocations', async () => {
+    const response = await held();
+    for (let round = 0; round < 1000; round += 1) open.revoked();
+    await expect.poll(() => asked, PATIENCE).toBe(1);
+    answer = () => ({ active: false });
+    open.revoked();
+    await expect.poll(() => response.destroyed, PATIENCE).toBe(true);
+    expect(asked).toBe(2);
+  });
+
+  it('go on for five seconds while the store cannot say, and no longer', async () => {
+    answer = () => Promise.reject(new Error('the store is ill'));
+    const response = await held();
+    open.revoked();
+    await expect.poll(() => asked, PATIENCE).toBeGreaterThan(0);
+    now += 4900;
+    const before = asked;
+    await expect.poll(() => asked, PATIENCE).toBeGreaterThan(before + 1);
+    expect(response.destroyed).toBe(false);
+    now += 200;
+    await expect.poll(() => response.destroyed, PATIENCE).toBe(true);
+  });
+
+  it('go on when the store is well again and has nothing against them', async () => {
+    answer = () => Promise.reject(new Error('the store is ill'));
+    const response = await held();
+    open.revoked();
+    await expect.poll(() => asked, PATIENCE).toBeGreaterThan(0);
+    answer = () => ACTIVE;
+    const before = asked;
+    await expect.poll(() => asked, PATIENCE).toBeGreaterThan(before);
+    now += 60_000;
+    // Ill anew, it has five seconds anew.
+    answer = () => Promise.reject(new Error('the store is ill'));
+    open.revoked();
+    const later = asked;
+    await expect.poll(() => asked, PATIENCE).toBeGreaterThan(later + 1);
+    expect(response.destroyed).toBe(false);
+  });
+
+  it('are asked about no more when they have ended', async () => {
+    const [ended, response] = [await held(), await held()];
+    const closed = once(ended, 'close');
+    ended.end();
+    await closed;
+    open.revoked();
+    await expect.poll(() => asked, PATIENCE).toBe(1);
+    expect(response.destroyed).toBe(false);
+  });
+});
