@@ -95,7 +95,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
   const step = async (exchange: Exchange, step: Step): Promise<void> => {
     const { request, response } = exchange;
     const interaction = await found(exchange);
-    const member = await connector.identify(request.headers).catch((thrown: unknown) => {
+    const member = await connector.identify(request.headers, exchange.provenance).catch((thrown: unknown) => {
       tell(exchange, interaction, { action: 'sign_in_failed', reason: 'login_unavailable' });
       throw thrown;
     });
@@ -224,7 +224,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
       refuseCrossSite(request, origin);
       const interaction = await found(exchange);
       const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
-      const member = await connector.identify(request.headers);
+      const member = await connector.identify(request.headers, exchange.provenance);
       if (!isCsrfToken(form.get('csrf'), csrfToken(options.csrfKey, interaction.uid, member?.sub ?? ''))) {
         // Another member may have signed in since the page was shown: they are asked, not answered for.
         return redirect(response, `${ENDPOINTS.interaction}/${interaction.uid}`);

@@ -111,8 +111,8 @@ export function createStandings(options: StandingsOptions): Standings {
   return {
     watched: (connector) => ({
       ...connector,
-      async identify(headers) {
-        const member = await connector.identify(headers);
+      async identify(headers, from) {
+        const member = await connector.identify(headers, from);
         if (member !== undefined) await met(member);
         return member;
       },

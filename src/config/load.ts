@@ -6,6 +6,7 @@ import { type AdminSecrets, readAdminSecrets } from './admin-secrets.ts';
 import { readYaml, type YamlLayer } from './document.ts';
 import { checkEnforcement } from './enforcement.ts';
 import { readEnvironment } from './environment.ts';
+import { identityFields } from './header-login.ts';
 import { readIssues } from './issues.ts';
 import { codeLayer, type Layers, mergeLayers, placeInLayers } from './layers.ts';
 import { readLoginSecrets } from './login-secrets.ts';
@@ -148,7 +149,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
 
   return {
-    config: withAbsolutePaths(parsed.data, resolve),
+    config: withIdentityFieldsDropped(withAbsolutePaths(parsed.data, resolve)),
     profile,
     file: absolute,
     secret: secret.value,
@@ -219,4 +220,16 @@ function withAbsolutePaths({ account, store, login, ...rest }: Config, resolve: 
       ? { account: { ...account, schema: resolve(account.schema), mappings: resolve(account.mappings) } }
       : {}),
   };
+}
+
+/** What says to us who somebody is, no upstream hears: it would believe it of every client whose route lets it through. */
+function withIdentityFieldsDropped(config: Config): Config {
+  if (config.login.kind !== 'header') return config;
+  const fields = identityFields(config.login);
+  const upstreams = Object.entries(config.upstreams).map(([name, upstream]) => {
+    const { request, response } = upstream.headers;
+    const headers = { request: { ...request, drop: [...request.drop, ...fields] }, response };
+    return [name, { ...upstream, headers }] as const;
+  });
+  return { ...config, upstreams: Object.fromEntries(upstreams) };
 }

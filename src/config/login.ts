@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { directoryLogin } from './directory-login.ts';
+import { headerLogin } from './header-login.ts';
 import { oidcLogin } from './oidc-login.ts';
 import { ownSignIn } from './own-sign-in.ts';
 import { secretReference } from './secret-reference.ts';
@@ -17,4 +18,11 @@ const bridgeLogin = z.strictObject({
 });
 
 /** How members sign in. */
-export const login = z.discriminatedUnion('kind', [sessionLogin, bridgeLogin, directoryLogin, webhookLogin, oidcLogin]);
+export const login = z.discriminatedUnion('kind', [
+  sessionLogin,
+  bridgeLogin,
+  directoryLogin,
+  webhookLogin,
+  oidcLogin,
+  headerLogin,
+]);

@@ -23,6 +23,7 @@ export function checkReferences(tree: Tree): readonly Finding[] {
     ...routes.flatMap((_, index) => unknownScopes(tree, ['routes', index, 'scopes'])),
     ...resources.flatMap((_, index) => unknownScopes(tree, ['resources', index, 'scopes'])),
     ...loginWithoutSite(tree),
+    ...headerOfStrangers(tree),
     ...samePort(tree),
     ...sharedStoreWithoutSecret(tree),
   ];
@@ -58,6 +59,16 @@ function loginWithoutSite(tree: Tree): readonly Finding[] {
   if (typeof url !== 'string' || !url.startsWith('/') || isTree(tree.site)) return [];
   const message =
     'a path needs `site`, which serves the login page at our origin; or write the full URL of the login page';
+  return [{ path, at: 'value', message }];
+}
+
+/** A plain field of no trusted proxy would be nobody's for ever. */
+function headerOfStrangers(tree: Tree): readonly Finding[] {
+  const path = ['login', 'user'];
+  if (valueAt(tree, ['login', 'kind']) !== 'header' || valueAt(tree, path) === undefined) return [];
+  const proxies = valueAt(tree, ['listen', 'trustedProxies']);
+  if (Array.isArray(proxies) && proxies.length > 0) return [];
+  const message = 'is believed of listen.trustedProxies alone: name the networks of your proxy there';
   return [{ path, at: 'value', message }];
 }
 

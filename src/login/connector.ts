@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Provenance } from '../http/provenance.ts';
 import type { Recheck } from './recheck.ts';
 
 /** A member as the login backend names them. `sub` is opaque: compared byte for byte, never normalised. */
@@ -38,9 +39,10 @@ export interface SignInWish {
 export interface LoginConnector {
   /**
    * Who is signed in at the backend in the browser that sent these headers. Out: the member, or undefined when nobody
-   * is. Throws GatewayError `login_unavailable` when the backend cannot tell: that is never "nobody".
+   * is. Throws GatewayError `login_unavailable` when the backend cannot tell: that is never "nobody". In: also whether a
+   * trusted proxy brought them.
    */
-  identify(headers: IncomingHttpHeaders): Promise<Member | undefined>;
+  identify(headers: IncomingHttpHeaders, from: Pick<Provenance, 'trusted'>): Promise<Member | undefined>;
   /** Where to send a browser to sign in. In: the absolute URL to come back to, and what is asked. */
   signInUrl(returnTo: URL, wish: SignInWish): URL;
 }

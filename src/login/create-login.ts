@@ -8,6 +8,7 @@ import type { Login } from './connector.ts';
 import { createDirectory } from './directory.ts';
 import { evenRefusals } from './even-refusals.ts';
 import { createHashing } from './hashing.ts';
+import { headerConnector } from './header.ts';
 import { oidcProvider } from './oidc/oidc.ts';
 import { sessionConnector } from './session.ts';
 import { webhookCheck } from './webhook.ts';
@@ -45,6 +46,8 @@ export function createLogin(
         shape: 'credentials',
         ...createDirectory({ file: config.file, members, hashing: createHashing(), log }),
       };
+    case 'header':
+      return { shape: 'ambient', connector: headerConnector(config, origin, clock) };
     case 'oidc':
       return {
         shape: 'redirect',

@@ -92,7 +92,7 @@ describe('docs/login/session.md', () => {
       const cookie = `${login.cookies[0]?.replace('*', 'x')}=held`;
       const asked = async ({ status = 200, body = '', headers = {} }: Answer) => {
         backend.script((_, response) => void response.writeHead(status, headers).end(body));
-        return connector.identify({ cookie });
+        return connector.identify({ cookie }, { trusted: false });
       };
       expect((await asked(member))?.sub).toBe(sub);
       expect(await asked(nobody)).toBeUndefined();

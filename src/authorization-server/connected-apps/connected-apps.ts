@@ -72,7 +72,7 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
   const forMember =
     (work: (exchange: Exchange, member: Member) => Promise<void>): Handler =>
     async (exchange) => {
-      const member = await connector.identify(exchange.request.headers);
+      const member = await connector.identify(exchange.request.headers, exchange.provenance);
       if (member === undefined) redirect(exchange.response, signInUrl());
       else await work(exchange, member);
     };
@@ -162,8 +162,8 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
   return {
     list: forMember(list),
 
-    async returned({ request, response }) {
-      const member = await connector.identify(request.headers);
+    async returned({ request, response, provenance }) {
+      const member = await connector.identify(request.headers, provenance);
       if (member !== undefined) return redirect(response, appsPath());
       pages.send(response, 200, (words) => appsSignInPage(words, { signIn: signInUrl(), back }));
     },

@@ -1,0 +1,73 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { HeaderLoginConfig } from '../config/header-login.ts';
+import { GatewayError } from '../errors.ts';
+import type { Clock } from '../storage/store.ts';
+import type { LoginConnector, Member } from './connector.ts';
+import { outboundFetch, unavailable } from './outbound-fetch.ts';
+import { remoteKeys } from './signed-token/remote-keys.ts';
+import { verifySignedToken } from './signed-token/verify.ts';
+import { readMember } from './whoami/member.ts';
+
+/**
+ * The `header` connector: a single sign-on proxy in front of us says who is signed in. A plain field is believed only when
+ * a trusted proxy connected; an assertion is believed for its signature, whoever connected. What does not hold counts as
+ * not said: a stranger who invents it is nobody.
+ */
+export function headerConnector(config: HeaderLoginConfig, origin: string, clock: Clock): LoginConnector {
+  const asserted = config.jwt === undefined ? undefined : assertionReader(config.jwt, clock);
+  const { user = '' } = config;
+  return {
+    async identify(headers, { trusted }) {
+      if (asserted !== undefined) return asserted(headers);
+      return trusted ? plain(headers, { ...config, user }) : undefined;
+    },
+
+    signInUrl(returnTo, { another }) {
+      const page = (another === true ? config.switchUrl : undefined) ?? config.signInUrl;
+      if (page === undefined) return returnTo;
+      const url = new URL(page, origin);
+      url.searchParams.set(config.returnParam, returnTo.href);
+      return url;
+    },
+  };
+}
+
+function plain(
+  headers: IncomingHttpHeaders,
+  { user, email, name }: { user: string; email?: string | undefined; name?: string | undefined },
+): Member | undefined {
+  const sub = fieldOf(headers, user);
+  if (sub === undefined || sub === '') return undefined;
+  // Two fields come to us as one with a comma: whose was there first nobody knows.
+  if (sub.includes(',')) throw unavailable(`${user} came with two values: the proxy must replace it, not add to it`);
+  const values = { sub, email: fieldOf(headers, email), name: fieldOf(headers, name) };
+  return readMember({ ...values, authTime: undefined, acr: undefined }, undefined);
+}
+
+function assertionReader(
+  { header, jwks, issuer, audience, algorithms, claims, timeout }: NonNullable<HeaderLoginConfig['jwt']>,
+  clock: Clock,
+): (headers: IncomingHttpHeaders) => Promise<Member | undefined> {
+  const fetch = outboundFetch({ timeout, loopback: new URL(jwks).protocol === 'http:' });
+  const keys = remoteKeys({ url: jwks, fetch, clock });
+  return async (headers) => {
+    const token = fieldOf(headers, header);
+    if (token === undefined || token === '') return undefined;
+    try {
+      const said = await verifySignedToken(token, { keys, issuer, audience, algorithms, clock });
+      const { auth_time: authTime, acr } = said;
+      const { subject, email, name } = claims;
+      return readMember({ sub: said[subject], email: said[email], name: said[name], authTime, acr }, undefined);
+    } catch (thrown) {
+      if (thrown instanceof GatewayError && thrown.code === 'invalid_request') return undefined;
+      throw thrown;
+    }
+  };
+}
+
+/** Header fields come to us byte by byte; proxies write names in UTF-8. */
+function fieldOf(headers: IncomingHttpHeaders, name: string | undefined): string | undefined {
+  const value = name === undefined ? undefined : headers[name.toLowerCase()];
+  const one = Array.isArray(value) ? value.join(', ') : value;
+  return one === undefined ? undefined : Buffer.from(one, 'latin1').toString('utf8');
+}

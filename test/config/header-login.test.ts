@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { load, mistakes, SMALL } from './fixture.ts';
+
+const PROXIES = 'listen: { trustedProxies: [10.0.0.0/8] }\n';
+const withLogin = (login: string, around = PROXIES) =>
+  SMALL.replace(/^login:\n(?: {2}.*\n)+/m, `${around}login: { kind: header, ${login} }\n`);
+const JWT =
+  'jwt: { header: Cf-Access-Jwt-Assertion, jwks: "https://team.test/certs", issuer: "https://team.test", audience: abc }';
+
+describe('login.kind: header', () => {
+  it('keeps its fields from every upstream', async () => {
+    const { config } = await load(withLogin('user: X-SSO-Member, email: X-SSO-Email'));
+    expect(config.upstreams.school?.headers.request.drop).toEqual(['X-SSO-Member', 'X-SSO-Email']);
+    expect(config.login).toMatchObject({ returnParam: 'rd' });
+    const other = await load(withLogin(JWT, ''));
+    expect(other.config.upstreams.school?.headers.request.drop).toEqual(['Cf-Access-Jwt-Assertion']);
+  });
+
+  it('believes a plain field of no one when there is no trusted proxy, and says so', async () => {
+    const found = await mistakes(withLogin('user: X-Forwarded-User', ''));
+    expect(found).toEqual([expect.stringContaining('login.user: is believed of listen.trustedProxies alone')]);
+  });
+
+  it.each<[string, string]>([
+    ['signInUrl: /start', 'must have either `user` or `jwt`'],
+    [`user: Remote-User, ${JWT}`, 'must have either `user` or `jwt`'],
+    [`email: X-Email, ${JWT}`, 'login.email: is a claim of the assertion'],
+    ['user: Authorization', 'login.user: is a field that says something else'],
+    ['user: Cookie', 'login.user: is a field that says something else'],
+    ['user: X-Forwarded-For', 'login.user: is a field that says something else'],
+    ['user: X_Forwarded_User', 'login.user: must be the name of a header field, without _'],
+    [JWT.replace('https://team.test/certs', 'http://team.test/certs'), 'login.jwt.jwks: must be an https URL'],
+    [JWT.replace(' }', ', algorithms: [HS256] }'), 'login.jwt.algorithms[0]: must be one of'],
+    ['user: Remote-User, signInUrl: //evil.test', 'login.signInUrl: must be a path or an http(s) URL'],
+  ])('%s is a mistake: %s', async (login, message) => {
+    const found = await mistakes(withLogin(login));
+    expect(found.join('\n')).toContain(message);
+    expect(found).toHaveLength(1);
+  });
+});
