@@ -23,6 +23,13 @@ const get = z.strictObject({
     .meta({ description: 'Query parameters: a text, or an input such as "{page}"; left out when that is not given.' }),
 });
 
+const paging = z.strictObject({
+  of: text.meta({ description: 'The list or the text of the result that is cut: a name of `result`.' }),
+  argument: text.meta({ description: 'The input that takes where to go on; it must take a text.' }),
+  next: text.meta({ description: 'The name in the result that says where to go on; it must take a text.' }),
+  more: text.optional().meta({ description: 'The name in the result that says whether there is more.' }),
+});
+
 const tool = z
   .strictObject({
     name: toolName,
@@ -44,6 +51,9 @@ const tool = z
     result: schema.optional().meta({
       description:
         'The result, made from the answer: names and JSON pointers into it; { each: pointer, … } makes a list.',
+    }),
+    paging: paging.optional().meta({
+      description: 'How a result that is too long is told in parts: nothing of it is lost. Without: it is an error.',
     }),
     annotations: z
       .strictObject({

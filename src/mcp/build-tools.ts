@@ -1,5 +1,6 @@
 import type { Finding } from '../config/problems.ts';
 import type { RouteConfig, ToolConfig } from '../config/schema.ts';
+import { valueAt } from '../config/tree.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import { graphqlAction } from './graphql-action.ts';
 import { type Check, compileSchema } from './json-schema.ts';
@@ -40,6 +41,7 @@ export function buildTools(parts: ToolParts): {
     const checkOutput =
       config.output === undefined ? undefined : schemaOf(outputSchema(config.output), 'output', wrong);
     const mapping = mappingOf(config, wrong);
+    checkPaging(config, wrong);
     const built = actionOf(config, parts, wrong);
     if (built === undefined) return [];
     const lacking = [...built.scopes].filter((scope) => !config.scopes.includes(scope));
@@ -52,6 +54,7 @@ export function buildTools(parts: ToolParts): {
       checkInput,
       checkOutput,
       mapping,
+      paging: config.paging,
       longestText,
       largestResult,
       onError,
@@ -95,6 +98,29 @@ function actionOf(config: ToolConfig, parts: ToolParts, wrong: Wrong): BuiltActi
     wrong(['route'], built.mistake);
   }
   return undefined;
+}
+
+/** Names that name nothing, or could not hold the cursor of a part. */
+function checkPaging({ paging, result, input, output }: ToolConfig, wrong: Wrong): void {
+  if (paging === undefined) return;
+  const { of, argument, next, more } = paging;
+  const among = (schema: object | undefined) =>
+    (valueAt(schema, ['properties']) ?? {}) as Readonly<Record<string, unknown>>;
+  const takes = (schema: unknown, type: string) =>
+    [valueAt(schema, ['type']) ?? type].flat().includes(type) && valueAt(schema, ['enum']) === undefined;
+  if (result !== undefined && !Object.hasOwn(result, of)) wrong(['paging', 'of'], 'is no name of result');
+  if (!Object.hasOwn(among(input), argument)) wrong(['paging', 'argument'], 'is no input');
+  else if (!takes(among(input)[argument], 'string'))
+    wrong(['paging', 'argument'], 'must be an input that takes a text');
+  if (output === undefined) return;
+  for (const [key, name, type] of [
+    ['next', next, 'string'],
+    ['more', more, 'boolean'],
+  ] as const) {
+    if (name === undefined) continue;
+    if (!Object.hasOwn(among(output), name)) wrong(['paging', key], 'is no name of output');
+    else if (!takes(among(output)[name], type)) wrong(['paging', key], `must be able to be a ${type} by output`);
+  }
 }
 
 function propertiesOf({ input }: ToolConfig): Readonly<Record<string, unknown>> {

@@ -1,7 +1,9 @@
 import { asGatewayError } from '../errors.ts';
+import type { Input } from './argument-template.ts';
 import { cleanValue } from './cleaning.ts';
 import type { Check } from './json-schema.ts';
 import type { Mapping } from './mapping.ts';
+import { cursorAt, cutResult, type Paging, type Place, placeOf } from './paging.ts';
 import type { Action, CallContext, Outcome } from './tool.ts';
 
 interface Run {
@@ -11,6 +13,8 @@ interface Run {
   /** undefined: the result may be anything. */
   readonly checkOutput: Check | undefined;
   readonly mapping: Mapping;
+  /** How a result that is too long is told in parts; undefined: it is an error. */
+  readonly paging: Paging | undefined;
   readonly longestText: number;
   readonly largestResult: number;
   readonly onError: (error: unknown) => void;
@@ -21,26 +25,81 @@ interface Run {
  * brought into the tool's own form, cleaned, bounded, and held to the output schema. Never throws.
  */
 export function runner(run: Run): Action {
-  const { name, act, checkInput, checkOutput, mapping, longestText, largestResult, onError } = run;
+  const { name, act, checkInput, checkOutput, mapping, paging, longestText, onError } = run;
   return async (input, context) => {
     const flaw = checkInput(input);
-    if (flaw !== undefined) return { kind: 'failed', message: `The arguments cannot be used: ${flaw}.` };
+    if (flaw !== undefined) return unfit(flaw);
+    const begun = paging === undefined ? { input, place: START } : placeOf(input, paging);
+    // A cursor of ours that is none, or has another inside than the tool takes.
+    const inner = begun === undefined || begun.input === input ? undefined : checkInput(begun.input);
+    if (begun === undefined || inner !== undefined)
+      return unfit(`${paging?.argument} is not from a result of this call`);
     let outcome: Outcome;
     try {
-      outcome = await act(input, context);
+      outcome = await act(begun.input, context);
     } catch (thrown) {
       return failure(thrown, context, onError);
     }
     if (outcome.kind === 'failed') return outcome;
-    const value = cleanValue(mapping(outcome.value), longestText);
-    if (Buffer.byteLength(JSON.stringify(value) ?? '') > largestResult) {
-      return { kind: 'failed', message: 'The result is too long to be read at once. Ask for fewer, or for one.' };
-    }
-    const misfit = checkOutput?.(value);
-    if (misfit === undefined) return { ...outcome, value };
+    const mapped = mapping(outcome.value);
+    const told = paging === undefined ? tellWhole(mapped) : tellPart(mapped, paging, begun.place, input);
+    if (told === undefined) return { kind: 'failed', message: TOO_LONG };
+    const misfit = checkOutput?.(told.value);
+    if (misfit === undefined) return { ...outcome, ...told };
     onError(new Error(`The result of the tool ${name} does not fit its output schema: ${misfit}`));
     return unusable(context);
   };
+
+  function fits(value: unknown): boolean {
+    return Buffer.byteLength(JSON.stringify(value) ?? '') <= run.largestResult;
+  }
+
+  function tellWhole(mapped: unknown): { readonly value: unknown } | undefined {
+    const value = cleanValue(mapped, longestText);
+    return fits(value) ? { value } : undefined;
+  }
+
+  function tellPart(mapped: unknown, how: Paging, place: Place, input: Input) {
+    if (typeof mapped !== 'object' || mapped === null) return place.from === 0 ? tellWhole(mapped) : undefined;
+    const { of } = how;
+    const parted = (mapped as Readonly<Record<string, unknown>>)[of];
+    // A text that is told in parts is cleaned whole: no part begins within what would have been taken out.
+    const whole = {
+      ...(cleanValue(mapped, longestText) as Record<string, unknown>),
+      ...(typeof parted === 'string' ? { [of]: cleanValue(parted, LONGEST_WHOLE) } : {}),
+    };
+    const pointed = (value: Readonly<Record<string, unknown>>, next: number) => ({
+      ...value,
+      [how.next]: cursorAt({ cursor: place.cursor, from: next }, input, how),
+      ...(how.more === undefined ? {} : { [how.more]: true }),
+    });
+    const part = cutResult(whole, how, place.from, (value, isLast) => {
+      const text = value[of];
+      if (typeof text === 'string' && text.length > longestText) return false;
+      return fits(isLast ? value : pointed(value, LONGEST_WHOLE));
+    });
+    if (part === undefined)
+      return place.from === 0 && fits(whole) && !Array.isArray(parted) ? { value: whole } : undefined;
+    const { next, shown } = part;
+    if (next === undefined) return { value: part.value };
+    const value = pointed(part.value, next);
+    if (checkInput({ ...input, [how.argument]: value[how.next] }) !== undefined) return undefined;
+    const unit = Array.isArray(parted) ? '' : 'characters of ';
+    const rest =
+      `Cut here, since this is too long for one result: ${unit}${of} ${place.from + 1} to ${place.from + shown} of the ` +
+      `${part.of} that were found. For the rest call ${name} again with the same arguments and ${how.argument}: ` +
+      `${JSON.stringify(value[how.next])}`;
+    return { value, rest };
+  }
+}
+
+const START: Place = { cursor: undefined, from: 0 };
+/** Characters of a text that is told in parts; an upstream's answer is bounded before. */
+const LONGEST_WHOLE = 4_000_000;
+const TOO_LONG = 'The result is too long to be read at once. Ask for fewer, or for one.';
+
+function unfit(flaw: string): Outcome {
+  return { kind: 'failed', message: `The arguments cannot be used: ${flaw}.` };
 }
 
 function unusable({ requestId }: CallContext): Outcome {

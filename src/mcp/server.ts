@@ -180,7 +180,7 @@ function pageOf<T>(all: readonly T[], cursor: string | undefined) {
 
 function toolResult(outcome: Outcome): CallToolResult {
   if (outcome.kind === 'failed') return { content: [{ type: 'text', text: outcome.message }], isError: true };
-  const { value, incomplete = [] } = outcome;
+  const { value, incomplete = [], rest } = outcome;
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return {
     content: [
@@ -188,6 +188,7 @@ function toolResult(outcome: Outcome): CallToolResult {
       ...(incomplete.length === 0
         ? []
         : [{ type: 'text' as const, text: `Could not be read right now: ${incomplete.join(', ')}.` }]),
+      ...(rest === undefined ? [] : [{ type: 'text' as const, text: rest }]),
     ],
     ...(isObject ? { structuredContent: value as Record<string, unknown> } : {}),
   };

@@ -9,9 +9,12 @@ export interface CallContext {
   readonly signal: AbortSignal;
 }
 
-/** How a call ended: with a value, or with words for the model. `incomplete` names what could not be read. */
+/**
+ * How a call ended: with a value, or with words for the model. `incomplete` names what could not be read, `rest` says what
+ * was left out and how to get it.
+ */
 export type Outcome =
-  | { readonly kind: 'value'; readonly value: unknown; readonly incomplete?: readonly string[] }
+  | { readonly kind: 'value'; readonly value: unknown; readonly incomplete?: readonly string[]; readonly rest?: string }
   | { readonly kind: 'failed'; readonly message: string };
 
 /** In: arguments that fit the input schema. Throws GatewayError for what an upstream does. */

@@ -8,6 +8,8 @@ import { folderWith, mistakes, SMALL } from './fixture.ts';
 const SCOPED = 'scopes: [account:read], ';
 const tool = (rest: string, name = 'a_tool') => `    - { name: ${name}, title: T, description: D, ${rest} }\n`;
 const tools = (...lines: string[]) => `${SMALL}mcp:\n  tools:\n${lines.join('')}`;
+const PAGED =
+  'input: { properties: { at: { type: string }, page: { type: integer } } }, output: { properties: { n: { type: integer }, next: { type: string } } }';
 const GET = 'get: { upstream: school, path: /x }';
 
 describe('a mistake in a tool is named where it stands', () => {
@@ -99,6 +101,30 @@ describe('what is only known when the tools are built', () => {
       'mcp.tools[0].route: is a request that the route serves to members only: name the scopes it needs',
     ],
     [tool(`${SCOPED}route: GET /x`), 'mcp.tools[0].scopes: must have courses:read, which what it does needs'],
+    [
+      tool(`${GET}, ${PAGED}, result: { b: /b }, paging: { of: a, argument: at, next: next }`),
+      'mcp.tools[0].paging.of: is no name of result',
+    ],
+    [
+      tool(`${GET}, ${PAGED}, paging: { of: a, argument: att, next: next }`),
+      'mcp.tools[0].paging.argument: is no input',
+    ],
+    [
+      tool(`${GET}, ${PAGED}, paging: { of: a, argument: page, next: next }`),
+      'mcp.tools[0].paging.argument: must be an input that takes a text',
+    ],
+    [
+      tool(`${GET}, ${PAGED}, paging: { of: a, argument: at, next: nxt }`),
+      'mcp.tools[0].paging.next: is no name of output',
+    ],
+    [
+      tool(`${GET}, ${PAGED}, paging: { of: a, argument: at, next: n }`),
+      'mcp.tools[0].paging.next: must be able to be a string by output',
+    ],
+    [
+      tool(`${GET}, ${PAGED}, paging: { of: a, argument: at, next: next, more: n }`),
+      'mcp.tools[0].paging.more: must be able to be a boolean by output',
+    ],
     [
       tool(`${SCOPED}graphql: "{ viewer { nothing } }"`),
       'mcp.tools[0].graphql: Cannot query field "nothing" on type "Viewer".',
