@@ -16,6 +16,17 @@ interface DoctorFlags {
   readonly json: boolean;
 }
 
+interface InitFlags {
+  readonly upstream: string;
+  readonly origin?: string;
+  readonly dir: string;
+  readonly framework?: string;
+  readonly site: boolean;
+  readonly observe: boolean;
+  readonly yes: boolean;
+  readonly force: boolean;
+}
+
 const program = new Command('coursegate')
   .description('Lets members of an existing course site connect apps and assistants with the login they already have.')
   .version('0.1.0')
@@ -65,6 +76,30 @@ program
     say(
       `${file}: good. ${loaded.config.routes.length} routes, profile ${loaded.profile}, origin ${loaded.config.origin}`,
     );
+  });
+
+program
+  .command('init')
+  .description('look at your site, and write the configuration, the drop-in and the lines for the web server')
+  .requiredOption('--upstream <url>', 'where the site listens, such as http://127.0.0.1:8000')
+  .option('--origin <url>', 'where members reach it, such as https://school.example; left out, the same')
+  .option('--dir <folder>', 'where the files go', '.')
+  .option(
+    '--framework <name>',
+    'wordpress, moodle, django, rails, laravel, express, spring or generic; left out, a look',
+  )
+  .option('--site', 'have everything go through the gate, not only its paths', false)
+  .option('--observe', 'let everything through and propose routes from what is used', false)
+  .option('--yes', 'ask nothing', false)
+  .option('--force', 'write over what is there', false)
+  .action(async ({ yes, ...options }: InitFlags) => {
+    const { init } = await import('./setup/init/init.ts');
+    const stop = new AbortController();
+    process.once('SIGINT', () => stop.abort());
+    const agree = yes || process.stdin.isTTY !== true ? async () => true : askBeforeWriting;
+    const files = await init({ ...options, tell, agree, signal: stop.signal });
+    for (const file of files) say(file);
+    if (files.length === 0) process.exitCode = EXIT.failure;
   });
 
 program
@@ -218,6 +253,14 @@ program
     if (process.stdin.isTTY) tell('The password, and Enter. It is not shown:');
     say(await hashPassword(await readPassword(process.stdin)));
   });
+
+async function askBeforeWriting(files: readonly string[]): Promise<boolean> {
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(`Write ${files.length} files (${files[0]}, …)? [Y/n] `);
+  terminal.close();
+  return !/^\s*n/i.test(answer);
+}
 
 /** Runs until SIGTERM or SIGINT, closes, and exits 0; a second signal does not wait. */
 function untilSignal(close: () => Promise<void>): void {

@@ -25,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What another program sees: it knows nothing of the gate but what the standards say.
   doctor: ['connect/printable.ts'],
   // The doctor's way to ask a site that nobody knows yet.
-  setup: ['config', 'doctor', 'connect/printable.ts', 'public-paths.ts'],
+  setup: ['config', 'doctor', 'connect/printable.ts', 'public-paths.ts', 'operations/observe/suggested-scope.ts'],
   demo: ['config', 'connect', 'storage', 'operations', 'gateway.ts'],
 };
 

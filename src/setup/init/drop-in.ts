@@ -1,0 +1,163 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { upstreamName } from './configuration.ts';
+import type { Framework } from './frameworks.ts';
+
+/** A file to be written, by its path in the folder of the configuration. */
+export interface NewFile {
+  readonly path: string;
+  readonly text: string;
+  /** Whether only its owner may read it. */
+  readonly secret?: true;
+}
+
+export interface DropInOptions {
+  readonly framework: Framework;
+  readonly origin: URL;
+  readonly secret: string;
+}
+
+const INTEGRATIONS = fileURLToPath(new URL('../../../integrations/', import.meta.url));
+/** Where the backend reads the gate's keys when both are on one machine. */
+const JWKS_URL = 'http://127.0.0.1:8080/.well-known/jwks.json';
+const SETTINGS = /(\/\/ >>> settings[^\n]*\n)[\s\S]*?(\/\/ <<< settings)/;
+
+/** The drop-in of a framework with its settings filled in, and what it takes from the environment; nothing for `generic`. */
+export async function dropIn(options: DropInOptions): Promise<readonly NewFile[]> {
+  const { framework, origin } = options;
+  if (framework === 'generic') return [];
+  const folder = join(INTEGRATIONS, framework);
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = names
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .filter((path) => path !== 'coursegate.yaml' && path !== 'README.md')
+    .toSorted();
+  const copied = await Promise.all(
+    files.map(async (path) => ({ path: `drop-in/${path}`, text: await readFile(join(folder, path), 'utf8') })),
+  );
+  const name = upstreamName(framework);
+  switch (framework) {
+    case 'wordpress':
+      return copied.map(({ path, text }) => ({ path, text: withSettings(text, origin.origin, name) }));
+    case 'moodle':
+      return [...copied, { path: 'drop-in/config-lines.php', text: moodleLines(origin.origin, name) }];
+    case 'django':
+      return [
+        ...copied,
+        { path: 'drop-in/settings-lines.py', text: djangoLines(origin.origin, name) },
+        environment(options),
+      ];
+    case 'rails':
+      return [
+        ...copied,
+        { path: 'drop-in/config/initializers/coursegate.rb', text: railsLines(origin.origin, name) },
+        environment(options),
+      ];
+    case 'spring':
+      return [
+        ...copied,
+        { path: 'drop-in/application-lines.properties', text: springLines(origin.origin, name) },
+        environment(options),
+      ];
+    case 'express':
+      return [...copied, { path: 'drop-in/gate.js', text: expressLines(origin.origin, name) }, environment(options)];
+    case 'laravel':
+      return [...copied, environment(options)];
+  }
+}
+
+/** An origin has no character that PHP, Python, Ruby or a shell would read as anything but itself within quotes. */
+function withSettings(text: string, origin: string, name: string): string {
+  const settings = Object.entries({
+    COURSEGATE_ORIGIN: origin,
+    COURSEGATE_UPSTREAM: name,
+    COURSEGATE_SECRET: '',
+    COURSEGATE_JWKS_URL: JWKS_URL,
+    COURSEGATE_ROUTES: 'GET /coursegate/v1',
+  });
+  if (!SETTINGS.test(text)) throw new Error('The drop-in of WordPress has no settings to be filled in.');
+  const lines = settings.map(([key, value]) => `defined('${key}') || define('${key}', '${value}');\n`).join('');
+  return text.replace(SETTINGS, (_all, begin: string, end: string) => begin + lines + end);
+}
+
+/** What the site's own process is to have in its environment. */
+function environment({ framework, origin, secret }: DropInOptions): NewFile {
+  const lines = [
+    '# For the environment of the site, not of coursegate.',
+    `COURSEGATE_ORIGIN=${origin.origin}`,
+    `COURSEGATE_UPSTREAM=${upstreamName(framework)}`,
+    `COURSEGATE_BRIDGE_SECRET=${secret}`,
+    `COURSEGATE_JWKS_URL=${JWKS_URL}`,
+  ];
+  return { path: '.env', text: `${lines.join('\n')}\n`, secret: true };
+}
+
+function moodleLines(origin: string, name: string): string {
+  return `// For config.php of Moodle, before require_once of lib/setup.php.
+$CFG->forced_plugin_settings['local_coursegate'] = [
+    'origin' => '${origin}',
+    'upstream' => '${name}',
+    'jwksurl' => '${JWKS_URL}',
+    'functions' => 'core_enrol_get_users_courses gradereport_overview_get_course_grades',
+];
+`;
+}
+
+function djangoLines(origin: string, name: string): string {
+  return `# For settings.py. MIDDLEWARE gets "coursegate.CoursegateMiddleware" behind AuthenticationMiddleware, and urls.py
+# path("coursegate/", include("coursegate")).
+COURSEGATE = {
+    "ORIGIN": "${origin}",
+    "UPSTREAM": "${name}",
+    "SECRET": os.environ["COURSEGATE_BRIDGE_SECRET"],
+    "JWKS_URL": "${JWKS_URL}",
+}
+`;
+}
+
+function railsLines(origin: string, name: string): string {
+  return `# frozen_string_literal: true
+
+# coursegate.rb goes to lib/, coursegate_controller.rb to app/controllers/; config/routes.rb gets
+#   get 'coursegate/whoami', to: 'coursegate#whoami'
+#   get 'coursegate/bridge', to: 'coursegate#bridge'
+require Rails.root.join('lib/coursegate')
+Coursegate.configure(
+  origin: '${origin}',
+  upstream: '${name}',
+  secret: ENV.fetch('COURSEGATE_BRIDGE_SECRET'),
+  jwks_url: '${JWKS_URL}'
+)
+# With Devise; without it see integrations/rails/README.md.
+Rails.application.config.middleware.insert_after Warden::Manager, Coursegate::Assertion
+`;
+}
+
+function springLines(origin: string, name: string): string {
+  return `# For application.properties.
+coursegate.origin=${origin}
+coursegate.upstream=${name}
+coursegate.secret=\${COURSEGATE_BRIDGE_SECRET}
+coursegate.jwks-url=${JWKS_URL}
+`;
+}
+
+function expressLines(origin: string, name: string): string {
+  return `import { env } from 'node:process';
+import { coursegate } from './coursegate.js';
+
+/** In: what only the site knows: signedIn, findMember, loginUrl. See integrations/express/README.md. */
+export const gate = ({ signedIn, findMember, loginUrl }) =>
+  coursegate({
+    origin: '${origin}',
+    upstream: '${name}',
+    secret: env.COURSEGATE_BRIDGE_SECRET,
+    jwksUrl: '${JWKS_URL}',
+    signedIn,
+    findMember,
+    loginUrl,
+  });
+`;
+}
