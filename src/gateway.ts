@@ -170,6 +170,7 @@ export async function startGateway({
       origin,
       call,
       clock,
+      upstreams: config.upstreams,
       secrets: loaded.loginSecrets,
       members: loaded.members,
       log,

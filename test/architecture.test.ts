@@ -64,6 +64,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'storage/memory-counters.ts',
   ],
   'rate-limiter-flexible': ['storage/redis-counters.ts'],
+  parse5: ['login/form/login-page.ts'],
   bcryptjs: ['login/bcrypt-thread.ts'],
   commander: ['main.ts'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],

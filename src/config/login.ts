@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { directoryLogin } from './directory-login.ts';
+import { formLogin } from './form-login.ts';
 import { headerLogin } from './header-login.ts';
 import { oidcLogin } from './oidc-login.ts';
 import { ownSignIn } from './own-sign-in.ts';
@@ -23,6 +24,7 @@ export const login = z.discriminatedUnion('kind', [
   bridgeLogin,
   directoryLogin,
   webhookLogin,
+  formLogin,
   oidcLogin,
   headerLogin,
 ]);

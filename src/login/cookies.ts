@@ -18,7 +18,7 @@ export function cookieFilter(patterns: readonly string[]): (value: string) => st
 }
 
 /** In: a name with `*`. Out: whether a name is like it, in time proportional to its length. */
-function namePattern(pattern: string): (name: string) => boolean {
+export function namePattern(pattern: string): (name: string) => boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
   if (last === undefined) return (name) => name === pattern;

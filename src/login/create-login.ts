@@ -2,11 +2,13 @@ import type { DirectoryMember } from '../config/members-file.ts';
 import type { Config } from '../config/schema.ts';
 import type { Log } from '../operations/log.ts';
 import type { Clock } from '../storage/store.ts';
+import { ownCallPlace } from '../upstream/headers.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import { bridgeProvider } from './bridge.ts';
 import type { Login } from './connector.ts';
 import { createDirectory } from './directory.ts';
 import { evenRefusals } from './even-refusals.ts';
+import { formCheck } from './form/form.ts';
 import { createHashing } from './hashing.ts';
 import { headerConnector } from './header.ts';
 import { oidcProvider } from './oidc/oidc.ts';
@@ -17,6 +19,7 @@ export interface LoginParts {
   readonly origin: string;
   readonly call: CallUpstream;
   readonly clock: Clock;
+  readonly upstreams: Config['upstreams'];
   /** The secrets that `login` names, by where: `login.secret`. */
   readonly secrets: ReadonlyMap<string, string>;
   /** Those of a `directory`, as they were when the configuration was loaded. */
@@ -27,7 +30,7 @@ export interface LoginParts {
 /** The way to sign in that the configuration says. Throws nothing: what could be wrong was found when it was loaded. */
 export function createLogin(
   config: Config['login'],
-  { origin, call, clock, secrets, members = [], log }: LoginParts,
+  { origin, call, clock, upstreams, secrets, members = [], log }: LoginParts,
 ): Login {
   switch (config.kind) {
     case 'session':
@@ -39,6 +42,12 @@ export function createLogin(
       };
     case 'webhook': {
       const check = webhookCheck(config, { call, clock, secret: secrets.get('login.secret') ?? '' });
+      return { shape: 'credentials', check: evenRefusals(check, config.refusalTime) };
+    }
+    case 'form': {
+      const upstream = upstreams[config.upstream];
+      if (upstream === undefined) throw new Error(`There is no upstream named ${config.upstream}.`);
+      const check = formCheck(config, { call, clock, ...ownCallPlace(upstream, origin) });
       return { shape: 'credentials', check: evenRefusals(check, config.refusalTime) };
     }
     case 'directory':

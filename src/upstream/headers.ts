@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts';
 import { type RequestField, type ResponseField, requestFields, responseFields } from '../http/header-names.ts';
 import type { Provenance } from '../http/provenance.ts';
 import { cookieName, publicCookie, withoutCookies } from './cookies.ts';
-import { publicLink, publicLocation, publicRefresh } from './location.ts';
+import { pathPrefix, publicLink, publicLocation, publicRefresh } from './location.ts';
 
 /**
  * The header policy, for both lanes and for upgrades. Fields are flat arrays of name and value, as `rawHeaders` gives
@@ -104,6 +104,22 @@ export function ownCallFields(upstream: UpstreamConfig, origin: string) {
     'x-forwarded-port': port,
   };
   return { fields, servername: serverName(new URL(upstream.url)) };
+}
+
+/**
+ * Where an upstream is in its own eyes, for our own calls to its pages. Out: its origin, every other origin that it may call
+ * itself by (with either scheme: behind a proxy many a backend does not know that it is on https), and what its URL has
+ * before every path.
+ */
+export function ownCallPlace(upstream: UpstreamConfig, origin: string) {
+  const url = new URL(upstream.url);
+  const host = hostFor(upstream, origin);
+  const hosts = [new URL(origin).host, ...namesOf(upstream).map((name) => name.host)];
+  return {
+    origin: host === new URL(origin).host ? origin : url.origin,
+    aliases: hosts.flatMap((name) => [`http://${name}`, `https://${name}`]),
+    prefix: pathPrefix(url),
+  };
 }
 
 /** The URLs of one upstream: the one it is called by, then the same under its aliases. */

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { parseMembers } from '../../src/config/members-file.ts';
 import { load } from '../config/fixture.ts';
 
-const PAGES = ['directory', 'webhook'];
+const PAGES = ['directory', 'webhook', 'form'];
 
 const BLOCKS = PAGES.flatMap((kind) => {
   const page = readFileSync(new URL(`../../docs/login/${kind}.md`, import.meta.url), 'utf8');

@@ -1,0 +1,127 @@
+import type { FormLoginConfig } from '../../config/form-login.ts';
+import { GatewayError } from '../../errors.ts';
+import type { Clock } from '../../storage/store.ts';
+import type { UpstreamResponse } from '../../upstream/request.ts';
+import type { CredentialCheck, Member } from '../connector.ts';
+import { retryAfter } from '../retry-after.ts';
+import { unusable } from '../whoami/unusable.ts';
+import { createWhoami } from '../whoami/whoami.ts';
+import { createCookieJar } from './cookie-jar.ts';
+import { filledIn } from './filled-in.ts';
+import { createJudge } from './judge.ts';
+import { findLoginForm, type LoginForm } from './login-page.ts';
+import { createSite, type Site, type SiteOptions } from './site.ts';
+
+export interface FormOptions extends Pick<SiteOptions, 'call' | 'origin' | 'aliases' | 'prefix'> {
+  readonly clock: Clock;
+}
+
+/** Where the credentials go, and what goes with them. */
+interface Submission {
+  readonly path: string;
+  readonly from: string | undefined;
+  readonly hidden: LoginForm['hidden'];
+}
+
+/**
+ * The `form` connector: does what a browser would do with the backend's own sign-in form, in a jar of its own that is
+ * dropped afterwards. The credentials go to the one upstream and to no other site, wherever its pages point.
+ */
+export function formCheck(config: FormLoginConfig, options: FormOptions): CredentialCheck {
+  const { upstream, fields, format, extra } = config;
+  const judge = createJudge(config, options.clock);
+  const whoami = createWhoami(config.whoami);
+
+  const prepare = async (site: Site): Promise<Submission> => {
+    const { page, action } = config;
+    if (page === undefined) return { path: action ?? '', from: undefined, hidden: [] };
+    const opened = await site.open(page);
+    if (opened.answer.status !== 200) throw unusable(`${opened.answer.status} for its sign-in page`);
+    const to = (written: string | undefined) => site.within(written || '', opened.path);
+    const form = findLoginForm(opened.answer.body, {
+      passwordField: fields.password,
+      isAction: (written) => action !== undefined && to(written) === action,
+    });
+    if (form === undefined) throw unusable('a sign-in page without a form for a password');
+    const path = action ?? to(form.action);
+    if (path === undefined) throw unusable('a sign-in form that leads to another site');
+    return { path, from: opened.path, hidden: form.hidden };
+  };
+
+  const submit = (site: Site, { path, from, hidden }: Submission, username: string, password: string) => {
+    const own = new Map([...Object.entries(extra), [fields.username, username], [fields.password, password]]);
+    const all = [...hidden.filter(([name]) => !own.has(name)), ...own].map(([name, value]): [string, string] => [
+      name,
+      value,
+    ]);
+    const came = from === undefined ? {} : { from };
+    switch (format) {
+      case 'query': {
+        const query = new URLSearchParams(all);
+        return site.ask({ method: 'GET', path: `${path}${path.includes('?') ? '&' : '?'}${query}`, ...came });
+      }
+      case 'json':
+        return site.ask({
+          method: 'POST',
+          path,
+          body: JSON.stringify(Object.fromEntries(all)),
+          headers: { 'content-type': 'application/json', accept: 'application/json' },
+          ...came,
+        });
+      case 'form':
+        return site.ask({
+          method: 'POST',
+          path,
+          body: new URLSearchParams(all).toString(),
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          ...came,
+        });
+    }
+  };
+
+  const identify = async (site: Site, answer: UpstreamResponse): Promise<Member | undefined> => {
+    const document = documentOf(answer.body);
+    const headers = Object.fromEntries(
+      Object.entries(config.whoamiHeaders).map(([name, text]) => [
+        name.toLowerCase(),
+        filledIn(text, document, (value) => value),
+      ]),
+    );
+    const path = filledIn(config.whoami.path, document, encodeURIComponent);
+    return whoami.read(await site.ask({ method: 'GET', path, headers: { accept: whoami.accept, ...headers } }));
+  };
+
+  return async ({ username, password }) => {
+    // Whoever hands the backend's session on to its own calls later finds it in this jar.
+    const jar = createCookieJar(options.clock);
+    const signal = AbortSignal.timeout(config.timeout * 1000);
+    const site = createSite({ ...options, upstream, jar, signal });
+    try {
+      const answer = await submit(site, await prepare(site), username, password);
+      const judgement = judge(answer);
+      if (judgement === 'wrong') return { kind: 'wrong' };
+      if (judgement === 'locked out') {
+        return { kind: 'slow_down', retryAfter: retryAfter(answer.headers['retry-after'], config.lockedOut.wait) };
+      }
+      const member = await identify(site, answer);
+      if (member === undefined) {
+        if (judgement === 'undecided') return { kind: 'wrong' };
+        throw unusable('that the credentials are right, and then that nobody is signed in');
+      }
+      // The member is known by now; what becomes of a session that nobody uses is not worth a refusal.
+      if (config.logout !== undefined) await site.ask({ method: 'GET', path: config.logout }).catch(() => {});
+      return { kind: 'member', member };
+    } catch (thrown) {
+      if (thrown instanceof GatewayError && thrown.code === 'login_unavailable') throw thrown;
+      throw new GatewayError('login_unavailable', { cause: thrown });
+    }
+  };
+}
+
+function documentOf(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

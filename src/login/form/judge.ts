@@ -1,0 +1,78 @@
+import type { FormLoginConfig } from '../../config/form-login.ts';
+import { compilePattern } from '../../config/pattern.ts';
+import type { UpstreamResponse } from '../../upstream/request.ts';
+import { namePattern } from '../cookies.ts';
+import { at } from '../whoami/json-pointer.ts';
+import { unusable } from '../whoami/unusable.ts';
+import { cookiesSet } from './cookie-jar.ts';
+import { findLoginForm } from './login-page.ts';
+
+/** `undecided`: nothing speaks against it, and whoami will say. */
+export type Judgement = 'success' | 'undecided' | 'wrong' | 'locked out';
+
+/**
+ * Makes the reader of answers to credentials. Its answer, or GatewayError `login_unavailable` thrown for one that is
+ * neither: a page of an error, of maintenance, of a proxy in between is no wrong password.
+ */
+export function createJudge(
+  { success, failure, lockedOut, fields }: Pick<FormLoginConfig, 'success' | 'failure' | 'lockedOut' | 'fields'>,
+  clock: () => number,
+): (answer: UpstreamResponse) => Judgement {
+  const pattern = (source: string | undefined) => (source === undefined ? undefined : compilePattern(source));
+  const [location, notLocation] = [pattern(success?.location), pattern(success?.notLocation)];
+  const [wrongBody, lockedBody, lockedLocation] = [
+    pattern(failure.body),
+    pattern(lockedOut.body),
+    pattern(lockedOut.location),
+  ];
+  const isCookie = success?.cookie === undefined ? undefined : namePattern(success.cookie);
+
+  const isFormAgain = (page: string) =>
+    findLoginForm(page, { passwordField: fields.password, isAction: () => true }) !== undefined;
+
+  const succeeds = (answer: UpstreamResponse, to: string | undefined): boolean => {
+    if (success === undefined) return false;
+    const rules = [
+      success.status === undefined || success.status.includes(answer.status),
+      location === undefined || (to !== undefined && location.matches(to)),
+      notLocation === undefined || (to !== undefined && !notLocation.matches(to)),
+      isCookie === undefined || cookiesSet(answer, clock).some(isCookie),
+      success.pointer === undefined || isSomething(at(documentOf(answer.body), success.pointer)),
+    ];
+    return answer.status < 400 && rules.every((holds) => holds);
+  };
+
+  return (answer) => {
+    const { status, body, headers } = answer;
+    const to = status >= 300 && status < 400 ? (headers.location ?? '') : undefined;
+    const isLockedOut =
+      lockedOut.status.includes(status) ||
+      lockedBody?.matches(body) === true ||
+      (to !== undefined && lockedLocation?.matches(to) === true);
+    if (isLockedOut) return 'locked out';
+    if (succeeds(answer, to)) return 'success';
+    if (!failure.status.includes(status)) throw unusable(`${status} to the credentials`);
+    // Where whoami decides, a redirect is as good as an answer.
+    if (success === undefined && status < 400 && wrongBody?.matches(body) !== true) return 'undecided';
+    if (wrongBody !== undefined) {
+      if (wrongBody.matches(body)) return 'wrong';
+      throw unusable(`${status} to the credentials, without failure.body in it`);
+    }
+    if (status === 200 && documentOf(body) === undefined && !isFormAgain(body)) {
+      throw unusable('a page to the credentials that is not the form again');
+    }
+    return 'wrong';
+  };
+}
+
+function documentOf(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function isSomething(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false && value !== '';
+}

@@ -1,0 +1,81 @@
+import type { CallUpstream, UpstreamRequest, UpstreamResponse } from '../../upstream/request.ts';
+import { unusable } from '../whoami/unusable.ts';
+import type { CookieJar } from './cookie-jar.ts';
+
+/** The backend, as a browser would use it that has this jar. */
+export interface Site {
+  /** Out: where an address of a page leads; undefined when that is another site, which is told nothing. */
+  within(address: string, from: string): string | undefined;
+  /** Asks once. In: a path, the page that a browser would come from, and fields of its own. */
+  ask(request: SiteRequest): Promise<UpstreamResponse>;
+  /** GETs, and follows redirects within the site, a few of them. Out: the last answer, and the path it came from. */
+  open(path: string): Promise<{ readonly answer: UpstreamResponse; readonly path: string }>;
+}
+
+interface SiteRequest extends Pick<UpstreamRequest, 'method' | 'path' | 'body' | 'headers'> {
+  readonly from?: string;
+}
+
+export interface SiteOptions {
+  readonly upstream: string;
+  /** The origin that the backend has in its own eyes. */
+  readonly origin: string;
+  /** Other origins that lead to it too. */
+  readonly aliases: readonly string[];
+  /** What stands before every path, and is added by the call. */
+  readonly prefix: string;
+  readonly call: CallUpstream;
+  readonly jar: CookieJar;
+  readonly signal: AbortSignal;
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const MOST_HOPS = 5;
+
+export function createSite({ upstream, origin, aliases, prefix, call, jar, signal }: SiteOptions): Site {
+  const seen = (path: string) => `${origin}${prefix}${path}`;
+
+  const within = (address: string, from: string): string | undefined => {
+    if (!URL.canParse(address, seen(from))) return undefined;
+    const url = new URL(address, seen(from));
+    if (url.origin !== origin && !aliases.includes(url.origin)) return undefined;
+    const path = url.pathname + url.search;
+    if (prefix === '') return path;
+    return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : undefined;
+  };
+
+  const ask = async ({ from, headers = {}, ...request }: SiteRequest): Promise<UpstreamResponse> => {
+    const cookie = jar.header();
+    const answer = await call({
+      upstream,
+      ...request,
+      headers: {
+        accept: 'text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8',
+        // As a browser says it: frameworks check where a form was sent from.
+        ...(request.method === 'GET' ? {} : { origin }),
+        ...(from === undefined ? {} : { referer: seen(from) }),
+        ...(cookie === '' ? {} : { cookie }),
+        ...headers,
+      },
+      signal,
+    });
+    jar.take(answer);
+    return answer;
+  };
+
+  return {
+    within,
+    ask,
+    async open(path) {
+      let at = path;
+      for (let hops = 0; hops <= MOST_HOPS; hops += 1) {
+        const answer = await ask({ method: 'GET', path: at, ...(hops === 0 ? {} : { from: at }) });
+        if (!REDIRECTS.has(answer.status)) return { answer, path: at };
+        const next = within(answer.headers.location ?? '', at);
+        if (next === undefined) throw unusable(`a redirect to another site at ${at}`);
+        at = next;
+      }
+      throw unusable(`more than ${MOST_HOPS} redirects at ${path}`);
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FormBackend, startFormBackend } from './support/form-backend.ts';
+import { type SignInWorld, startSignIn } from './support/sign-in.ts';
+
+const OPEN = { refusalTime: '0s', attempts: { account: 'unlimited', address: 'unlimited' } };
+const LOGIN = {
+  kind: 'form',
+  upstream: 'old',
+  page: '/login',
+  fields: { username: 'user', password: 'pass' },
+  extra: { go: 'Go' },
+  success: { status: [302], location: '^/home', cookie: 'PHPSESS*' },
+  lockedOut: { body: 'Too many attempts', wait: '90s' },
+  whoami: { path: '/me', name: '/name' },
+  logout: '/logout',
+  ...OPEN,
+};
+const PASSWORD = `sam's & "own" pässword`;
+
+let backend: FormBackend;
+const gates = new Map<string, Promise<SignInWorld>>();
+
+/** One gate for each configuration. */
+const gateOf = (login: Readonly<Record<string, unknown>> = LOGIN): Promise<SignInWorld> => {
+  const key = JSON.stringify(login);
+  const gate =
+    gates.get(key) ??
+    startSignIn(login, { overrides: { upstreams: { old: { url: backend.url, breaker: { failures: 0 } } } } });
+  gates.set(key, gate);
+  return gate;
+};
+const attempt = async (username: string, password: string, login?: Readonly<Record<string, unknown>>) =>
+  (await gateOf(login)).attempt(username, password);
+
+beforeAll(async () => {
+  backend = await startFormBackend();
+});
+afterAll(async () => {
+  for (const gate of gates.values()) await (await gate).close();
+  await backend.close();
+});
+beforeEach(() => {
+  backend.seen.length = 0;
+});
+afterEach(() => backend.instead.clear());
+
+const userinfo = async (gate: SignInWorld, username: string, password: string) => {
+  const { tokens } = await gate.connect(username, password);
+  const answer = await fetch(`${gate.world.origin}/api/oauth/userinfo`, {
+    headers: { authorization: `Bearer ${tokens.access_token}` },
+  });
+  return answer.json();
+};
+
+describe('the form', () => {
+  it('signs a member in with the hidden fields, cookies, Origin and Referer of the page, and signs out again', async () => {
+    expect(await userinfo(await gateOf(), 'sam', PASSWORD)).toMatchObject({ sub: 'sam-7', name: 'sam' });
+    expect(backend.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'GET /login',
+      'GET /login.php',
+      'POST /login.php?go=1&lang=en',
+      'GET /me',
+      'GET /logout',
+    ]);
+    expect(backend.seen[2]?.headers.cookie).toMatch(/^PHPSESSID=\w{16}; seen=1$/);
+    expect(backend.sessions()).toBe(0);
+  });
+
+  it.each([
+    ['sam', 'wrong'],
+    ['nobody', 'wrong'],
+    ['nobody', PASSWORD],
+  ])('takes the page that is shown again for wrong credentials: %s, %s', async (username, password) => {
+    const page = await attempt(username, password);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('id="problem"');
+    expect(page.headers.getSetCookie().join()).not.toContain('coursegate_member');
+  });
+
+  it('slows down where the backend has locked the account', async () => {
+    const page = await attempt('locked', 'x');
+    expect(page.status).toBe(429);
+    expect(page.headers.get('retry-after')).toBe('90');
+  });
+
+  it('has a jar for each sign-in: nobody is signed in by the one before', async () => {
+    await attempt('sam', PASSWORD);
+    backend.seen.length = 0;
+    await attempt('sam', 'wrong');
+    expect(backend.seen[0]?.headers.cookie).toBeUndefined();
+  });
+
+  type Told = (response: ServerResponse) => void;
+  const html = (body: string, status = 200, headers: Record<string, string> = {}): Told => {
+    return (response) => response.writeHead(status, { 'content-type': 'text/html', ...headers }).end(body);
+  };
+  const form = (action: string) =>
+    html(`<form method="post" action="${action}"><input type="password" name="pass"></form>`);
+  const ill: readonly (readonly [string, string, Told])[] = [
+    ['is down for its page', 'GET /login', html('maintenance', 503)],
+    ['has no page', 'GET /login', html('nothing', 404)],
+    ['has a page without a form', 'GET /login', html('<h1>We will be back</h1>')],
+    ['has a form of another kind', 'GET /login', html('<form><input name="q"></form>')],
+    ['leads its page to another site', 'GET /login', html('', 302, { location: 'https://evil.test/login' })],
+    ['leads its page in circles', 'GET /login', html('', 302, { location: '/login' })],
+    ['has its form lead to another site', 'GET /login', form('https://evil.test/login')],
+    ['has its form lead nowhere', 'GET /login', form('https://[')],
+    ['hangs up', 'GET /login', (response) => response.destroy()],
+    ['refuses the form', 'POST /login.php', html('CSRF verification failed', 403)],
+    ['has lost the session', 'POST /login.php', html('Page Expired', 419)],
+    ['fails', 'POST /login.php', html('Fatal error', 500)],
+    ['answers a page without the form', 'POST /login.php', html('<h1>We will be back</h1>')],
+    ['says yes, and whoami says nobody', 'GET /me', html('', 401)],
+    ['says yes, and whoami fails', 'GET /me', html('', 500)],
+    ['says yes, and whoami leads away', 'GET /me', html('', 302, { location: 'https://evil.test/' })],
+    ['names nobody', 'GET /me', html('{"id":""}')],
+    ['sets more cookies than one can carry', 'GET /login', html('', 200, { 'set-cookie': `a=${'x'.repeat(9000)}` })],
+  ];
+  it.each(ill)('that %s is ill: 503, and nobody is signed in', async (_, path, told) => {
+    backend.instead.set(path, told);
+    const page = await attempt('sam', PASSWORD);
+    expect(page.status).toBe(503);
+    expect(page.headers.get('retry-after')).toBeTruthy();
+    expect(page.headers.getSetCookie().join()).not.toContain('coursegate_member');
+    expect(backend.seen.length).toBeLessThan(8);
+  });
+
+  it('whose time is over is ill', async () => {
+    backend.instead.set('GET /login', () => {});
+    expect((await attempt('sam', PASSWORD, { ...LOGIN, timeout: '200ms' })).status).toBe(503);
+  });
+
+  it('never shows the backend a cookie of ours, nor takes one from it', async () => {
+    backend.instead.set('GET /login', html('', 302, { location: '/login.php', 'set-cookie': 'coursegate_member=x' }));
+    await attempt('sam', 'wrong');
+    expect(backend.seen.map(({ headers }) => headers.cookie).join()).not.toContain('coursegate');
+  });
+
+  it.each([
+    ['by its status', { status: [302] }],
+    ['by where it leads', { location: '/home' }],
+    ['by where it does not lead', { notLocation: 'login' }],
+    ['by a cookie', { cookie: 'PHPSESSID' }],
+  ])('knows success %s alone', async (_, success) => {
+    const login = { ...LOGIN, success };
+    expect((await attempt('sam', PASSWORD, login)).status).toBe(303);
+    expect((await attempt('sam', 'wrong', login)).status).toBe(400);
+  });
+
+  it.each([
+    ['status', { status: [303], location: '/home', cookie: 'PHPSESSID' }],
+    ['location', { status: [302], location: '/courses', cookie: 'PHPSESSID' }],
+    ['notLocation', { status: [302], notLocation: 'home', cookie: 'PHPSESSID' }],
+    ['cookie', { status: [302], location: '/home', cookie: 'remember_*' }],
+    ['pointer', { status: [302], location: '/home', pointer: '/token' }],
+  ])('needs every rule that is given: without %s it is no success', async (_, success) => {
+    expect((await attempt('sam', PASSWORD, { ...LOGIN, success })).status).toBe(400);
+  });
+
+  it('is told by whoami alone where nothing else tells', async () => {
+    const { success: _, ...login } = LOGIN;
+    expect((await attempt('sam', PASSWORD, login)).status).toBe(303);
+    expect((await attempt('sam', 'wrong', login)).status).toBe(400);
+    backend.instead.set('GET /me', html('', 500));
+    expect((await attempt('sam', 'wrong', login)).status).toBe(503);
+  });
+
+  it('tells wrong credentials by what the page says, where that is known', async () => {
+    const login = { ...LOGIN, failure: { body: 'Wrong!' } };
+    expect((await attempt('sam', 'wrong', login)).status).toBe(400);
+    backend.instead.set('POST /login.php', html('<p>Another page</p><input type="password">'));
+    expect((await attempt('sam', 'wrong', login)).status).toBe(503);
+  });
+});
+
+describe('a token endpoint that answers 200 to everything', () => {
+  const TOKEN = {
+    kind: 'form',
+    upstream: 'old',
+    action: '/token',
+    extra: { service: 'app' },
+    success: { pointer: '/token' },
+    whoami: { path: '/info?wstoken={/token}', subject: '/userid', name: '/fullname' },
+    ...OPEN,
+  };
+  const bearer = {
+    ...TOKEN,
+    whoami: { path: '/info', subject: '/userid' },
+    whoamiHeaders: { Authorization: 'Bearer {/token}' },
+  };
+
+  it.each([
+    ['in a form', TOKEN],
+    ['in the address', { ...TOKEN, format: 'query' }],
+    ['in a form, with the token in a header', bearer],
+  ])('signs a member in by the token it gives, asked %s', async (_, login) => {
+    expect(await userinfo(await gateOf(login), 'mo', 'right')).toMatchObject({ sub: '31' });
+    const page = await attempt('mo', 'wrong', login);
+    expect(page.status).toBe(400);
+  });
+
+  it('is ill where a token is nothing that can be sent on', async () => {
+    for (const token of ['"a b"', '"a\\r\\nx: y"', '{}', '[]', `"${'x'.repeat(5000)}"`]) {
+      backend.instead.set('POST /token', (response) => response.end(`{"token":${token}}`));
+      for (const login of [TOKEN, bearer]) expect((await attempt('mo', 'right', login)).status).toBe(503);
+    }
+  });
+});
