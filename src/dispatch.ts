@@ -15,7 +15,7 @@ import { ANONYMOUS, type Principal } from './oauth/principal.ts';
 import type { Refusal } from './operations/observe/observations.ts';
 import type { Observer } from './operations/observe/observer.ts';
 import type { RequestRecords } from './operations/request-records.ts';
-import type { Gate, Presented, Verdict } from './resource-server/gate.ts';
+import { type Gate, type Presented, signInAgain, type Verdict } from './resource-server/gate.ts';
 import type { OpenAnswers } from './resource-server/open-answers.ts';
 import type { Route } from './routes.ts';
 import type { Routed, Routing } from './upstream/routing.ts';
@@ -172,7 +172,16 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (route.relays !== true) setFields(response, ownFields);
     const { provenance } = record;
     if (route.areas !== undefined) record.areas = route.areas;
-    await route.handler({ request, response, target, principal, provenance, record, ownFields });
+    try {
+      await route.handler({ request, response, target, principal, provenance, record, ownFields });
+    } catch (thrown) {
+      const over = thrown instanceof GatewayError && thrown.code === 'session_over' && !response.headersSent;
+      if (!over || route.protection === 'public') throw thrown;
+      setFields(response, ownFields);
+      record.outcome = 'refused';
+      record.reason = thrown.code;
+      challenge(response, signInAgain(fieldValues(request, 'authorization'), route.protection));
+    }
   };
 
   /**

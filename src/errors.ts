@@ -7,6 +7,7 @@ export type FailureCode = keyof typeof FAILURES;
 const FAILURES = {
   invalid_request: { status: 400, message: 'The request is not well formed.' },
   invalid_client: { status: 401, message: 'The client could not be authenticated.' },
+  session_over: { status: 401, message: 'The member must sign in again.' },
   unauthorized: { status: 401, message: 'It must be proved who sends this.' },
   forbidden: { status: 403, message: 'This request is not allowed.' },
   not_found: { status: 404, message: 'There is nothing at this address.' },

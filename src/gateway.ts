@@ -3,7 +3,9 @@ import { accountHandler } from './account/handler.ts';
 import { callerCheck } from './authorization-server/administration/caller.ts';
 import { createCommands } from './authorization-server/administration/commands.ts';
 import { createAuthorizationServer } from './authorization-server/authorization-server.ts';
+import { storedBackendSessions } from './authorization-server/backend-sessions.ts';
 import { type DocumentNetwork, INTERNET } from './authorization-server/client-documents/network.ts';
+import { endConnection } from './authorization-server/end-connection.ts';
 import { ENDPOINTS } from './authorization-server/endpoints.ts';
 import { openKeyring } from './authorization-server/keyring.ts';
 import { createPages } from './authorization-server/pages/pages.ts';
@@ -57,6 +59,7 @@ import { deriveKey } from './storage/seal.ts';
 import { type Clock, unixSeconds } from './storage/store.ts';
 import { sweepAll } from './storage/sweep.ts';
 import { createCallUpstream } from './upstream/call.ts';
+import { createCredentials, keptCookies } from './upstream/credentials/create-credentials.ts';
 import { createForward } from './upstream/forward.ts';
 import { createIdentity } from './upstream/identity.ts';
 import { ownRecordHandler } from './upstream/own-record-handler.ts';
@@ -146,8 +149,28 @@ export async function startGateway({
 
     pools = createPools(config.upstreams);
     const identity = createIdentity({ issuer: origin, signingKey: async () => keyring.signing(), clock });
-    const call = createCallUpstream({ upstreams: config.upstreams, pools, identity, origin, answered: metrics.called });
-    const forward = createForward({ upstreams: config.upstreams, pools, identity, origin });
+    const { upstreams } = config;
+    const call = createCallUpstream({
+      upstreams,
+      pools,
+      identity,
+      credentials: (upstream) => credentials(upstream),
+      origin,
+      answered: metrics.called,
+    });
+    const cookies = keptCookies(upstreams);
+    const sessions = storedBackendSessions(store, cookies ?? []);
+    const credentials = createCredentials({
+      upstreams,
+      secrets: loaded.upstreamSecrets,
+      sessions,
+      ended: (member, why) => endConnection(server.grants, audit)(member, why),
+      loginUrl: config.login.kind === 'session' ? config.login.loginUrl : origin,
+      call,
+      origin,
+      clock,
+    });
+    const forward = createForward({ upstreams, pools, identity, credentials, origin });
     const site =
       config.site === undefined
         ? undefined
@@ -193,6 +216,7 @@ export async function startGateway({
       store,
       secret,
       connector: signIn.connector,
+      sessions: cookies && sessions,
       pages,
       connectedApps: config.pages.apps.enabled
         ? {

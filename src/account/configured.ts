@@ -14,6 +14,7 @@ export function configuredAccount(
     mappings: accountFiles.mappings,
     recorded: accountFiles.recorded,
     upstreams: Object.keys(config.upstreams),
+    keyed: Object.keys(config.upstreams).filter((name) => config.upstreams[name]?.credential?.kind === 'key'),
     config: accountConfig,
     scopes: Object.keys(config.scopes),
     limits,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type DocumentNode, type GraphQLFormattedError, Kind } from 'graphql';
-import { type Answer, asGatewayError } from '../errors.ts';
+import { type Answer, asGatewayError, GatewayError } from '../errors.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import { fieldValues } from '../http/field-values.ts';
 import { formatChallenge } from '../oauth/challenge.ts';
@@ -32,6 +32,8 @@ export interface AccountOptions {
   readonly recorded?: readonly RecordedFile[];
   /** The names of the configured upstreams. */
   readonly upstreams: readonly string[];
+  /** Those of them that are shown one key for all members. */
+  readonly keyed?: readonly string[] | undefined;
   /** What mappings know as $config. The secret part never reaches a client. */
   readonly config: {
     readonly open: Readonly<Record<string, string | number | boolean>>;
@@ -95,6 +97,7 @@ export function createAccount(options: AccountOptions): Account {
   const config = { ...options.config.open, ...options.config.secret };
   const account = buildAccountSchema(options.schemaText, options.mappings, {
     upstreams: options.upstreams,
+    keyed: options.keyed,
     scopes: options.scopes,
     recorded: options.recorded ?? [],
     config: { open: Object.keys(options.config.open), secret: Object.keys(options.config.secret) },
@@ -158,6 +161,7 @@ export function createAccount(options: AccountOptions): Account {
       const { signal } = ended;
       const operation = new Operation({ principal, call, mapping, config, limits, signal });
       const result = await executeOperation({ schema, document, request, operation, signal });
+      if (operation.sessionOver !== undefined) throw operation.sessionOver;
       return { executed: result.data !== undefined, body: maskResult(result, signal.aborted, onError) };
     } finally {
       clearTimeout(timer);
@@ -185,6 +189,8 @@ export function createAccount(options: AccountOptions): Account {
         });
       }
     } catch (thrown) {
+      // Told as a challenge, by who knows what the address asks for.
+      if (thrown instanceof GatewayError && thrown.code === 'session_over') throw thrown;
       finished = failure(thrown, onError);
     }
     if (!left) writeAnswer(response, finished);

@@ -1,6 +1,7 @@
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { Clock, Entry, Mutation, NewEntry, Store } from '../storage/store.ts';
 import { unixSeconds } from '../storage/store.ts';
+import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
 import { clientRecords } from './registration/client-records.ts';
 import { judgeClientMetadata } from './rules/client-metadata.ts';
@@ -124,9 +125,10 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
 
     async destroy(id) {
       if (model === 'Client') return clients.remove(id);
-      // What was counted of it goes with it.
+      // What was counted of it, and what it acted with, goes with it.
       if (model === 'Grant') {
-        for (const kind of [USE, LAST_USE]) await remove({ op: 'deleteBy', kind, name: 'grant', value: id }, false);
+        for (const kind of [USE, LAST_USE, BACKEND_SESSION])
+          await remove({ op: 'deleteBy', kind, name: 'grant', value: id }, false);
       }
       await remove({ op: 'delete', kind: model, id }, ACCESS_MODELS.has(model));
     },

@@ -44,7 +44,7 @@ export interface AuthorizationServerOptions
       | 'renderErrorPage'
       | 'onServerError'
     >,
-    Pick<InteractionOptions, 'connector' | 'pages' | 'scopes'>,
+    Pick<InteractionOptions, 'connector' | 'pages' | 'scopes' | 'sessions'>,
     Pick<MountOptions, 'registration' | 'audit' | 'introspected'>,
     Pick<StandingsOptions, 'recheck' | 'log'> {
   /** What the cookies, the forms' tokens and the nonces are derived from. */

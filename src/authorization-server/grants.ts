@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Entry, Mutation, Store } from '../storage/store.ts';
+import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
 
 /** What hangs on a grant, and is nothing without it. */
@@ -7,6 +8,7 @@ const BELONGINGS = [
   ...['AccessToken', 'RefreshToken', 'AuthorizationCode', 'RefreshAnswer', 'CodeAnswer'],
   USE,
   LAST_USE,
+  BACKEND_SESSION,
 ] as const;
 
 /** Grants ended in one commit: a grant that is refreshed day and night has some thousand used tokens. */

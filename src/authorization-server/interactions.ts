@@ -11,6 +11,7 @@ import { parseScope } from '../oauth/scope.ts';
 import type { Audit, AuditEvent } from '../operations/audit.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import type { Suspensions } from './administration/suspensions.ts';
+import type { BackendSessions } from './backend-sessions.ts';
 import { clientHost } from './client-host.ts';
 import { saveGrant } from './consent-grant.ts';
 import { appView, scopeGroups } from './consent-view.ts';
@@ -39,6 +40,8 @@ export interface InteractionOptions {
   readonly grants: Grants;
   /** Where members see the apps they let in; undefined: nowhere. */
   readonly connectedApps: string | undefined;
+  /** Where the session at the backend is kept that an app acts with; undefined: apps act with none. */
+  readonly sessions: BackendSessions | undefined;
   readonly csrfKey: Buffer;
   readonly clock: Clock;
   readonly audit: Audit;
@@ -200,6 +203,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
       account: accountOf(member),
       firstTime: !(await options.grants.knows(member.sub, client.clientId)),
       connectedApps: options.connectedApps,
+      ownSession: options.sessions !== undefined,
       // Shown again, it keeps what the member did: they have just unticked everything.
       groups: scopeGroups(requested, options.scopes, !nothingTicked),
       action: path,
@@ -258,6 +262,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
         resources: resourcesOf(interaction, options.indicators.audience),
       });
       try {
+        await options.sessions?.keep(grantId, request.headers.cookie ?? '');
         await finish(exchange, { consent: { grantId } }, () =>
           tell(exchange, interaction, { action: 'consent_given', member: member.sub, grantId }),
         );

@@ -3,6 +3,7 @@ import { dirname, relative, resolve as resolvePath } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type AccountFiles, readAccountFiles, reason } from './account-files.ts';
 import { type AdminSecrets, readAdminSecrets } from './admin-secrets.ts';
+import { checkCredentials } from './credential-checks.ts';
 import { readYaml, type YamlLayer } from './document.ts';
 import { checkEnforcement } from './enforcement.ts';
 import { readEnvironment } from './environment.ts';
@@ -33,6 +34,7 @@ import { checkTools } from './tool-checks.ts';
 import { readToolsFile } from './tools-file.ts';
 import { formatPath, isTree, merge, type Tree } from './tree.ts';
 import { readUpstreamDocuments } from './upstream-documents.ts';
+import { readUpstreamSecrets } from './upstream-secrets.ts';
 
 export { ConfigError };
 
@@ -65,6 +67,8 @@ export interface LoadedConfig {
   readonly recheckKey: string | undefined;
   /** The picture that `pages.logo` names; undefined: there is none. */
   readonly logo: Logo | undefined;
+  /** The secrets that `upstreams.*.credential` names, by where: `upstreams.school.credential.secret`. */
+  readonly upstreamSecrets: ReadonlyMap<string, string>;
   /** The OpenAPI documents that `upstreams.*.openapi.file` names, by upstream. */
   readonly upstreamDocuments: ReadonlyMap<string, Tree>;
   /** The secrets of `clients.resourceServers`, by name. */
@@ -111,6 +115,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
   const recheckKey = await readRecheckKey(tree, environment, resolve);
   const members = await readMembersFile(tree, resolve);
   const logo = await readLogo(tree, resolve);
+  const upstreamSecrets = await readUpstreamSecrets(tree, environment, resolve);
   const upstreamDocuments = await readUpstreamDocuments(tree, resolve);
   const resourceServers = await readResourceServerSecrets(tree, environment, resolve);
   const findings = [
@@ -121,6 +126,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     ...checkRoutes(tree),
     ...checkOwnRecords(tree),
     ...checkEnforcement(tree),
+    ...checkCredentials(tree),
     ...checkTools(tree),
     ...tools.findings,
     ...account.findings,
@@ -133,6 +139,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     ...recheckKey.findings,
     ...members.findings,
     ...logo.findings,
+    ...upstreamSecrets.findings,
     ...upstreamDocuments.findings,
     ...resourceServers.findings,
   ];
@@ -160,6 +167,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     initialAccessToken: initialAccessToken.value,
     recheckKey: recheckKey.value,
     logo: logo.value,
+    upstreamSecrets: upstreamSecrets.values,
     upstreamDocuments: upstreamDocuments.values,
     resourceServers: resourceServers.values,
     accountFiles: account.files,

@@ -1,8 +1,7 @@
 import type { Finding } from './problems.ts';
-import { secretReference } from './secret-reference.ts';
-import { readNamed } from './secrets.ts';
+import { readNamed, secretReferences } from './secrets.ts';
 import type { Environment } from './setting.ts';
-import { formatPath, isTree, type Path, type Tree } from './tree.ts';
+import { formatPath, type Tree } from './tree.ts';
 
 /** What a backend and we sign for each other with: as much as an HMAC-SHA-256 key takes. */
 const SIGNING_CHARACTERS = 32;
@@ -19,7 +18,7 @@ export async function readLoginSecrets(
   environment: Environment,
   resolve: (path: string) => string,
 ): Promise<LoginSecrets> {
-  const places = [...references(tree.login, ['login'])];
+  const places = [...secretReferences(tree.login, ['login'])];
   const named = await Promise.all(
     places.map(async ({ path, reference }) => {
       const place = formatPath(path);
@@ -33,10 +32,4 @@ export async function readLoginSecrets(
     values: new Map(named.flatMap(([place, { value }]) => (value === undefined ? [] : [[place, value] as const]))),
     findings: named.flatMap(([, { findings }]) => findings),
   };
-}
-
-function* references(value: unknown, path: Path): Generator<{ readonly path: Path; readonly reference: unknown }> {
-  if (secretReference.safeParse(value).success) yield { path, reference: value };
-  else if (Array.isArray(value)) for (const [at, one] of value.entries()) yield* references(one, [...path, at]);
-  else if (isTree(value)) for (const [name, one] of Object.entries(value)) yield* references(one, [...path, name]);
 }

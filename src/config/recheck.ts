@@ -8,7 +8,8 @@ import { answerFormat, checkSelectors } from './whoami.ts';
 /** What stands in the path for the id of the member. */
 export const MEMBER_ID = '{member.id}';
 
-const serviceField = z
+/** A field in which a secret goes to a backend. */
+export const serviceField = z
   .string()
   .regex(/^[!#$%&'*+\-.^`|~0-9A-Za-z]+$/, 'must be the name of a header field')
   .refine(

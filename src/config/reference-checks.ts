@@ -16,6 +16,9 @@ export function checkReferences(tree: Tree): readonly Finding[] {
       ['login', 'upstream'],
       ['login', 'recheck', 'upstream'],
       ['site', 'upstream'],
+      ...Object.keys(isTree(tree.upstreams) ? tree.upstreams : {}).map(
+        (name): Path => ['upstreams', name, 'credential', 'mint', 'upstream'],
+      ),
       ...routes.map((_, index): Path => ['routes', index, 'upstream']),
       ...toolPaths.map((path): Path => [...path, 'get', 'upstream']),
     ]),

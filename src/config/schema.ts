@@ -14,6 +14,7 @@ import { redisSettings } from './redis-settings.ts';
 import { secretReference } from './secret-reference.ts';
 import { duration, size } from './units.ts';
 import { upstreamApi } from './upstream-api.ts';
+import { upstreamCredential } from './upstream-credential.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
 /** The origin is issuer, audience and base of every URL at once, so it is one exact string: no path, no final slash. */
@@ -124,6 +125,10 @@ const upstream = z.strictObject({
     })
     .prefault({}),
   identity: z.array(z.enum(['headers', 'assertion'])).default(['headers', 'assertion']),
+  credential: upstreamCredential.optional().meta({
+    description:
+      'For a backend that cannot be taught `identity`: what it knows already. The session of the member, a token of theirs, or a key.',
+  }),
   openapi: upstreamApi.optional().meta({
     description: 'Its own OpenAPI document (3.0 or 3.1). What routes lead to is described in ours in its words.',
   }),

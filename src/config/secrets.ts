@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Finding } from './problems.ts';
 import { type SecretReference, secretReference } from './secret-reference.ts';
 import type { Environment } from './setting.ts';
-import { isTree, type Tree, valueAt } from './tree.ts';
+import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
 /** Why a secret cannot be read. The message names where it was looked for, never what was found. */
 export class SecretError extends Error {
@@ -153,6 +153,17 @@ export async function readNamed(
     if (!(error instanceof SecretError)) throw error;
     return { value: undefined, findings: [{ path, at: 'value', message: error.message }] };
   }
+}
+
+/** Every secret that is named in a part of the settings, wherever in it, and where. */
+export function* secretReferences(
+  value: unknown,
+  path: Path,
+): Generator<{ readonly path: Path; readonly reference: unknown }> {
+  if (secretReference.safeParse(value).success) yield { path, reference: value };
+  else if (Array.isArray(value)) for (const [at, one] of value.entries()) yield* secretReferences(one, [...path, at]);
+  else if (isTree(value))
+    for (const [name, one] of Object.entries(value)) yield* secretReferences(one, [...path, name]);
 }
 
 async function fromFile(reference: { readonly file: string }, resolve: (path: string) => string): Promise<string> {

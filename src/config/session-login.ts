@@ -4,6 +4,7 @@ import { name } from './name.ts';
 import { everyLogin } from './recheck.ts';
 import { whoami } from './whoami.ts';
 
+/** Cookies of a backend, by a name with `*`. */
 export const cookiePattern = z
   .string()
   .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be a cookie name')

@@ -120,11 +120,16 @@ export function createMcpEndpoint({
       left.abort();
       ended.abort();
     });
+    let over: unknown;
     const run = async (tool: Tool, input: Readonly<Record<string, unknown>>): Promise<Outcome> => {
       const timer = setTimeout(() => ended.abort(), Math.ceil(config.deadline * 1000));
       const { signal } = ended;
       const outcome = await tool
         .call(input, { principal, requestId: provenance.requestId, signal })
+        .catch((thrown: unknown): Outcome => {
+          over = thrown;
+          return { kind: 'failed', message: 'The member must sign in again.' };
+        })
         .finally(() => clearTimeout(timer));
       told(tool.name, outcome.kind === 'value' ? 'success' : 'failure');
       if (outcome.kind === 'value') record.areas = [areaOf.tool(tool.name)];
@@ -134,6 +139,8 @@ export function createMcpEndpoint({
     const authInfo = { token: '', clientId: '', scopes: [], extra: { served } };
     const answered = await serve(webRequest(request, origin, left.signal), { parsedBody: message, authInfo });
     const answer = await answerOf(answered, takesEvents(request));
+    // A challenge, which apps follow, in place of a result.
+    if (over !== undefined) throw over;
     if (!left.signal.aborted) writeAnswer(response, { ...answer, headers: { ...answer.headers, ...NO_STORE } });
   };
 

@@ -1,4 +1,4 @@
-import { asGatewayError } from '../errors.ts';
+import { asGatewayError, GatewayError } from '../errors.ts';
 import type { Input } from './argument-template.ts';
 import { cleanValue } from './cleaning.ts';
 import type { Check } from './json-schema.ts';
@@ -22,7 +22,8 @@ interface Run {
 
 /**
  * One call of a tool, from its arguments to what a model may read: held to the input schema before anything is asked,
- * brought into the tool's own form, cleaned, bounded, and held to the output schema. Never throws.
+ * brought into the tool's own form, cleaned, bounded, and held to the output schema. Throws GatewayError `session_over`,
+ * and nothing else.
  */
 export function runner(run: Run): Action {
   const { name, act, checkInput, checkOutput, mapping, paging, longestText, onError } = run;
@@ -38,6 +39,8 @@ export function runner(run: Run): Action {
     try {
       outcome = await act(begun.input, context);
     } catch (thrown) {
+      // Not for the model to read: the app must have the member sign in again.
+      if (thrown instanceof GatewayError && thrown.code === 'session_over') throw thrown;
       return failure(thrown, context, onError);
     }
     if (outcome.kind === 'failed') return outcome;

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts';
-import type { MemberPrincipal } from '../oauth/principal.ts';
+import { ANONYMOUS, type MemberPrincipal } from '../oauth/principal.ts';
 import type { CallUpstream, UpstreamRequest, UpstreamResponse } from '../upstream/request.ts';
 import { fillPath, fillQuery, targetOf } from './argument-template.ts';
 import type { Action, CallContext, Outcome } from './tool.ts';
@@ -30,7 +30,7 @@ export function send(
       accept: 'application/json',
       ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    ...(asMember ? { principal: memberOf(principal) } : {}),
+    principal: asMember ? memberOf(principal) : ANONYMOUS,
     signal,
   });
 }

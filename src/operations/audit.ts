@@ -57,6 +57,8 @@ const ACTIONS = {
   client_revoked: 'success',
   /** The backend says that a member is gone, inactive or another than before: all that they let in has ended. */
   member_changed: 'success',
+  /** A backend says that the session is over that an app acted with, or there is none: the connection has ended. */
+  backend_session_over: 'failure',
   /** A command on the admin listener that nobody proved to be from the backend. */
   command_refused: 'alert',
   /** Somebody came with what had been used: everything issued on that grant is revoked (RFC 9700 §4.14.2, §4.5). */

@@ -127,6 +127,20 @@ function unknown(scheme: Scheme, description: string, protection: Protection): V
   return { ...unauthorized(scheme, description, protection), known: false };
 }
 
+/** For a request whose token was good until the backend ended what it stands on. In: every Authorization field. */
+export function signInAgain(authorization: readonly string[], protection: Protection): Challenge {
+  const { resource, offered, scopes } = protection;
+  const shown = parseAuthorization(authorization);
+  return {
+    scheme: shown.kind === 'none' ? 'Bearer' : shown.scheme,
+    status: 401,
+    error: 'invalid_token',
+    description: 'the member must sign in again',
+    resourceMetadata: resource.metadataUrl,
+    scope: offered ?? scopes,
+  };
+}
+
 function unauthorized(scheme: Scheme, description: string, protection: Protection): Refused {
   return refuse(scheme, 401, 'invalid_token', description, protection, protection.offered ?? protection.scopes);
 }

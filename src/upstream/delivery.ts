@@ -6,6 +6,7 @@ import { whenClosed } from '../http/when-closed.ts';
 import type { Visit } from './admission.ts';
 import { cutOff, isEventStream, noteEventStream } from './answer-stream.ts';
 import { answerTooLarge, byteCount } from './body-limit.ts';
+import type { Verdict } from './credentials/credential.ts';
 import { ClientGone, upstreamFailure, wasStaleConnection } from './failures.ts';
 import type { ResponseHead } from './headers.ts';
 import type { Upstream } from './pools.ts';
@@ -18,6 +19,8 @@ export interface DeliveryPlan {
   readonly response: ServerResponse;
   /** The most bytes of the body that are passed on, unless it is an event stream. */
   readonly limit: number;
+  /** Looks at the final status and the upstream's raw fields first; the answer waits until it has. */
+  readonly judge?: ((status: number, raw: readonly string[]) => Verdict | Promise<Verdict>) | undefined;
   /** Makes the client's status and fields of the final status and the upstream's raw fields; may throw GatewayError. */
   readonly head: (status: number, raw: readonly string[]) => ResponseHead;
 }
@@ -26,18 +29,23 @@ export interface DeliveryPlan {
  * One request on its way to an upstream, one answer on its way back, as a handler of undici's dispatcher. Out: resolves
  * when the answer has been passed on, cut off, or has no client any more; rejects with a GatewayError only while
  * nothing has been written, so that the caller can still answer. Throws, before anything is sent, when the upstream
- * takes no more requests (see Admission).
+ * takes no more requests (see Admission). Rejects with SendAgain when the plan's judge wants that.
  */
 export function deliver(plan: DeliveryPlan): Promise<void> {
   const visit = plan.upstream.admission.enter(plan.response.req.headers.accept === 'text/event-stream');
   return new Promise((resolve, reject) => new Delivery(plan, visit, resolve, reject).send());
 }
 
+/** The answer is not for the client: the request is to be sent once more. Nothing has been written. */
+export class SendAgain extends Error {
+  override readonly name = 'SendAgain';
+}
+
 class Delivery implements Dispatcher.DispatchHandler {
   readonly #plan: DeliveryPlan;
   readonly #visit: Visit;
   readonly #resolve: () => void;
-  readonly #reject: (failure: GatewayError) => void;
+  readonly #reject: (failure: GatewayError | SendAgain) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #idle: NodeJS.Timeout | undefined;
   #isTooLarge: (size: number) => boolean;
@@ -50,7 +58,12 @@ class Delivery implements Dispatcher.DispatchHandler {
   #gone = false;
   #over = false;
 
-  constructor(plan: DeliveryPlan, visit: Visit, resolve: () => void, reject: (failure: GatewayError) => void) {
+  constructor(
+    plan: DeliveryPlan,
+    visit: Visit,
+    resolve: () => void,
+    reject: (failure: GatewayError | SendAgain) => void,
+  ) {
     this.#plan = plan;
     this.#visit = visit;
     this.#resolve = resolve;
@@ -89,7 +102,7 @@ class Delivery implements Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     // 100 to 199 are not the answer (RFC 9110 §15.2); what is below 100 is none at all and fails in undici's parser.
-    const { response, head, upstream } = this.#plan;
+    const { judge, upstream } = this.#plan;
     if (status >= 100 && status < 200) {
       // undici waits anew after each of them, and so for ever.
       this.#idle ??= setTimeout(() => controller.abort(new GatewayError('upstream_timeout')), upstream.timeouts.head);
@@ -98,6 +111,30 @@ class Delivery implements Dispatcher.DispatchHandler {
     clearTimeout(this.#idle);
     this.#visit.answered(status);
     const raw = decodeFields(controller.rawHeaders);
+    const verdict = judge?.(status, raw) ?? 'deliver';
+    if (verdict instanceof Promise) {
+      controller.pause();
+      verdict.then(
+        (known) => this.#goOn(controller, status, raw, known),
+        (thrown: Error) => controller.abort(thrown),
+      );
+    } else this.#begin(controller, status, raw, verdict);
+  }
+
+  /** Outside of undici's own call, where a throw would be nobody's. */
+  #goOn(controller: Dispatcher.DispatchController, status: number, raw: readonly string[], verdict: Verdict): void {
+    if (this.#over) return;
+    try {
+      this.#begin(controller, status, raw, verdict);
+      controller.resume();
+    } catch (thrown) {
+      controller.abort(thrown as Error);
+    }
+  }
+
+  #begin(controller: Dispatcher.DispatchController, status: number, raw: readonly string[], verdict: Verdict): void {
+    if (verdict === 'again') throw new SendAgain();
+    const { response, head, upstream } = this.#plan;
     const stream = isEventStream(raw);
     // A throw here aborts the request with that error: nothing has been written yet.
     if (stream) this.#visit.becomeStream();
@@ -142,7 +179,10 @@ class Delivery implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     const { response } = this.#plan;
     if (this.#gone || error instanceof ClientGone) this.#finish();
-    else if (this.#maySendAgain && !this.#answered && wasStaleConnection(error)) {
+    else if (error instanceof SendAgain) {
+      this.#leave();
+      this.#reject(error);
+    } else if (this.#maySendAgain && !this.#answered && wasStaleConnection(error)) {
       this.#maySendAgain = false;
       this.#plan.upstream.connections.send(this.#plan.request, this, true);
     } else if (response.headersSent) {

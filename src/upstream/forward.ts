@@ -3,7 +3,10 @@ import { GatewayError } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { isEventStream } from './answer-stream.ts';
 import { type BodyLimits, refuseLargeAnswer, refuseLargeRequest } from './body-limit.ts';
-import { deliver } from './delivery.ts';
+import { type Attempt, type Credentials, NO_CREDENTIALS } from './credentials/credential.ts';
+import { heldBody } from './credentials/held-body.ts';
+import { withParameter } from './credentials/parameter.ts';
+import { deliver, SendAgain } from './delivery.ts';
 import { asksForWebSocket, requestFraming } from './framing.ts';
 import { type HeaderPolicy, headerPolicy, requestHeaders, responseHead } from './headers.ts';
 import type { Identity } from './identity.ts';
@@ -16,7 +19,7 @@ import { uploadOf, wholeBody } from './upload.ts';
  * the target that was judged and who it acts for, the upstream's name, how large both bodies may be, and what the path
  * is called there.
  * Throws GatewayError only while nothing has been written: `upstream_unreachable`, `upstream_timeout`,
- * `upstream_invalid`, `upstream_overloaded`, `upstream_unavailable`, `invalid_request`, `method_not_allowed`,
+ * `session_over`, `upstream_invalid`, `upstream_overloaded`, `upstream_unavailable`, `invalid_request`, `method_not_allowed`,
  * `payload_too_large`. After that a failure cuts the connection.
  */
 export type Forward = (exchange: Exchange, upstream: string, limits: BodyLimits, rewrite?: Rewrite) => Promise<void>;
@@ -26,10 +29,12 @@ export function createForward(options: {
   upstreams: Config['upstreams'];
   pools: Pools;
   identity: Identity;
+  /** What upstreams are shown that know nothing of us. */
+  credentials?: Credentials;
   /** Our public origin. */
   origin: string;
 }): Forward {
-  const { upstreams, origin, pools } = options;
+  const { upstreams, origin, pools, credentials = NO_CREDENTIALS } = options;
   const policies = new Map(
     Object.keys(upstreams).map((name) => [
       name,
@@ -37,13 +42,14 @@ export function createForward(options: {
     ]),
   );
 
-  return async (exchange, upstreamName, limits, rewrite) => {
-    const { request, response, target, principal, provenance, record, ownFields, replacement } = exchange;
-    if (asksForWebSocket(request)) {
-      throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
-    }
+  const send = async (
+    { request, response, target, principal, provenance, record, ownFields, replacement }: Exchange,
+    upstreamName: string,
+    limits: BodyLimits,
+    rewrite: Rewrite | undefined,
+    attempt: Attempt | undefined,
+  ): Promise<void> => {
     const framing = requestFraming(request);
-    refuseLargeRequest(framing, limits.request);
     const upstream = pools.get(upstreamName);
     const policy = policies.get(upstreamName) as HeaderPolicy;
     const known = options.identity(principal, upstreamName, upstream.identity);
@@ -53,15 +59,17 @@ export function createForward(options: {
     if (replacement !== undefined) headers.push('Content-Length', String(replacement.body.length));
     else if (framing.kind === 'length') headers.push('Content-Length', framing.length);
     for (const name in identity) headers.push(name, identity[name] as string);
+    const sent = attempt === undefined ? headers : withFields(headers, attempt.fields);
+    const at = rewrite === undefined ? target : { ...target, path: rewrite.inward(target.path) };
 
     record.asks(upstreamName);
     await deliver({
       upstream,
       request: {
         method: request.method ?? 'GET',
-        path: upstream.pathOf(rewrite === undefined ? target : { ...target, path: rewrite.inward(target.path) }),
+        path: upstream.pathOf(attempt?.query === undefined ? at : withParameter(at, attempt.query)),
         servername: policy.servername,
-        headers,
+        headers: sent,
         body:
           replacement !== undefined
             ? wholeBody(replacement.body)
@@ -71,6 +79,7 @@ export function createForward(options: {
       },
       response,
       limit: limits.response,
+      judge: attempt?.judge,
       head: (status, raw) => {
         record.answered(isEventStream(raw));
         refuseLargeAnswer(request.method ?? 'GET', status, raw, limits.response);
@@ -81,6 +90,40 @@ export function createForward(options: {
       },
     });
   };
+
+  return async (exchange, upstreamName, limits, rewrite) => {
+    const { request, principal } = exchange;
+    if (asksForWebSocket(request)) {
+      throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
+    }
+    const framing = requestFraming(request);
+    refuseLargeRequest(framing, limits.request);
+    const credential = credentials(upstreamName);
+    if (credential === undefined) return send(exchange, upstreamName, limits, rewrite, undefined);
+
+    const method = request.method ?? 'GET';
+    let attempt = await credential.attempt(principal, method);
+    const held = attempt.judge === undefined ? exchange : await heldBody(exchange, framing);
+    for (;;) {
+      try {
+        return await send(held, upstreamName, limits, rewrite, attempt);
+      } catch (thrown) {
+        if (!(thrown instanceof SendAgain)) throw thrown;
+      }
+      // Its body is gone with the first attempt, which was refused: the client still has it.
+      if (framing.kind !== 'none' && held.replacement === undefined) {
+        throw new GatewayError('upstream_unavailable', { headers: { 'retry-after': '1' } });
+      }
+      attempt = await credential.attempt(principal, method, attempt);
+    }
+  };
+}
+
+/** The fields of a request with those of a credential in place of any of these names. */
+function withFields(fields: readonly string[], own: Readonly<Record<string, string>>): string[] {
+  const names = new Set(Object.keys(own).map((name) => name.toLowerCase()));
+  const kept = fields.filter((_, at) => !names.has((fields[at - (at % 2)] as string).toLowerCase()));
+  return [...kept, ...Object.entries(own).flat()];
 }
 
 /** A Location inside the upstream is told by the name it has here. Changes `fields`, which has names and values in turn. */

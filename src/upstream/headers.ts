@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Config, UpstreamConfig } from '../config/schema.ts';
+import { type CredentialConfig, credentialField } from '../config/upstream-credential.ts';
 import { GatewayError } from '../errors.ts';
 import { type RequestField, type ResponseField, requestFields, responseFields } from '../http/header-names.ts';
 import type { Provenance } from '../http/provenance.ts';
@@ -64,7 +65,11 @@ export function headerPolicy(options: {
   return {
     request: {
       lane,
-      judge: requestFields({ knownOnly: lane === 'protected', ...request }),
+      judge: requestFields({
+        knownOnly: lane === 'protected',
+        ...request,
+        drop: [...request.drop, ...credentialNames(upstream.credential, lane)],
+      }),
       host: hostFor(upstream, origin),
       origin: forwardedOrigin(origin),
       ownCookie,
@@ -88,6 +93,18 @@ function hostFor(upstream: UpstreamConfig, origin: string): string {
   const url = new URL(upstream.url);
   const told = upstream.host ?? (url.protocol === 'https:' ? 'upstream' : 'public');
   return told === 'public' ? new URL(origin).host : url.host;
+}
+
+/**
+ * The fields of a credential, which no client may say itself. Those that members' own browsers are known by stay as they
+ * are on the site: its cookies, and HTTP authentication, of which a Bearer token is for us in any case.
+ */
+function credentialNames(credential: CredentialConfig | undefined, lane: Lane): readonly string[] {
+  const field = credentialField(credential);
+  const csrf = credential?.kind === 'session' && lane === 'protected' ? [credential.csrf?.header ?? []].flat() : [];
+  return field === undefined || field === 'cookie' || (field === 'authorization' && lane === 'site')
+    ? csrf
+    : [field, ...csrf];
 }
 
 function serverName(url: URL): string {

@@ -1,4 +1,4 @@
-import type { MemberPrincipal } from '../oauth/principal.ts';
+import type { Principal } from '../oauth/principal.ts';
 
 /** One call of ours to an upstream, for the Account API and the login connectors. */
 export interface UpstreamRequest {
@@ -9,8 +9,11 @@ export interface UpstreamRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Whose identity the upstream is shown: headers and signed assertion, as configured for it. */
-  readonly principal?: MemberPrincipal;
+  /**
+   * Who the call is for: the upstream is shown their identity, and what its `credential` has for them. Left out, it is a
+   * call of the gate's own, which shows neither.
+   */
+  readonly principal?: Principal;
   readonly signal?: AbortSignal;
 }
 
@@ -23,6 +26,7 @@ export interface UpstreamResponse {
 
 /**
  * Calls an upstream. Never follows a redirect; answers over 2 MiB are refused. Throws GatewayError
+ * `session_over`,
  * `upstream_unreachable`, `upstream_timeout`, `upstream_invalid`, `upstream_overloaded` or `upstream_unavailable`; any HTTP status is an answer, not a failure.
  */
 export type CallUpstream = (request: UpstreamRequest) => Promise<UpstreamResponse>;

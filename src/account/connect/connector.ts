@@ -27,6 +27,8 @@ export interface Connector {
   readonly headers: readonly HeaderTemplate[];
   /** Whose values go into the call: a client's arguments, or what another upstream gave; else the token's alone. */
   readonly takes: 'arguments' | 'data' | 'nothing';
+  /** Whether the call says whose it is: by the id of the member of the token. */
+  readonly namesMember: boolean;
   /** Whether it changes something, so that it is never made twice. */
   readonly writes: boolean;
   readonly outcome: Outcome;
@@ -80,6 +82,7 @@ export function compileConnector(values: DirectiveArguments['connect'], site: Co
     : reader.named.has('this') || reader.named.has('batch')
       ? 'data'
       : 'nothing';
+  const namesMember = reader.named.get('context')?.has('sub') === true;
   const outcome = compileOutcome(values, site, inSelection);
   const literal = literalAt(node, 'selection');
   const selection = reader.selection(literal, inSelection);
@@ -94,6 +97,7 @@ export function compileConnector(values: DirectiveArguments['connect'], site: Co
     body: body && { kind, evaluate: body },
     headers,
     takes,
+    namesMember,
     writes,
     outcome,
     select: compileSelection(selection),

@@ -69,6 +69,8 @@ interface SourceMapping {
 /** What mappings may name besides the contract. */
 export interface MappingNames {
   readonly upstreams: readonly string[];
+  /** Those of them that are shown one key for all members, and so give anybody's records. */
+  readonly keyed?: readonly string[] | undefined;
   /** The keys of $config. A secret one goes into calls and never into what a client reads. */
   readonly config: { readonly open: readonly string[]; readonly secret: readonly string[] };
 }
@@ -151,14 +153,16 @@ class MappingReader implements Mapping {
   complete = true;
   readonly #contract: GraphQLSchema;
   readonly #upstreams: readonly string[];
+  readonly #keyed: readonly string[];
   readonly #mistakes: Mistakes;
   /** What every text may name: in a call, and in what is made of its answer. */
   readonly #inRequest: Allowed;
   readonly #inSelection: Allowed;
 
-  constructor(contract: GraphQLSchema, { upstreams, config }: MappingNames, mistakes: Mistakes) {
+  constructor(contract: GraphQLSchema, { upstreams, keyed = [], config }: MappingNames, mistakes: Mistakes) {
     this.#contract = contract;
     this.#upstreams = upstreams;
+    this.#keyed = keyed;
     this.#mistakes = mistakes;
     this.#inRequest = { context: CONTEXT_KEYS, config: keys([...config.open, ...config.secret]) };
     this.#inSelection = { context: CONTEXT_KEYS, config: keys(config.open) };
@@ -181,6 +185,9 @@ class MappingReader implements Mapping {
     if (this.sources.has(name)) this.#wrong(place, 'schema', `the source "${name}" is named twice`);
     if (!this.#upstreams.includes(name)) {
       this.#wrong(place, 'schema', `the configuration has no upstream "${name}", only ${this.#upstreams.join(', ')}`);
+    }
+    if (this.#keyed.includes(name) && values.graphql !== undefined) {
+      this.#wrong(place, 'schema', `"${name}" is shown one key for all members: it cannot be asked in GraphQL`);
     }
     const reader = new TextReader('schema', this.#mistakes);
     const site = { node, coordinate: 'schema', mistakes: this.#mistakes, reader, allowed: this.#inRequest };
@@ -223,7 +230,7 @@ class MappingReader implements Mapping {
       inRequest: { ...this.#inRequest, batch: keys(fields) },
       inSelection: this.#inSelection,
     });
-    if (connector === undefined) return;
+    if (connector === undefined || !this.#keptToMember(connector, node, type)) return;
     const [key, ...more] = reader.named.get('batch') ?? [];
     if (key === undefined || more.length > 0) {
       this.#wrong(node, type, 'http names exactly one key of the objects as $batch.key');
@@ -298,6 +305,7 @@ class MappingReader implements Mapping {
     });
     const pages = connection && paging && this.#pages(paging, connection, coordinate, reader);
     if (connector === undefined || (connection !== undefined && pages === undefined)) return;
+    if (!this.#keptToMember(connector, node, coordinate)) return;
     const [place] = pages === undefined ? [] : PAGE_KEYS[pages.style];
     if (connection !== undefined && place !== undefined && !reader.named.get('page')?.has(place)) {
       this.#wrong(connection, coordinate, `@connection: http does not ask for $page.${place}`);
@@ -343,6 +351,13 @@ class MappingReader implements Mapping {
   #knownSource({ source }: DirectiveArguments['connect'], node: ConstDirectiveNode, coordinate: string): boolean {
     if (this.sources.has(source)) return true;
     this.#wrong(literalAt(node, 'source'), coordinate, `no @source is named "${source}"`);
+    return false;
+  }
+
+  #keptToMember({ source, namesMember }: Connector, node: ConstDirectiveNode, coordinate: string): boolean {
+    if (namesMember || !this.#keyed.includes(source)) return true;
+    const message = `"${source}" is shown one key for all members: http must name $context.sub`;
+    this.#wrong(literalAt(node, 'source'), coordinate, message);
     return false;
   }
 

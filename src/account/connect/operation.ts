@@ -45,6 +45,8 @@ export class Operation {
   readonly #batches = new Map<TypeMapping, Batch>();
   /** Errors with their places, for the answer's list: a field can throw one, and a GraphQL upstream have several there. */
   readonly alsoFailed: GraphQLError[] = [];
+  /** An upstream says that the member must sign in again: then no answer is worth giving. */
+  sessionOver: GatewayError | undefined;
   #calls = 0;
 
   constructor(options: OperationOptions) {
@@ -152,6 +154,7 @@ export class Operation {
     try {
       response = await Promise.race([call({ ...request, principal, signal }), this.#ended]);
     } catch (thrown) {
+      if (thrown instanceof GatewayError && thrown.code === 'session_over') this.sessionOver = thrown;
       if (signal.aborted) throw new AccountError('UPSTREAM_TIMEOUT', { cause: thrown });
       const code = thrown instanceof GatewayError ? FAILURES[thrown.code] : undefined;
       throw new AccountError(code ?? 'INTERNAL_SERVER_ERROR', { cause: thrown });

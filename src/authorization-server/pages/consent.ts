@@ -11,6 +11,8 @@ export interface ConsentView {
   readonly firstTime: boolean;
   /** The page of connected apps; undefined: there is none. */
   readonly connectedApps: string | undefined;
+  /** Whether the app acts with the session that the member has at the school. */
+  readonly ownSession: boolean;
   readonly groups: readonly ScopeGroup[];
   /** The form's action, and the link to sign in as someone else. */
   readonly action: string;
@@ -79,6 +81,7 @@ ${links(words, view.app)}
 <form method="post" action="${view.action}">
 <input type="hidden" name="csrf" value="${view.csrf}">
 ${view.groups.map((group) => fieldset(words, group))}
+${view.ownSession && html`<p class="notice">${words.html('consent.session')}</p>`}
 <div class="actions">
 <button type="submit" name="decision" value="deny">${words.html('consent.cancel')}</button>
 <button type="submit" name="decision" value="approve">${words.html('consent.approve')}</button>

@@ -1,7 +1,7 @@
 import type { FormLoginConfig } from '../../config/form-login.ts';
 import { compilePattern } from '../../config/pattern.ts';
+import { namePattern } from '../../http/cookie-names.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
-import { namePattern } from '../cookies.ts';
 import { at } from '../whoami/json-pointer.ts';
 import { unusable } from '../whoami/unusable.ts';
 import { cookiesSet } from './cookie-jar.ts';

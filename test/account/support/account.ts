@@ -64,7 +64,7 @@ export function callOver(origin: string, timeout = 5000): CallUpstream {
         method,
         body: body ?? null,
         redirect: 'manual',
-        headers: { ...headers, 'x-member-id': principal?.sub ?? '' },
+        headers: { ...headers, 'x-member-id': principal?.kind === 'member' ? principal.sub : '' },
         signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
       });
       return { status: response.status, headers: {}, body: await response.text() };

@@ -84,6 +84,7 @@ describe('the pages', () => {
     switchAccount: '0',
     csrf: '0',
     nothingTicked: true,
+    ownSession: true,
     firstTime: true,
     connectedApps: '0',
   };

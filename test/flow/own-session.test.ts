@@ -1,0 +1,322 @@
+import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createLog } from '../../src/operations/log.ts';
+import { bearer, introspect, revoke } from '../support/app.ts';
+import { type ConnectedMember, type CookieSchool, connectWith, startCookieSchool } from '../support/cookie-school.ts';
+import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+const overridesFor = (url: string, credential: object = {}) => ({
+  upstreams: {
+    school: {
+      url,
+      identity: [],
+      credential: { kind: 'session', cookies: ['school_session', 'remember_*'], ...credential },
+    },
+  },
+  routes: [{ match: '* /api/legacy/**', upstream: 'school', anonymous: 'refuse' }],
+  mcp: {
+    resources: [],
+    prompts: [],
+    tools: [
+      {
+        name: 'my_things',
+        title: 'Mine',
+        description: 'Mine.',
+        scopes: ['courses:read'],
+        get: { upstream: 'school', path: '/api/legacy/things' },
+      },
+    ],
+  },
+});
+
+const ask = (gate: { origin: string }, { token }: Pick<ConnectedMember, 'token'>, init: RequestInit = {}) =>
+  fetch(`${gate.origin}/api/legacy/things`, {
+    redirect: 'manual',
+    ...init,
+    headers: { ...bearer(token), ...init.headers },
+  });
+
+const ofMember = async (answer: Response) => {
+  const text = await answer.text();
+  return answer.status === 200 ? JSON.parse(text).member : answer.status;
+};
+
+describe('the member’s own session at a backend', () => {
+  let school: CookieSchool;
+  let world: World;
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'coursegate-session-'));
+    school = await startCookieSchool();
+    world = await startWorld({
+      profile: 'A',
+      data: folder,
+      log: createLog('info', openSync(join(folder, 'log'), 'w')),
+      overrides: overridesFor(school.url, { csrf: { cookie: 'xsrf', header: 'X-XSRF-TOKEN', path: '/csrf' } }),
+    });
+  });
+  afterAll(async () => {
+    await world.close();
+    await school.close();
+    rmSync(folder, { recursive: true });
+  });
+  beforeEach(() => {
+    Object.assign(school, { rotates: false, nobody: 'status', hold: undefined });
+  });
+  const log = () => readFileSync(join(folder, 'log'), 'utf8');
+  /** How often it is written that a connection has ended this way. */
+  const ended = (grant: string) =>
+    log()
+      .split('\n')
+      .filter((line) => line.includes('"event.action":"backend_session_over"') && line.includes(grant)).length;
+  const connected = (member: string, more: Record<string, string> = {}) => {
+    const session = school.signIn(member);
+    return connectWith(world.origin, { school_session: session, ...more }).then((one) => ({ ...one, session }));
+  };
+
+  it('goes with what an app asks, each member’s with their own, and nothing else of the browser or the app', async () => {
+    const ann = await connected('ann', { remember_1: 'yes', theme: 'dark', other: 'x' });
+    const bob = await connected('bob');
+    expect(await ofMember(await ask(world, ann, { headers: { cookie: `school_session=${bob.session}` } }))).toBe('ann');
+    expect(school.cookies().at(-1)).toBe(`school_session=${ann.session}; remember_1=yes`);
+    expect(await ofMember(await ask(world, bob))).toBe('bob');
+    expect(school.cookies().at(-1)).toBe(`school_session=${bob.session}`);
+    const { rawHeaders } = school.requests.at(-1) ?? { rawHeaders: [] };
+    expect(rawHeaders.join('\n')).not.toContain(bob.token);
+  });
+
+  it('is told of on the consent page', async () => {
+    const { consent } = await connected('ann');
+    expect(consent).toContain('this app acts with your own sign-in at <bdi>Harbour Lane School</bdi>');
+  });
+
+  it('is never shown to an app, and no cookie that the backend sets is', async () => {
+    school.rotates = true;
+    const ann = await connected('ann');
+    const answer = await ask(world, ann);
+    expect([...answer.headers].join('\n')).not.toMatch(/set-cookie|sess-/);
+    expect(await answer.text()).not.toContain('sess-');
+  });
+
+  it('is kept as the backend changes it, one request after another and many at once', async () => {
+    school.rotates = true;
+    const ann = await connected('ann');
+    for (let round = 0; round < 5; round += 1) expect(await ofMember(await ask(world, ann))).toBe('ann');
+    expect(new Set(school.cookies().slice(-5)).size).toBe(5);
+
+    // All leave with the same cookie, which only the first to arrive can use: the others are sent again with the new.
+    let go = () => {};
+    school.hold = new Promise((resolve) => {
+      go = resolve;
+    });
+    const before = school.cookies().length;
+    const under = Promise.all(Array.from({ length: 5 }, () => ask(world, ann).then(ofMember)));
+    await expect.poll(() => school.cookies().length).toBe(before + 5);
+    go();
+    expect(await under).toEqual(Array.from({ length: 5 }, () => 'ann'));
+    expect(await ofMember(await ask(world, ann))).toBe('ann');
+  });
+
+  it('sends a change again with its body when the cookie was changed meanwhile', async () => {
+    school.rotates = true;
+    const ann = await connected('ann');
+    await (await ask(world, ann, { method: 'POST', body: '{"first":1}' })).text();
+    let go = () => {};
+    school.hold = new Promise((resolve) => {
+      go = resolve;
+    });
+    const before = school.cookies().length;
+    const post = (n: number) =>
+      ask(world, ann, { method: 'POST', headers: { 'content-type': 'application/json' }, body: `{"n":${n}}` });
+    const under = Promise.all([post(1), post(2)].map(async (one) => (await (await one).json()) as { body: string }));
+    await expect.poll(() => school.cookies().length).toBe(before + 2);
+    go();
+    expect((await under).map(({ body }) => body)).toEqual(['{"n":1}', '{"n":2}']);
+  });
+
+  it('comes with the backend’s own token against forged requests, and from the site’s own address', async () => {
+    const ann = await connected('ann');
+    const answer = await ask(world, ann, {
+      method: 'POST',
+      headers: { origin: 'https://app.example', referer: 'https://app.example/x', 'x-xsrf-token': 'forged' },
+      body: '{}',
+    });
+    expect(await answer.json()).toMatchObject({
+      member: 'ann',
+      origin: world.origin,
+      referer: `${world.origin}/`,
+      token: 'token-of-ann=',
+    });
+    expect(school.cookies().at(-1)).toBe(`school_session=${ann.session}; xsrf=token-of-ann%3D`);
+    const read = await ask(world, ann);
+    expect(await read.json()).toMatchObject({ token: '', origin: '' });
+  });
+
+  it.each(['status', 'redirect'] as const)(
+    'that is over, said by %s, ends the connection with a challenge',
+    async (nobody) => {
+      school.nobody = nobody;
+      const ann = await connected('ann');
+      const other = await connected('ann');
+      expect(await ofMember(await ask(world, ann))).toBe('ann');
+      school.signOut(ann.session);
+      const before = ended('"user.id":"ann"');
+      const answer = await ask(world, ann, { headers: { origin: 'https://app.example' } });
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toBe(
+        `Bearer error="invalid_token", error_description="the member must sign in again", resource_metadata="${world.origin}/.well-known/oauth-protected-resource"`,
+      );
+      expect(await answer.json()).toEqual({
+        error: 'invalid_token',
+        error_description: 'the member must sign in again',
+      });
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+      expect(ended('"user.id":"ann"')).toBe(before + 1);
+      expect(await introspect(ann.app, ann.token)).toEqual({ active: false });
+      const sent = school.requests.length;
+      expect((await ask(world, ann)).status).toBe(401);
+      expect(school.requests.length).toBe(sent);
+      // The member's other app has a session of its own.
+      expect(await ofMember(await ask(world, other))).toBe('ann');
+    },
+  );
+
+  it('that is over makes one end of many requests at once, and no failure of the backend', async () => {
+    const ann = await connected('ann');
+    school.signOut(ann.session);
+    const before = ended(ann.app.client.client_id);
+    const answers = await Promise.all(Array.from({ length: 12 }, () => ask(world, ann)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 401));
+    expect(ended(ann.app.client.client_id)).toBe(before + 1);
+    expect(await ofMember(await ask(world, await connected('bob')))).toBe('bob');
+  });
+
+  it('ends with the grant: the next request is 401, nothing is sent, and nothing of it is left', async () => {
+    const ann = await connected('ann');
+    expect(await ofMember(await ask(world, ann))).toBe('ann');
+    await revoke(ann.app, ann.refreshToken);
+    const sent = school.requests.length;
+    expect((await ask(world, ann)).status).toBe(401);
+    expect(school.requests.length).toBe(sent);
+  });
+
+  it('is not brought back by an answer that comes after it has ended', async () => {
+    school.rotates = true;
+    const ann = await connected('ann');
+    let go = () => {};
+    school.hold = new Promise((resolve) => {
+      go = resolve;
+    });
+    const before = school.cookies().length;
+    const under = ask(world, ann);
+    await expect.poll(() => school.cookies().length).toBe(before + 1);
+    await revoke(ann.app, ann.refreshToken);
+    go();
+    await (await under).text();
+    const { DatabaseSync } = await import('node:sqlite');
+    const database = new DatabaseSync(join(folder, 'coursegate.db'), { readOnly: true });
+    const kept = database.prepare("SELECT count(*) AS n FROM entry WHERE kind = 'BackendSession'").get() as {
+      n: number;
+    };
+    const grants = database.prepare("SELECT count(*) AS n FROM entry WHERE kind = 'Grant'").get() as { n: number };
+    database.close();
+    expect(kept.n).toBe(grants.n);
+    expect(kept.n).toBeGreaterThan(0);
+  });
+
+  it('goes with tools, and a tool whose session is over is answered with the challenge', async () => {
+    const ann = await connected('ann');
+    const call = () =>
+      fetch(`${world.origin}/mcp`, {
+        method: 'POST',
+        headers: {
+          ...bearer(ann.token),
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'my_things', arguments: {} },
+        }),
+      });
+    expect(await (await call()).text()).toContain('\\"member\\":\\"ann\\"');
+    school.signOut(ann.session);
+    const over = await call();
+    expect(over.status).toBe(401);
+    expect(over.headers.get('www-authenticate')).toContain('error="invalid_token"');
+    expect(over.headers.get('www-authenticate')).toContain('/.well-known/oauth-protected-resource/mcp"');
+  });
+
+  it('is nowhere in the files of the store, nor in the log', async () => {
+    const secret = 'remembered-for-ever-and-secret';
+    const ann = await connected('ann', { remember_me: secret });
+    await (await ask(world, ann)).text();
+    expect(school.cookies().at(-1)).toContain(secret);
+    const written = readdirSync(folder)
+      .map((name) => readFileSync(join(folder, name), 'latin1'))
+      .join('');
+    for (const value of [ann.session, secret, Buffer.from(secret).toString('base64url').slice(0, 20)]) {
+      expect(written).not.toContain(value);
+    }
+  });
+
+  it('does not go to the site with a page that somebody opens', async () => {
+    const ann = await connected('ann');
+    await (await fetch(`${world.origin}/api/legacy-page`, { headers: bearer(ann.token) })).text();
+    expect(school.requests.at(-1)?.values('cookie')).toEqual([]);
+  });
+});
+
+describe.skipIf(!redisPresent())('the member’s own session, shared by two gates on Redis', () => {
+  let redis: RedisServer;
+  let school: CookieSchool;
+  let world: World;
+  let replica: World;
+  beforeAll(async () => {
+    redis = await startRedis();
+    school = await startCookieSchool();
+    const environment = { REDIS_URL: redis.url, COURSEGATE_SECRET: 'k'.repeat(32) };
+    const overrides = {
+      ...overridesFor(school.url),
+      store: { kind: 'redis', url: { env: 'REDIS_URL' } },
+      secret: { env: 'COURSEGATE_SECRET' },
+    };
+    world = await startWorld({ profile: 'A', environment, overrides });
+    replica = await startWorld({ profile: 'A', environment, overrides: { ...overrides, origin: world.origin } });
+  });
+  afterAll(async () => {
+    await replica.close();
+    await world.close();
+    await school.close();
+    await redis.close();
+  });
+
+  it('is one at both, whoever changes it, and ends at both', async () => {
+    school.rotates = true;
+    const session = school.signIn('ann');
+    const ann = await connectWith(world.origin, { school_session: session });
+    for (let round = 0; round < 6; round += 1) {
+      expect(await ofMember(await ask(round % 2 === 0 ? world : replica, ann))).toBe('ann');
+    }
+    const client = new Redis(redis.socket);
+    const keys = await client.keys('*');
+    const dump = await Promise.all(
+      keys.map(async (key) => `${key} ${(await client.dumpBuffer(key))?.toString('latin1')}`),
+    );
+    client.disconnect();
+    expect(keys.filter((key) => key.includes(':entry:BackendSession:'))).toHaveLength(1);
+    for (const value of [session, 'sess-', 'school_session']) expect(dump.join('\n')).not.toContain(value);
+
+    await revoke(ann.app, ann.refreshToken);
+    const sent = school.requests.length;
+    // Within five seconds a replica may still take the token for good; it has no session to send by then.
+    expect((await ask(replica, ann)).status).toBe(401);
+    expect(school.requests.length).toBe(sent);
+  });
+});

@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { type App, authorizationRequest, redeem, registerApp } from './app.ts';
+import { createBrowser } from './browser.ts';
+import { offeredScopes } from './member.ts';
+import { type RecordingUpstream, startRecordingUpstream } from './recording-upstream.ts';
+
+/** A legacy school that knows its members by the session cookie of a browser, and by nothing else. */
+export interface CookieSchool extends Pick<RecordingUpstream, 'url' | 'requests' | 'close'> {
+  /** A new session of a member. Out: the value of the cookie. */
+  signIn(member: string): string;
+  signOut(session: string): void;
+  /** Whether each answer to a member gives another cookie, after which the old one is nobody's. */
+  rotates: boolean;
+  /** How it tells who is not signed in: 401, or the way to its sign-in page. */
+  nobody: 'status' | 'redirect';
+  /** What requests under /api/legacy were sent as Cookie, in order. */
+  cookies(): string[];
+  /** What is held back until it resolves. */
+  hold: Promise<void> | undefined;
+}
+
+const sessionOf = (request: IncomingMessage): string =>
+  /(?:^|; )school_session=([^;]*)/.exec(request.headers.cookie ?? '')?.[1] ?? '';
+
+export async function startCookieSchool(): Promise<CookieSchool> {
+  const sessions = new Map<string, string>();
+  const begin = (member: string): string => {
+    const session = `sess-${randomBytes(18).toString('hex')}`;
+    sessions.set(session, member);
+    return session;
+  };
+  const upstream = await startRecordingUpstream(async (request, response, recorded) => {
+    await recorded.whole;
+    const session = sessionOf(request);
+    const member = sessions.get(session);
+    const { pathname } = new URL(request.url ?? '', 'http://school');
+    const answer = (status: number, body: object, headers: Record<string, string | string[]> = {}) =>
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+    if (pathname === '/api/me') {
+      answer(member === undefined ? 401 : 200, { id: member, email: `${member}@school.example`, name: member });
+      return;
+    }
+    if (pathname === '/csrf') {
+      response.writeHead(204, { 'set-cookie': `xsrf=token-of-${member}%3D; Path=/` }).end();
+      return;
+    }
+    await school.hold;
+    if (!sessions.has(session)) {
+      const fresh = { 'set-cookie': `school_session=${begin('nobody')}; Path=/` };
+      if (school.nobody === 'redirect') response.writeHead(302, { ...fresh, location: '/login?next=x' }).end();
+      else answer(401, { error: 'who are you?' }, fresh);
+      return;
+    }
+    const set = ['theme=dark; Path=/'];
+    if (school.rotates) {
+      sessions.delete(session);
+      set.push(`school_session=${begin(String(member))}; Path=/; HttpOnly`);
+    }
+    const { origin = '', referer = '', 'x-xsrf-token': token = '' } = request.headers;
+    answer(200, { member, origin, referer, token, body: recorded.body.toString() }, { 'set-cookie': set });
+  });
+  const school: CookieSchool = {
+    url: upstream.url,
+    requests: upstream.requests,
+    close: upstream.close,
+    signIn: begin,
+    signOut: (session) => void sessions.delete(session),
+    rotates: false,
+    nobody: 'status',
+    hold: undefined,
+    cookies: () =>
+      upstream.requests
+        .filter(({ target }) => target.startsWith('/api/legacy'))
+        .map((request) => request.values('cookie').join(' | ')),
+  };
+  return school;
+}
+
+export interface ConnectedMember {
+  readonly app: App;
+  readonly token: string;
+  readonly refreshToken: string;
+  /** The page that asked them. */
+  readonly consent: string;
+}
+
+/** Lets a new app in, in a browser that shows these cookies. */
+export async function connectWith(origin: string, cookies: Readonly<Record<string, string>>): Promise<ConnectedMember> {
+  const app = await registerApp(origin);
+  const request = await authorizationRequest(app);
+  const browser = createBrowser();
+  for (const [name, value] of Object.entries(cookies)) browser.cookies.set(name, { value, path: '/' });
+  const page = await browser.open(request.url);
+  const fields = { decision: 'approve', scope: offeredScopes(page) };
+  const last = await browser.submit(page, fields, (location) => !location.startsWith(app.redirectUri));
+  const tokens = await redeem(app, request, new URL(last.location ?? ''));
+  return { app, token: tokens.access_token, refreshToken: String(tokens.refresh_token), consent: page.text };
+}
