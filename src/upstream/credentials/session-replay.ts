@@ -8,7 +8,7 @@ import { type Attempt, type Credential, NOTHING, type Verdict } from './credenti
 import { type CookieChange, cookieChanges } from './set-cookie.ts';
 
 /** The member's own session at the backends, as it hangs on one grant. */
-export interface KeptSession {
+interface KeptSession {
   readonly grantId: string;
   /** Name and value, as the browser sent them or a backend set them last. */
   readonly cookies: readonly (readonly [name: string, value: string])[];
@@ -17,13 +17,13 @@ export interface KeptSession {
 }
 
 /** Where sessions are kept. Every method throws GatewayError `store_unavailable`. */
-export interface KeptSessions {
+interface KeptSessions {
   find(grantId: string): Promise<KeptSession | undefined>;
   /** In: a session as it was found, and its cookies from now on. Out: false when it has changed, or ended, since. */
   replace(found: KeptSession, cookies: KeptSession['cookies']): Promise<boolean>;
 }
 
-export type WhyOver = 'backend_session_over' | 'backend_session_missing';
+type WhyOver = 'backend_session_over' | 'backend_session_missing';
 
 export interface SessionReplayOptions {
   readonly config: SessionCredential;

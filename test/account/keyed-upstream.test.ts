@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { buildAccountSchema } from '../../src/account/schema.ts';
+
+const CONTRACT = `
+type Query { viewer: Viewer! order(id: ID!): Order }
+type Viewer { id: ID! orders: [Order!]! }
+type Order { id: ID! }
+`;
+
+const mapping = (source: string, order: string, orders: string) => ({
+  file: 'school.graphql',
+  text: `extend schema ${source}
+extend type Query {
+  viewer: Viewer! @connect(source: "school", http: { GET: "/members/{$context.sub}" }, selection: "id")
+  order(id: ID!): Order @connect(source: "school", http: { GET: "${order}" }, selection: "id")
+}
+extend type Viewer {
+  orders: [Order!]! @connect(source: "school", http: { GET: "${orders}" }, selection: "id")
+}
+`,
+});
+
+const built = (text: ReturnType<typeof mapping>, keyed: string[]): string => {
+  try {
+    buildAccountSchema(CONTRACT, [text], {
+      upstreams: ['school'],
+      keyed,
+      scopes: [],
+      config: { open: [], secret: [] },
+    });
+    return '';
+  } catch (thrown) {
+    return (thrown as Error).message;
+  }
+};
+
+describe('a mapping to an upstream with one key for all members', () => {
+  const PLAIN = '@source(name: "school")';
+  const OPEN = mapping(PLAIN, '/orders/{$args.id}', '/orders?of={$this.id}');
+  const OWN = mapping(PLAIN, '/members/{$context.sub}/orders/{$args.id}', '/orders/of/{$context.sub}');
+
+  it('names the member in each call', () => {
+    const message = built(OPEN, ['school']);
+    expect(message).toMatch(/school\.graphql:4:\d+ +Query\.order: "school" is shown one key for all members/);
+    expect(built(OPEN, [])).not.toContain('one key');
+    expect(built(OWN, ['school'])).not.toContain('one key');
+  });
+
+  it('asks it nothing in GraphQL, where a document may name anybody', () => {
+    const graphql = mapping('@source(name: "school", graphql: { path: "/graphql" })', '/{$context.sub}', '/x');
+    expect(built(graphql, ['school'])).toContain('it cannot be asked in GraphQL');
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { load, mistakes, SMALL } from './fixture.ts';
+
+const KEY = { environment: { KEY: 'a-key-for-the-backend' } };
+const BRIDGE = SMALL.replace(
+  /login:[\s\S]*?upstreams:/,
+  'login: { kind: bridge, url: /connect, secret: { env: BRIDGE } }\nupstreams:',
+);
+
+const withCredential = (credential: string, rest = '', base = SMALL) =>
+  base.replace('{ url: http://127.0.0.1:4000 }', `{ url: http://127.0.0.1:4000, credential: ${credential} }`) + rest;
+const SERVICE_KEY = '{ kind: key, header: X-API-Key, secret: { env: KEY } }';
+
+describe('upstreams.*.credential', () => {
+  it('has defaults for each kind', async () => {
+    const { config } = await load(withCredential('{ kind: session, cookies: [school_session] }'));
+    expect(config.upstreams.school?.credential).toEqual({
+      kind: 'session',
+      cookies: ['school_session'],
+      over: { statuses: [401] },
+    });
+    const token = await load(withCredential('{ kind: token, mint: { path: "/tokens/{member.id}" } }'));
+    expect(token.config.upstreams.school?.credential).toEqual({
+      kind: 'token',
+      mint: { method: 'POST', path: '/tokens/{member.id}' },
+      token: '/token',
+      lifetime: 300,
+      header: 'Authorization',
+    });
+  });
+
+  it('keeps the list of identity as it was, beside it', async () => {
+    const text = withCredential(SERVICE_KEY).replace('credential:', 'identity: [headers], credential:');
+    const { config, upstreamSecrets } = await load(text, KEY);
+    expect(config.upstreams.school?.identity).toEqual(['headers']);
+    expect(JSON.stringify(config)).not.toContain(KEY.environment.KEY);
+    expect([...upstreamSecrets]).toEqual([['upstreams.school.credential.secret', KEY.environment.KEY]]);
+  });
+
+  it.each([
+    ['{ kind: session, cookies: [school_session, "*"] }', 'must be more than *'],
+    ['{ kind: session, cookies: [school_session, coursegate_session] }', 'is a cookie of coursegate itself'],
+    ['{ kind: session, cookies: [tracking] }', 'has none of login.cookies, by which members are known'],
+    ['{ kind: session, cookies: [school_session], over: { redirects: "(" } }', "is no pattern in RE2's syntax"],
+    ['{ kind: token, mint: { path: /tokens } }', 'must name {member.id}'],
+    ['{ kind: token, mint: { path: "/tokens/{id}" } }', 'must have no { } or #'],
+    ['{ kind: token, mint: { path: "/t/{member.id}", upstream: nobody } }', 'there is no upstream "nobody"'],
+    ['{ kind: token, mint: { path: "/t/{member.id}" }, header: X-Member-Id }', 'is a field that is set otherwise'],
+    ['{ kind: token, mint: { path: "/t/{member.id}" }, token: token }', 'must be a JSON pointer'],
+    ['{ kind: key, secret: { env: KEY } }', 'needs one of `header` and `query`'],
+    ['{ kind: key, header: X-K, query: k, secret: { env: KEY } }', 'needs one of `header` and `query`'],
+    ['{ kind: key, header: X-K, secret: { env: NONE } }', 'environment variable NONE is not set'],
+    ['{ kind: key, header: X-K, secret: { env: SHORT } }', 'must be 8 or more visible ASCII characters'],
+    ['{ kind: key, header: X-K, secret: abc }', 'a secret is never written here itself'],
+  ])('%s: %s', async (credential, message) => {
+    const found = await mistakes(withCredential(credential), { environment: { ...KEY.environment, SHORT: 'abc' } });
+    expect(found).toEqual([expect.stringContaining(message)]);
+    expect(found[0]).toMatch(/^gate\.yaml:\d+:\d+ {2}upstreams\.school\.credential/);
+  });
+
+  it('keeps no session where no browser shows one', async () => {
+    const text = withCredential('{ kind: session, cookies: [school_session] }', '', BRIDGE);
+    expect(await mistakes(text, { environment: { BRIDGE: 'b'.repeat(32) } })).toEqual([
+      expect.stringContaining(
+        'upstreams.school.credential.kind: with login.kind bridge no session of the backend is seen',
+      ),
+    ]);
+  });
+
+  it.each([
+    ['GET /api/orders', '', false],
+    ['GET /api/orders', ', anonymous: refuse', false],
+    ['GET /api/orders/**', ', scopes: []', false],
+    ['GET /api/orders', ', anonymous: serve', true],
+    ['GET /api/v1/{member.id}/orders', ', anonymous: refuse', true],
+    ['GET /api/orders', ', anonymous: refuse, rewrite: "/m/{member.id}/orders"', true],
+    ['GET /api/orders', ', anonymous: refuse, query: { user: "{member.id}" }', true],
+    ['POST /api/orders', ', anonymous: refuse, body: { user: "{member.id}" }', true],
+  ])('with one key for all, %s%s loads: %s', async (match, rest, loads) => {
+    const routes = `routes:\n  - { match: "${match}", upstream: school${rest} }\n`;
+    const found = loads
+      ? [(await load(withCredential(SERVICE_KEY, routes), KEY)) && 'loads']
+      : await mistakes(withCredential(SERVICE_KEY, routes), KEY);
+    expect(found).toEqual([
+      loads
+        ? 'loads'
+        : expect.stringMatching(/^gate\.yaml:\d+:\d+ {2}routes\[0\]\.match: would read anybody's records/),
+    ]);
+  });
+
+  it('takes no profile’s word for it that a route with one key is public', async () => {
+    const text = withCredential(SERVICE_KEY, 'routes:\n  - { match: "GET /api/x", upstream: school }\n');
+    expect(await mistakes(text.replace('profile: A', 'profile: B'), KEY)).toHaveLength(1);
+  });
+
+  it.each([
+    ['/api/orders/{id}', '', 1],
+    ['/api/{member.id}/orders', '', 0],
+    ['/api/orders', ', query: { user: "{member.id}" }', 0],
+  ])('with one key for all, a tool that gets %s%s has %i mistakes', async (path, rest, count) => {
+    const tools = `mcp:
+  tools:
+    - name: orders
+      title: Orders
+      description: Orders.
+      scopes: [orders:read]
+      input: { properties: { ${path.includes('{id}') ? 'id: { type: string }' : ''} } }
+      get: { upstream: school, path: "${path}"${rest} }
+`;
+    const text = withCredential(SERVICE_KEY, tools);
+    const found = count === 0 ? [void (await load(text, KEY))].filter(Boolean) : await mistakes(text, KEY);
+    expect(found).toEqual(
+      count === 0 ? [] : [expect.stringContaining("mcp.tools[0].get.path: would read anybody's records")],
+    );
+  });
+});
