@@ -19,6 +19,7 @@ interface DoctorFlags {
 interface InitFlags {
   readonly upstream: string;
   readonly origin?: string;
+  readonly port: string;
   readonly dir: string;
   readonly framework?: string;
   readonly site: boolean;
@@ -83,6 +84,7 @@ program
   .description('look at your site, and write the configuration, the drop-in and the lines for the web server')
   .requiredOption('--upstream <url>', 'where the site listens, such as http://127.0.0.1:8000')
   .option('--origin <url>', 'where members reach it, such as https://school.example; left out, the same')
+  .option('--port <number>', 'where the gate is to listen', '8080')
   .option('--dir <folder>', 'where the files go', '.')
   .option(
     '--framework <name>',
@@ -97,7 +99,7 @@ program
     const stop = new AbortController();
     process.once('SIGINT', () => stop.abort());
     const agree = yes || process.stdin.isTTY !== true ? async () => true : askBeforeWriting;
-    const files = await init({ ...options, tell, agree, signal: stop.signal });
+    const files = await init({ ...options, port: Number(options.port), tell, agree, signal: stop.signal });
     for (const file of files) say(file);
     if (files.length === 0) process.exitCode = EXIT.failure;
   });

@@ -40,6 +40,7 @@ const run = (upstream: string, more: Partial<Parameters<typeof init>[0]> = {}) =
     upstream,
     origin: ORIGIN,
     dir,
+    port: 8080,
     force: false,
     site: false,
     observe: false,

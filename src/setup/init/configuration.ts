@@ -6,6 +6,7 @@ import type { Framework } from './frameworks.ts';
 export interface ConfigurationOptions {
   readonly framework: Framework;
   readonly origin: URL;
+  readonly port: number;
   readonly upstream: URL;
   readonly found: Discoveries;
   /** Whether everything goes through the gate, and whether routes are only watched. */
@@ -43,7 +44,7 @@ anonymous: refuse                # a route is closed to whoever brings no token,
 origin: ${quoted(origin.origin)}    # where members and apps reach the site. It is in every token: choose it once
 name: ${quoted(found.title ?? origin.hostname)}    # what members read on the consent page
 
-listen: { port: 8080, trustedProxies: [loopback] }    # the web server in front is on this machine
+listen: { port: ${options.port}, trustedProxies: [loopback] }    # the web server in front is on this machine
 
 store: { kind: sqlite, path: data/coursegate.db }
 

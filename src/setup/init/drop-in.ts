@@ -16,16 +16,16 @@ export interface DropInOptions {
   readonly framework: Framework;
   readonly origin: URL;
   readonly secret: string;
+  /** Where the backend reads the gate's keys when both are on one machine. */
+  readonly jwksUrl: string;
 }
 
 const INTEGRATIONS = fileURLToPath(new URL('../../../integrations/', import.meta.url));
-/** Where the backend reads the gate's keys when both are on one machine. */
-const JWKS_URL = 'http://127.0.0.1:8080/.well-known/jwks.json';
 const SETTINGS = /(\/\/ >>> settings[^\n]*\n)[\s\S]*?(\/\/ <<< settings)/;
 
 /** The drop-in of a framework with its settings filled in, and what it takes from the environment; nothing for `generic`. */
 export async function dropIn(options: DropInOptions): Promise<readonly NewFile[]> {
-  const { framework, origin } = options;
+  const { framework, origin, jwksUrl } = options;
   if (framework === 'generic') return [];
   const folder = join(INTEGRATIONS, framework);
   const names = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -40,41 +40,45 @@ export async function dropIn(options: DropInOptions): Promise<readonly NewFile[]
   const name = upstreamName(framework);
   switch (framework) {
     case 'wordpress':
-      return copied.map(({ path, text }) => ({ path, text: withSettings(text, origin.origin, name) }));
+      return copied.map(({ path, text }) => ({ path, text: withSettings(text, origin.origin, name, jwksUrl) }));
     case 'moodle':
-      return [...copied, { path: 'drop-in/config-lines.php', text: moodleLines(origin.origin, name) }];
+      return [...copied, { path: 'drop-in/config-lines.php', text: moodleLines(origin.origin, name, jwksUrl) }];
     case 'django':
       return [
         ...copied,
-        { path: 'drop-in/settings-lines.py', text: djangoLines(origin.origin, name) },
+        { path: 'drop-in/settings-lines.py', text: djangoLines(origin.origin, name, jwksUrl) },
         environment(options),
       ];
     case 'rails':
       return [
         ...copied,
-        { path: 'drop-in/config/initializers/coursegate.rb', text: railsLines(origin.origin, name) },
+        { path: 'drop-in/config/initializers/coursegate.rb', text: railsLines(origin.origin, name, jwksUrl) },
         environment(options),
       ];
     case 'spring':
       return [
         ...copied,
-        { path: 'drop-in/application-lines.properties', text: springLines(origin.origin, name) },
+        { path: 'drop-in/application-lines.properties', text: springLines(origin.origin, name, jwksUrl) },
         environment(options),
       ];
     case 'express':
-      return [...copied, { path: 'drop-in/gate.js', text: expressLines(origin.origin, name) }, environment(options)];
+      return [
+        ...copied,
+        { path: 'drop-in/gate.js', text: expressLines(origin.origin, name, jwksUrl) },
+        environment(options),
+      ];
     case 'laravel':
       return [...copied, environment(options)];
   }
 }
 
 /** An origin has no character that PHP, Python, Ruby or a shell would read as anything but itself within quotes. */
-function withSettings(text: string, origin: string, name: string): string {
+function withSettings(text: string, origin: string, name: string, jwksUrl: string): string {
   const settings = Object.entries({
     COURSEGATE_ORIGIN: origin,
     COURSEGATE_UPSTREAM: name,
     COURSEGATE_SECRET: '',
-    COURSEGATE_JWKS_URL: JWKS_URL,
+    COURSEGATE_JWKS_URL: jwksUrl,
     COURSEGATE_ROUTES: 'GET /coursegate/v1',
   });
   if (!SETTINGS.test(text)) throw new Error('The drop-in of WordPress has no settings to be filled in.');
@@ -83,41 +87,41 @@ function withSettings(text: string, origin: string, name: string): string {
 }
 
 /** What the site's own process is to have in its environment. */
-function environment({ framework, origin, secret }: DropInOptions): NewFile {
+function environment({ framework, origin, secret, jwksUrl }: DropInOptions): NewFile {
   const lines = [
     '# For the environment of the site, not of coursegate.',
     `COURSEGATE_ORIGIN=${origin.origin}`,
     `COURSEGATE_UPSTREAM=${upstreamName(framework)}`,
     `COURSEGATE_BRIDGE_SECRET=${secret}`,
-    `COURSEGATE_JWKS_URL=${JWKS_URL}`,
+    `COURSEGATE_JWKS_URL=${jwksUrl}`,
   ];
   return { path: '.env', text: `${lines.join('\n')}\n`, secret: true };
 }
 
-function moodleLines(origin: string, name: string): string {
+function moodleLines(origin: string, name: string, jwksUrl: string): string {
   return `// For config.php of Moodle, before require_once of lib/setup.php.
 $CFG->forced_plugin_settings['local_coursegate'] = [
     'origin' => '${origin}',
     'upstream' => '${name}',
-    'jwksurl' => '${JWKS_URL}',
+    'jwksurl' => '${jwksUrl}',
     'functions' => 'core_enrol_get_users_courses gradereport_overview_get_course_grades',
 ];
 `;
 }
 
-function djangoLines(origin: string, name: string): string {
+function djangoLines(origin: string, name: string, jwksUrl: string): string {
   return `# For settings.py. MIDDLEWARE gets "coursegate.CoursegateMiddleware" behind AuthenticationMiddleware, and urls.py
 # path("coursegate/", include("coursegate")).
 COURSEGATE = {
     "ORIGIN": "${origin}",
     "UPSTREAM": "${name}",
     "SECRET": os.environ["COURSEGATE_BRIDGE_SECRET"],
-    "JWKS_URL": "${JWKS_URL}",
+    "JWKS_URL": "${jwksUrl}",
 }
 `;
 }
 
-function railsLines(origin: string, name: string): string {
+function railsLines(origin: string, name: string, jwksUrl: string): string {
   return `# frozen_string_literal: true
 
 # coursegate.rb goes to lib/, coursegate_controller.rb to app/controllers/; config/routes.rb gets
@@ -128,23 +132,23 @@ Coursegate.configure(
   origin: '${origin}',
   upstream: '${name}',
   secret: ENV.fetch('COURSEGATE_BRIDGE_SECRET'),
-  jwks_url: '${JWKS_URL}'
+  jwks_url: '${jwksUrl}'
 )
 # With Devise; without it see integrations/rails/README.md.
 Rails.application.config.middleware.insert_after Warden::Manager, Coursegate::Assertion
 `;
 }
 
-function springLines(origin: string, name: string): string {
+function springLines(origin: string, name: string, jwksUrl: string): string {
   return `# For application.properties.
 coursegate.origin=${origin}
 coursegate.upstream=${name}
 coursegate.secret=\${COURSEGATE_BRIDGE_SECRET}
-coursegate.jwks-url=${JWKS_URL}
+coursegate.jwks-url=${jwksUrl}
 `;
 }
 
-function expressLines(origin: string, name: string): string {
+function expressLines(origin: string, name: string, jwksUrl: string): string {
   return `import { env } from 'node:process';
 import { coursegate } from './coursegate.js';
 
@@ -154,7 +158,7 @@ export const gate = ({ signedIn, findMember, loginUrl }) =>
     origin: '${origin}',
     upstream: '${name}',
     secret: env.COURSEGATE_BRIDGE_SECRET,
-    jwksUrl: '${JWKS_URL}',
+    jwksUrl: '${jwksUrl}',
     signedIn,
     findMember,
     loginUrl,

@@ -20,6 +20,8 @@ export interface InitOptions {
   readonly upstream: string;
   /** Where members reach it; left out, the same. */
   readonly origin?: string | undefined;
+  /** Where the gate is to listen, on this machine. */
+  readonly port: number;
   readonly dir: string;
   readonly force: boolean;
   /** Left out, what the site looks like. */
@@ -51,7 +53,8 @@ const CONFIGURATION = 'coursegate.yaml';
  * without `force`.
  */
 export async function init(options: InitOptions): Promise<readonly string[]> {
-  const { tell, dir, force } = options;
+  const { tell, dir, force, port } = options;
+  if (!(Number.isInteger(port) && port > 0 && port < 65_536)) throw new InitError('--port takes a number up to 65535.');
   const upstream = webAddress(options.upstream, '--upstream');
   const origin = options.origin === undefined ? new URL(upstream.origin) : webAddress(options.origin, '--origin');
   const told = frameworkOf(options.framework);
@@ -73,6 +76,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   const secret = randomBytes(32).toString('hex');
   const configuration = writeConfiguration({
     framework,
+    port,
     origin,
     upstream,
     found,
@@ -87,7 +91,11 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
     path: `proxy/${file}`,
     text: configuredSnippet(loaded.config, server).text,
   }));
-  const files: readonly NewFile[] = [...own, ...(await dropIn({ framework, origin, secret })), ...proxies];
+  const files: readonly NewFile[] = [
+    ...own,
+    ...(await dropIn({ framework, origin, secret, jwksUrl: `http://127.0.0.1:${port}/.well-known/jwks.json` })),
+    ...proxies,
+  ];
   if (!force) await requireNew(dir, files);
   if (!(await options.agree(files.map(({ path }) => path)))) return [];
   for (const file of files) await write(dir, file, force);
