@@ -1,11 +1,11 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { WebhookLoginConfig } from '../config/webhook-login.ts';
 import { GatewayError } from '../errors.ts';
+import { at } from '../http/json-pointer.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import type { CallUpstream, UpstreamResponse } from '../upstream/request.ts';
 import type { CredentialCheck, Member } from './connector.ts';
 import { retryAfter } from './retry-after.ts';
-import { at } from './whoami/json-pointer.ts';
 import { readMember, readVersion } from './whoami/member.ts';
 import { unusable } from './whoami/unusable.ts';
 

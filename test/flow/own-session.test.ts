@@ -253,6 +253,35 @@ describe('the member’s own session at a backend', () => {
     expect(over.headers.get('www-authenticate')).toContain('/.well-known/oauth-protected-resource/mcp"');
   });
 
+  it('goes with the Account API, and one whose session is over is answered with the challenge', async () => {
+    const ann = await connected('ann');
+    const query = () =>
+      fetch(`${world.origin}/account/graphql`, {
+        method: 'POST',
+        headers: { ...bearer(ann.token), 'content-type': 'application/json' },
+        body: JSON.stringify({ query: '{ viewer { orders(first: 1) { nodes { id } } } }' }),
+      });
+    expect((await query()).status).toBe(200);
+    expect(school.requests.at(-1)?.values('cookie')).toEqual([`school_session=${ann.session}`]);
+    school.signOut(ann.session);
+    const over = await query();
+    expect(over.status).toBe(401);
+    expect(over.headers.get('www-authenticate')).toContain('error="invalid_token"');
+    expect(over.headers.get('www-authenticate')).toContain('scope="account:read"');
+  });
+
+  it('is not there without a cookie that is listed: the connection ends when it is needed', async () => {
+    const ann = await connectWith(world.origin, { school_session: school.signIn('ann') });
+    const { DatabaseSync } = await import('node:sqlite');
+    const database = new DatabaseSync(join(folder, 'coursegate.db'));
+    database.exec("DELETE FROM entry WHERE kind = 'BackendSession'");
+    database.close();
+    const sent = school.requests.length;
+    expect((await ask(world, ann)).status).toBe(401);
+    expect(school.requests.length).toBe(sent);
+    expect(log()).toContain('backend_session_missing');
+  });
+
   it('is nowhere in the files of the store, nor in the log', async () => {
     const secret = 'remembered-for-ever-and-secret';
     const ann = await connected('ann', { remember_me: secret });

@@ -1,4 +1,4 @@
-import { at } from '../whoami/json-pointer.ts';
+import { at } from '../../http/json-pointer.ts';
 import { unusable } from '../whoami/unusable.ts';
 
 const PLACE = /\{(\/[^{}]*)\}/g;

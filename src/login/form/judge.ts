@@ -1,8 +1,8 @@
 import type { FormLoginConfig } from '../../config/form-login.ts';
 import { compilePattern } from '../../config/pattern.ts';
 import { namePattern } from '../../http/cookie-names.ts';
+import { at } from '../../http/json-pointer.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
-import { at } from '../whoami/json-pointer.ts';
 import { unusable } from '../whoami/unusable.ts';
 import { cookiesSet } from './cookie-jar.ts';
 import { findLoginForm } from './login-page.ts';

@@ -1,8 +1,8 @@
 import { compilePattern } from '../../config/pattern.ts';
 import type { AnswerFormat } from '../../config/whoami.ts';
+import { at } from '../../http/json-pointer.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
 import { htmlText } from './html-text.ts';
-import { at } from './json-pointer.ts';
 import { unusable } from './unusable.ts';
 
 /** What is at a selector: a JSON value, or the text of a header field or of what a pattern captured. */

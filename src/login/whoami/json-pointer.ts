@@ -1,1 +1,0 @@
-export { at } from '../../http/json-pointer.ts';
