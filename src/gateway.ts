@@ -275,6 +275,7 @@ export async function startGateway({
       call,
       audit,
       serverOf: mcpServer,
+      remembered: { store, counters, clock },
       onError: (error, what) => log.error({ err: error }, what),
     });
 

@@ -5,6 +5,8 @@ import type { LoadedConfig } from './config/load.ts';
 import { ConfigError, type Problem } from './config/problems.ts';
 import { createMcp, type Mcp, type McpParts } from './mcp/mcp.ts';
 import { protectedResource } from './oauth/protected-resource.ts';
+import { memoryStore } from './storage/memory.ts';
+import { memoryCounters } from './storage/memory-counters.ts';
 
 /** What apps and agents are offered besides routes, each undefined where it is not served. */
 export interface Interfaces {
@@ -50,7 +52,8 @@ export function checkInterfaces(loaded: LoadedConfig): void {
   const nobody = async () => {
     throw new Error('nothing is called while a configuration is checked');
   };
-  buildInterfaces(loaded, { call: nobody, audit: () => undefined, onError: () => undefined });
+  const remembered = { store: memoryStore(Date.now), counters: memoryCounters(Date.now), clock: Date.now };
+  buildInterfaces(loaded, { call: nobody, audit: () => undefined, onError: () => undefined, remembered });
 }
 
 function collecting<T>(problems: Problem[], build: () => T): T | undefined {

@@ -16,7 +16,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'resource-server': ['oauth', 'config', 'storage'],
   'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream'],
   account: ['oauth', 'config', 'upstream'],
-  mcp: ['oauth', 'config', 'upstream'],
+  // Storage because a call with an idempotency key is remembered for all replicas.
+  mcp: ['oauth', 'config', 'upstream', 'storage'],
   discovery: ['oauth', 'config'],
   operations: ['oauth', 'config', 'storage'],
   http: ['oauth'],

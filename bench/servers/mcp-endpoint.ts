@@ -8,6 +8,8 @@ import { buildInterfaces } from '../../src/interfaces.ts';
 import type { MemberPrincipal } from '../../src/oauth/principal.ts';
 import { createAudit } from '../../src/operations/audit.ts';
 import { createLog } from '../../src/operations/log.ts';
+import { memoryStore } from '../../src/storage/memory.ts';
+import { memoryCounters } from '../../src/storage/memory-counters.ts';
 import { ANSWER } from './mcp-tools.ts';
 
 /** Our endpoint with the tools and the defaults of the demo, the audit to a file, and no gate in front. */
@@ -19,6 +21,7 @@ const loaded = await loadConfig({
 const { mcp } = buildInterfaces(loaded, {
   call: async () => ({ status: 200, headers: {}, body: ANSWER }),
   audit: createAudit(createLog('info', 1)),
+  remembered: { store: memoryStore(Date.now), counters: memoryCounters(Date.now), clock: Date.now },
   onError: (error, what) => process.stderr.write(`${what}: ${String(error)}\n`),
 });
 if (mcp === undefined) throw new Error('there are no tools');

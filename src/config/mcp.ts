@@ -130,6 +130,9 @@ export const mcp = z.strictObject({
     .meta({ description: 'Pages of which origins may call it; a port may be *. "*": all. The own origin always may.' }),
   bodyLimit: size.prefault('1MiB').meta({ description: 'The largest request body.' }),
   deadline: duration.prefault('20s').meta({ description: 'For one call of a tool.' }),
+  idempotencyWindow: duration.prefault('1h').meta({
+    description: 'How long a call of a tool that changes something is known again by its idempotency key.',
+  }),
   longestText: z.int().min(100).default(8000).meta({ description: 'Characters of one text in a result.' }),
   largestResult: size
     .prefault('64KiB')

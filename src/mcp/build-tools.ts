@@ -3,6 +3,7 @@ import type { RouteConfig, ToolConfig } from '../config/schema.ts';
 import { valueAt } from '../config/tree.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import { graphqlAction } from './graphql-action.ts';
+import { KEY_ARGUMENT, KEY_SCHEMA } from './idempotency-key.ts';
 import { type Check, compileSchema } from './json-schema.ts';
 import { compileMapping, type Mapping } from './mapping.ts';
 import type { PrepareOperation } from './operation.ts';
@@ -59,7 +60,8 @@ export function buildTools(parts: ToolParts): {
       largestResult,
       onError,
     });
-    return [{ name: config.name, scopes: new Set(config.scopes), descriptor, call }];
+    const takesKey = takesKeys(config, built.readOnly);
+    return [{ name: config.name, scopes: new Set(config.scopes), descriptor, takesKey, call }];
   });
   return { tools, findings };
 }
@@ -140,6 +142,15 @@ function outputSchema(output: Readonly<Record<string, unknown>>): ToolDescriptor
   return { ...output, type: 'object' };
 }
 
+/** One that has an input of that name has its own rule for it. */
+function takesKeys(config: ToolConfig, readOnly: boolean): boolean {
+  return !readOnly && !Object.hasOwn(propertiesOf(config), KEY_ARGUMENT);
+}
+
+function withKey(schema: ToolDescriptor['inputSchema']): ToolDescriptor['inputSchema'] {
+  return { ...schema, properties: { ...(schema.properties as object), [KEY_ARGUMENT]: KEY_SCHEMA } };
+}
+
 /** Hints are what a client shows its user before a call, so the one that matters most is not the operator's to claim. */
 function describe(config: ToolConfig, readOnly: boolean): ToolDescriptor {
   const { name, title, description, output, scopes, annotations } = config;
@@ -147,7 +158,7 @@ function describe(config: ToolConfig, readOnly: boolean): ToolDescriptor {
     name,
     title,
     description,
-    inputSchema: inputSchema(config),
+    inputSchema: takesKeys(config, readOnly) ? withKey(inputSchema(config)) : inputSchema(config),
     ...(output === undefined ? {} : { outputSchema: outputSchema(output) }),
     annotations: {
       title,

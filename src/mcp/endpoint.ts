@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createMcpHandler, type McpServerFactory } from '@modelcontextprotocol/server';
 import type { McpConfig } from '../config/schema.ts';
+import { GatewayError } from '../errors.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
 import { fieldValues } from '../http/field-values.ts';
@@ -9,12 +10,16 @@ import { type Challenge, formatChallenge } from '../oauth/challenge.ts';
 import { parseAuthorization } from '../oauth/credentials.ts';
 import type { Scope } from '../oauth/scope.ts';
 import type { Audit } from '../operations/audit.ts';
+import type { Input } from './argument-template.ts';
 import { edgeCheck } from './edge.ts';
+import { KEY_ARGUMENT, takeKey } from './idempotency-key.ts';
 import { type Message, readMessage } from './message.ts';
+import type { Once } from './once.ts';
 import { findResource } from './resources.ts';
+import { failure, unfit } from './run-tool.ts';
 import type { Offer, Served, ServerFactory } from './server.ts';
 import { challengeFor, type Door } from './sign-in.ts';
-import type { Outcome, Tool } from './tool.ts';
+import type { CallContext, Outcome, Tool } from './tool.ts';
 import { answerOf, takesEvents, webRequest } from './web.ts';
 
 export interface McpOptions {
@@ -22,6 +27,7 @@ export interface McpOptions {
   readonly config: McpConfig;
   readonly offer: Offer;
   readonly serverOf: ServerFactory;
+  readonly once: Once;
   readonly audit: Audit;
   /** Told what a client is not. */
   readonly onError: (error: unknown) => void;
@@ -42,6 +48,7 @@ export function createMcpEndpoint({
   config,
   offer,
   serverOf,
+  once,
   audit,
   onError,
 }: McpOptions): (door: Door) => Handler {
@@ -86,11 +93,12 @@ export function createMcpEndpoint({
     }
 
     const began = performance.now();
-    const told = (tool: string, outcome: 'success' | 'failure' | 'refused') =>
+    const told = (tool: string, outcome: 'success' | 'failure' | 'refused', reason?: 'repeated') =>
       audit({
         action: 'tool_called',
         used: { kind: 'tool', name: tool },
         outcome,
+        reason,
         milliseconds: performance.now() - began,
         clientId: principal.kind === 'member' ? principal.clientId : undefined,
         grantId: principal.kind === 'member' ? principal.grantId : undefined,
@@ -121,17 +129,20 @@ export function createMcpEndpoint({
       ended.abort();
     });
     let over: unknown;
-    const run = async (tool: Tool, input: Readonly<Record<string, unknown>>): Promise<Outcome> => {
-      const timer = setTimeout(() => ended.abort(), Math.ceil(config.deadline * 1000));
-      const { signal } = ended;
-      const outcome = await tool
-        .call(input, { principal, requestId: provenance.requestId, signal })
+    const run = async (tool: Tool, given: Input): Promise<Outcome> => {
+      const { requestId } = provenance;
+      const asked = tool.takesKey ? takeKey(given, (message.params as Message | undefined)?._meta) : { input: given };
+      // Who makes a call with a key means to ask again when the connection is lost: it is done meanwhile.
+      const keyed = 'key' in asked && asked.key !== undefined;
+      const calling = keyed ? new AbortController() : ended;
+      const timer = setTimeout(() => calling.abort(), Math.ceil(config.deadline * 1000));
+      const outcome = await callOf(tool, asked, { principal, requestId, signal: calling.signal })
         .catch((thrown: unknown): Outcome => {
           over = thrown;
           return { kind: 'failed', message: 'The member must sign in again.' };
         })
         .finally(() => clearTimeout(timer));
-      told(tool.name, outcome.kind === 'value' ? 'success' : 'failure');
+      told(tool.name, outcome.kind === 'value' ? 'success' : 'failure', 'repeated' in outcome ? 'repeated' : undefined);
       if (outcome.kind === 'value') record.areas = [areaOf.tool(tool.name)];
       return outcome;
     };
@@ -143,6 +154,21 @@ export function createMcpEndpoint({
     if (over !== undefined) throw over;
     if (!left.signal.aborted) writeAnswer(response, { ...answer, headers: { ...answer.headers, ...NO_STORE } });
   };
+
+  async function callOf(tool: Tool, asked: ReturnType<typeof takeKey> | { input: Input }, context: CallContext) {
+    if ('flaw' in asked) return unfit(asked.flaw);
+    const { input } = asked;
+    const { principal, signal } = context;
+    const key = 'key' in asked ? asked.key : undefined;
+    if (key === undefined) return tool.call(input, context);
+    if (principal.kind !== 'member') return unfit(`${KEY_ARGUMENT} is for members`);
+    const { sub: member, clientId } = principal;
+    const call = { member, clientId, tool: tool.name, key, input, signal };
+    return once(call, () => tool.call(input, context)).catch((thrown: unknown) => {
+      if (thrown instanceof GatewayError && thrown.code === 'session_over') throw thrown;
+      return failure(thrown, context, onError);
+    });
+  }
 
   /** Whether a client looks for a challenge in the result of a call, and nowhere else. */
   function readsResults({ headers }: IncomingMessage, { params }: Message): boolean {

@@ -7,6 +7,7 @@ import type { Audit } from '../operations/audit.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import { buildTools } from './build-tools.ts';
 import { createMcpEndpoint } from './endpoint.ts';
+import { createOnce, type OnceParts } from './once.ts';
 import type { PrepareOperation } from './operation.ts';
 import { buildResources } from './resources.ts';
 import { createServer, type Offer, type ServerFactory } from './server.ts';
@@ -26,6 +27,8 @@ export interface McpParts {
   /** What answers behind the doors, when it is not the configured tools. */
   readonly serverOf?: ServerFactory | undefined;
   readonly onError: (error: unknown) => void;
+  /** Where calls that are to be done once are remembered. */
+  readonly remembered: OnceParts;
 }
 
 export interface Mcp {
@@ -38,7 +41,7 @@ export interface Mcp {
 }
 
 /** Builds the tool interface from the configuration. */
-export function createMcp({ config, mcp, call, prepare, audit, serverOf, onError }: McpParts): Mcp {
+export function createMcp({ config, mcp, call, prepare, audit, serverOf, onError, remembered }: McpParts): Mcp {
   const { origin, name, scopes, routes, anonymous } = config;
   const { longestText, largestResult } = mcp;
   const { tools, findings } = buildTools({
@@ -71,6 +74,7 @@ export function createMcp({ config, mcp, call, prepare, audit, serverOf, onError
       config: mcp,
       offer,
       serverOf: serverOf ?? ((served) => createServer(offer, served)),
+      once: createOnce(remembered, { window: mcp.idempotencyWindow, deadline: mcp.deadline }, onError),
       audit,
       onError,
     }),

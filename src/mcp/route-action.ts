@@ -58,7 +58,8 @@ export function routeAction(
         throw new GatewayError('invalid_request', { message: 'The arguments have values that cannot be used.' });
       }
       const target = guard({ path, query: fillQuery(asQuery, input, principal) }, principal);
-      if (target === undefined) return { kind: 'failed', message: 'This is the record of another member.' };
+      if (target === undefined)
+        return { kind: 'failed', message: 'This is the record of another member.', undone: true };
       const at = targetOf(rewriteFor?.(principal).inward(target.path) ?? target.path, target.query);
       const body = hasBody ? { body: JSON.stringify(bodyOf(input, principal)) } : {};
       const request = { upstream, method: method as UpstreamRequest['method'], path: at, ...body };

@@ -101,18 +101,24 @@ const START: Place = { cursor: undefined, from: 0 };
 const LONGEST_WHOLE = 4_000_000;
 const TOO_LONG = 'The result is too long to be read at once. Ask for fewer, or for one.';
 
-function unfit(flaw: string): Outcome {
-  return { kind: 'failed', message: `The arguments cannot be used: ${flaw}.` };
+/** Arguments with which nothing was asked. */
+export function unfit(flaw: string): Outcome {
+  return { kind: 'failed', message: `The arguments cannot be used: ${flaw}.`, undone: true };
 }
 
 function unusable({ requestId }: CallContext): Outcome {
   return { kind: 'failed', message: `The school gave an answer that cannot be used. (request ${requestId})` };
 }
 
-function failure(thrown: unknown, { signal, requestId }: CallContext, onError: (error: unknown) => void): Outcome {
+/** What was thrown, in words for a model. */
+export function failure(
+  thrown: unknown,
+  { signal, requestId }: Pick<CallContext, 'signal' | 'requestId'>,
+  onError: (error: unknown) => void,
+): Outcome {
   if (signal.aborted) return { kind: 'failed', message: 'This took too long. Try again later.' };
   const { code, message } = asGatewayError(thrown);
-  if (code === 'invalid_request') return { kind: 'failed', message };
+  if (code === 'invalid_request') return { kind: 'failed', message, undone: true };
   if (code === 'internal') onError(thrown);
   return { kind: 'failed', message: `${message} (request ${requestId})` };
 }

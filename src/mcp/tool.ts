@@ -11,11 +11,11 @@ export interface CallContext {
 
 /**
  * How a call ended: with a value, or with words for the model. `incomplete` names what could not be read, `rest` says what
- * was left out and how to get it.
+ * was left out and how to get it; `undone` that nothing was changed for certain.
  */
 export type Outcome =
   | { readonly kind: 'value'; readonly value: unknown; readonly incomplete?: readonly string[]; readonly rest?: string }
-  | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'failed'; readonly message: string; readonly undone?: true };
 
 /** In: arguments that fit the input schema. Throws GatewayError for what an upstream does. */
 export type Action = (input: Readonly<Record<string, unknown>>, context: CallContext) => Promise<Outcome>;
@@ -35,6 +35,8 @@ export interface Tool {
   readonly scopes: Scope;
   /** The entry of tools/list. */
   readonly descriptor: ToolDescriptor;
+  /** Whether its calls may have an idempotency key. */
+  readonly takesKey: boolean;
   readonly call: Action;
 }
 

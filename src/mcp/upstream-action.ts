@@ -56,7 +56,7 @@ export function readAnswer({ status, body }: UpstreamResponse): Outcome {
   if (status === 204) return { kind: 'value', value: {} };
   if (status < 200 || status > 299) {
     const refusal = REFUSALS[status];
-    if (refusal !== undefined) return { kind: 'failed', message: refusal };
+    if (refusal !== undefined) return { kind: 'failed', message: refusal, undone: true };
     throw new GatewayError('upstream_invalid', { cause: new Error(`The upstream answered ${status}.`) });
   }
   try {

@@ -1,0 +1,35 @@
+import type { Input } from './argument-template.ts';
+
+/** The argument of a tool that changes something by which a call that is made again is known, unless it has its own. */
+export const KEY_ARGUMENT = 'idempotencyKey';
+/** The same, from a client and not from its model. */
+const KEY_META = 'coursegate/idempotencyKey';
+
+const KEY = /^[!-~]{8,200}$/;
+
+export const KEY_SCHEMA = {
+  type: 'string',
+  minLength: 8,
+  maxLength: 200,
+  pattern: '^[!-~]+$',
+  description:
+    'To be sure that it is done once: any new text for a new wish, and the same again when the call is made again because no answer came.',
+} as const;
+
+/** Takes the key out of a call. Out: it, and the arguments without it; or what is wrong, in words. */
+export function takeKey(
+  { [KEY_ARGUMENT]: argument, ...input }: Input,
+  meta: unknown,
+): { readonly key: string | undefined; readonly input: Input } | { readonly flaw: string } {
+  const named = typeof meta === 'object' && meta !== null && Object.hasOwn(meta, KEY_META);
+  const beside = named ? (meta as Readonly<Record<string, unknown>>)[KEY_META] : undefined;
+  if (argument !== undefined && beside !== undefined && argument !== beside) {
+    return { flaw: `${KEY_ARGUMENT} is another than ${KEY_META} of _meta` };
+  }
+  const key = argument ?? beside;
+  if (key === undefined) return { key, input };
+  if (typeof key !== 'string' || !KEY.test(key)) {
+    return { flaw: `${KEY_ARGUMENT} must be 8 to 200 visible characters of ASCII` };
+  }
+  return { key, input };
+}

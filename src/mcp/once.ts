@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Counters } from '../storage/counters.ts';
+import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
+import type { Input } from './argument-template.ts';
+import type { Outcome } from './tool.ts';
+
+export interface OnceParts {
+  readonly store: Store;
+  readonly counters: Counters;
+  readonly clock: Clock;
+}
+
+/** A call that is to be done once, however often it is made. */
+interface KeyedCall {
+  readonly member: string;
+  readonly clientId: string;
+  readonly tool: string;
+  readonly key: string;
+  readonly input: Input;
+  /** Aborts when there is no more time to wait for the first of them. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Does the work of a call, or gives what the first call of the same member, app, tool and key gave, on whichever replica.
+ * Throws GatewayError `store_unavailable` before anything is done, and what the work throws.
+ */
+export type Once = (call: KeyedCall, work: () => Promise<Outcome>) => Promise<Outcome & { readonly repeated?: true }>;
+
+interface Kept {
+  /** Of the arguments. */
+  readonly of: string;
+  /** Milliseconds since the epoch. */
+  readonly begun: number;
+  /** undefined: it is under way, or its replica ended before it. */
+  readonly outcome?: Outcome;
+}
+
+const KIND = 'ToolCall';
+/** Keys of one member within the window: each may keep a whole result. */
+const MOST_KEYS = 250;
+const LOOK_EVERY = 100;
+const GRACE = 10_000;
+
+const failed = (message: string): Outcome => ({ kind: 'failed', message });
+const UNKNOWN = 'Whether this was done is not known: look at what is there now, before you try it with another key.';
+
+/** In: how long a key is remembered after its call, and how long a call may take; in seconds. */
+export function createOnce(
+  { store, counters, clock }: OnceParts,
+  { window, deadline }: { readonly window: number; readonly deadline: number },
+  onError: (error: unknown) => void,
+): Once {
+  const rate = { requests: MOST_KEYS, per: window };
+  const entryOf = (id: string, kept: Kept) => ({
+    kind: KIND,
+    id,
+    payload: JSON.stringify(kept),
+    expiresAt: unixSeconds(clock) + Math.ceil(window),
+    references: {},
+  });
+
+  /** Out: what the call is answered with when it is not the first; undefined: it is, and nobody else is from now on. */
+  async function claim(id: string, kept: Kept, { member, signal }: KeyedCall): Promise<Outcome | undefined> {
+    for (;;) {
+      const entry = await store.get(KIND, id);
+      if (entry === undefined) {
+        if (counters.peek(`tool-keys ${member}`, rate).count >= MOST_KEYS) {
+          return failed('There were too many idempotency keys: make the call without one, or later.');
+        }
+        if (await store.commit([{ op: 'create', entry: entryOf(id, kept) }])) {
+          counters.add(`tool-keys ${member}`, rate);
+          return undefined;
+        }
+      } else {
+        const first = JSON.parse(entry.payload) as Kept;
+        if (first.of !== kept.of) {
+          return failed('This idempotency key belongs to a call with other arguments: take another for another wish.');
+        }
+        if (first.outcome !== undefined) return first.outcome;
+        if (clock() - first.begun > deadline * 1000 + GRACE) return failed(UNKNOWN);
+      }
+      await sleep(LOOK_EVERY, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return failed('The first call with this idempotency key is under way. Ask again later.');
+    }
+  }
+
+  return async (call, work) => {
+    const id = JSON.stringify([call.member, call.clientId, call.tool, call.key]);
+    const kept: Kept = { of: fingerprint(call.input), begun: clock() };
+    const earlier = await claim(id, kept, call);
+    if (earlier !== undefined) return { ...earlier, repeated: true };
+    const done = await work().catch(async (thrown: unknown) => {
+      // Nothing was done for a member whose session was over, and the app comes again when they have signed in.
+      await store.commit([{ op: 'delete', kind: KIND, id }]).catch(onError);
+      throw thrown;
+    });
+    const undone = done.kind === 'failed' && done.undone === true;
+    const outcome = done.kind === 'failed' && !undone ? failed(`${done.message} ${UNKNOWN}`) : done;
+    try {
+      // What changed nothing may be tried again by the same key.
+      await store.commit([
+        undone ? { op: 'delete', kind: KIND, id } : { op: 'put', entry: entryOf(id, { ...kept, outcome }) },
+      ]);
+    } catch (thrown) {
+      // It stays under way, and then unknown: whoever asks again is told so, and nothing is done twice.
+      onError(thrown);
+    }
+    return outcome;
+  };
+}
+
+function fingerprint(input: Input): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(input)))
+    .digest('base64url');
+}
+
+/** The same whatever the order of names. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, inner]) => [name, sorted(inner)]);
+}
