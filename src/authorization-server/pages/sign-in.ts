@@ -9,24 +9,26 @@ export interface SignInView {
   /** What to begin with in the first field. */
   readonly username: string;
   readonly problem: Extract<Phrase, `sign_in.${'wrong' | 'slow_down'}`> | undefined;
+  /** Seconds until the next attempt, where there were too many. */
+  readonly wait?: number;
 }
 
 /** Our own sign-in page, for credentials that the school checks. */
-export function signInPage(words: Words, { action, returnTo, csrf, username, problem }: SignInView): Page {
+export function signInPage(words: Words, { action, returnTo, csrf, username, problem, wait = 0 }: SignInView): Page {
   return {
     id: 'sign-in',
     title: words.text('sign_in.title'),
     body: html`
 <h1>${words.html('sign_in.heading')}</h1>
-${problem !== undefined && html`<p class="notice problem" role="alert" id="problem">${words.html(problem)}</p>`}
+${problem !== undefined && html`<p class="notice problem" role="alert" id="problem">${words.html(problem, { wait: waitIn(words.language, wait) })}</p>`}
 <p>${words.html('sign_in.text')}</p>
 <form method="post" action="${action}" class="fields">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="return_to" value="${returnTo}">
 <label for="username">${words.html('sign_in.username')}</label>
-<input id="username" name="username" value="${username}" required maxlength="320" autocomplete="username" autocapitalize="none" spellcheck="false" dir="auto"${described(problem)}>
+<input id="username" name="username" value="${username}" required maxlength="320" autocomplete="username" autocapitalize="none" spellcheck="false" dir="auto"${focused(username === '')}${described(problem)}>
 <label for="password">${words.html('sign_in.password')}</label>
-<input id="password" name="password" type="password" required maxlength="1024" autocomplete="current-password"${described(problem)}>
+<input id="password" name="password" type="password" required maxlength="1024" autocomplete="current-password"${focused(username !== '')}${described(problem)}>
 <div class="actions"><button type="submit">${words.html('sign_in.go')}</button></div>
 </form>`,
   };
@@ -47,6 +49,17 @@ export function providersPage(
 ${providers.map(({ name, href }) => html`<li><a class="button go" href="${href}">${words.html('sign_in.with', { provider: name })}</a></li>`)}
 </ul>`,
   };
+}
+
+/** In what is to be typed next, without a script. */
+function focused(here: boolean) {
+  return here && html` autofocus`;
+}
+
+/** Out: such as `9 minutes`, never less than it is. */
+function waitIn(language: string, seconds: number): string {
+  const [value, unit] = seconds < 60 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
+  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
 }
 
 function described(problem: Phrase | undefined) {

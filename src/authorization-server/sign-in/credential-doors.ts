@@ -27,7 +27,7 @@ export function credentialDoors(check: CredentialCheck, options: DoorOptions): S
   const show = (
     { request, response }: Exchange,
     returnTo: string,
-    view: Pick<SignInView, 'username' | 'problem'>,
+    view: Pick<SignInView, 'username' | 'problem' | 'wait'>,
     { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
   ): void => {
     const browser = readCookie(request.headers, browserCookie.name) ?? randomBytes(32).toString('base64url');
@@ -56,8 +56,8 @@ export function credentialDoors(check: CredentialCheck, options: DoorOptions): S
         throw new PageFailure('forbidden', 'failure.sign_in_over');
       }
       const [username, password] = [form.get('username') ?? '', form.get('password') ?? ''];
-      const again = (problem: SignInView['problem'], status: number, headers = {}) =>
-        show(exchange, returnTo, { username, problem }, { status, headers });
+      const again = (problem: SignInView['problem'], status: number, headers = {}, wait = 0) =>
+        show(exchange, returnTo, { username, problem, wait }, { status, headers });
       if (
         username.length > LONGEST_USERNAME ||
         password.length > LONGEST_PASSWORD ||
@@ -72,7 +72,7 @@ export function credentialDoors(check: CredentialCheck, options: DoorOptions): S
         case 'wrong':
           return again('sign_in.wrong', 400);
         case 'slow_down':
-          return again('sign_in.slow_down', 429, { 'retry-after': String(verdict.retryAfter) });
+          return again('sign_in.slow_down', 429, { 'retry-after': String(verdict.retryAfter) }, verdict.retryAfter);
         case 'member': {
           const session = await sessions.begin(request.headers, verdict.member);
           response.setHeader('set-cookie', [

@@ -32,7 +32,7 @@ export async function startSignIn(
     log: createLog('debug', descriptor('log')),
     accessDescriptor: descriptor('access'),
     ...options,
-    overrides: { login, ...overrides },
+    overrides: { login, log: { access: true }, ...overrides },
   });
 
   const request = async (parameters: Record<string, string> = {}) => {

@@ -1,0 +1,209 @@
+import { argon2Sync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createBrowser } from '../support/browser.ts';
+import { redisPresent, startRedis } from '../support/redis.ts';
+import { post, type SignInWorld, startSignIn } from './support/sign-in.ts';
+
+/** Of `right`, and as cheap as one can be. */
+const SALT = Buffer.from('salt of sixteen.');
+const COST = { parallelism: 1, tagLength: 32, memory: 8, passes: 1 };
+const TAG = argon2Sync('argon2id', { message: 'right', nonce: SALT, ...COST });
+const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
+const HASH = `$argon2id$v=19$m=8,t=1,p=1$${base64(SALT)}$${base64(TAG)}`;
+
+const folder = mkdtempSync(join(tmpdir(), 'coursegate-members-'));
+const file = join(folder, 'members.yaml');
+writeFileSync(
+  file,
+  `members:\n${['ann', 'bob'].map((name) => `  - { id: ${name}-1, login: ${name}, password: '${HASH}' }\n`).join('')}`,
+);
+
+const time = { ahead: 0 };
+const clock = () => Date.now() + time.ahead;
+const login = { kind: 'directory', file };
+const listen = { trustedProxies: ['loopback'] };
+const from = (address: string) => ({ 'x-forwarded-for': address });
+
+let gate: SignInWorld;
+beforeAll(async () => {
+  gate = await startSignIn(login, { clock, overrides: { listen } });
+});
+afterAll(async () => {
+  await gate.close();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => {
+  time.ahead += 16 * 60_000;
+});
+
+const times = async (count: number, username: string, password: string, address: string, at = gate) => {
+  const statuses: number[] = [];
+  for (let turn = 0; turn < count; turn += 1) {
+    statuses.push((await at.attempt(username, password, from(address))).status);
+  }
+  return statuses;
+};
+
+describe('guessing a password', () => {
+  it('ends after ten in a quarter of an hour, the right one too, and the page says how long', async () => {
+    expect(new Set(await times(10, 'ann', 'wrong', '203.0.113.1'))).toEqual(new Set([400]));
+    const page = await gate.attempt('ann', 'right', from('203.0.113.1'));
+    expect(page.status).toBe(429);
+    expect(page.headers.get('retry-after')).toMatch(/^(900|8\d\d)$/);
+    expect(page.text).toMatch(/Try again in <bdi>1[45] minutes<\/bdi>/);
+    expect(page.headers.getSetCookie().join()).not.toContain('coursegate_member');
+    time.ahead += 15 * 60_000;
+    expect(await times(1, 'ann', 'right', '203.0.113.1')).toEqual([303]);
+  });
+
+  it('keeps nobody out but who guesses: not the owner elsewhere, nor another account', async () => {
+    await times(11, 'ann', 'wrong', '203.0.113.2');
+    expect(await times(1, 'ann', 'right', '203.0.113.3')).toEqual([303]);
+    expect(await times(1, 'bob', 'right', '203.0.113.2')).toEqual([303]);
+  });
+
+  it.each([' ann', 'ANN', 'ａｎｎ'])('is one account, spelled %j too', async (spelled) => {
+    await times(10, 'ann', 'wrong', '203.0.113.4');
+    expect(await times(1, spelled, 'wrong', '203.0.113.4')).toEqual([429]);
+  });
+
+  it('of many accounts ends after a hundred', { timeout: 120_000 }, async () => {
+    const { browser, page } = await gate.open();
+    const attempt = (username: string, password: string) =>
+      post(browser, page, { username, password }, from('203.0.113.5'));
+    for (let at = 0; at < 100; at += 1) expect((await attempt(`someone-${at}`, 'Summer2026')).status).toBe(400);
+    expect((await attempt('someone-101', 'Summer2026')).status).toBe(429);
+    expect((await attempt('ann', 'right')).status).toBe(429);
+  });
+
+  it('is one for a whole /64 of IPv6, and is not escaped by addresses that one makes up oneself', async () => {
+    await times(10, 'ann', 'wrong', '2001:db8:1:2::1');
+    expect(await times(1, 'ann', 'wrong', '2001:db8:1:2:ffff::9')).toEqual([429]);
+    expect(await times(1, 'ann', 'wrong', '2001:db8:1:3::1')).toEqual([400]);
+    for (let at = 0; at < 10; at += 1) await times(1, 'bob', 'wrong', `198.51.100.${at}, 203.0.113.6`);
+    expect(await times(1, 'bob', 'wrong', '198.51.100.77, 203.0.113.6')).toEqual([429]);
+  });
+});
+
+describe('a sign-in form', () => {
+  const stranger = (cookies: readonly string[]) => expect(cookies.join()).not.toContain('coursegate_member');
+
+  it.each([
+    { origin: 'https://evil.test' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+  ] as Record<string, string>[])('that is sent with %o is refused, right or wrong', async (headers) => {
+    const page = await gate.attempt('ann', 'right', headers);
+    expect(page.status).toBe(403);
+    stranger(page.headers.getSetCookie());
+  });
+
+  it('that was made for another browser, another way back, or for nobody, is refused', async () => {
+    const [attacker, victim] = [await gate.open(), await gate.open()];
+    const typed = { username: 'ann', password: 'right' };
+    const refused = [
+      await post(victim.browser, attacker.page, typed),
+      await post(createBrowser(), attacker.page, typed),
+      await post(victim.browser, victim.page, { ...typed, csrf: '' }),
+      await post(victim.browser, victim.page, { ...typed, return_to: '/oauth/apps' }),
+    ];
+    for (const page of refused) {
+      expect(page.status).toBe(403);
+      stranger(page.headers.getSetCookie());
+    }
+    expect((await post(victim.browser, victim.page, typed)).status).toBe(303);
+  });
+
+  it('makes a new session at each sign-in: none that was there before is signed in', async () => {
+    const { browser, page } = await gate.open();
+    const preset = 'A'.repeat(43);
+    for (const name of ['coursegate_member', '__Host-coursegate_member', '__Secure-coursegate_member']) {
+      browser.cookies.set(name, { value: preset, path: '/' });
+    }
+    const answer = await post(browser, page, { username: 'ann', password: 'right' });
+    expect(answer.status).toBe(303);
+    expect(answer.headers.getSetCookie().join()).toMatch(/coursegate_member=(?!A{43})[\w-]{43};/);
+    const thief = createBrowser();
+    thief.cookies.set('coursegate_member', { value: preset, path: '/' });
+    expect((await gate.open(thief)).page.text).toContain('id="username"');
+  });
+
+  it('keeps the name and the way back after a wrong password, asks for the password next, and shows it nowhere', async () => {
+    const { browser, page } = await gate.open();
+    const again = await post(browser, page, { username: 'a"><b>nn', password: 'canary-7c1f' });
+    expect(again.text).toContain('value="a&quot;&gt;&lt;b&gt;nn"');
+    expect(again.text).toMatch(/<input id="password"[^>]* autofocus/);
+    expect(again.text).not.toContain('canary-7c1f');
+    const done = await post(browser, again, { username: 'ann', password: 'right' });
+    expect(done.status).toBe(303);
+    expect(done.location).toMatch(/^\/oauth\/interaction\//);
+  });
+
+  it('is told from no other by whether there is such a member', async () => {
+    const seen = async (username: string) => {
+      const page = await gate.attempt(username, 'wrong', from('203.0.113.9'));
+      const volatile = /^(date|x-request-id|set-cookie|keep-alive)$/;
+      return {
+        status: page.status,
+        text: page.text.replaceAll(username, 'NAME').replace(/(name="(?:csrf|return_to)" value=")[^"]*/g, '$1'),
+        fields: [...page.headers].filter(([name]) => !volatile.test(name)),
+        cookies: page.headers.getSetCookie().map((line) => line.replace(/=[^;]*/, '=')),
+      };
+    };
+    expect(await seen('xyz')).toEqual(await seen('ann'));
+  });
+
+  it('leaves what was typed in no file: not in the logs, nor in the store, right, wrong or broken off', async () => {
+    const canary = 'canary-55e0b1';
+    await gate.attempt('ann', canary, from('203.0.113.10'));
+    await gate.attempt('ann', canary, { ...from('203.0.113.10'), origin: 'https://evil.test' });
+    await fetch(`${gate.world.origin}/oauth/sign-in`, { method: 'POST', body: `password=${canary}&%zz` });
+    await fetch(`${gate.world.origin}/oauth/sign-in`, { method: 'PUT', body: `password=${canary}` });
+    await gate.connect('ann', 'right');
+    await vi.waitFor(() => expect(gate.written()).toContain('ann-1'));
+    await vi.waitFor(() => expect(gate.written()).toContain('/oauth/sign-in'));
+    expect(gate.written()).not.toContain(canary);
+  });
+});
+
+describe.skipIf(!redisPresent())('two replicas', () => {
+  it('count together, over a restart too', { timeout: 120_000 }, async () => {
+    const redis = await startRedis();
+    const shared = {
+      environment: { REDIS_URL: redis.url, COURSEGATE_SECRET: 'k'.repeat(32) },
+      overrides: { listen, store: { kind: 'redis', url: { env: 'REDIS_URL' } }, secret: { env: 'COURSEGATE_SECRET' } },
+    };
+    const [one, two] = [await startSignIn(login, shared), await startSignIn(login, shared)];
+    try {
+      expect(await times(11, 'ann', 'wrong', '203.0.113.20', one)).toContain(429);
+      const seen: number[] = [];
+      await vi.waitFor(
+        async () => {
+          seen.push(...(await times(1, 'ann', 'wrong', '203.0.113.20', two)));
+          expect(seen.at(-1)).toBe(429);
+        },
+        { timeout: 60_000 },
+      );
+      expect(seen.length).toBeLessThan(10);
+      await one.world.restart();
+      const after: number[] = [];
+      await vi.waitFor(
+        async () => {
+          after.push(...(await times(1, 'ann', 'wrong', '203.0.113.20', one)));
+          expect(after.at(-1)).toBe(429);
+        },
+        { timeout: 60_000 },
+      );
+      expect(after.length).toBeLessThan(10);
+    } finally {
+      await one.close();
+      await two.close();
+      await redis.close();
+    }
+  });
+});
