@@ -221,6 +221,8 @@ describe('a hostile site', () => {
       );
       await run(site.url);
       expect(other.asked).toEqual([]);
+      // Nor is the site asked for what somebody else is said to have.
+      expect(site.asked.filter(({ url }) => url === '/x')).toEqual([]);
     } finally {
       await other.close();
     }
