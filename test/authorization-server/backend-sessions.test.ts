@@ -1,0 +1,85 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type BackendSessions, storedBackendSessions } from '../../src/authorization-server/backend-sessions.ts';
+import { storedGrants } from '../../src/authorization-server/grants.ts';
+import { memoryStore } from '../../src/storage/memory.ts';
+import { sealedStore } from '../../src/storage/seal.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { sessionReplay } from '../../src/upstream/credentials/session-replay.ts';
+import { MEMBER } from '../upstream/gate.ts';
+
+let store: Store;
+let sessions: BackendSessions;
+beforeEach(async () => {
+  store = sealedStore(memoryStore(Date.now), 's'.repeat(32));
+  sessions = storedBackendSessions(store, ['sid', 'remember_*']);
+  const payload = { jti: MEMBER.grantId, accountId: MEMBER.sub, clientId: MEMBER.clientId, iat: 1 };
+  const references = { grant: MEMBER.grantId, member: MEMBER.sub, client: MEMBER.clientId };
+  const entry = { kind: 'Grant', id: MEMBER.grantId, payload: JSON.stringify(payload), expiresAt: 4e9, references };
+  await store.commit([{ op: 'put', entry }]);
+  await sessions.keep(MEMBER.grantId, 'theme=dark; sid=one; coursegate_x=1; remember_me=a=b');
+});
+
+const found = async () => {
+  const session = await sessions.find(MEMBER.grantId);
+  if (session === undefined) throw new Error('there is none');
+  return session;
+};
+const cookies = async () => Object.fromEntries((await found()).cookies);
+
+describe('sessions that hang on a grant', () => {
+  it('hold the cookies that are listed, and no others, as long as the grant', async () => {
+    expect(await cookies()).toEqual({ sid: 'one', remember_me: 'a=b' });
+    const [entry] = await store.findBy('BackendSession', 'grant', MEMBER.grantId);
+    expect(entry?.expiresAt).toBe(4e9);
+  });
+
+  it('are changed by one of those who found the same', async () => {
+    const same = await found();
+    expect(await Promise.all(['two', 'three'].map((sid) => sessions.replace(same, [['sid', sid]])))).toEqual([
+      true,
+      false,
+    ]);
+    expect(await cookies()).toEqual({ sid: 'two' });
+    expect(await sessions.replace(await found(), [['sid', 'four']])).toBe(true);
+    expect(await sessions.replace(same, [['sid', 'five']])).toBe(false);
+    expect(await store.findBy('BackendSession', 'grant', MEMBER.grantId)).toHaveLength(1);
+  });
+
+  it('are not brought back once the grant has ended, nor begun for one that has', async () => {
+    const before = await found();
+    expect(await storedGrants(store, () => undefined).revoke(MEMBER.grantId, { member: MEMBER.sub })).toBe(true);
+    expect(await sessions.replace(before, [['sid', 'two']])).toBe(false);
+    await sessions.keep(MEMBER.grantId, 'sid=three');
+    expect(await sessions.find(MEMBER.grantId)).toBeUndefined();
+  });
+});
+
+describe('what a backend sets', () => {
+  const replay = () =>
+    sessionReplay({
+      config: { kind: 'session', cookies: ['sid', 'remember_*'], over: { statuses: [401] } },
+      upstream: 'school',
+      sessions,
+      ended: async () => undefined,
+      call: () => Promise.reject(new Error('nothing is asked')),
+      loginPath: '/login',
+      origin: 'https://school.example',
+      clock: Date.now,
+    });
+  const set = (...values: string[]) => values.flatMap((value) => ['Set-Cookie', value]);
+
+  it('is kept, or taken out, and of names that are not listed it is not', async () => {
+    const { judge } = await replay().attempt(MEMBER, 'GET');
+    await judge?.(200, set('sid=two; Path=/', 'theme=light', 'remember_me=; Max-Age=0', '__Host-coursegate_x=1'));
+    expect(await cookies()).toEqual({ sid: 'two' });
+  });
+
+  it('in answer to an old cookie does not take the place of a newer one', async () => {
+    const credential = replay();
+    const [first, second] = [await credential.attempt(MEMBER, 'GET'), await credential.attempt(MEMBER, 'GET')];
+    await first.judge?.(200, set('sid=newer'));
+    // To the backend this request was nobody's: the page is public.
+    await second.judge?.(200, set('sid=of-nobody'));
+    expect(await cookies()).toMatchObject({ sid: 'newer' });
+  });
+});
