@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hashPassword } from '../../src/login/password-hash.ts';
+import { closeLook, complaintsOf } from '../support/album.ts';
+import { authorizationRequest, registerApp } from '../support/app.ts';
+import { browserPresent, launchChromium } from '../support/chromium.ts';
+import { type SignInWorld, startSignIn } from './support/sign-in.ts';
+
+describe.skipIf(!browserPresent())('our own sign-in page in Chromium', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-members-'));
+  let browser: Browser;
+  let gate: SignInWorld;
+  beforeAll(async () => {
+    const file = join(folder, 'members.yaml');
+    writeFileSync(file, `members: [{ id: 7, login: ann, password: '${await hashPassword('right')}' }]\n`);
+    browser = await launchChromium();
+    gate = await startSignIn({
+      kind: 'directory',
+      file,
+      attempts: { account: { requests: 1, per: '15m' }, address: 'unlimited' },
+    });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await gate.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each([
+    ['en', 'en-GB', 'bob'],
+    ['es', 'es-MX', 'eva'],
+  ])(
+    'reads well in %s on every screen, goes by the keyboard, and keeps the name',
+    { timeout: 240_000 },
+    async (language, locale, name) => {
+      const { look, findings } = closeLook(`sign-in-${language}`);
+      const context = await browser.newContext({ locale });
+      context.setDefaultTimeout(60_000);
+      try {
+        const complaints = complaintsOf(context);
+        const page = await context.newPage();
+        const focused = () => page.evaluate('document.activeElement.id');
+        const type = async (password: string) => {
+          await page.keyboard.type(password);
+          await page.keyboard.press('Enter');
+          await page.locator('#problem').waitFor();
+        };
+        await page.goto((await authorizationRequest(await registerApp(gate.world.origin))).url);
+        await page.locator('main#sign-in').waitFor();
+        expect(await page.locator('html').getAttribute('lang')).toBe(language);
+        expect(await focused()).toBe('username');
+        await look(page, 'sign-in');
+        await page.keyboard.type(name);
+        await page.keyboard.press('Tab');
+        await type('wrong');
+        expect(await page.locator('#username').inputValue()).toBe(name);
+        expect(await focused()).toBe('password');
+        await look(page, 'wrong');
+        await type('again');
+        await look(page, 'slow-down');
+        await page.locator('#username').fill('ann');
+        await page.locator('#password').fill('right');
+        if (language === 'en') {
+          await page.keyboard.press('Enter');
+          await page.locator('main#consent').waitFor();
+        }
+        expect(complaints.filter((line) => !/\b(400|429)\b/.test(String(line)))).toEqual([]);
+      } finally {
+        await context.close();
+      }
+      expect(findings).toEqual([]);
+    },
+  );
+});
