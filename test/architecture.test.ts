@@ -47,6 +47,8 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'demo/school',
   ],
   'openid-client': ['login/oidc'],
+  pg: ['login/database/postgres.ts'],
+  mysql2: ['login/database/mysql.ts'],
   // A document's fetch pins the address it has judged, on a client of its own: never on a pool of an upstream.
   undici: ['upstream', 'authorization-server/client-documents/fetch-document.ts'],
   'http-proxy-middleware': ['upstream/site.ts', 'upstream/site-exchange.ts'],

@@ -1,3 +1,4 @@
+import { databaseUrlProblem } from './database-login.ts';
 import type { Finding } from './problems.ts';
 import { readNamed, secretReferences } from './secrets.ts';
 import type { Environment } from './setting.ts';
@@ -24,7 +25,11 @@ export async function readLoginSecrets(
       const place = formatPath(path);
       const tooShort = `must have ${SIGNING_CHARACTERS} characters or more (openssl rand -base64 32)`;
       const problemOf = (value: string) =>
-        place === 'login.secret' && value.length < SIGNING_CHARACTERS ? tooShort : undefined;
+        place === 'login.url'
+          ? databaseUrlProblem(value)
+          : place === 'login.secret' && value.length < SIGNING_CHARACTERS
+            ? tooShort
+            : undefined;
       return [place, await readNamed(reference, path, environment, resolve, problemOf)] as const;
     }),
   );

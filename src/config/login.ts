@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { databaseLogin } from './database-login.ts';
 import { directoryLogin } from './directory-login.ts';
 import { formLogin } from './form-login.ts';
 import { headerLogin } from './header-login.ts';
@@ -27,4 +28,5 @@ export const login = z.discriminatedUnion('kind', [
   formLogin,
   oidcLogin,
   headerLogin,
+  databaseLogin,
 ]);

@@ -6,6 +6,7 @@ import { ownCallPlace } from '../upstream/headers.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import { bridgeProvider } from './bridge.ts';
 import type { Login } from './connector.ts';
+import { databaseCheck } from './database/database.ts';
 import { createDirectory } from './directory.ts';
 import { evenRefusals } from './even-refusals.ts';
 import { formCheck } from './form/form.ts';
@@ -55,6 +56,11 @@ export function createLogin(
         shape: 'credentials',
         ...createDirectory({ file: config.file, members, hashing: createHashing(), log }),
       };
+    case 'database': {
+      const url = secrets.get('login.url') ?? '';
+      const pepper = secrets.get('login.hash.pepper') ?? '';
+      return { shape: 'credentials', check: databaseCheck(config, { url, pepper, hashing: createHashing() }) };
+    }
     case 'header':
       return { shape: 'ambient', connector: headerConnector(config, origin, clock) };
     case 'oidc':

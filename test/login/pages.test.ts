@@ -5,7 +5,7 @@ import { load } from '../config/fixture.ts';
 const FOLDER = new URL('../../docs/login/', import.meta.url);
 
 /** Each YAML block of the pages that show a login, and how many their page has at least. */
-const PAGES = ['bridge', 'header', 'oidc'].map((kind) => {
+const PAGES = ['bridge', 'database', 'header', 'oidc'].map((kind) => {
   const text = readFileSync(new URL(`${kind}.md`, FOLDER), 'utf8');
   return { kind, blocks: [...text.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block = '']) => block) };
 });
@@ -24,7 +24,10 @@ describe.each(PAGES)('docs/login/$kind.md', ({ kind, blocks }) => {
   });
 
   it.each(blocks)('with a configuration that loads: %s', async (block) => {
-    const names = [...block.matchAll(/\{ env: (\w+) \}/g)].map(([, name = '']) => [name, 'x'.repeat(48)]);
+    const names = [...block.matchAll(/\{ env: (\w+) \}/g)].map(([, name = '']) => [
+      name,
+      name.endsWith('_DB') ? 'postgres://reader@db.test/school' : 'x'.repeat(48),
+    ]);
     const inFolder = block.replaceAll('/run/secrets/', '');
     const files = Object.fromEntries([...inFolder.matchAll(/\{ file: (\S+) \}/g)].map(([, name = '']) => [name, 'x']));
     const { config } = await load(AROUND + inFolder, { environment: Object.fromEntries(names), files });

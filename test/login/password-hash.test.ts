@@ -29,6 +29,27 @@ const HASHES: readonly (readonly [scheme: string, made: string, hash: string])[]
     'Python (SHA-512)',
     '$pbkdf2-sha512$25000$tEWNacSCAouSjk28LlLqeQ$sFhx3V7lRPnpKcAKO.zAOuKqDSM9EbG516xPcwj.eRrrz9rXug0Zt.JO5cHq6NgjMpLlYEcWJ.miHmu1HuaQ1A',
   ],
+  ['phpass', 'WordPress up to 6.7', '$P$BXBE/O3QCxuV4a239N3DYSj9hXgQ0N0'],
+  ['wordpress', 'WordPress 6.8', '$wp$2y$05$VxQpkuAOUYcET5g9naQTE.YqS616LbU//8UYPOsTcy5xwucaxgjgK'],
+  ['pbkdf2', 'Django', 'pbkdf2_sha256$20000$seasaltseasalt$AdAvoLf6ISDfOk7ZywrMPBGvsBWLmJNF+vkY0sxM/iQ='],
+  [
+    'scrypt',
+    'Django',
+    'scrypt$16384$seasaltseasalt$8$1$pyPEsKfSXmbzDng6fiwEDBi8LGw2fHC7A+2xsmEpqTPRS3J9qc1mVU32wYd11RyjV7mUm0xf05WZBLTU/s4Wkg==',
+  ],
+  ['bcrypt', 'Django (SHA-256)', 'bcrypt_sha256$$2y$05$IqDt.1eaSu/b2.VCmjGAl.ZhStiC5WZwr.pTwPfBRIeqBAqk5nC02'],
+  ['bcrypt', 'Django', 'bcrypt$$2y$06$jg/XUgjmw/KfX8guwJTcbu9GJmjndU4tePHFnT7fNU8B6CR8Dpl1C'],
+  [
+    'argon2id',
+    'Django',
+    'argon2$argon2id$v=19$m=8192,t=2,p=1$Vk52UnRadDIxZWhjczJWQw$0/lk8GHFw/NpWxI/d41WxEVjzfCiKaqbnvBafgJNlv0',
+  ],
+  ['bcrypt', 'Spring', '{bcrypt}$2y$06$jg/XUgjmw/KfX8guwJTcbu9GJmjndU4tePHFnT7fNU8B6CR8Dpl1C'],
+  [
+    'argon2id',
+    'Spring',
+    '{argon2@SpringSecurity_v5_8}$argon2id$v=19$m=8192,t=2,p=1$Vk52UnRadDIxZWhjczJWQw$0/lk8GHFw/NpWxI/d41WxEVjzfCiKaqbnvBafgJNlv0',
+  ],
 ];
 
 describe('a password hash', () => {
@@ -62,6 +83,25 @@ describe('a password hash', () => {
   ])('is not %j', (encoded) => {
     expect(readPasswordHash(encoded)).toBeUndefined();
     expect(passwordHashProblem(encoded)).toMatch(/^is (no password hash|a password hash that is cut short)/);
+  });
+
+  it.each([
+    ['5f4dcc3b5aa765d61d8327deb882cf99', 'MD5'],
+    ['5baa61e4c9b93f3f0682250b6cf8331b7ee68fd8', 'SHA-1'],
+    ['5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8', 'SHA-256'],
+  ])('is not %s: an %s without salt, which is said', (encoded, name) => {
+    expect(readPasswordHash(encoded)).toBeUndefined();
+    expect(passwordHashProblem(encoded)).toContain(`an ${name} without salt protects nobody, and is not taken`);
+  });
+
+  it.each([
+    '{noop}secret',
+    '{MD5}5f4dcc3b5aa765d61d8327deb882cf99',
+    '{bcrypt}secret',
+    'md5$salt$hash',
+    'unsalted_md5$$x',
+  ])('is not %s', (encoded) => {
+    expect(readPasswordHash(encoded)).toBeUndefined();
   });
 
   it('is made as argon2id, salted anew each time', async () => {

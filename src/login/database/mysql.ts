@@ -1,0 +1,77 @@
+import type { Pool, PoolConnection } from 'mysql2/promise';
+import { QUOTED } from '../../config/database-login.ts';
+import { driver, firstTwo, type Reader, type ReaderOptions } from './reader.ts';
+
+const NO_SUCH_LETTERS = new Set(['ER_CANT_AGGREGATE_2COLLATIONS', 'ER_CANT_AGGREGATE_NCOLLATIONS']);
+
+/** MySQL and MariaDB, each question in a transaction that may only read; the login is a parameter of a prepared statement. */
+export function mysqlReader({ url, query, timeout, connections }: ReaderOptions): Reader {
+  const { sql, parameters } = numbered(firstTwo(query));
+  let pool: Promise<Pool> | undefined;
+
+  const open = async (): Promise<Pool> => {
+    const { createPool } = await driver('mysql2', () => import('mysql2/promise'));
+    return createPool({
+      uri: url.replace(/^mariadb:/, 'mysql:'),
+      connectionLimit: connections,
+      maxIdle: connections,
+      idleTimeout: 30_000,
+      queueLimit: 64,
+      connectTimeout: timeout,
+      multipleStatements: false,
+      // Beyond 2^53 two ids would become one.
+      supportBigNumbers: true,
+      bigNumberStrings: true,
+    });
+  };
+
+  return {
+    async rows(login) {
+      pool ??= open();
+      const connection = await (await pool).getConnection();
+      try {
+        const rows = await ask(connection, sql, Array<string>(parameters).fill(login), timeout);
+        connection.release();
+        return rows;
+      } catch (thrown) {
+        // Letters that the column cannot hold: nobody's login is written in them.
+        if (NO_SUCH_LETTERS.has((thrown as { code?: string }).code ?? '')) {
+          connection.destroy();
+          return [];
+        }
+        // The server ends a question whose asker is gone.
+        connection.destroy();
+        throw thrown;
+      }
+    },
+  };
+}
+
+async function ask(connection: PoolConnection, sql: string, values: string[], timeout: number) {
+  await limitTime(connection, timeout);
+  await connection.query({ sql: 'START TRANSACTION READ ONLY', timeout });
+  const [rows] = await connection.execute({ sql, timeout }, values);
+  await connection.query({ sql: 'COMMIT', timeout });
+  return rows as Record<string, unknown>[];
+}
+
+/** MariaDB counts seconds, MySQL milliseconds under another name; each knows only its own. */
+async function limitTime(connection: PoolConnection, timeout: number): Promise<void> {
+  try {
+    await connection.query({ sql: `SET SESSION max_statement_time = ${timeout / 1000}`, timeout });
+  } catch (thrown) {
+    if ((thrown as { code?: string }).code !== 'ER_UNKNOWN_SYSTEM_VARIABLE') throw thrown;
+    await connection.query({ sql: `SET SESSION max_execution_time = ${Math.ceil(timeout)}`, timeout });
+  }
+}
+
+/** MySQL knows only `?`, one for each time. What is in quotes stays as it is. */
+function numbered(query: string): { readonly sql: string; readonly parameters: number } {
+  let parameters = 0;
+  const sql = query.replaceAll(new RegExp(`${QUOTED.source}|\\$1`, 'g'), (found) => {
+    if (found !== '$1') return found;
+    parameters += 1;
+    return '?';
+  });
+  return { sql, parameters };
+}

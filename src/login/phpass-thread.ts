@@ -1,0 +1,15 @@
+import { createHash } from 'node:crypto';
+import { parentPort, workerData } from 'node:worker_threads';
+
+/** The portable hash of phpass: MD5, salted, 2^cost times. In: `salt` of 8 characters. Out: the 16 bytes. */
+const { password, hash } = workerData as { password: string; hash: { cost: number; salt: string } };
+
+const md5 = (...parts: (string | Buffer)[]): Buffer => {
+  const digest = createHash('md5');
+  for (const part of parts) digest.update(part);
+  return digest.digest();
+};
+
+let bytes = md5(hash.salt, password);
+for (let round = 0; round < 2 ** hash.cost; round += 1) bytes = md5(bytes, password);
+parentPort?.postMessage(Uint8Array.from(bytes));

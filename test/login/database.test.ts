@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { databaseLogin } from '../../src/config/database-login.ts';
+import { databaseCheck } from '../../src/login/database/database.ts';
+import type { Hashing } from '../../src/login/hashing.ts';
+import type { PasswordHash } from '../../src/login/password-hash.ts';
+import { authorizationRequest, registerApp } from '../support/app.ts';
+import { type Browser, createBrowser, type Page } from '../support/browser.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { ENGINES, type Engine } from './support/engines.ts';
+
+const BCRYPT = '$2y$05$bQZ1cLGoAbtkELjb5m3j/uyaeC4dQY6OxKrYVMv6K82UQ6Ej4ptV6';
+const OTHER = '$2y$06$jg/XUgjmw/KfX8guwJTcbu9GJmjndU4tePHFnT7fNU8B6CR8Dpl1C';
+const PEPPERED = '$2a$05$opOBJsS/qeZ1mchRXwLQUOmx1K2zIZoaxUG7W2NCJlXVJETqcWKRW';
+const PEPPER = 'a pepper of Devise';
+
+/** All but the peppered one have the password `correct horse`. */
+const MEMBERS = [
+  ['1001', 'sam@school.test', BCRYPT, 'Sam Student'],
+  ['9007199254740993', 'big@school.test', BCRYPT, 'Big Number'],
+  [
+    '1003',
+    'django@school.test',
+    'pbkdf2_sha256$20000$seasaltseasalt$AdAvoLf6ISDfOk7ZywrMPBGvsBWLmJNF+vkY0sxM/iQ=',
+    'D',
+  ],
+  ['1004', 'wp@school.test', '$wp$2y$05$VxQpkuAOUYcET5g9naQTE.YqS616LbU//8UYPOsTcy5xwucaxgjgK', 'W'],
+  ['1005', 'twice@school.test', BCRYPT, 'One'],
+  ['1006', 'twice@school.test', BCRYPT, 'Two'],
+  ['1007', 'md5@school.test', '5f4dcc3b5aa765d61d8327deb882cf99', 'M'],
+  ['1008', 'devise@school.test', PEPPERED, 'P'],
+  ['1009', 'empty@school.test', '', 'E'],
+  ['0', 'zero@school.test', BCRYPT, 'Z'],
+  ['1010', "o'neil@school.test", BCRYPT, 'O'],
+];
+
+const QUERY =
+  "select id, password_digest as hash, email, name from users where lower(email) = lower($1) and '$1' <> email";
+
+/** True for everybody, and for sam after a long time. */
+const slowFor = (slow: string) =>
+  `case when lower(email) = lower($1) and email = 'sam@school.test' then ${slow} else 1 = 1 end`;
+
+for (const { missing } of ENGINES) {
+  if (missing === undefined) continue;
+  if (process.env.CI !== undefined) throw new Error(`CI has no ${missing}: apt-get install ${missing}`);
+}
+
+describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow, writing, start }) => {
+  if (missing !== undefined) return it.skip(`${name} is not here: apt-get install ${missing}`, () => {});
+
+  let engine: Engine;
+  let world: World;
+
+  const settings = (more: Record<string, unknown> = {}) => ({
+    login: {
+      kind: 'database',
+      url: { env: 'MEMBERS' },
+      query: QUERY,
+      timeout: '30s',
+      attempts: { account: { requests: 10_000, per: '15m' }, address: { requests: 10_000, per: '15m' } },
+      ...more,
+    },
+  });
+
+  beforeAll(async () => {
+    engine = await start();
+    await engine.run(
+      'create table users (id bigint, email varchar(100), password_digest varchar(200), name varchar(100))',
+    );
+    for (const member of MEMBERS) {
+      await engine.run(
+        `insert into users values (${member.map((one) => `'${one.replaceAll("'", "''")}'`).join(', ')})`,
+      );
+    }
+    const environment = { MEMBERS: engine.url, PEPPER };
+    world = await startWorld({ profile: 'A', environment, overrides: settings() });
+  });
+  afterAll(async () => {
+    await world.close();
+    await engine.close();
+  });
+
+  const signIn = async (
+    username: string,
+    password = 'correct horse',
+  ): Promise<{ readonly page: Page; readonly browser: Browser }> => {
+    const browser = createBrowser();
+    const form = await browser.open((await authorizationRequest(await registerApp(world.origin))).url);
+    return { page: await browser.submit(form, { username, password }), browser };
+  };
+
+  const expectWrong = ({ page, browser }: Awaited<ReturnType<typeof signIn>>): void => {
+    expect([page.status, page.text.includes('id="sign-in"')]).toEqual([400, true]);
+    expect(browser.cookies.has('coursegate_member')).toBe(false);
+  };
+
+  const expectIll = ({ page, browser }: Awaited<ReturnType<typeof signIn>>): void => {
+    expect([page.status, page.text.includes('id="error"')]).toEqual([503, true]);
+    expect(browser.cookies.has('coursegate_member')).toBe(false);
+  };
+
+  it.each(['sam@school.test', 'SAM@School.test', 'django@school.test', 'wp@school.test', "o'neil@school.test"])(
+    'signs %s in by the hash that is there, and nobody by another password',
+    async (username) => {
+      const { page } = await signIn(username);
+      expect(page.text).toContain('id="consent"');
+      expect(page.text.toLowerCase()).toContain(username.toLowerCase().replace("'", '&#39;'));
+      expectWrong(await signIn(username, 'correct horsf'));
+    },
+  );
+
+  it('knows a member by the very number that is there, and by what changes with the password', async () => {
+    const verified: PasswordHash[] = [];
+    const hashing: Hashing = {
+      verify: (hash, password) => {
+        verified.push(hash);
+        return hash.verify(password);
+      },
+    };
+    const config = databaseLogin.parse({ kind: 'database', url: { env: 'X' }, query: QUERY });
+    const check = databaseCheck(config, { url: engine.url, pepper: '', hashing });
+    const given = { password: 'correct horse', address: '192.0.2.1' };
+    const found = await check({ ...given, username: 'big@school.test' });
+    expect(found).toMatchObject({ kind: 'member', member: { sub: '9007199254740993', email: 'big@school.test' } });
+    const version = 'member' in found ? found.member.version : undefined;
+    expect(version).toMatch(/^[\w-]{43}$/);
+    await engine.run(`update users set password_digest = '${OTHER}' where email = 'big@school.test'`);
+    const again = await check({ ...given, username: 'big@school.test' });
+    expect('member' in again && again.member.version !== version).toBe(true);
+    // Who is nobody costs a hash of the same kind as the last member did.
+    expect(await check({ ...given, username: 'nobody@school.test' })).toEqual({ kind: 'wrong' });
+    expect(await check({ ...given, username: 'empty@school.test' })).toEqual({ kind: 'wrong' });
+    expect(verified).toHaveLength(4);
+    expect(verified[2]).toBe(verified[1]);
+    expect(verified[3]).toBe(verified[1]);
+  });
+
+  it.each(['nobody@school.test', 'empty@school.test'])('does not tell %s from a wrong password', async (username) => {
+    const unknown = await signIn(username);
+    const wrong = await signIn('sam@school.test', 'wrong');
+    expectWrong(unknown);
+    const without = (page: Page, login: string) =>
+      page.text
+        .replaceAll(login, '')
+        .replaceAll(/value="[^"]*"/g, '')
+        .replaceAll(/[\w-]{43}/g, '');
+    expect(without(unknown.page, username)).toBe(without(wrong.page, 'sam@school.test'));
+  });
+
+  it.each([
+    "' or 1=1 -- ",
+    "' or '1'='1",
+    "sam@school.test' -- ",
+    "sam@school.test' #",
+    "\\' or 1=1 -- ",
+    "'; drop table users; -- ",
+    "' union select id, password_digest, email, name from users limit 1 -- ",
+    '%',
+    '$1',
+    '?',
+    ':1',
+    'sam@school.test\u0000',
+    '\ud83d\ude00',
+  ])('takes the login %j for a login', async (username) => {
+    expectWrong(await signIn(username));
+    expect(await engine.count('select * from users')).toBe(MEMBERS.length);
+  });
+
+  it.each([
+    ['two members', 'twice@school.test'],
+    ['an MD5 without salt', 'md5@school.test'],
+    ['the id 0', 'zero@school.test'],
+  ])('is ill when it has %s for a login, and lets nobody in', async (_, username) => {
+    expectIll(await signIn(username));
+  });
+
+  it('takes a pepper, and one scheme alone where that is asked', async () => {
+    await world.restart(settings({ hash: { scheme: 'bcrypt', pepper: { env: 'PEPPER' } } }));
+    expect((await signIn('devise@school.test')).page.text).toContain('id="consent"');
+    expectWrong(await signIn('sam@school.test'));
+    expectIll(await signIn('django@school.test'));
+    await world.restart(settings());
+    expectWrong(await signIn('devise@school.test'));
+  });
+
+  it('reads other columns where it is told to', async () => {
+    const query = 'select id as who, password_digest as secret_hash, email as mail from users where email = $1';
+    const columns = { subject: 'who', hash: 'secret_hash', email: 'mail', name: 'none' };
+    await world.restart(settings({ query, columns }));
+    const { page } = await signIn('sam@school.test');
+    expect(page.text).toContain('sam@school.test');
+    await world.restart(settings({ query }));
+    // A column that is missing is not a member without a password for ever: nobody can sign in, and it is a wrong setting.
+    expectIll(await signIn('sam@school.test'));
+  });
+
+  it('is ill when the query is mistaken, and says nothing of it', async () => {
+    await world.restart(settings({ query: 'select id from no_such_table where email = $1' }));
+    const ill = await signIn('sam@school.test');
+    expectIll(ill);
+    expect(ill.page.text).not.toContain('no_such_table');
+  });
+
+  it.skipIf(writing === undefined)('cannot be written, whatever the query does', async () => {
+    await engine.run(writing?.make ?? '');
+    await world.restart(settings({ query: `${QUERY} and ${writing?.condition}` }));
+    expectIll(await signIn('sam@school.test'));
+    expect(await engine.count('select * from notes')).toBe(0);
+  });
+
+  it('that is slow is waited for no longer than configured, and asked again the next time', async () => {
+    await world.restart(settings({ query: `${QUERY} and ${slowFor(slow)}`, timeout: '1s' }));
+    const began = performance.now();
+    expectIll(await signIn('sam@school.test'));
+    expect(performance.now() - began).toBeLessThan(20_000);
+    await expect.poll(() => engine.busy('sleep(6'), { timeout: 20_000 }).toBe(0);
+    expect((await signIn('django@school.test')).page.text).toContain('id="consent"');
+  });
+
+  it('that dies while it is asked is an ill sign-in at once', async () => {
+    await world.restart(settings({ query: `${QUERY} and ${slowFor(slow)}`, timeout: '30s' }));
+    if (name !== 'SQLite') {
+      const asked = signIn('sam@school.test');
+      await expect.poll(() => engine.busy('sleep(6'), { timeout: 20_000 }).toBe(1);
+      await engine.kill();
+      expectIll(await asked);
+    } else await engine.kill();
+    expectIll(await signIn('django@school.test'));
+  });
+});

@@ -1,0 +1,75 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = '/usr/lib/postgresql';
+
+/** The programs of the newest PostgreSQL on this machine, or undefined. */
+export const POSTGRES = (existsSync(ROOT) ? readdirSync(ROOT) : [])
+  .sort((a, b) => Number(b) - Number(a))
+  .map((version) => join(ROOT, version, 'bin'))
+  .find((folder) => existsSync(join(folder, 'initdb')));
+
+export interface Postgres {
+  /** The folder of its unix socket: the user is postgres, without a password. */
+  readonly socket: string;
+  /** Out: what psql prints, without headings. */
+  run(sql: string): string;
+  /** Ends it at once, with whatever it is doing. */
+  kill(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A PostgreSQL of its own, empty, on a unix socket in a folder of its own. */
+export async function startPostgres(): Promise<Postgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-postgres-'));
+  const data = join(folder, 'data');
+  const as = unprivileged();
+  if (as.uid !== undefined) chownSync(folder, as.uid, as.gid ?? as.uid);
+  const bin = (name: string) => join(POSTGRES ?? '', name);
+  const made = spawnSync(bin('initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-N', '--locale=C.UTF-8'], {
+    encoding: 'utf8',
+    cwd: folder,
+    ...as,
+  });
+  if (made.status !== 0) throw new Error(`initdb: ${made.error ?? made.stderr}`);
+  const settings = ['listen_addresses=', 'fsync=off', 'shared_buffers=8MB', 'max_connections=20'];
+  const child = spawn(bin('postgres'), ['-D', data, '-k', folder, ...settings.flatMap((one) => ['-c', one])], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    cwd: folder,
+    ...as,
+  });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const psql = ['-h', folder, '-U', 'postgres', '-d', 'postgres', '-v', 'ON_ERROR_STOP=1', '-qAt'];
+  const ready = () => spawnSync(bin('psql'), [...psql, '-c', 'select 1'], { stdio: 'ignore' }).status === 0;
+  while (!ready()) {
+    if (child.exitCode !== null) throw new Error(`postgres ended with ${child.exitCode}: ${said}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const kill = async () => {
+    // Of its own ways to end, the one that waits for nobody; its children end with it.
+    child.kill('SIGQUIT');
+    await ended;
+  };
+  return {
+    socket: folder,
+    run: (sql) => execFileSync(bin('psql'), psql, { input: sql, encoding: 'utf8' }).trim(),
+    kill,
+    async close() {
+      if (child.exitCode === null && child.signalCode === null) await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** PostgreSQL does not run as root. */
+function unprivileged(): { readonly uid?: number; readonly gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
