@@ -1,18 +1,20 @@
 """
 Django behind coursegate: who is signed in (whoami), the signed redirect (bridge), and requests that the gate sends for
-a member (CoursegateMiddleware). One file; needs the `cryptography` package. See README.md.
+a member (CoursegateMiddleware). Tells the gate when a member's password or rights change, or they go. One file; needs the `cryptography` package. See README.md.
 """
 
 import base64
 import hashlib
 import hmac
 import json
+import logging
 import re
+import secrets
 import threading
 import time
 import urllib.error
 import urllib.request
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -23,7 +25,8 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.views import redirect_to_login
 from django.contrib.sessions.backends.base import SessionBase
 from django.core.exceptions import ImproperlyConfigured, ValidationError
-from django.db import DataError
+from django.db import DataError, transaction
+from django.db.models import signals
 from django.http import HttpResponse, JsonResponse
 from django.urls import path
 from django.utils.cache import add_never_cache_headers
@@ -36,10 +39,16 @@ from django.views.decorators.vary import vary_on_cookie
 LEEWAY = 10
 KEYS_KEPT = 600
 FETCH_PAUSE = 30
+# Seconds that a member's request waits for the gate to be told.
+TELL_WITHIN = 2
+# What of a member ends their connections when it changes; what they do not have is passed over.
+WATCHED = ("password", "is_active", "is_staff", "is_superuser")
+
+log = logging.getLogger("coursegate")
 
 
 class Settings:
-    """settings.COURSEGATE, judged once: ORIGIN, UPSTREAM, SECRET, and if wanted JWKS_URL and FETCH_PAUSE."""
+    """settings.COURSEGATE, judged once: ORIGIN, UPSTREAM, SECRET, and if wanted JWKS_URL, FETCH_PAUSE, ADMIN_URL, ADMIN_SECRET and KEY."""
 
     def __init__(self, given):
         self.origin = given.get("ORIGIN", "")
@@ -51,6 +60,13 @@ class Settings:
             raise ImproperlyConfigured("COURSEGATE['UPSTREAM'] must be this backend's name in coursegate.yaml")
         if len(self.secret) < 32:
             raise ImproperlyConfigured("COURSEGATE['SECRET'] must have 32 characters or more")
+        self.admin = given.get("ADMIN_URL", "").rstrip("/")
+        self.admin_secret = given.get("ADMIN_SECRET", "").encode()
+        self.key = given.get("KEY", "").encode()
+        if self.admin and not self.admin_secret:
+            raise ImproperlyConfigured("COURSEGATE['ADMIN_SECRET'] must be the gate's admin.hmac.secret")
+        if self.key and len(self.key) < 32:
+            raise ImproperlyConfigured("COURSEGATE['KEY'] must have 32 characters or more")
         self.keys = Keys(
             given.get("JWKS_URL", f"{self.origin}/.well-known/jwks.json"), given.get("FETCH_PAUSE", FETCH_PAUSE)
         )
@@ -154,8 +170,92 @@ def bridge(request):
     return response
 
 
+@require_safe
+@never_cache
+def standing(request, sub):
+    """
+    Whether a member still is one, for the gate's `login.recheck`. Whoever has not the key learns nothing, and 401 rather
+    than 404 where there is none: the gate would take that for a member who is gone.
+    """
+    key = gate().key
+    if not key or not hmac.compare_digest(key, request.META.get("HTTP_COURSEGATE_KEY", "").encode()):
+        return refuse(401, "key")
+    member = find_member(sub)
+    return JsonResponse({"active": True, "version": describe(member)["version"]} if member else {"active": False})
+
+
 app_name = "coursegate"
-urlpatterns = [path("whoami", whoami, name="whoami"), path("bridge", bridge, name="bridge")]
+urlpatterns = [
+    path("whoami", whoami, name="whoami"),
+    path("bridge", bridge, name="bridge"),
+    path("members/<path:sub>", standing, name="member"),
+]
+
+
+def end_connections(member_id, reason):
+    """
+    Has the gate end what a member let in: apps are refused from then on. Waits for two seconds at most, and never fails:
+    what goes wrong is logged, and the member's `version` ends their connections later.
+    """
+    if gate().admin:
+        telling = threading.Thread(target=tell, args=(gate(), str(member_id), reason), daemon=True)
+        telling.start()
+        telling.join(TELL_WITHIN)
+
+
+def tell(gate, member_id, reason):
+    try:
+        target = f"/members/{quote(member_id, safe='')}/revoke"
+        body = json.dumps({"by": "backend", "reason": reason}).encode()
+        at, nonce = str(int(time.time())), secrets.token_hex(16)
+        text = "\n".join(["coursegate-v1", at, nonce, f"POST {target}", hashlib.sha256(body).hexdigest()])
+        signature = hmac.new(gate.admin_secret, text.encode(), hashlib.sha256).hexdigest()
+        headers = {"Content-Type": "application/json", "Coursegate-Signature": f"t={at},n={nonce},v1={signature}"}
+        request = urllib.request.Request(gate.admin + target, data=body, method="POST", headers=headers)
+        with urllib.request.build_opener(NoRedirects).open(request, timeout=TELL_WITHIN):
+            pass
+    except Exception as thrown:
+        log.error("coursegate was not told that the connections of member %s end (%s): %s", member_id, reason, thrown)
+
+
+def end_after_commit(member_id, reason, using):
+    transaction.on_commit(lambda: end_connections(member_id, reason), using=using)
+
+
+def before_save(sender, instance, update_fields, using, **_):
+    # Django writes at every sign-in when that was: nothing to ask the database for.
+    names = [name for name in WATCHED if hasattr(instance, name) and (update_fields is None or name in update_fields)]
+    instance._coursegate_changed = False
+    if names and instance.pk is not None and gate().admin:
+        old = sender._base_manager.using(using).filter(pk=instance.pk).values_list(*names).first()
+        instance._coursegate_changed = old is not None and old != tuple(getattr(instance, name) for name in names)
+
+
+def after_save(sender, instance, using, **_):
+    if getattr(instance, "_coursegate_changed", False):
+        end_after_commit(instance.pk, "password or rights changed", using)
+
+
+def after_delete(sender, instance, using, **_):
+    end_after_commit(instance.pk, "left", using)
+
+
+def groups_changed(sender, instance, action, reverse, pk_set, using, **_):
+    if action not in ("post_add", "post_remove", "pre_clear"):
+        return
+    # From the group's side the members are in pk_set, and when it is emptied nowhere.
+    members = [instance.pk] if not reverse else pk_set or list(instance.user_set.values_list("pk", flat=True))
+    for member in members:
+        end_after_commit(member, "rights changed", using)
+
+
+_members = get_user_model()
+signals.pre_save.connect(before_save, sender=_members, dispatch_uid="coursegate")
+signals.post_save.connect(after_save, sender=_members, dispatch_uid="coursegate")
+signals.post_delete.connect(after_delete, sender=_members, dispatch_uid="coursegate")
+for _rights in ("groups", "user_permissions"):
+    if hasattr(_members, _rights):
+        signals.m2m_changed.connect(groups_changed, sender=getattr(_members, _rights).through, dispatch_uid="coursegate")
 
 _gate = None
 

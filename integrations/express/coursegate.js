@@ -1,13 +1,15 @@
 /**
  * Express behind coursegate: who is signed in (whoami), the signed redirect (bridge), and requests that the gate sends
- * for a member (assertion). One file, nothing to install. See README.md.
+ * for a member (assertion); and what your site tells the gate (endConnections). One file, nothing to install. See README.md.
  */
-import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
+import { createHash, createHmac, createPublicKey, randomBytes, timingSafeEqual, verify } from 'node:crypto';
 
 /** Seconds that two clocks may be apart; that keys are kept; that pass between two fetches of them, at least. */
 const LEEWAY = 10;
 const KEYS_KEPT = 600;
 const FETCH_PAUSE = 30;
+/** Milliseconds that your site waits for the gate to be told. */
+const TELL_WITHIN = 2000;
 
 const PLAIN_HEADER = /^x[-_.](member[-_.].*|client[-_.]id)$/i;
 const ASSERTION_HEADER = 'x-coursegate-assertion';
@@ -28,15 +30,20 @@ class Unverifiable extends Error {}
  * @param {string} settings.secret shared with the gate, 32 characters or more
  * @param {string} [settings.jwksUrl] where the gate's keys are fetched, when not at its origin
  * @param {number} [settings.fetchPause] seconds between two fetches of keys
+ * @param {string} [settings.adminUrl] the gate's admin listener; left out, it is told nothing
+ * @param {string} [settings.adminSecret] its admin.hmac.secret
  * @param {(request: import('express').Request) => Promise<Member | undefined>} settings.signedIn whose session it is
  * @param {(id: string) => Promise<Member | undefined>} settings.findMember
  * @param {(returnTo: string) => string} settings.loginUrl the login page, for a path to come back to
  * @returns middleware and handlers of Express
  */
-export function coursegate({ origin, upstream, secret, jwksUrl, fetchPause, signedIn, findMember, loginUrl }) {
+export function coursegate(settings) {
+  const { origin, upstream, secret, jwksUrl, fetchPause, adminUrl, adminSecret } = settings;
+  const { signedIn, findMember, loginUrl } = settings;
   if (new URL(origin).origin !== origin) throw new TypeError(`coursegate: origin must be an origin, not ${origin}`);
   if (!upstream) throw new TypeError('coursegate: upstream must be the name of this backend in coursegate.yaml');
   if (!(secret?.length >= 32)) throw new TypeError('coursegate: secret must have 32 characters or more');
+  if (adminUrl && !adminSecret) throw new TypeError('coursegate: adminSecret must be admin.hmac.secret of the gate');
   const keyOf = keySource(jwksUrl ?? `${origin}/.well-known/jwks.json`, fetchPause ?? FETCH_PAUSE);
 
   const describe = ({ id, email = '', name = '', passwordHash }) => ({
@@ -93,7 +100,41 @@ export function coursegate({ origin, upstream, secret, jwksUrl, fetchPause, sign
       for (const [name, value] of Object.entries(signed(secret, fields))) answer.searchParams.set(name, value);
       response.redirect(302, answer.href);
     },
+
+    /**
+     * Has the gate end what a member let in: apps are refused from then on. Takes two seconds at most and never rejects:
+     * what goes wrong is logged, and the member's version ends their connections later. Out: whether the gate was told.
+     * @param {string | number} id
+     * @param {string} reason for the gate's audit: 'password changed'
+     */
+    async endConnections(id, reason) {
+      if (!adminUrl) return false;
+      try {
+        const path = `/members/${encodeURIComponent(id)}/revoke`;
+        const body = JSON.stringify({ by: 'backend', reason });
+        const response = await fetch(adminUrl.replace(/\/$/, '') + path, {
+          method: 'POST',
+          body,
+          headers: { 'content-type': 'application/json', 'coursegate-signature': signCommand(adminSecret, path, body) },
+          redirect: 'error',
+          signal: AbortSignal.timeout(TELL_WITHIN),
+        });
+        if (!response.ok) throw new Error(`it answered ${response.status}`);
+        return true;
+      } catch (thrown) {
+        console.error(`coursegate was not told that the connections of member ${id} end (${reason}):`, thrown.message);
+        return false;
+      }
+    },
   };
+}
+
+/** What shows the gate who tells it: an HMAC over the time, a nonce, the request and its body. */
+function signCommand(secret, path, body) {
+  const time = Math.floor(Date.now() / 1000);
+  const nonce = randomBytes(16).toString('hex');
+  const text = `coursegate-v1\n${time}\n${nonce}\nPOST ${path}\n${createHash('sha256').update(body).digest('hex')}`;
+  return `t=${time},n=${nonce},v1=${createHmac('sha256', secret).update(text).digest('hex')}`;
 }
 
 function sign(secret, sso) {

@@ -1,12 +1,15 @@
 # frozen_string_literal: true
 
-# Rails behind coursegate: requests that the gate sends for a member (Coursegate::Assertion, a Rack middleware), and what
-# CoursegateController answers. For lib/; nothing to install. See README.md.
+# Rails behind coursegate: requests that the gate sends for a member (Coursegate::Assertion, a Rack middleware), what
+# CoursegateController answers, and what the gate is told (Coursegate::Member, a concern). For lib/; nothing to install. See README.md.
 
 require 'base64'
+require 'digest'
+require 'erb'
 require 'json'
 require 'net/http'
 require 'openssl'
+require 'securerandom'
 require 'uri'
 
 module Coursegate
@@ -14,12 +17,15 @@ module Coursegate
   LEEWAY = 10
   KEYS_KEPT = 600
   FETCH_PAUSE = 30
+  # Seconds that a member's request waits for the gate to be told.
+  TELL_WITHIN = 2
 
   # The gate's keys cannot be had: nobody can say whether an assertion is good.
   class Unverifiable < StandardError; end
 
   # find_member and version_of suit Devise's User; a site with has_secure_password gives `->(m) { m.password_digest }`.
   Settings = Struct.new(:origin, :upstream, :secret, :jwks_url, :fetch_pause, :scope, :find_member, :version_of,
+                        :admin_url, :admin_secret,
                         keyword_init: true) do
     def initialize(**given)
       super(jwks_url: "#{given[:origin]}/.well-known/jwks.json", fetch_pause: FETCH_PAUSE, scope: :user,
@@ -27,6 +33,9 @@ module Coursegate
       raise ArgumentError, 'Coursegate: origin has no path and no final slash' unless origin.to_s =~ %r{\Ahttps?://[^/?#@\s]+\z}
       raise ArgumentError, "Coursegate: upstream is this backend's name in coursegate.yaml" if upstream.to_s.empty?
       raise ArgumentError, 'Coursegate: secret must have 32 characters or more' if secret.to_s.length < 32
+      return if admin_url.to_s.empty? || !admin_secret.to_s.empty?
+
+      raise ArgumentError, "Coursegate: admin_secret is the gate's admin.hmac.secret"
     end
   end
 
@@ -51,6 +60,12 @@ module Coursegate
     def version(member)
       key = Rails.application.key_generator.generate_key('coursegate version', 32)
       OpenSSL::HMAC.hexdigest('SHA256', key, "#{member.id}\n#{settings.version_of.call(member)}")[0, 32]
+    end
+
+    # Has the gate end what a member let in: apps are refused from then on. Waits for two seconds at most, and never raises:
+    # what goes wrong is logged, and the member's version ends their connections later.
+    def end_connections(id, reason)
+      Thread.new { tell(id.to_s, reason) }.join(TELL_WITHIN) unless settings.admin_url.to_s.empty?
     end
 
     # The gate's question, when the gate has asked it: nonce, return address, and whether somebody else is to sign in.
@@ -86,6 +101,24 @@ module Coursegate
     end
 
     private
+
+    def tell(id, reason)
+      uri = URI("#{settings.admin_url.chomp('/')}/members/#{ERB::Util.url_encode(id)}/revoke")
+      body = JSON.generate(by: 'backend', reason: reason)
+      headers = { 'Content-Type' => 'application/json', 'Coursegate-Signature' => sign_command(uri.path, body) }
+      options = { use_ssl: uri.scheme == 'https', open_timeout: TELL_WITHIN, read_timeout: TELL_WITHIN }
+      answer = Net::HTTP.start(uri.host, uri.port, **options) { |http| http.post(uri.path, body, headers) }
+      raise IOError, "it answered #{answer.code}" unless answer.code == '200'
+    rescue StandardError => e
+      Rails.logger.error("coursegate was not told that the connections of member #{id} end (#{reason}): #{e.message}")
+    end
+
+    # An HMAC over the time, a nonce, the request and its body.
+    def sign_command(path, body)
+      time, nonce = Time.now.to_i.to_s, SecureRandom.hex(16)
+      text = ['coursegate-v1', time, nonce, "POST #{path}", Digest::SHA256.hexdigest(body)].join("\n")
+      "t=#{time},n=#{nonce},v1=#{OpenSSL::HMAC.hexdigest('SHA256', settings.admin_secret, text)}"
+    end
 
     # A JWS has the two numbers one after the other (RFC 7518 section 3.4), OpenSSL wants them in DER.
     def signed?(text, raw, key)
@@ -147,6 +180,20 @@ module Coursegate
 
     def refuse(status, error)
       [status, { 'content-type' => 'application/json', 'cache-control' => 'no-store' }, [JSON.generate(error: error)]]
+    end
+  end
+
+  # For the model of members: tells the gate when a member is destroyed, or one of `coursegate_watches` changes.
+  module Member
+    def self.included(model)
+      model.class_attribute :coursegate_watches, default: %w[encrypted_password password_digest role admin active]
+      model.after_update { @coursegate_changed ||= (saved_changes.keys & coursegate_watches).any? }
+      model.after_commit(on: :update) do
+        changed, @coursegate_changed = @coursegate_changed, false
+        Coursegate.end_connections(id, 'password or rights changed') if changed
+      end
+      model.after_rollback { @coursegate_changed = false }
+      model.after_commit(on: :destroy) { Coursegate.end_connections(id, 'left') }
     end
   end
 

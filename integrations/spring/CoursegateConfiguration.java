@@ -70,6 +70,12 @@ public class CoursegateConfiguration {
     }
 
     @Bean
+    MemberEvents coursegateEvents(@Value("${coursegate.admin-url:}") String adminUrl,
+            @Value("${coursegate.admin-secret:}") String adminSecret) {
+        return new MemberEvents(adminUrl, adminSecret);
+    }
+
+    @Bean
     FilterRegistrationBean<AssertionFilter> coursegateFilter(Coursegate gate, Members members) {
         FilterRegistrationBean<AssertionFilter> registration = new FilterRegistrationBean<>(new AssertionFilter(gate, members));
         registration.setOrder(Ordered.HIGHEST_PRECEDENCE + 10);

@@ -11,6 +11,8 @@
  *   /?coursegate=whoami   who a browser's login cookie belongs to; the gate asks this           (login kind `session`)
  *   /?coursegate=bridge   a signed one-time redirect, compatible with DiscourseConnect          (login kind `bridge`)
  *   X-Coursegate-Assertion on REST requests is verified, and that request runs as its member, on the listed routes only
+ *   /?coursegate=member   whether a member still is one, and their version; the gate asks this with a key, without a browser
+ *   The gate is told when a member changes the password or the role, or goes, and ends what they let in
  *   GET /wp-json/coursegate/v1/me and what is under it: the member's own data; …/posts: what is published, as text
  */
 
@@ -28,6 +30,12 @@ defined('COURSEGATE_JWKS_URL') || define('COURSEGATE_JWKS_URL', '');
 // The REST routes that apps may reach, with what is under each: 'GET /coursegate/v1, GET|POST /ldlms/v2':
 defined('COURSEGATE_ROUTES') || define('COURSEGATE_ROUTES', 'GET /coursegate/v1');
 // <<< settings
+
+// The gate's admin listener, such as http://127.0.0.1:9090, and its `admin.hmac.secret`; '' tells it nothing:
+defined('COURSEGATE_ADMIN') || define('COURSEGATE_ADMIN', '');
+defined('COURSEGATE_ADMIN_SECRET') || define('COURSEGATE_ADMIN_SECRET', '');
+// What the gate shows at /?coursegate=member, 32 characters or more; '' switches it off:
+defined('COURSEGATE_KEY') || define('COURSEGATE_KEY', '');
 
 /** What the gate and a site say to each other. The same class is in the Moodle plugin: each drop-in stands alone. */
 final class Coursegate_Protocol {
@@ -275,17 +283,92 @@ add_action('delete_user_meta', static function ($meta_ids, $user_id, $name) {
     }
 }, 10, 3);
 
+// --------------------------------------------------------------------------------------------------- what the gate is told
+
+/**
+ * Has the gate end what a member let in, once this request is over: apps are refused from then on. Plugins say so too, with
+ * do_action('coursegate_end', $user_id, 'refund').
+ */
+function coursegate_end(int $user_id, string $reason): void {
+    static $ended = [];
+    if (COURSEGATE_ADMIN === '' || $user_id === 0 || isset($ended[$user_id])) {
+        return;
+    }
+    $ended[$user_id] = true;
+    // Last of all, so that what is asked of this site in return is true by then.
+    add_action('shutdown', static function () use ($user_id, $reason) {
+        coursegate_tell($user_id, $reason);
+    }, PHP_INT_MAX);
+}
+add_action('coursegate_end', static function ($user_id, $reason = 'asked by a plugin') {
+    coursegate_end((int) $user_id, (string) $reason);
+}, 10, 2);
+
+/** Two seconds at most. What fails is logged, and nothing here waits for it: `version` ends the connections later. */
+function coursegate_tell(int $user_id, string $reason): void {
+    $path = "/members/$user_id/revoke";
+    $body = wp_json_encode(['by' => 'backend', 'reason' => $reason]);
+    list($time, $nonce) = [(string) time(), bin2hex(random_bytes(16))];
+    $text = implode("\n", ['coursegate-v1', $time, $nonce, "POST $path", hash('sha256', $body)]);
+    $signature = hash_hmac('sha256', $text, COURSEGATE_ADMIN_SECRET);
+    $response = wp_remote_post(rtrim(COURSEGATE_ADMIN, '/') . $path, [
+        'timeout' => 2,
+        'redirection' => 0,
+        'body' => $body,
+        'headers' => [
+            'Content-Type' => 'application/json',
+            'Coursegate-Signature' => "t=$time,n=$nonce,v1=$signature",
+        ],
+    ]);
+    $problem = is_wp_error($response) ? $response->get_error_message() : wp_remote_retrieve_response_code($response);
+    if ($problem !== 200) {
+        error_log("coursegate was not told that the connections of member $user_id end ($reason): $problem");
+    }
+}
+
+add_action('profile_update', static function ($user_id, $before) {
+    $user = get_userdata($user_id);
+    if ($user !== false && $user->user_pass !== $before->user_pass) {
+        coursegate_end((int) $user_id, 'password changed');
+    }
+}, 10, 2);
+add_action('after_password_reset', static function ($user) {
+    coursegate_end((int) $user->ID, 'password reset');
+});
+// WordPress 6.2 and later. Before, only `version` knows of a plugin that sets a password in this way.
+add_action('wp_set_password', static function ($password, $user_id) {
+    coursegate_end((int) $user_id, 'password changed');
+}, 10, 2);
+foreach (['updated_user_meta', 'added_user_meta', 'deleted_user_meta'] as $changed) {
+    add_action($changed, static function ($meta_id, $user_id, $name) use ($changed) {
+        global $wpdb;
+        if ($name === 'coursegate_epoch') {
+            coursegate_end((int) $user_id, 'logged out everywhere');
+        } elseif ($name === $wpdb->get_blog_prefix() . 'capabilities' && $changed !== 'added_user_meta') {
+            coursegate_end((int) $user_id, 'role changed');
+        }
+    }, 10, 3);
+}
+foreach (['delete_user', 'wpmu_delete_user', 'make_spam_user', 'remove_user_from_blog'] as $gone) {
+    add_action($gone, static function ($user_id) {
+        coursegate_end((int) $user_id, 'left');
+    });
+}
+
 // ------------------------------------------------------------------------------------------------------ whoami and bridge
 
 add_action('init', static function () {
     $what = $_GET['coursegate'] ?? null;
-    if (!defined('WP_USE_THEMES') || ($what !== 'whoami' && $what !== 'bridge')) {
+    if (!defined('WP_USE_THEMES') || !in_array($what, ['whoami', 'bridge', 'member'], true)) {
         return;
     }
     defined('DONOTCACHEPAGE') || define('DONOTCACHEPAGE', true);
     if ($_SERVER['REQUEST_METHOD'] !== 'GET') {
         header('Allow: GET');
         coursegate_answer(405, ['error' => 'method_not_allowed']);
+    }
+    if ($what === 'member') {
+        coursegate_standing();
     }
     $what === 'whoami' ? coursegate_whoami() : coursegate_bridge();
 }, 0);
@@ -300,6 +383,21 @@ function coursegate_whoami(): void {
     }
     $member = coursegate_cookie_member();
     $member === null ? coursegate_answer(401, ['error' => 'not_signed_in']) : coursegate_answer(200, $member);
+}
+
+/**
+ * Whether a member still is one, for the gate's `login.recheck`. Whoever has not the key learns nothing, and 401 rather
+ * than 404 where there is none: the gate would take that for a member who is gone.
+ */
+function coursegate_standing(): void {
+    $key = $_SERVER['HTTP_COURSEGATE_KEY'] ?? '';
+    if (strlen(COURSEGATE_KEY) < 32 || !hash_equals(COURSEGATE_KEY, $key)) {
+        coursegate_answer(401, ['error' => 'key']);
+    }
+    $id = $_GET['id'] ?? '';
+    $user = is_string($id) && preg_match('~^[1-9][0-9]{0,17}$~D', $id) === 1 ? get_userdata((int) $id) : false;
+    $member = $user === false ? null : coursegate_member($user, null);
+    coursegate_answer(200, $member === null ? ['active' => false] : ['active' => true, 'version' => $member['version']]);
 }
 
 function coursegate_bridge(): void {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../support/world.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const PHP = ['/usr/bin/php', '/usr/local/bin/php'].find((path) => existsSync(path));
+export const PHP = ['/usr/bin/php', '/usr/local/bin/php'].find((path) => existsSync(path));
 
 /** Whether tests that run PHP do. Without it they are skipped by name; in CI that is a failure. */
 export function phpPresent(): boolean {
@@ -40,7 +40,7 @@ export interface MoodleSite {
 export async function startMoodle(first: State): Promise<MoodleSite> {
   const root = mkdtempSync(join(tmpdir(), 'coursegate-moodle-'));
   mkdirSync(join(root, 'lib'));
-  cpSync(here('apps/moodle/config.php'), join(root, 'config.php'));
+  for (const page of ['config.php', 'events.php', 'load.php']) cpSync(here(`apps/moodle/${page}`), join(root, page));
   cpSync(here('apps/moodle/filelib.php'), join(root, 'lib/filelib.php'));
   cpSync(here('../../integrations/moodle/local_coursegate'), join(root, 'local/coursegate'), { recursive: true });
   let state = first;

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
+import { COMMAND_SECRET } from '../support/commands.ts';
+import { startCommandedGate } from './contract/commanded-gate.ts';
 import { FORGERIES } from './contract/forgeries.ts';
 import { bridgeQuery, bridgeSignature, type SigningGate, startKeys } from './contract/signing-gate.ts';
 import { type MoodleSite, phpPresent, startMoodle } from './moodle-site.ts';
@@ -74,6 +76,59 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
   const asserted = (token: string = gate.assertion()) => ({ 'x-coursegate-assertion': token });
   const as = (session: string) => ({ cookie: `MoodleSession=${session}` });
   const COURSES = 'api.php?function=courses';
+
+  it('are in a plugin of which every file loads, with a text for every setting and a function for every event', async () => {
+    const { status, body } = await json(await fetch(`${site.url}/load.php`));
+    expect(status).toBe(200);
+    expect(body.settings).toEqual(
+      ['origin', 'upstream', 'jwksurl', 'secret', 'adminurl', 'adminsecret', 'functions'].map(
+        (name) => `local_coursegate/${name}`,
+      ),
+    );
+    expect([body.component, body.caches, body.callable]).toEqual([
+      'local_coursegate',
+      ['keys'],
+      [true, true, true, true, true],
+    ]);
+    expect(Object.keys(body.classes).length).toBeGreaterThan(8);
+    expect(Object.values(body.classes)).not.toContain(false);
+  });
+
+  it('tell the gate of events, signed', async () => {
+    const commanded = await startCommandedGate();
+    try {
+      const { settings, ...rest } = start();
+      const tell = async (query: string) => {
+        const answer = await fetch(`${site.url}/events.php?${query}`);
+        expect(await answer.text()).toBe('over');
+      };
+      await tell('event=user_deleted&objectid=4');
+      expect(commanded.connections()).toBe(0);
+      site.change({ ...rest, settings: { ...settings, adminurl: `${commanded.admin}/`, adminsecret: COMMAND_SECRET } });
+      await tell('event=user_password_updated&objectid=9&relateduserid=4&contextlevel=30');
+      await tell('event=user_updated&objectid=3');
+      await tell('event=user_updated&objectid=4');
+      await tell('event=user_deleted&objectid=5');
+      await tell('event=role_assigned&objectid=1&relateduserid=2&contextlevel=10');
+      await tell('event=role_unassigned&objectid=1&relateduserid=2&contextlevel=50');
+      await tell('event=role_unassigned&objectid=1&relateduserid=7&contextlevel=10');
+      expect(commanded.ended()).toEqual([
+        { id: '4', reason: 'password changed', by: 'backend' },
+        { id: '3', reason: 'suspended', by: 'backend' },
+        { id: '5', reason: 'left', by: 'backend' },
+        { id: '2', reason: 'role changed', by: 'backend' },
+        { id: '7', reason: 'role changed', by: 'backend' },
+      ]);
+      expect(commanded.refused()).toBe(0);
+      for (const state of ['refuse', 'hang'] as const) {
+        commanded.wire(state);
+        await tell('event=user_deleted&objectid=5');
+      }
+      expect(commanded.ended()).toHaveLength(5);
+    } finally {
+      await commanded.close();
+    }
+  });
 
   describe('api.php', () => {
     it('runs a function as the member of the assertion', async () => {

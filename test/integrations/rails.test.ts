@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Backend, frameworkPresent, SAM, startBackend } from './contract/backend.ts';
 import { describeContract } from './contract/contract.ts';
+import { describeEvents } from './contract/events.ts';
 import { RAILS } from './contract/frameworks.ts';
 import { type SigningGate, startKeys } from './contract/signing-gate.ts';
 
 describeContract(RAILS);
+describeEvents(RAILS);
 
 describe.skipIf(!frameworkPresent(RAILS))('Devise', () => {
   let gate: SigningGate;

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND_SECRET } from '../support/commands.ts';
+import { type CommandedGate, startCommandedGate } from './contract/commanded-gate.ts';
 import { FORGERIES } from './contract/forgeries.ts';
 import { bridgeQuery, bridgeSignature, type SigningGate, startKeys } from './contract/signing-gate.ts';
 import { ADMIN, OLU, SAM, startWordpress, type WordpressSite, wordpressPresent } from './wordpress-site.ts';
+
+const MEMBER_KEY = 'm'.repeat(32);
 
 /** What the school's theme might add: where courses come from, what a ban is, and a plugin that acts too early. */
 const OF_THE_SCHOOL = `<?php
@@ -17,15 +21,20 @@ add_action('init', function () { header('X-At-Init: ' . get_current_user_id()); 
 
 describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
   let gate: SigningGate;
+  let commanded: CommandedGate;
   let site: WordpressSite;
   beforeAll(async () => {
     gate = await startKeys(SAM.id);
+    commanded = await startCommandedGate();
     site = await startWordpress({
       settings: {
         COURSEGATE_ORIGIN: gate.origin,
         COURSEGATE_UPSTREAM: gate.upstream,
         COURSEGATE_SECRET: gate.secret,
         COURSEGATE_JWKS_URL: gate.jwksUrl,
+        COURSEGATE_KEY: MEMBER_KEY,
+        COURSEGATE_ADMIN: `${commanded.admin}/`,
+        COURSEGATE_ADMIN_SECRET: COMMAND_SECRET,
       },
       plugins: { 'school.php': OF_THE_SCHOOL },
     });
@@ -34,6 +43,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
     const complaints = site?.complaints();
     await site?.close();
     await gate?.close();
+    await commanded?.close();
     expect(complaints).toEqual([]);
   });
 
@@ -61,6 +71,71 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
 
   /** As if the time had passed for which the keys are not asked for again. */
   const askAgain = () => site.run(`delete_site_transient('coursegate_keys_pause');`);
+
+  describe('asked whether a member still is one', () => {
+    const ask = (id: string, key: Record<string, string> = { 'coursegate-key': MEMBER_KEY }) =>
+      get(`/?coursegate=member&id=${id}`, key);
+
+    it('answers whom the key was given, with the version of whoami', async () => {
+      const answer = await ask(SAM.id);
+      expect(answer.headers.get('cache-control')).toBe('no-store, private');
+      const { body } = await whoami(await signIn(SAM));
+      expect(await json(answer)).toEqual({ status: 200, body: { active: true, version: body.version } });
+    });
+
+    it.each(['3', '99', '0', '04', '4x', 'sam', '', '4&id[]=4'])('says that %j is none', async (id) => {
+      expect(await json(await ask(id))).toEqual({ status: 200, body: { active: false } });
+    });
+
+    it('answers 401 without the key, and never that somebody is gone', async () => {
+      for (const key of [{}, { 'coursegate-key': '' }, { 'coursegate-key': `${MEMBER_KEY}m` }]) {
+        for (const id of [SAM.id, '99']) expect((await ask(id, key)).status).toBe(401);
+      }
+    });
+  });
+
+  it.each([
+    ['a new password', `wp_update_user(['ID' => ID, 'user_pass' => 'another-one']);`, 'password changed'],
+    ['a reset of the password', `reset_password(get_userdata(ID), 'another-one');`, 'password reset'],
+    ['another role', `(new WP_User(ID))->set_role('subscriber');`, 'role changed'],
+    ['one role more', `(new WP_User(ID))->add_role('editor');`, 'role changed'],
+    [
+      '“Log out everywhere”',
+      `$all = WP_Session_Tokens::get_instance(ID); $all->create(time() + 3600); $all->destroy_all();`,
+      'logged out everywhere',
+    ],
+    ['a word of a plugin', `do_action('coursegate_end', ID, 'refund');`, 'refund'],
+    ['the end of the account', `require_once ABSPATH . 'wp-admin/includes/user.php'; wp_delete_user(ID);`, 'left'],
+    [
+      'another name and address',
+      `wp_update_user(['ID' => ID, 'display_name' => 'Zoe', 'user_email' => 'z@example.com']);`,
+      null,
+    ],
+  ])('has the gate end what a member let in after %s, or leaves it', async (_title, php, reason) => {
+    const created = `echo wp_insert_user(['user_login' => 'zoe', 'user_pass' => 'zoe-and-the-zoo', 'role' => 'author']);`;
+    const before = commanded.ended().length;
+    const id = await site.run(created);
+    try {
+      await site.run(php.replaceAll('ID)', `${id})`).replaceAll('ID,', `${id},`).replaceAll('=> ID', `=> ${id}`));
+      expect(commanded.ended().slice(before)).toEqual(reason === null ? [] : [{ id, reason, by: 'backend' }]);
+      expect(commanded.refused()).toBe(0);
+    } finally {
+      await site.run(`require_once ABSPATH . 'wp-admin/includes/user.php'; wp_delete_user(${id});`);
+    }
+  });
+
+  it('changes a password though the gate cannot be told, and says so in the log', async () => {
+    const version = async () =>
+      (await json(await get(`/?coursegate=member&id=${OLU.id}`, { 'coursegate-key': MEMBER_KEY }))).body.version;
+    const before = await version();
+    commanded.wire('refuse');
+    await site.run(`wp_update_user(['ID' => ${OLU.id}, 'user_pass' => '${OLU.password}']); echo 'done';`);
+    commanded.wire('well');
+    expect(await version()).not.toBe(before);
+    expect(site.log()).toContain(
+      `coursegate was not told that the connections of member ${OLU.id} end (password changed)`,
+    );
+  });
 
   describe('asked for a member by an assertion', () => {
     it('says 503 while the keys of the gate cannot be had, and works when they can', async () => {

@@ -37,6 +37,8 @@ export interface WordpressSite {
   readonly loginCookie: string;
   /** Runs PHP inside of this WordPress, as its command line tool would. Out: what it prints. */
   run(php: string): Promise<string>;
+  /** All that PHP has written into its log. */
+  log(): string;
   /** What PHP had to say about the plugin: warnings, notices, deprecations. */
   complaints(): readonly string[];
   close(): Promise<void>;
@@ -93,6 +95,7 @@ export async function startWordpress(options: {
     url,
     loginCookie: `wordpress_logged_in_${(await run('echo COOKIEHASH;')).trim()}`,
     run,
+    log: () => (existsSync(log) ? readFileSync(log, 'utf8') : ''),
     complaints: () =>
       (existsSync(log) ? readFileSync(log, 'utf8').split('\n') : []).filter((line) => /mu-plugins/.test(line)),
     close,

@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/operations/log.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
+import { COMMAND_SECRET } from '../support/commands.ts';
 import { freePort } from '../support/world.ts';
 import { ADMIN, OLU, SAM, startWordpress, type WordpressSite, wordpressPresent } from './wordpress-site.ts';
 
@@ -24,13 +25,22 @@ add_filter('coursegate_courses', function ($courses, $member) {
 
 type Credentials = { readonly login: string; readonly password: string };
 
+const MEMBER_KEY = 'm'.repeat(40);
 const SECRET = 'between the gate and the school, and nobody else';
 
-/** The bundled configuration as it is, or with the bridge in place of the login it has. */
+const BRIDGE = `login:
+  kind: bridge
+  url: "/?coursegate=bridge"
+  secret: { env: BRIDGE_SECRET }
+`;
+
+/** The bundled configuration with its switches on, and with the bridge in place of the login it has if wanted. */
 const configOf = (kind: string) => {
-  const text = readFileSync(CONFIG, 'utf8');
-  const bridge = 'login: { kind: bridge, url: "/?coursegate=bridge", secret: { env: BRIDGE_SECRET } }\n';
-  return kind === 'session' ? text : text.replace(/^login:\n( .*\n)+/m, bridge);
+  const text = readFileSync(CONFIG, 'utf8')
+    .replace(/^( *)# ((?:admin|recheck): )/gm, '$1$2')
+    .replace(/^( {2}recheck: .*) }$/m, '$1, interval: 0s }');
+  const recheck = /^ {2}recheck: .*\n/m.exec(text)?.[0] ?? '';
+  return kind === 'session' ? text : text.replace(/^login:\n( .*\n)+/m, BRIDGE + recheck);
 };
 
 describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'bridge'])(
@@ -44,22 +54,28 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'coursegate-wordpress-gate-'));
       writeFileSync(join(folder, 'coursegate.yaml'), configOf(kind));
-      const port = await freePort();
+      const [port, adminPort] = [await freePort(), await freePort()];
       origin = `http://localhost:${port}`;
       [site, browser] = await Promise.all([
         startWordpress({
           origin,
-          settings: { COURSEGATE_ORIGIN: origin, COURSEGATE_SECRET: SECRET },
+          settings: {
+            COURSEGATE_ORIGIN: origin,
+            COURSEGATE_SECRET: SECRET,
+            COURSEGATE_KEY: MEMBER_KEY,
+            COURSEGATE_ADMIN: `http://127.0.0.1:${adminPort}/`,
+            COURSEGATE_ADMIN_SECRET: COMMAND_SECRET,
+          },
           plugins: { 'courses.php': COURSES },
         }),
         launchChromium(),
       ]);
       const loaded = await loadConfig({
         file: join(folder, 'coursegate.yaml'),
-        environment: { BRIDGE_SECRET: SECRET },
+        environment: { BRIDGE_SECRET: SECRET, COURSEGATE_KEY: MEMBER_KEY, COURSEGATE_ADMIN_SECRET: COMMAND_SECRET },
         overrides: {
           origin,
-          listen: { port, admin: { port: 0 } },
+          listen: { port, admin: { port: adminPort } },
           store: { kind: 'memory' },
           upstreams: { wordpress: { url: site.url } },
         },
@@ -215,6 +231,41 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
           }
         }
         expect((await get('/', claims)).status).toBe(200);
+        await app.client.close();
+      },
+      LONGEST,
+    );
+
+    const me = async (token: string) =>
+      (await fetch(`${origin}/wp-json/coursegate/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status;
+
+    it(
+      'an app is refused on its next request after a new password, and no other is',
+      async () => {
+        const app = await assistant({ ...SAM, login: SAM.email });
+        const other = await assistant({ ...OLU, login: OLU.email });
+        expect(await me(app.token())).toBe(200);
+        await site.run(`wp_update_user(['ID' => ${SAM.id}, 'user_pass' => '${SAM.password}']);`);
+        expect(await me(app.token())).toBe(401);
+        expect(await me(other.token())).toBe(200);
+        await app.client.close();
+        await other.client.close();
+      },
+      LONGEST,
+    );
+
+    it(
+      'an app cannot renew its token after a password that WordPress told nobody of',
+      async () => {
+        const app = await assistant({ ...SAM, login: SAM.email });
+        expect(await app.refreshed()).toBe('AUTHORIZED');
+        // As a tool on the database does it.
+        await site.run(`global $wpdb; $hash = wp_hash_password('${SAM.password}');
+          $wpdb->update($wpdb->users, ['user_pass' => $hash], ['ID' => ${SAM.id}]); clean_user_cache(${SAM.id});`);
+        expect(await me(app.token())).toBe(200);
+        // The SDK tries the same token once more, which has ended by then.
+        await expect(app.refreshed()).rejects.toThrow('the refresh token is not known here');
+        expect(await me(app.token())).toBe(401);
         await app.client.close();
       },
       LONGEST,

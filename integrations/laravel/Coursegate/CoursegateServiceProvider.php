@@ -3,10 +3,11 @@
 namespace App\Coursegate;
 
 use Illuminate\Contracts\Http\Kernel;
+use Illuminate\Database\Eloquent\Model;
 use Illuminate\Support\Facades\Route;
 use Illuminate\Support\ServiceProvider;
 
-/** Puts the drop-in in its place: settings from config/coursegate.php, the middleware before all others, two routes. */
+/** Puts the drop-in in its place: settings from config/coursegate.php, the middleware before all others, two routes, an observer. */
 class CoursegateServiceProvider extends ServiceProvider
 {
     public function register()
@@ -23,5 +24,9 @@ class CoursegateServiceProvider extends ServiceProvider
             Route::get('whoami', [CoursegateController::class, 'whoami']);
             Route::get('bridge', [CoursegateController::class, 'bridge']);
         });
+        $model = config('auth.providers.'.config('auth.guards.'.config('auth.defaults.guard').'.provider').'.model');
+        if (config('coursegate.admin_url') && is_string($model) && is_subclass_of($model, Model::class)) {
+            $model::observe(MemberObserver::class);
+        }
     }
 }

@@ -5,6 +5,7 @@ namespace App\Coursegate;
 use Illuminate\Contracts\Auth\Authenticatable;
 use Illuminate\Contracts\Cache\LockTimeoutException;
 use Illuminate\Support\Facades\Cache;
+use Illuminate\Support\Facades\Log;
 use InvalidArgumentException;
 
 /** What is between coursegate and this site: its assertions, the bridge's signatures, and the version of a member. */
@@ -14,6 +15,8 @@ class Gate
     const LEEWAY = 10;
     const KEYS_KEPT = 600;
     const FETCH_PAUSE = 30;
+    /** Seconds that are waited for the gate to be told. */
+    const TELL_WITHIN = 2;
 
     /** What comes before the two coordinates of a P-256 key in DER (RFC 5480). */
     const P256 = '3059301306072a8648ce3d020106082a8648ce3d03010703420004';
@@ -23,8 +26,10 @@ class Gate
     private $secret;
     private $jwksUrl;
     private $pause;
+    private $adminUrl;
+    private $adminSecret;
 
-    /** @param array $settings origin, upstream, secret, and if wanted jwks_url and fetch_pause */
+    /** @param array $settings origin, upstream, secret, and if wanted jwks_url, fetch_pause, admin_url and admin_secret */
     public function __construct(array $settings)
     {
         $this->origin = (string) ($settings['origin'] ?? '');
@@ -32,6 +37,11 @@ class Gate
         $this->secret = (string) ($settings['secret'] ?? '');
         $this->jwksUrl = ($settings['jwks_url'] ?? null) ?: $this->origin.'/.well-known/jwks.json';
         $this->pause = (int) ($settings['fetch_pause'] ?? self::FETCH_PAUSE);
+        $this->adminUrl = rtrim((string) ($settings['admin_url'] ?? ''), '/');
+        $this->adminSecret = (string) ($settings['admin_secret'] ?? '');
+        if ($this->adminUrl !== '' && $this->adminSecret === '') {
+            throw new InvalidArgumentException('coursegate.admin_secret is admin.hmac.secret of the gate');
+        }
         if (! preg_match('~^https?://[^/?#@\s]+$~D', $this->origin)) {
             throw new InvalidArgumentException('coursegate.origin has no path and no final slash');
         }
@@ -55,6 +65,40 @@ class Gate
             'name' => (string) ($member->name ?? ''),
             'version' => substr(hash_hmac('sha256', $id."\n".$member->getAuthPassword(), $key), 0, 32),
         ];
+    }
+
+    /**
+     * Has the gate end what a member let in: apps are refused from then on. Takes two seconds or so at most, and never
+     * throws: what goes wrong is logged, and the member's version ends their connections later.
+     */
+    public function endConnections(string $id, string $reason): void
+    {
+        if ($this->adminUrl === '') {
+            return;
+        }
+        $path = '/members/'.rawurlencode($id).'/revoke';
+        $body = json_encode(['by' => 'backend', 'reason' => $reason]);
+        $options = [
+            'method' => 'POST',
+            'content' => $body,
+            'timeout' => self::TELL_WITHIN,
+            'follow_location' => 0,
+            'header' => ['Content-Type: application/json', 'Coursegate-Signature: '.$this->signCommand($path, $body)],
+        ];
+        $answer = @file_get_contents($this->adminUrl.$path, false, stream_context_create(['http' => $options]));
+        if ($answer === false) {
+            $problem = $http_response_header[0] ?? 'no answer';
+            Log::error("coursegate was not told that the connections of member $id end ($reason): $problem");
+        }
+    }
+
+    /** An HMAC over the time, a nonce, the request and its body. */
+    private function signCommand(string $path, string $body): string
+    {
+        [$time, $nonce] = [(string) time(), bin2hex(random_bytes(16))];
+        $text = implode("\n", ['coursegate-v1', $time, $nonce, "POST $path", hash('sha256', $body)]);
+
+        return "t=$time,n=$nonce,v1=".hash_hmac('sha256', $text, $this->adminSecret);
     }
 
     public function sign(string $sso): string

@@ -13,5 +13,7 @@ if ($hassiteconfig) {
     $setting('admin_setting_configtext', 'upstream', 'moodle', PARAM_ALPHANUMEXT);
     $setting('admin_setting_configtext', 'jwksurl', '', PARAM_URL);
     $setting('admin_setting_configpasswordunmask', 'secret', '');
+    $setting('admin_setting_configtext', 'adminurl', '', PARAM_URL);
+    $setting('admin_setting_configpasswordunmask', 'adminsecret', '');
     $setting('admin_setting_configtextarea', 'functions', "core_enrol_get_users_courses\ngradereport_overview_get_course_grades");
 }

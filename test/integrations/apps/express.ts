@@ -34,6 +34,8 @@ const gate = coursegate({
   secret: env.COURSEGATE_BRIDGE_SECRET,
   jwksUrl: env.COURSEGATE_JWKS_URL,
   fetchPause: Number(env.COURSEGATE_FETCH_PAUSE),
+  adminUrl: env.COURSEGATE_ADMIN,
+  adminSecret: env.COURSEGATE_ADMIN_SECRET,
   signedIn: async (request: Asked) => request.user,
   findMember: async (id: string) => people.find((person) => String(person.id) === id),
   loginUrl: (returnTo: string) => `/login?next=${encodeURIComponent(returnTo)}`,
@@ -85,8 +87,11 @@ app.post('/login', (request, response) => {
 app.get('/password', (request: Asked, response) => {
   response.send(page(`<input type="hidden" name="csrf" value="${request.csrf}"><input name="password">`));
 });
-app.post('/password', (request: Asked, response) => {
-  if (request.user !== undefined) request.user.passwordHash = hash(request.body.password);
+app.post('/password', async (request: Asked, response) => {
+  if (request.user !== undefined) {
+    request.user.passwordHash = hash(request.body.password);
+    await gate.endConnections(request.user.id, 'password changed');
+  }
   response.redirect(303, '/probe');
 });
 

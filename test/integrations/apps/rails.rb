@@ -32,13 +32,16 @@ Coursegate.configure(
   upstream: ENV.fetch('COURSEGATE_UPSTREAM'),
   secret: ENV.fetch('COURSEGATE_BRIDGE_SECRET'),
   jwks_url: ENV.fetch('COURSEGATE_JWKS_URL'),
-  fetch_pause: ENV.fetch('COURSEGATE_FETCH_PAUSE').to_f
+  fetch_pause: ENV.fetch('COURSEGATE_FETCH_PAUSE').to_f,
+  admin_url: ENV.fetch('COURSEGATE_ADMIN'),
+  admin_secret: ENV.fetch('COURSEGATE_ADMIN_SECRET')
 )
 Rails.application.config.middleware.insert_after Warden::Manager, Coursegate::Assertion
 
 class User < ActiveRecord::Base
   extend Devise::Models
   devise :database_authenticatable, :trackable
+  include Coursegate::Member
 
   def active_for_authentication?
     super && !left

@@ -11,6 +11,11 @@ export interface GateSettings {
   readonly upstream: string;
   readonly secret: string;
   readonly jwksUrl: string;
+  /** The admin listener and its secret; without them it is told nothing. */
+  readonly admin?: string;
+  readonly adminSecret?: string;
+  /** What the gate shows to ask whether a member still is one. */
+  readonly memberKey?: string;
 }
 
 /** A backend in its own process. */
@@ -82,6 +87,9 @@ export async function startBackend(framework: Framework, gate: GateSettings): Pr
       COURSEGATE_BRIDGE_SECRET: gate.secret,
       COURSEGATE_JWKS_URL: gate.jwksUrl,
       COURSEGATE_FETCH_PAUSE: '1',
+      COURSEGATE_ADMIN: gate.admin ?? '',
+      COURSEGATE_ADMIN_SECRET: gate.adminSecret ?? '',
+      COURSEGATE_KEY: gate.memberKey ?? '',
       SAM_NAME,
     },
   };

@@ -8,9 +8,13 @@ namespace {
     defined('IGNORE_MISSING') || define('IGNORE_MISSING', 0);
     const PARAM_RAW = 'raw';
     const PARAM_BOOL = 'bool';
+    const CONTEXT_SYSTEM = 10;
     defined('WS_SERVER') || define('WS_SERVER', false);
     error_reporting(E_ALL);
     set_error_handler(static function ($level, $message, $file, $line) {
+        if (!(error_reporting() & $level)) {
+            return true;
+        }
         file_put_contents(__DIR__ . '/complaints.log', "$message in $file:$line\n", FILE_APPEND);
         return true;
     });
@@ -106,6 +110,14 @@ namespace {
         }
     }
     function enrol_check_plugins($user) {}
+}
+
+namespace core\event {
+    class base {
+        public $objectid;
+        public $relateduserid;
+        public $contextlevel;
+    }
 }
 
 namespace core\session {

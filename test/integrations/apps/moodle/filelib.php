@@ -9,6 +9,18 @@ class curl {
         $this->status = (int) (explode(' ', $http_response_header[0] ?? '')[1] ?? 0);
         return $text;
     }
+    private $fields = [];
+    public function setHeader(array $fields) {
+        $this->fields = $fields;
+    }
+    public function post($url, $body, array $options) {
+        $http = ['method' => 'POST', 'content' => $body, 'header' => $this->fields, 'ignore_errors' => true];
+        $context = stream_context_create(['http' => $http + ['timeout' => $options['CURLOPT_TIMEOUT']]]);
+        // As cURL does, without a word.
+        $text = @file_get_contents($url, false, $context);
+        $this->status = (int) (explode(' ', $http_response_header[0] ?? '')[1] ?? 0);
+        return $text;
+    }
     public function get_info() {
         return ['http_code' => $this->status];
     }

@@ -3,6 +3,7 @@ package school;
 import coursegate.CoursegateConfiguration;
 import coursegate.CoursegateConfiguration.Member;
 import coursegate.CoursegateConfiguration.Members;
+import coursegate.MemberEvents;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
@@ -38,6 +40,9 @@ import org.springframework.web.servlet.view.RedirectView;
 @Import(CoursegateConfiguration.class)
 @RestController
 public class School {
+    @Autowired
+    private MemberEvents events;
+
     private static final PasswordEncoder ENCODER = new BCryptPasswordEncoder(4);
 
     static final class Person implements UserDetails {
@@ -161,7 +166,9 @@ public class School {
 
     @PostMapping("/password")
     RedirectView change(Authentication authentication, @RequestParam("password") String password) {
-        ((Person) authentication.getPrincipal()).hash = ENCODER.encode(password);
+        Person person = (Person) authentication.getPrincipal();
+        person.hash = ENCODER.encode(password);
+        events.endConnections(Long.toString(person.id), "password changed");
         return new RedirectView("/probe");
     }
 

@@ -1,6 +1,10 @@
 <?php
 defined('MOODLE_INTERNAL') || die();
 
+$string['adminsecret'] = 'Secret of the admin listener';
+$string['adminsecret_desc'] = 'The same as "admin.hmac.secret" of the gate.';
+$string['adminurl'] = 'Admin listener';
+$string['adminurl_desc'] = 'Where this server reaches the admin listener of the gate, such as http://127.0.0.1:9090. It is told when a member changes the password, is suspended or deleted, or gets another role of the site, and ends what they let in. Left empty, it is told nothing.';
 $string['cachedef_keys'] = 'Public keys of the gate';
 $string['functions'] = 'Functions that apps may call';
 $string['functions_desc'] = 'Names of web service functions, one a line. Functions that write are refused even if they are listed.';

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Browser, createBrowser } from '../../support/browser.ts';
+import { COMMAND_SECRET } from '../../support/commands.ts';
+import { type Backend, type Framework, frameworkPresent, OLU, SAM, startBackend } from './backend.ts';
+import { type CommandedGate, startCommandedGate } from './commanded-gate.ts';
+
+type Person = { readonly username: string; readonly email: string; readonly password: string };
+
+const PATIENCE = { timeout: 30_000, interval: 50 };
+const LONGEST = 120_000;
+
+/** What every drop-in tells the gate, taken by the admin listener of a real one. */
+export function describeEvents(framework: Framework): void {
+  describe.skipIf(!frameworkPresent(framework))(`the events of ${framework.name}`, () => {
+    let gate: CommandedGate;
+    let backend: Backend;
+    beforeAll(async () => {
+      gate = await startCommandedGate();
+      backend = await startBackend(framework, {
+        origin: gate.world.origin,
+        upstream: 'school',
+        secret: 's'.repeat(64),
+        jwksUrl: `${gate.world.origin}/.well-known/jwks.json`,
+        admin: gate.admin,
+        adminSecret: COMMAND_SECRET,
+      });
+    }, LONGEST);
+    afterAll(async () => {
+      await backend?.close();
+      await gate?.close();
+    });
+
+    const { username, password } = framework.fields ?? { username: 'username', password: 'password' };
+    const signIn = async (member: Person): Promise<Browser> => {
+      const browser = createBrowser();
+      const login = await browser.open(`${backend.url}/login`);
+      const named = username.includes('email') ? member.email : member.username;
+      const fields = { [username]: named, [password]: member.password };
+      await browser.submit(login, fields, (location) => location.startsWith(backend.url));
+      return browser;
+    };
+    /** At the site's own page. Out: the member with it, who can sign in by it. */
+    const changePassword = async (member: Person, fresh: string): Promise<Person> => {
+      const browser = await signIn(member);
+      const form = await browser.open(`${backend.url}/password`);
+      await browser.submit(form, framework.newPassword(member.password, fresh));
+      const changed = { ...member, password: fresh };
+      const after = await signIn(changed);
+      const cookie = [...after.cookies].map(([name, { value }]) => `${name}=${value}`).join('; ');
+      expect((await fetch(`${backend.url}/coursegate/whoami`, { headers: { cookie } })).status).toBe(200);
+      return changed;
+    };
+
+    it(
+      'tell the gate of a new password, signed, and of nothing else',
+      async () => {
+        await signIn(OLU);
+        const before = gate.ended().length;
+        const changed = await changePassword(SAM, 'another horse altogether');
+        await expect
+          .poll(() => gate.ended().slice(before), PATIENCE)
+          .toEqual([{ id: SAM.id, reason: expect.stringMatching(/^password (or rights )?changed$/), by: 'backend' }]);
+        await changePassword(changed, SAM.password);
+        await expect.poll(() => gate.ended().length, PATIENCE).toBe(before + 2);
+        expect(gate.refused()).toBe(0);
+      },
+      LONGEST,
+    );
+
+    it.each(['hang', 'refuse'] as const)(
+      'keep nobody from a new password when connections to the gate %s',
+      async (state) => {
+        const before = { ended: gate.ended().length, connections: gate.connections() };
+        gate.wire(state);
+        try {
+          const changed = await changePassword(OLU, 'staple for nobody else');
+          await expect.poll(gate.connections, PATIENCE).toBeGreaterThan(before.connections);
+          gate.wire('well');
+          await changePassword(changed, OLU.password);
+        } finally {
+          gate.wire('well');
+        }
+        // The first is lost, and the next is told.
+        await expect
+          .poll(
+            () =>
+              gate
+                .ended()
+                .slice(before.ended)
+                .map(({ id }) => id),
+            PATIENCE,
+          )
+          .toEqual([OLU.id]);
+      },
+      LONGEST,
+    );
+  });
+}
