@@ -50,6 +50,8 @@ export async function openListeners(
       // Looked for by the dispatch, which also refuses what comes behind such a request.
       requireHostHeader: false,
       headersTimeout: longestHead,
+      // Longer than the 60 s that balancers keep an idle connection: who closes first must not be the one that is asked.
+      keepAliveTimeout: 75_000,
       connectionsCheckingInterval: Math.ceil(longestHead / 3),
       // Bodies may take their time as long as they come: see keepPace.
       requestTimeout: 0,

@@ -195,13 +195,15 @@ describe('init', () => {
   });
 
   it.each([
-    [{ site: true }, 'enforce', true],
-    [{ observe: true }, 'observe', true],
-  ] as const)('with %j has the site go through the gate, mode %s', async (more, expected, hasSite) => {
+    [{ site: true }, 'enforce', []],
+    // So that who is signed in is told from who is not, whatever the kind of sign-in.
+    [{ observe: true }, 'observe', ['sessionid']],
+  ] as const)('with %j has the site go through the gate, mode %s', async (more, expected, cookies) => {
     site = await startProbed(KINDS.django ?? {});
     await run(site.url, more);
     const config = await loaded();
-    expect([config.enforcement.mode, config.site !== undefined]).toEqual([expected, hasSite]);
+    expect(config.enforcement).toEqual({ mode: expected, cookies });
+    expect(config.site).toBeDefined();
   });
 
   it('warns of an upstream that is the public address', async () => {

@@ -33,7 +33,7 @@ export function upstreamName(framework: Framework): string {
  * nobody named: a route without a token is refused, and what no route names is not there.
  */
 export function writeConfiguration(options: ConfigurationOptions): string {
-  const { framework, origin, upstream, found, site, observe } = options;
+  const { framework, origin, upstream, found } = options;
   const name = upstreamName(framework);
   const identity = framework === 'generic' ? '' : ', identity: [assertion]';
   const url = upstream.href.replace(/\/$/, '');
@@ -52,7 +52,7 @@ upstreams:
   ${name}: { url: ${quoted(url)}${identity} }    # the site itself, not by way of the web server
 
 ${loginSection(options)}
-${siteSection(name, { site, observe })}
+${siteSection(options, name)}
 ${routesSection(options, name)}`;
 }
 
@@ -148,12 +148,13 @@ ${told.map((line) => `# ${line}`).join('\n')}
   );
 }
 
-function siteSection(name: string, { site, observe }: { site: boolean; observe: boolean }): string {
+function siteSection({ site, observe, found }: ConfigurationOptions, name: string): string {
+  const cookies = found.sessionCookies.map(quoted).join(', ');
   if (observe)
     return `# Everything goes through, and is counted: \`npx coursegate observed --config coursegate.yaml\` proposes routes.
 # Then take enforcement out.
 site: { upstream: ${name} }
-enforcement: { mode: observe }
+enforcement: { mode: observe${cookies === '' ? '' : `, cookies: [${cookies}]`} }
 `;
   if (site) return `# Everything else is the site as it is.\nsite: { upstream: ${name} }\n`;
   return `# The web server sends the gate its own paths only (proxy/), so the site goes on when the gate does not. To have
