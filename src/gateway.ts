@@ -3,7 +3,6 @@ import { accountHandler } from './account/handler.ts';
 import { callerCheck } from './authorization-server/administration/caller.ts';
 import { createCommands } from './authorization-server/administration/commands.ts';
 import { createAuthorizationServer } from './authorization-server/authorization-server.ts';
-import { storedBackendSessions } from './authorization-server/backend-sessions.ts';
 import { type DocumentNetwork, INTERNET } from './authorization-server/client-documents/network.ts';
 import { endConnection } from './authorization-server/end-connection.ts';
 import { ENDPOINTS } from './authorization-server/endpoints.ts';
@@ -21,7 +20,6 @@ import { createDispatch } from './dispatch.ts';
 import { GatewayError } from './errors.ts';
 import { json, writeAnswer } from './http/answer.ts';
 import type { Handler } from './http/exchange.ts';
-import { isOwnCookie } from './http/own-cookie.ts';
 import { createProvenance } from './http/provenance.ts';
 import { buildInterfaces } from './interfaces.ts';
 import { createAdmission } from './limits/admission.ts';
@@ -32,8 +30,6 @@ import { createLogin } from './login/create-login.ts';
 import { memberCheck } from './login/member-check.ts';
 import { MCP_PATHS } from './mcp/mcp.ts';
 import type { ServerFactory } from './mcp/server.ts';
-import { protectedResource } from './oauth/protected-resource.ts';
-import { resourceIndicators } from './oauth/resource-indicator.ts';
 import { createAccessLog } from './operations/access-log.ts';
 import { adminHandler } from './operations/admin.ts';
 import { type Audit, createAudit } from './operations/audit.ts';
@@ -43,7 +39,6 @@ import type { Log } from './operations/log.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { createObserver } from './operations/observe/observer.ts';
 import { observedStore } from './operations/observed-store.ts';
-import { oneAtATime } from './operations/one-at-a-time.ts';
 import { createReadiness } from './operations/readiness.ts';
 import { createRequestRecords } from './operations/request-records.ts';
 import { unusedTokens } from './operations/unused-tokens.ts';
@@ -53,19 +48,16 @@ import { createGate } from './resource-server/gate.ts';
 import { protectedResourceMetadata } from './resource-server/metadata.ts';
 import { createOpenAnswers } from './resource-server/open-answers.ts';
 import { type Route, routesTable } from './routes.ts';
+import { servedResources } from './served-resources.ts';
 import { openStore } from './storage/open.ts';
 import { withPatience } from './storage/patience.ts';
 import { deriveKey } from './storage/seal.ts';
 import { type Clock, unixSeconds } from './storage/store.ts';
-import { sweepAll } from './storage/sweep.ts';
-import { createCallUpstream } from './upstream/call.ts';
-import { createCredentials, keptCookies } from './upstream/credentials/create-credentials.ts';
-import { createForward } from './upstream/forward.ts';
-import { createIdentity } from './upstream/identity.ts';
+import { startUpkeep } from './upkeep.ts';
 import { ownRecordHandler } from './upstream/own-record-handler.ts';
-import { createPools, type Pools } from './upstream/pools.ts';
+import type { Pools } from './upstream/pools.ts';
 import { createRouting } from './upstream/routing.ts';
-import { createSite } from './upstream/site.ts';
+import { openLanes } from './upstream-lanes.ts';
 
 export interface GatewayOptions {
   readonly loaded: LoadedConfig;
@@ -89,12 +81,6 @@ export interface Gateway {
   close(seconds?: number): Promise<void>;
 }
 
-const SWEEP_EVERY = 60_000;
-/** How soon a rotation done by another replica is taken over. The new key is published long before it signs. */
-const KEYS_EVERY = 10_000;
-/** What a crash can lose of the counts that members see of their apps. */
-const USE_EVERY = 15_000;
-const UNUSED_EVERY = 30_000;
 const OBSERVING =
   'OBSERVE MODE: what the routes would refuse is let through to the site; take `enforcement` out to enforce them';
 
@@ -135,58 +121,23 @@ export async function startGateway({
     for (const warning of await check()) log.warn(warning);
     const keyring = await openKeyring(store, clock, config.keys.rotate);
     const scopes = Object.keys(config.scopes);
-    const parts = config.resources.map(({ path }) => path);
-    const resources = [protectedResource(origin, ''), ...parts.map((path) => protectedResource(origin, path))] as const;
-    const indicators = resourceIndicators(origin, {
-      doors: [
-        ...(config.account === undefined ? [] : [config.account.path]),
-        ...(config.mcp === undefined ? [] : Object.values(MCP_PATHS)),
-      ],
-      parts,
-    });
-    const partAt = (resource: string) => config.resources.find(({ path }) => `${origin}${path}` === resource);
-    const scopesOf = (resource: string) => partAt(resource)?.scopes ?? scopes;
-
-    pools = createPools(config.upstreams);
-    const identity = createIdentity({ issuer: origin, signingKey: async () => keyring.signing(), clock });
-    const { upstreams } = config;
-    const call = createCallUpstream({
-      upstreams,
-      pools,
-      identity,
-      credentials: (upstream) => credentials(upstream),
-      origin,
-      answered: metrics.called,
-    });
-    const cookies = keptCookies(upstreams);
-    const sessions = storedBackendSessions(store, cookies ?? []);
-    const credentials = createCredentials({
-      upstreams,
-      secrets: loaded.upstreamSecrets,
-      sessions,
-      ended: (member, why) => endConnection(server.grants, audit)(member, why),
-      loginUrl: config.login.kind === 'session' ? config.login.loginUrl : origin,
-      call,
-      origin,
-      clock,
-    });
-    const forward = createForward({ upstreams, pools, identity, credentials, origin });
-    const site =
-      config.site === undefined
-        ? undefined
-        : createSite({
-            upstreams: config.upstreams,
-            name: config.site.upstream,
-            upstream: pools.get(config.site.upstream),
-            origin,
-            ownCookie: isOwnCookie,
-          });
+    const { resources, indicators, scopesOf, nameOf } = servedResources(config);
 
     const written = createAudit(log);
     const audit: Audit = (event) => {
       written(event);
       unused.heard(event);
     };
+    const lanes = openLanes({
+      loaded,
+      store,
+      clock,
+      signing: () => keyring.signing(),
+      answered: metrics.called,
+      ended: (member, why) => endConnection(server.grants, audit)(member, why),
+    });
+    pools = lanes.pools;
+    const { call, forward, site } = lanes;
     const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
 
     const login = createLogin(config.login, {
@@ -216,7 +167,7 @@ export async function startGateway({
       store,
       secret,
       connector: signIn.connector,
-      sessions: cookies && sessions,
+      sessions: lanes.sessions,
       pages,
       connectedApps: config.pages.apps.enabled
         ? {
@@ -309,8 +260,7 @@ export async function startGateway({
         signIn: signIn.doors,
         stylesheet: pages.stylesheet,
         logo: pages.logo,
-        protectedResourceMetadata: ({ resource }) =>
-          metadataHandler(resource, scopesOf(resource), partAt(resource)?.name ?? config.name),
+        protectedResourceMetadata: ({ resource }) => metadataHandler(resource, scopesOf(resource), nameOf(resource)),
         userinfo,
         account:
           account === undefined || config.account === undefined
@@ -422,16 +372,7 @@ export async function startGateway({
       { ...listen.admin, tls: loaded.admin.mtls },
     );
 
-    const sweep = oneAtATime(() => sweepAll(store, () => draining), 'the store could not be swept', log);
-    // At the start too: a gate that is restarted more often than it sweeps would only ever grow.
-    sweep();
-    const sweeper = setInterval(sweep, SWEEP_EVERY).unref();
-    const keep = oneAtATime(() => server.refreshKeys(), 'the signing keys could not be renewed', log);
-    const keeper = setInterval(keep, KEYS_EVERY).unref();
-    const judge = oneAtATime(() => unused.judge(), 'unused tokens could not be looked for', log);
-    const judging = setInterval(judge, UNUSED_EVERY).unref();
-    const writeUse = oneAtATime(() => server.usage.flush(), 'what apps used could not be written', log);
-    const writer = setInterval(writeUse, USE_EVERY).unref();
+    const stopUpkeep = startUpkeep({ store, server, unused, draining: () => draining, log });
 
     return {
       publicPort: listeners.publicPort,
@@ -439,10 +380,7 @@ export async function startGateway({
       async close(seconds) {
         draining = true;
         listeners.announceDrain();
-        clearInterval(sweeper);
-        clearInterval(keeper);
-        clearInterval(writer);
-        clearInterval(judging);
+        stopUpkeep();
         openAnswers.close();
         if (seconds === undefined) await sleep(listen.drain.notice * 1000);
         if (site !== undefined) site.hangUp();
@@ -457,6 +395,8 @@ export async function startGateway({
       },
     };
   } catch (thrown) {
+    await pools?.close();
+    await accessLines?.close();
     counters.close();
     await bus.close();
     await store.close();
