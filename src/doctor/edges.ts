@@ -13,7 +13,10 @@ const says = (pattern: RegExp) => (answer: Answer) => pattern.test(answer.text.s
 const serverIs = (pattern: RegExp) => (answer: Answer) => pattern.test(field(answer, 'server'));
 const refuses = (answer: Answer) => answer.status >= 400 || isHtml(answer);
 
-/** Those that block agents in the wild, each by what only it sends. */
+/**
+ * Those that block agents in the wild, each by what only it sends. The marks and the names of the switches are general
+ * knowledge: none of these products was there to be tried, and their makers rename switches.
+ */
 const EDGES: readonly Edge[] = [
   {
     name: 'Cloudflare',

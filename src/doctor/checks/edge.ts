@@ -10,7 +10,7 @@ import { NoAnswer } from '../unavailable.ts';
 const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
 
-/** What the assistants send, as their makers document it. */
+/** What the assistants send, from general knowledge: neither their makers' pages nor their traffic were consulted. A rule against bots goes by the names. */
 const ASSISTANTS = {
   'Claude-User':
     'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Claude-User/1.0; +Claude-User@anthropic.com)',
