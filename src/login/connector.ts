@@ -73,7 +73,7 @@ interface Credentials {
  */
 export type CredentialCheck = (given: Credentials) => Promise<CredentialVerdict>;
 
-type CredentialVerdict =
+export type CredentialVerdict =
   | { readonly kind: 'member'; readonly member: Member }
   | { readonly kind: 'wrong' }
   /** The backend wants no more attempts for so many seconds. */

@@ -6,6 +6,7 @@ import { type Clock, unixSeconds } from '../storage/store.ts';
 import type { CallUpstream, UpstreamResponse } from '../upstream/request.ts';
 import type { CredentialCheck, Member } from './connector.ts';
 import { retryAfter } from './retry-after.ts';
+import { jsonAnswer } from './whoami/json-answer.ts';
 import { readMember, readVersion } from './whoami/member.ts';
 import { unusable } from './whoami/unusable.ts';
 
@@ -66,12 +67,7 @@ function digest(text: string): string {
 }
 
 function memberOf(body: string): Member {
-  let said: unknown;
-  try {
-    said = JSON.parse(body);
-  } catch (thrown) {
-    throw unusable('no JSON', thrown);
-  }
+  const said = jsonAnswer(body);
   const version = at(said, '/version');
   return readMember(
     {

@@ -206,4 +206,42 @@ describe.skipIf(!redisPresent())('two replicas', () => {
       await redis.close();
     }
   });
+
+  it.each(['kill', 'hang'] as const)(
+    'count each by itself while Redis is gone (%s): neither without end, nor against everybody',
+    { timeout: 120_000 },
+    async (end) => {
+      const redis = await startRedis();
+      const one = await startSignIn(login, {
+        environment: { REDIS_URL: redis.url, COURSEGATE_SECRET: 'k'.repeat(32) },
+        overrides: {
+          listen,
+          store: { kind: 'redis', url: { env: 'REDIS_URL' } },
+          secret: { env: 'COURSEGATE_SECRET' },
+        },
+      });
+      try {
+        const { browser, page } = await one.open();
+        const statuses = async (count: number, address: string, password = 'wrong') => {
+          const got: number[] = [];
+          for (let turn = 0; turn < count; turn += 1) {
+            got.push((await post(browser, page, { username: 'ann', password }, from(address))).status);
+          }
+          return got;
+        };
+        expect(await statuses(4, '203.0.113.21')).toEqual([400, 400, 400, 400]);
+        await redis[end]();
+        // What was counted before is not forgotten, and the end is the same one.
+        expect(await statuses(7, '203.0.113.21')).toEqual([400, 400, 400, 400, 400, 400, 429]);
+        expect(await statuses(11, '203.0.113.22')).toEqual([...Array(10).fill(400), 429]);
+        // The right one is known to be right, and then has nowhere to be kept: ill, and not "too many".
+        expect(await statuses(1, '203.0.113.23', 'right')).toEqual([503]);
+        expect(await statuses(1, '203.0.113.22', 'right')).toEqual([429]);
+      } finally {
+        redis.resume();
+        await one.close();
+        await redis.close();
+      }
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FormBackend, startFormBackend } from './support/form-backend.ts';
 import { type SignInWorld, startSignIn } from './support/sign-in.ts';
 
@@ -125,6 +125,50 @@ describe('the form', () => {
     expect(page.headers.getSetCookie().join()).not.toContain('coursegate_member');
     expect(backend.seen.length).toBeLessThan(8);
   });
+
+  it.each([
+    ['a form', 'form'],
+    ['JSON', 'json'],
+    ['an address', 'query'],
+  ])(
+    'leaves what was typed in no file, sent as %s: right, wrong, or to a backend that is ill and repeats it',
+    async (_, format) => {
+      const canary = 'canary-93ac1e';
+      const login = {
+        kind: 'form',
+        upstream: 'old',
+        action: '/enter',
+        format,
+        success: { pointer: '/token' },
+        whoami: { path: '/who?token={/token}' },
+        ...OPEN,
+      };
+      const path = `${format === 'query' ? 'GET' : 'POST'} /enter`;
+      const answers: readonly (readonly [number, Told])[] = [
+        [303, html('{"token":"t"}')],
+        [400, html(`{"error":"not ${canary}"}`)],
+        [429, html(canary, 429)],
+        [503, html(`no such column: ${canary}`, 500)],
+        [400, html('', 302, { location: `https://evil.test/?password=${canary}` })],
+        [503, html(`<p>${canary}</p>`)],
+        [503, html(`{"token":"${canary} "}`)],
+        [503, html(`{"token":"${canary}-says-the-site"}`)],
+        [503, (response) => response.destroy()],
+      ];
+      backend.instead.set('GET /who', (response, { url }) =>
+        url.includes(canary) ? response.destroy() : html('{"id":"sam-7"}')(response),
+      );
+      const gate = await gateOf(login);
+      for (const [status, told] of answers) {
+        backend.instead.set(path, told);
+        expect((await gate.attempt('sam', canary)).status).toBe(status);
+      }
+      expect(backend.seen.some(({ url, body }) => (url + body).includes(canary))).toBe(true);
+      await vi.waitFor(() => expect(gate.written()).toContain('login_unavailable'));
+      await vi.waitFor(() => expect(gate.written()).toContain('/oauth/sign-in'));
+      expect(gate.written()).not.toContain(canary);
+    },
+  );
 
   it('whose time is over is ill', async () => {
     backend.instead.set('GET /login', () => {});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createBrowser } from '../support/browser.ts';
 import { post, type SignInWorld, startSignIn } from './support/sign-in.ts';
 import {
@@ -25,7 +25,7 @@ const start = (settings: Readonly<Record<string, unknown>> = {}) =>
     { ...login, ...settings },
     {
       environment: { WEBHOOK_SECRET },
-      overrides: { upstreams: { accounts: { url: backend.url, breaker: { failures: 0 } } } },
+      overrides: { upstreams: { accounts: { url: backend.url, timeout: '10m', breaker: { failures: 0 } } } },
     },
   );
 
@@ -100,11 +100,14 @@ describe('the webhook', () => {
     ['wants no more attempts, without a signature', { status: 429, signature: null }],
     ['signs with another secret', { secret: 'another secret, of 32 characters too' }],
     ['signs no lower-case hexadecimal', { signature: `v1=${'Z'.repeat(64)}` }],
-    ['signs with a word too much', { signature: `v1=${'0'.repeat(64)} v1` }],
+    ['signs, and says a word more', { around: (signature) => `${signature} v1` }],
+    ['signs, and says a word before it', { around: (signature) => `t=1,${signature}` }],
     ['signs a no and says yes', { signedStatus: 401 }],
     ['signs another member', { signedBody: '{"sub":"1002"}' }],
     ['repeats an answer that it gave before', () => ({ signedNonce: backend.nonces[0] ?? '' })],
     ['answers 500', { status: 500 }],
+    ['answers 400', { status: 400 }],
+    ['answers 503, as what stands before it would', { status: 503 }],
     ['answers 201', { status: 201 }],
     ['redirects', { status: 302, headers: { location: '/elsewhere' } }],
     ['answers no JSON', { body: '<!doctype html><h1>Sign in</h1>' }],
@@ -136,6 +139,40 @@ describe('the webhook', () => {
     expect(told.headers.get('retry-after')).toBeTruthy();
     expect(told.headers.getSetCookie().join()).not.toContain('coursegate_member');
     expect(backend.requests.length).toBe(asked + 1);
+  });
+
+  it('leaves what was typed in no file: right, wrong, cross-site, or shown to a backend that is ill and repeats it', async () => {
+    const canary = 'canary-2b9d40';
+    const said: readonly (WebhookAnswer | 'hang up')[] = [
+      { body: '{"sub":"1001"}' },
+      { status: 401, body: `{"error":"not ${canary}"}` },
+      { status: 429, body: canary },
+      { status: 500, body: `no such column: ${canary}` },
+      { status: 302, headers: { location: `/elsewhere?password=${canary}` } },
+      { body: `{"sub":["${canary}"]}` },
+      { body: `<p>${canary}</p>` },
+      { body: canary, signature: null },
+      'hang up',
+    ];
+    const statuses: number[] = [];
+    for (const answer of said) {
+      backend.says(() => answer);
+      statuses.push((await gate.attempt('sam', canary)).status);
+    }
+    expect(statuses).toEqual([303, 400, 429, 503, 503, 503, 503, 503, 503]);
+    expect((await gate.attempt('sam', canary, { origin: 'https://evil.test' })).status).toBe(403);
+    const impatient = await start({ timeout: '100ms' });
+    try {
+      backend.says(() => 'hang');
+      expect((await impatient.attempt('sam', canary)).status).toBe(503);
+      for (const one of [gate, impatient]) {
+        await vi.waitFor(() => expect(one.written()).toContain('login_unavailable'));
+        await vi.waitFor(() => expect(one.written()).toContain('/oauth/sign-in'));
+        expect(one.written()).not.toContain(canary);
+      }
+    } finally {
+      await impatient.close();
+    }
   });
 
   it('that does not answer is ill when its time is over', async () => {

@@ -3,6 +3,7 @@ import type { AnswerFormat } from '../../config/whoami.ts';
 import { at } from '../../http/json-pointer.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
 import { htmlText } from './html-text.ts';
+import { jsonAnswer } from './json-answer.ts';
 import { unusable } from './unusable.ts';
 
 /** What is at a selector: a JSON value, or the text of a header field or of what a pattern captured. */
@@ -22,7 +23,7 @@ export function answerReader(
   switch (format) {
     case 'json':
       return ({ body }) => {
-        const document = parse(body);
+        const document = jsonAnswer(body);
         return (pointer) => at(document, pointer);
       };
     case 'header':
@@ -41,13 +42,5 @@ export function answerReader(
         };
       };
     }
-  }
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch (thrown) {
-    throw unusable('no JSON', thrown);
   }
 }

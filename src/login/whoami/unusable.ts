@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts';
 
 /** The backend could not say who is signed in: never "nobody". In: what it answered, for the log. */
-export function unusable(what: string, cause?: unknown): GatewayError {
-  return new GatewayError('login_unavailable', { cause: new Error(`The backend answered ${what}.`, { cause }) });
+export function unusable(what: string): GatewayError {
+  return new GatewayError('login_unavailable', { cause: new Error(`The backend answered ${what}.`) });
 }
