@@ -427,6 +427,24 @@ describe('the page of connected apps', () => {
     expect(text).toContain('zona horaria: tiempo universal coordinado');
   });
 
+  it('speaks the language that the link to it asks for, on every page that it leads to', async () => {
+    const app = await named(world.origin, 'Pedida');
+    await connect(app);
+    const browser = await signedIn(world.origin);
+    const list = await open(browser, '?ui_locales=es-MX');
+    expect(list.text).toContain('<html lang="es"');
+    const asked = await browser.open(linkOf(list, 'Desconectar Pedida'));
+    expect(asked.text).toContain('<html lang="es"');
+    const done = await browser.submit(asked, {});
+    expect(done.text).toContain('<html lang="es"');
+    expect(notice(done)).toMatch(/^Desconectada/);
+    for (const wish of ['', 'xx', '%22%3E%3Cscript%3E', 'e'.repeat(5000)])
+      expect((await open(browser, `?ui_locales=${wish}`)).text).toContain('<html lang="en"');
+    expect((await createBrowser().open(`${world.origin}/oauth/apps/return?ui_locales=es`)).text).toContain(
+      '<html lang="es"',
+    );
+  });
+
   describe('the consent page', () => {
     it('says of an app that it was not connected before, until it is, and again when it is cut off', async () => {
       const app = await named(world.origin, 'Newcomer');

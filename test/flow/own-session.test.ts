@@ -94,6 +94,16 @@ describe('the member’s own session at a backend', () => {
     expect(consent).toContain('this app acts with your own sign-in at <bdi>Harbour Lane School</bdi>');
   });
 
+  it('is told of on the page of connected apps, of the app that acts with it alone', async () => {
+    const { session } = await connected('eve');
+    const list = async (cookie: string) =>
+      (await fetch(`${world.origin}/oauth/apps`, { headers: { cookie: `school_session=${cookie}` } })).text();
+    const shown = await list(session);
+    expect(shown.split('It acts with your own sign-in at <bdi>Harbour Lane School</bdi>')).toHaveLength(2);
+    expect(shown).not.toContain(session);
+    expect(await list(school.signIn('fay'))).not.toContain('your own sign-in');
+  });
+
   it('is never shown to an app, and no cookie that the backend sets is', async () => {
     school.rotates = true;
     const ann = await connected('ann');

@@ -1,7 +1,7 @@
 import type { ScopeConfig } from '../../config/schema.ts';
 import type { StandingGrant } from '../grants.ts';
 import type { AreaLabel, AreaLine, ConnectedApp } from '../pages/connected-app.ts';
-import { appsPath, disconnectPath } from './target.ts';
+import { appsPath, type Carried, disconnectPath } from './target.ts';
 import { addUp, type GrantUse } from './usage.ts';
 import type { AreaUse } from './use-entry.ts';
 
@@ -46,13 +46,13 @@ function latestOf({ grants: [newest], lastUsedAt = 0 }: AppGrants): number {
 }
 
 /** In: the page asked for, whatever was sent. Out: the apps on it, and the pages around it. */
-export function pageOf(apps: readonly AppGrants[], asked: string | null) {
+export function pageOf(apps: readonly AppGrants[], asked: string | null, carried: Carried) {
   const last = Math.max(1, Math.ceil(apps.length / PAGE));
   const number = Math.min(last, Number(/^[1-9]\d{0,3}$/.exec(asked ?? '')?.[0] ?? 1));
   return {
     shown: apps.slice((number - 1) * PAGE, number * PAGE),
-    previous: number > 1 ? appsPath({ page: String(number - 1) }) : undefined,
-    next: number < last ? appsPath({ page: String(number + 1) }) : undefined,
+    previous: number > 1 ? appsPath({ ...carried, page: String(number - 1) }) : undefined,
+    next: number < last ? appsPath({ ...carried, page: String(number + 1) }) : undefined,
   };
 }
 
@@ -61,14 +61,15 @@ export function connectedAppOf(
   { clientId, grants, lastUsedAt, areas }: AppGrants,
   uses: ReadonlyMap<string, GrantUse>,
   names: AreaNames,
-): Omit<ConnectedApp, 'app'> {
+  carried: Carried,
+): Omit<ConnectedApp, 'app' | 'ownSession'> {
   const ends = grants.map(({ expiresAt }) => expiresAt ?? Number.POSITIVE_INFINITY);
   const end = Math.max(...ends);
   return {
     connections: grants.slice(0, LISTED).map(({ id, grantedAt }) => ({
       connectedAt: grantedAt,
       lastUsedAt: uses.get(id)?.lastUsedAt,
-      disconnect: disconnectPath({ kind: 'connection', id }),
+      disconnect: disconnectPath({ kind: 'connection', id }, carried),
     })),
     olderConnections: Math.max(0, grants.length - LISTED),
     scopes: [...new Set(grants.flatMap(({ scopes }) => scopes))].map((token) => names.scopes[token]?.title ?? token),
@@ -78,7 +79,7 @@ export function connectedAppOf(
     areas: [...areas]
       .map(([area, use]): AreaLine => ({ label: labelOf(area, names), ...use }))
       .toSorted((a, b) => b.count - a.count || b.last - a.last),
-    disconnect: disconnectPath({ kind: 'app', clientId }),
+    disconnect: disconnectPath({ kind: 'app', clientId }, carried),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Exchange, Handler } from '../../http/exchange.ts';
 import type { LoginConnector, Member } from '../../login/connector.ts';
 import type { Audit } from '../../operations/audit.ts';
 import { type Clock, unixSeconds } from '../../storage/store.ts';
+import type { BackendSessions } from '../backend-sessions.ts';
 import { connectedAppView } from '../consent-view.ts';
 import { csrfToken, isCsrfToken, refuseCrossSite } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
@@ -15,7 +16,7 @@ import type { KnownApp } from '../pages/connected-app.ts';
 import { createDates } from '../pages/dates.ts';
 import { type Pages, redirect } from '../pages/pages.ts';
 import { type AreaNames, byApp, connectedAppOf, pageOf } from './app-list.ts';
-import { appsPath, disconnectPath, fieldsOf, type Target, targetOf } from './target.ts';
+import { appsPath, type Carried, carriedBy, disconnectPath, fieldsOf, type Target, targetOf } from './target.ts';
 import type { Usage } from './usage.ts';
 
 export interface ConnectedAppsOptions {
@@ -23,6 +24,8 @@ export interface ConnectedAppsOptions {
   readonly connector: LoginConnector;
   readonly grants: Grants;
   readonly usage: Usage;
+  /** Where apps act with members' own sessions; undefined: nowhere. */
+  readonly sessions: BackendSessions | undefined;
   readonly origin: string;
   readonly pages: Pages;
   readonly names: AreaNames;
@@ -55,14 +58,24 @@ export interface ConnectedApps {
 const BODY_LIMIT = 16 * 1024;
 /** Grants that are read for one member: nobody has so many by hand, and they end by themselves. */
 const MOST_GRANTS = 5000;
+/** Of one app, the newest first. */
+const MOST_LOOKED_AT = 20;
 
 export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApps {
-  const { provider, connector, grants, usage, origin, pages, names, timeZone, back, csrfKey, clock } = options;
+  const { provider, connector, grants, usage, sessions, origin, pages, names, timeZone, back, csrfKey, clock } =
+    options;
 
   const grantsOf = ({ sub }: Member) => grants.list({ member: sub }, MOST_GRANTS);
-  const signInUrl = () =>
-    connector.signInUrl(new URL(`${ENDPOINTS.apps}/return`, origin), { loginHint: undefined, uiLocales: undefined })
-      .href;
+  const signInUrl = (carried: Carried) => {
+    // Without a query: many sites take nothing back but a path that they know.
+    const returnTo = new URL(`${ENDPOINTS.apps}/return`, origin);
+    return connector.signInUrl(returnTo, { loginHint: undefined, uiLocales: carried.ui_locales }).href;
+  };
+  const carriedTo = ({ target, response }: Exchange): Carried => {
+    const carried = carriedBy(new URLSearchParams(target.query));
+    pages.prefer(response, carried.ui_locales);
+    return carried;
+  };
   /** One token for one act, so that none that leaks serves for another. */
   const tokenFor = (target: Target, { sub }: Member) => csrfToken(csrfKey, `apps ${JSON.stringify(target)}`, sub);
   /** Shows that it was we who sent them back: nobody is told of a disconnection by a link that somebody sent them. */
@@ -70,35 +83,47 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
 
   /** Runs `work` for whoever is signed in, or sends them to sign in first. */
   const forMember =
-    (work: (exchange: Exchange, member: Member) => Promise<void>): Handler =>
+    (work: (exchange: Exchange, member: Member, carried: Carried) => Promise<void>): Handler =>
     async (exchange) => {
+      const carried = carriedTo(exchange);
       const member = await connector.identify(exchange.request.headers, exchange.provenance);
-      if (member === undefined) redirect(exchange.response, signInUrl());
-      else await work(exchange, member);
+      if (member === undefined) redirect(exchange.response, signInUrl(carried));
+      else await work(exchange, member, carried);
     };
 
-  const list = async ({ response, target }: Exchange, member: Member): Promise<void> => {
+  const list = async ({ response, target }: Exchange, member: Member, carried: Carried): Promise<void> => {
     const query = new URLSearchParams(target.query);
     const [standing, uses] = await Promise.all([grantsOf(member), usage.of(member.sub)]);
     const apps = byApp(standing, uses);
-    const { shown, previous, next } = pageOf(apps, query.get('page'));
+    const { shown, previous, next } = pageOf(apps, query.get('page'), carried);
     const view = {
       account: accountOf(member),
       done: (['app', 'connection', 'all'] as const).find((what) =>
         isCsrfToken(query.get('done'), doneToken(what, member)),
       ),
       apps: await Promise.all(
-        shown.map(async (app) => ({ app: await known(app.clientId), ...connectedAppOf(app, uses, names) })),
+        shown.map(async (app) => ({
+          app: await known(app.clientId),
+          ownSession: await actsWithSession(app.grants),
+          ...connectedAppOf(app, uses, names, carried),
+        })),
       ),
       total: apps.length,
       previous,
       next,
-      disconnectAll: disconnectPath({ kind: 'all' }),
+      disconnectAll: disconnectPath({ kind: 'all' }, carried),
       back,
     };
     pages.send(response, 200, (words) =>
       appsPage(words, createDates(words.language, timeZone, unixSeconds(clock)), view),
     );
+  };
+
+  /** Whether a session is kept with one of these; a grant of before that was configured has none. */
+  const actsWithSession = async (standing: readonly StandingGrant[]): Promise<boolean> => {
+    if (sessions === undefined) return false;
+    for (const { id } of standing.slice(0, MOST_LOOKED_AT)) if ((await sessions.find(id)) !== undefined) return true;
+    return false;
   };
 
   /** Out: what is known of an app now. One that is gone, or whose document is out of reach, can still be disconnected. */
@@ -113,26 +138,26 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
     return host ? { name: host, posing: false, proof: { kind: 'none' }, destinations: [] } : undefined;
   };
 
-  const ask = async ({ response, target: { query } }: Exchange, member: Member): Promise<void> => {
+  const ask = async ({ response, target: { query } }: Exchange, member: Member, carried: Carried): Promise<void> => {
     const target = targetOf(new URLSearchParams(query));
     const [meant] = target === undefined ? [] : matching(target, await grantsOf(member));
-    if (target === undefined || meant === undefined) return redirect(response, appsPath());
+    if (target === undefined || meant === undefined) return redirect(response, appsPath(carried));
     const view = {
       what: target.kind,
       name: (await known(meant.clientId))?.name,
       action: `${ENDPOINTS.apps}/disconnect`,
-      fields: { ...fieldsOf(target), csrf: tokenFor(target, member) },
-      cancel: appsPath(),
+      fields: { ...fieldsOf(target), ...carried, csrf: tokenFor(target, member) },
+      cancel: appsPath(carried),
     };
     pages.send(response, 200, (words) => disconnectPage(words, view));
   };
 
   const disconnect = async ({ request, response, provenance }: Exchange, member: Member): Promise<void> => {
     const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
-    const target = targetOf(form);
+    const [target, carried] = [targetOf(form), carriedBy(form)];
     // Another member may have signed in since the page was shown: they see what is theirs.
     if (target === undefined || !isCsrfToken(form.get('csrf'), tokenFor(target, member))) {
-      return redirect(response, appsPath());
+      return redirect(response, appsPath(carried));
     }
     for (;;) {
       // Looked for anew each time: what was let in meanwhile is ended too.
@@ -156,16 +181,18 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
       if (ended.length === 0) break;
     }
     // Done before, by a double click: it is disconnected all the same.
-    redirect(response, appsPath({ done: doneToken(target.kind, member) }));
+    redirect(response, appsPath({ ...carried, done: doneToken(target.kind, member) }));
   };
 
   return {
     list: forMember(list),
 
-    async returned({ request, response, provenance }) {
+    async returned(exchange) {
+      const { request, response, provenance } = exchange;
+      const carried = carriedTo(exchange);
       const member = await connector.identify(request.headers, provenance);
-      if (member !== undefined) return redirect(response, appsPath());
-      pages.send(response, 200, (words) => appsSignInPage(words, { signIn: signInUrl(), back }));
+      if (member !== undefined) return redirect(response, appsPath(carried));
+      pages.send(response, 200, (words) => appsSignInPage(words, { signIn: signInUrl(carried), back }));
     },
 
     ask: forMember(ask),

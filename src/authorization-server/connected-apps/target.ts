@@ -20,9 +20,18 @@ export function fieldsOf(target: Target): Readonly<Record<string, string>> {
   return target.kind === 'connection' ? { connection: target.id } : { all: '' };
 }
 
+/** What the pages pass on to each other: the languages that the link to them asked for. */
+export type Carried = { readonly ui_locales?: string };
+
+/** In: a query, or a form. No browser's address need bear more than this. */
+export function carriedBy(parameters: URLSearchParams): Carried {
+  const wish = parameters.get('ui_locales');
+  return wish !== null && /^[A-Za-z0-9 -]{1,100}$/.test(wish) ? { ui_locales: wish } : {};
+}
+
 /** The page that asks whether to. */
-export function disconnectPath(target: Target): string {
-  return `${ENDPOINTS.apps}/disconnect?${new URLSearchParams(fieldsOf(target))}`;
+export function disconnectPath(target: Target, carried: Carried): string {
+  return `${ENDPOINTS.apps}/disconnect?${new URLSearchParams({ ...fieldsOf(target), ...carried })}`;
 }
 
 /** The list. */

@@ -28,6 +28,8 @@ export interface ConnectedApp {
   readonly lastUsedAt: number | undefined;
   /** When the last of its connections ends at the latest; undefined: never. */
   readonly endsAt: number | undefined;
+  /** Whether it acts with the member's own session at the school. */
+  readonly ownSession: boolean;
   /** What it did in the last 30 days, the most first. */
   readonly areas: readonly AreaLine[];
   /** The page that asks whether to disconnect it. */
@@ -74,6 +76,7 @@ ${shown.endsAt !== undefined && html`<dt>${words.html('apps.ends')}</dt><dd>${da
 </dl>
 <h3>${words.html('apps.scopes')}</h3>
 <ul>${shown.scopes.map((scope) => html`<li>${words.own(scope)}</li>`)}</ul>
+${shown.ownSession && html`<p class="notice">${words.html('apps.session')}</p>`}
 <h3>${words.html('apps.activity')}</h3>
 ${activity(words, dates, shown.areas)}
 ${shown.connections.length + shown.olderConnections > 1 && connections(words, dates, shown)}

@@ -92,6 +92,7 @@ describe('the pages', () => {
   const connected: ConnectedApp = {
     app: { name: '0', posing: true, proof: { kind: 'none' }, destinations: [{ kind: 'host', host: '0' }] },
     connections: [{ connectedAt: 0, lastUsedAt: undefined, disconnect: '0' }],
+    ownSession: true,
     olderConnections: 1,
     scopes: ['0'],
     connectedAt: 0,
