@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { JWTPayload } from 'jose';
+import { exportJWK, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { headerLogin } from '../../src/config/header-login.ts';
 import { headerConnector } from '../../src/login/header.ts';
@@ -188,7 +188,12 @@ describe('a signed assertion', () => {
     ['without an end', () => signedBy(idp.key, said({ exp: undefined as never }))],
     ['of tomorrow', () => signedBy(idp.key, said({ iat: now() + 86_400, exp: now() + 90_000 }))],
     ['of an unknown key', async () => signedBy(await signingKey('k1'), said())],
+    ['without a beginning', () => signedBy(idp.key, said({ iat: undefined as never }))],
+    ['that is not valid yet', () => signedBy(idp.key, said({ nbf: now() + 300 }))],
     ['with jku', () => signedBy(idp.key, said(), { jku: `${idp.issuer}/bait` })],
+    ['with x5u', () => signedBy(idp.key, said(), { x5u: `${idp.issuer}/bait` })],
+    ['with x5c', () => signedBy(idp.key, said(), { x5c: ['MIIB'] })],
+    ['with jwk', async () => signedBy(idp.key, said(), { jwk: await exportJWK(idp.key.pair.publicKey) })],
     [
       'with alg none',
       () =>
@@ -200,6 +205,16 @@ describe('a signed assertion', () => {
     const page = await apps({ 'cf-access-jwt-assertion': await token() });
     expect(page.status).toBe(303);
     expect(idp.hits).not.toContain('/bait');
+  });
+
+  it('by an algorithm that is not listed is nobody’s, though the key is one of the issuer’s', async () => {
+    const { jwt } = JWT();
+    await world.restart(settings({ jwt: { ...jwt, algorithms: ['ES256'] } }));
+    expect((await apps(await withToken())).status).toBe(303);
+    idp.key = await signingKey('k2', 'ES256');
+    idp.published = [idp.key];
+    ahead = 31_000;
+    expect((await apps(await withToken())).status).toBe(200);
   });
 
   it('is an ill sign-in while its keys cannot be had, and well again after it', async () => {
