@@ -27,6 +27,7 @@ import { openListeners } from './listeners.ts';
 import type { Member } from './login/connector.ts';
 import { cookieFilter } from './login/cookies.ts';
 import { createLogin } from './login/create-login.ts';
+import { checkDriver } from './login/database/check-driver.ts';
 import { memberCheck } from './login/member-check.ts';
 import { MCP_PATHS } from './mcp/mcp.ts';
 import type { ServerFactory } from './mcp/server.ts';
@@ -118,6 +119,7 @@ export async function startGateway({
   const store = observedStore(innerStore, metrics.storeFailed);
   const unused = unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });
   try {
+    await checkDriver(loaded);
     for (const warning of await check()) log.warn(warning);
     const keyring = await openKeyring(store, clock, config.keys.rotate);
     const scopes = Object.keys(config.scopes);
@@ -387,6 +389,7 @@ export async function startGateway({
         await listeners.drain(seconds ?? listen.drain.grace);
         if (site !== undefined) site.close();
         await pools?.close();
+        if (login.shape === 'credentials') await login.close?.();
         await server.usage.flush().catch((error: unknown) => log.error({ err: error }, 'what apps used last is lost'));
         counters.close();
         await bus.close();

@@ -74,6 +74,8 @@ program
     const { checkInterfaces } = await import('./interfaces.ts');
     const loaded = await loadConfig({ file, environment: process.env });
     checkInterfaces(loaded);
+    const { checkDriver } = await import('./login/database/check-driver.ts');
+    await checkDriver(loaded);
     say(
       `${file}: good. ${loaded.config.routes.length} routes, profile ${loaded.profile}, origin ${loaded.config.origin}`,
     );

@@ -56,6 +56,8 @@ export type Login =
       readonly check: CredentialCheck;
       /** Where it knows by itself who is still a member. */
       readonly recheck?: Recheck;
+      /** Ends what it keeps open. */
+      close?(): Promise<void>;
     }
   | { readonly shape: 'redirect'; readonly providers: readonly SignInProvider[] };
 

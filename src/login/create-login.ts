@@ -59,7 +59,7 @@ export function createLogin(
     case 'database': {
       const url = secrets.get('login.url') ?? '';
       const pepper = secrets.get('login.hash.pepper') ?? '';
-      return { shape: 'credentials', check: databaseCheck(config, { url, pepper, hashing: createHashing() }) };
+      return { shape: 'credentials', ...databaseCheck(config, { url, pepper, hashing: createHashing(), log }) };
     }
     case 'header':
       return { shape: 'ambient', connector: headerConnector(config, origin, clock) };

@@ -4,13 +4,16 @@ import { driver, firstTwo, type Reader, type ReaderOptions } from './reader.ts';
 
 const NO_SUCH_LETTERS = new Set(['ER_CANT_AGGREGATE_2COLLATIONS', 'ER_CANT_AGGREGATE_NCOLLATIONS']);
 
+/** Throws MissingDriver. */
+export const loadMysql = () => driver('mysql2', () => import('mysql2/promise'));
+
 /** MySQL and MariaDB, each question in a transaction that may only read; the login is a parameter of a prepared statement. */
 export function mysqlReader({ url, query, timeout, connections }: ReaderOptions): Reader {
   const { sql, parameters } = numbered(firstTwo(query));
   let pool: Promise<Pool> | undefined;
 
   const open = async (): Promise<Pool> => {
-    const { createPool } = await driver('mysql2', () => import('mysql2/promise'));
+    const { createPool } = await loadMysql();
     return createPool({
       uri: url.replace(/^mariadb:/, 'mysql:'),
       connectionLimit: connections,
@@ -43,6 +46,10 @@ export function mysqlReader({ url, query, timeout, connections }: ReaderOptions)
         connection.destroy();
         throw thrown;
       }
+    },
+
+    async close() {
+      await (await pool)?.end();
     },
   };
 }

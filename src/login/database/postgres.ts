@@ -1,13 +1,16 @@
 import type { Pool, PoolClient } from 'pg';
 import { driver, firstTwo, type Reader, type ReaderOptions } from './reader.ts';
 
+/** Throws MissingDriver. */
+export const loadPg = () => driver('pg', () => import('pg'));
+
 /** PostgreSQL, each question in a transaction of its own that may only read, and ends by itself when it takes too long. */
 export function postgresReader({ url, query, timeout, connections }: ReaderOptions): Reader {
   const text = firstTwo(query);
   let pool: Promise<Pool> | undefined;
 
   const open = async (): Promise<Pool> => {
-    const { default: pg } = await driver('pg', () => import('pg'));
+    const { default: pg } = await loadPg();
     const opened = new pg.Pool({
       connectionString: url,
       max: connections,
@@ -37,6 +40,10 @@ export function postgresReader({ url, query, timeout, connections }: ReaderOptio
         // What was not ended in order is not used again.
         client.release(!whole);
       }
+    },
+
+    async close() {
+      await (await pool)?.end();
     },
   };
 }

@@ -1,5 +1,3 @@
-import { unavailable } from '../outbound-fetch.ts';
-
 /** A row as the database gave it. */
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -7,6 +5,8 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Reader {
   /** Out: the rows for a login, of several the first two. Rejects with whatever kept them from being had. */
   rows(login: string): Promise<readonly Row[]>;
+  /** Ends its connections, once those that are used are free. */
+  close(): Promise<void>;
 }
 
 export interface ReaderOptions {
@@ -23,11 +23,14 @@ export function firstTwo(query: string): string {
   return `SELECT * FROM (${query}\n) AS member LIMIT 2`;
 }
 
-/** A driver that is not part of coursegate: whoever has such a database installs it. */
+/** Says which package to install. */
+export class MissingDriver extends Error {}
+
+/** A driver that is not part of coursegate: whoever has such a database installs it. Throws MissingDriver. */
 export async function driver<T>(name: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (thrown) {
-    throw unavailable(`login.kind: database needs the package ${name} beside coursegate: npm install ${name}`, thrown);
+    throw new MissingDriver(`needs the package ${name} beside coursegate: npm install ${name}`, { cause: thrown });
   }
 }

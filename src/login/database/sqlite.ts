@@ -39,5 +39,8 @@ export function sqliteReader({ url, query, timeout, connections }: ReaderOptions
         void worker.terminate();
       }
     },
+
+    // Each question opens and closes the file itself.
+    async close() {},
   };
 }

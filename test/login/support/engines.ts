@@ -14,6 +14,8 @@ export interface Engine {
   count(query: string): Promise<number>;
   /** How many questions with this text are being answered. */
   busy(part: string): Promise<number>;
+  /** How many others are connected. */
+  connections(): Promise<number>;
   kill(): Promise<void>;
   close(): Promise<void>;
 }
@@ -49,6 +51,12 @@ const postgres: EngineKind = {
         Number(
           server.run(
             `select count(*) from pg_stat_activity where state = 'active' and query like '%${part}%' and pid <> pg_backend_pid()`,
+          ),
+        ),
+      connections: async () =>
+        Number(
+          server.run(
+            "select count(*) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()",
           ),
         ),
       kill: server.kill,
@@ -100,6 +108,10 @@ const mariadb: EngineKind = {
         number(
           `select count(*) as n from information_schema.processlist where info like '%${part}%' and id <> connection_id()`,
         ),
+      connections: () =>
+        number(
+          "select count(*) as n from information_schema.processlist where user = 'root' and id <> connection_id()",
+        ),
       kill: server.close,
       close: server.close,
     };
@@ -130,6 +142,7 @@ const sqlite: EngineKind = {
       count: async (query) =>
         using((database) => Number(database.prepare(`select count(*) as n from (${query})`).get()?.n)),
       busy: async () => 0,
+      connections: async () => 0,
       kill: close,
       close,
     };

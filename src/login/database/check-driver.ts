@@ -1,0 +1,20 @@
+import type { LoadedConfig } from '../../config/load.ts';
+import { loadMysql } from './mysql.ts';
+import { loadPg } from './postgres.ts';
+import { MissingDriver } from './reader.ts';
+
+/**
+ * Finds out before anybody signs in whether the driver of the members' database is installed. Connects to nothing. Throws
+ * ConfigError, which names the package.
+ */
+export async function checkDriver({ config, loginSecrets, mistaken }: LoadedConfig): Promise<void> {
+  if (config.login.kind !== 'database') return;
+  const url = loginSecrets.get('login.url') ?? '';
+  if (url.startsWith('sqlite:')) return;
+  try {
+    await (url.startsWith('postgres') ? loadPg() : loadMysql());
+  } catch (thrown) {
+    if (!(thrown instanceof MissingDriver)) throw thrown;
+    throw mistaken([{ path: ['login', 'url'], at: 'value', message: thrown.message }]);
+  }
+}

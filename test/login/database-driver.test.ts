@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { folderWith, SMALL } from '../config/fixture.ts';
+import { runCommand } from '../support/command.ts';
+
+const CONFIG = SMALL.replace(
+  /^login:\n(?: {2}.*\n)+/m,
+  'login: { kind: database, url: { env: DB }, query: "select id, hash from users where email = $1" }\n',
+);
+
+/** As on a machine where nobody has installed these. */
+const WITHOUT = (packages: readonly string[]) => `import { registerHooks } from 'node:module';
+registerHooks({
+  resolve(specifier, context, next) {
+    if (!${JSON.stringify(packages)}.includes(specifier)) return next(specifier, context);
+    throw Object.assign(new Error('Cannot find package ' + specifier), { code: 'ERR_MODULE_NOT_FOUND' });
+  },
+});
+`;
+
+describe('a gate whose database needs a driver that is not installed', () => {
+  it.each<[string, string, string]>([
+    ['check', 'postgres://reader:secret@127.0.0.1:1/school', 'pg'],
+    ['check', 'mariadb://reader:secret@127.0.0.1:1/school', 'mysql2'],
+    ['serve', 'postgres://reader:secret@127.0.0.1:1/school', 'pg'],
+  ])('%s of %s names the package %s, and does not go on', async (command, url, name) => {
+    const folder = await folderWith({ 'gate.yaml': CONFIG, 'without.mjs': WITHOUT(['pg', 'mysql2/promise']) });
+    const file = join(folder, 'gate.yaml');
+    const { exited, stderr, stdout } = runCommand(command === 'check' ? ['check', file] : ['serve', '--config', file], {
+      NODE_OPTIONS: `--import=${join(folder, 'without.mjs')}`,
+      DB: url,
+    });
+    expect([await exited, stdout()]).toEqual([78, '']);
+    expect(stderr()).toContain(`login.url: needs the package ${name} beside coursegate: npm install ${name}`);
+    expect(stderr()).not.toContain('secret');
+  });
+
+  it.each(['postgres://reader@127.0.0.1:1/school', 'mysql://reader@127.0.0.1:1/school', 'sqlite:/srv/none.db'])(
+    'check goes on with %s where it is, or none is needed, and connects to nothing',
+    async (url) => {
+      const without = WITHOUT(url.startsWith('sqlite:') ? ['pg', 'mysql2/promise'] : []);
+      const folder = await folderWith({ 'gate.yaml': CONFIG, 'without.mjs': without });
+      const { exited, stdout } = runCommand(['check', join(folder, 'gate.yaml')], {
+        NODE_OPTIONS: `--import=${join(folder, 'without.mjs')}`,
+        DB: url,
+      });
+      expect(await exited).toBe(0);
+      expect(stdout()).toContain('good');
+    },
+  );
+});
