@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,8 +26,9 @@ const bob = { id: 'bob-2', email: 'Bob@School.test', password: BOB };
 const folder = mkdtempSync(join(tmpdir(), 'coursegate-directory-'));
 const path = join(folder, 'members.yaml');
 /** As editors and deployments do it: all of it at once. */
-const write = (text: string) => {
+const write = (text: string, changed = new Date()) => {
   writeFileSync(`${path}.new`, text);
+  utimesSync(`${path}.new`, changed, changed);
   renameSync(`${path}.new`, path);
 };
 
@@ -93,6 +94,27 @@ describe('the directory', () => {
     expect(gate.written()).toContain('their file cannot be read');
     write(file(ann, bob));
     expect((await gate.attempt('cleo', 'ann’s')).status).toBe(400);
+  });
+
+  it('is read again when another file took its place, of the same length and time', async () => {
+    const named = (login: string) => file(ann, { id: 'cleo', login, password: ANN });
+    const then = new Date('2026-01-01T00:00:00Z');
+    for (const login of ['cleo', 'clea']) {
+      write(named(login), then);
+      expect((await gate.attempt(login, 'ann’s')).status).toBe(303);
+    }
+    expect((await gate.attempt('cleo', 'ann’s')).status).toBe(400);
+  });
+
+  it('tells once what is wrong with it, and not at each sign-in', async () => {
+    const told = (what: string) => gate.written().split(what).length - 1;
+    const [mistakes, losses] = [told('their file has a mistake'), told('their file cannot be read')];
+    write('members: []\n');
+    for (let turn = 0; turn < 3; turn += 1) await gate.attempt('ann', 'ann’s');
+    expect(told('their file has a mistake')).toBe(mistakes + 1);
+    rmSync(path);
+    for (let turn = 0; turn < 3; turn += 1) await gate.attempt('ann', 'ann’s');
+    expect(told('their file cannot be read')).toBe(losses + 1);
   });
 
   it('lets nobody in who is suspended', async () => {

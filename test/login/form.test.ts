@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FormBackend, startFormBackend } from './support/form-backend.ts';
-import { type SignInWorld, startSignIn } from './support/sign-in.ts';
+import { post, type SignInWorld, startSignIn } from './support/sign-in.ts';
 
 const OPEN = { refusalTime: '0s', attempts: { account: 'unlimited', address: 'unlimited' } };
 const LOGIN = {
@@ -63,6 +63,9 @@ describe('the form', () => {
       'GET /me',
       'GET /logout',
     ]);
+    const sent = new URLSearchParams(backend.seen[2]?.body);
+    expect([...sent.keys()]).toEqual(['token', 'items[]', 'items[]', 'go', 'user', 'pass']);
+    expect(sent.get('go')).toBe('Go');
     expect(backend.seen[2]?.headers.cookie).toMatch(/^PHPSESSID=\w{16}; seen=1$/);
     expect(backend.sessions()).toBe(0);
   });
@@ -82,6 +85,30 @@ describe('the form', () => {
     const page = await attempt('locked', 'x');
     expect(page.status).toBe(429);
     expect(page.headers.get('retry-after')).toBe('90');
+  });
+
+  it.each([
+    ['by 429, for as long as it says', {}, 429, { 'retry-after': '7' }, '7'],
+    ['by 429, for as long as is configured', {}, 429, {}, '300'],
+    ['by where it leads', { location: '^/locked', wait: '90s' }, 302, { location: '/locked?a=1' }, '90'],
+  ] as const)('slows down where the backend says so %s', async (_, lockedOut, status, headers, wait) => {
+    backend.instead.set('POST /login.php', (response) => response.writeHead(status, headers).end());
+    const page = await attempt('sam', PASSWORD, { ...LOGIN, lockedOut });
+    expect(page.status).toBe(429);
+    expect(page.headers.get('retry-after')).toBe(wait);
+  });
+
+  it('refuses no sooner than the time that is set', async () => {
+    const login = { ...LOGIN, refusalTime: '600ms' };
+    const { browser, page } = await (await gateOf(login)).open();
+    const began = performance.now();
+    expect((await post(browser, page, { username: 'sam', password: 'wrong' })).status).toBe(400);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(599);
+  });
+
+  it('signs in though the backend cannot sign out again', async () => {
+    backend.instead.set('GET /logout', (response) => response.destroy());
+    expect((await attempt('sam', PASSWORD)).status).toBe(303);
   });
 
   it('has a jar for each sign-in: nobody is signed in by the one before', async () => {
@@ -170,6 +197,33 @@ describe('the form', () => {
     },
   );
 
+  it('takes no refusal for success, whatever cookies come with it, nor a cookie that is empty', async () => {
+    backend.instead.set('POST /login.php', html('no', 401, { 'set-cookie': 'PHPSESSID=x' }));
+    expect((await attempt('sam', PASSWORD, { ...LOGIN, success: { cookie: 'PHPSESSID' } })).status).toBe(400);
+    backend.instead.set('POST /login.php', html('', 302, { location: '/home', 'set-cookie': 'PHPSESSID=' }));
+    expect((await attempt('sam', PASSWORD, { ...LOGIN, success: { cookie: 'PHPSESSID' } })).status).toBe(400);
+  });
+
+  it('keeps no cookie that is over', async () => {
+    const over = 'a=1; Expires=Fri, 01 Jan 2100 00:00:00 GMT; Max-Age=0';
+    backend.instead.set('GET /login', html('', 302, { location: '/login.php', 'set-cookie': over }));
+    await attempt('sam', 'wrong');
+    expect(backend.seen[1]?.url).toBe('/login.php');
+    expect(backend.seen[1]?.headers.cookie).toBeUndefined();
+  });
+
+  it.each(['/other', '/application/login'])('under a path is not left for %s', async (action) => {
+    backend.instead.set('GET /app/login', form(action));
+    const upstreams = { old: { url: `${backend.url}/app`, breaker: { failures: 0 } } };
+    const gate = await startSignIn(LOGIN, { overrides: { upstreams } });
+    try {
+      expect((await gate.attempt('sam', PASSWORD)).status).toBe(503);
+      expect(backend.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /app/login']);
+    } finally {
+      await gate.close();
+    }
+  });
+
   it('whose time is over is ill', async () => {
     backend.instead.set('GET /login', () => {});
     expect((await attempt('sam', PASSWORD, { ...LOGIN, timeout: '200ms' })).status).toBe(503);
@@ -242,6 +296,22 @@ describe('a token endpoint that answers 200 to everything', () => {
     expect(await userinfo(await gateOf(login), 'mo', 'right')).toMatchObject({ sub: '31' });
     const page = await attempt('mo', 'wrong', login);
     expect(page.status).toBe(400);
+  });
+
+  it('is sent JSON where that is its format', async () => {
+    backend.instead.set('POST /token', (response) => response.end('{"token":"tok+en/="}'));
+    expect((await attempt('mo', 'right "one"', { ...TOKEN, format: 'json' })).status).toBe(303);
+    expect(backend.seen[0]?.headers['content-type']).toBe('application/json');
+    expect(JSON.parse(backend.seen[0]?.body ?? '')).toEqual({
+      service: 'app',
+      username: 'mo',
+      password: 'right "one"',
+    });
+  });
+
+  it.each(['null', 'false', '""'])('says no by a token that is %s', async (token) => {
+    backend.instead.set('POST /token', (response) => response.end(`{"token":${token}}`));
+    expect((await attempt('mo', 'right', TOKEN)).status).toBe(400);
   });
 
   it('is ill where a token is nothing that can be sent on', async () => {

@@ -215,6 +215,41 @@ describe('the webhook', () => {
     }
   });
 
+  it('is not asked where a name or a password is missing, or longer than one is', async () => {
+    const asked = backend.requests.length;
+    for (const [username, password] of [
+      ['', 'x'],
+      ['sam', ''],
+      ['x'.repeat(321), 'x'],
+      ['sam', 'x'.repeat(1025)],
+    ] as const) {
+      expect((await gate.attempt(username, password)).status).toBe(400);
+    }
+    expect(backend.requests.length).toBe(asked);
+    expect((await gate.attempt('x'.repeat(320), 'x'.repeat(1024))).status).toBe(400);
+    expect(backend.requests.length).toBe(asked + 1);
+  });
+
+  it('is asked of right ones no more often either, and the longest wait is told', async () => {
+    const attempts = { account: { requests: 2, per: '1m' }, address: { requests: 2, per: '15m' } };
+    const strict = await start({ attempts });
+    try {
+      backend.says(() => ({}));
+      for (const status of [303, 303]) expect((await strict.attempt('sam', 'x')).status).toBe(status);
+      const refused = await strict.attempt('sam', 'x');
+      expect(refused.status).toBe(429);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60);
+    } finally {
+      await strict.close();
+    }
+  });
+
+  it('lets the browser forget, once signed in, what its form was bound to', async () => {
+    backend.says(() => ({}));
+    const page = await gate.attempt('sam', 'x');
+    expect(page.headers.getSetCookie().join('\n')).toMatch(/coursegate_sign_in=;.*Max-Age=0/);
+  });
+
   it('is asked no more than the limit, however many come at once', async () => {
     const strict = await start({ attempts: { account: { requests: 3, per: '15m' }, address: 'unlimited' } });
     try {

@@ -35,7 +35,7 @@ ${problem}
 <table><form method="post" action="/login.php?go=1&amp;lang=en"><tr><td>
 <INPUT value="${token}&quot;&#x27;&eacute;" NAME=token TYPE=Hidden>
 <input type="hidden" name="items[]" value="1"><input type="hidden" name="items[]" value="2">
-<input type="hidden" name="off" value="x" disabled><input type=hidden value=nameless>
+<input type="hidden" name="off" value="x" disabled><input type=hidden value=nameless><input type=hidden name=go value=Hidden>
 <input name="user"><input type="password" name="pass"><input type="submit" name="go" value="Go">
 </td></tr></form></table>`;
 
