@@ -1,8 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Answer } from '../errors.ts';
 
+/** An answer whose body may be bytes already: they are written as they are, and not decoded to be encoded again. */
+export interface WrittenAnswer extends Omit<Answer, 'body'> {
+  readonly body: string | Uint8Array;
+}
+
 /** Writes a finished answer. For HEAD requests Node leaves the body out; the length is that of the GET answer. */
-export function writeAnswer(response: ServerResponse, answer: Answer): void {
+export function writeAnswer(response: ServerResponse, answer: WrittenAnswer): void {
   response.writeHead(answer.status, { ...answer.headers, 'content-length': Buffer.byteLength(answer.body) });
   response.end(answer.body);
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Answer } from '../errors.ts';
+import type { WrittenAnswer } from '../http/answer.ts';
 
 const BOTH = 'application/json, text/event-stream';
 const ANY_OF_BOTH = ['*/*', 'application/*', 'application/json', 'text/event-stream'];
@@ -41,20 +41,25 @@ function typesOf(accept: string): string[] {
  * those take JSON as well, some nothing else, and a whole answer has a length. A stream of more messages than the answer
  * (of progress, or of the log) stays one where the client takes streams; the others get the answer.
  */
-export async function answerOf(response: Response, events: boolean): Promise<Answer> {
+export async function answerOf(response: Response, events: boolean): Promise<WrittenAnswer> {
   const headers: Record<string, string> = {};
   for (const [name, value] of response.headers) if (KEPT.has(name)) headers[name] = value;
-  const text = await response.text();
+  const bytes = Buffer.from(await response.arrayBuffer());
   if (!(headers['content-type'] ?? '').startsWith('text/event-stream'))
-    return { status: response.status, headers, body: text };
+    return { status: response.status, headers, body: bytes };
+  const text = bytes.toString();
   const messages = text.split('\n\n').flatMap((event) => {
     const data = event.split('\n').filter((line) => line.startsWith('data:'));
     return data.length === 0 ? [] : [data.map((line) => line.slice(5).trimStart()).join('\n')];
   });
-  if (messages.length > 1 && events) return { status: response.status, headers, body: text };
+  if (messages.length > 1 && events) return { status: response.status, headers, body: bytes };
   const last = messages.at(-1);
   if (last === undefined || last === '') throw new Error('The SDK gave no answer.');
-  return { status: response.status, headers: { ...headers, 'content-type': 'application/json' }, body: last };
+  return {
+    status: response.status,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: Buffer.from(last),
+  };
 }
 
 const KEPT = new Set(['content-type', 'allow', 'www-authenticate', 'mcp-protocol-version', 'retry-after']);
