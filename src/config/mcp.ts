@@ -53,7 +53,8 @@ const tool = z
         'The result, made from the answer: names and JSON pointers into it; { each: pointer, … } makes a list.',
     }),
     paging: paging.optional().meta({
-      description: 'How a result that is too long is told in parts: nothing of it is lost. Without: it is an error.',
+      description:
+        'How a result that is too long is told in parts: nothing of it is lost. Without: lists and texts are shortened, and the result says so.',
     }),
     annotations: z
       .strictObject({
@@ -132,6 +133,9 @@ export const mcp = z.strictObject({
   deadline: duration.prefault('20s').meta({ description: 'For one call of a tool.' }),
   idempotencyWindow: duration.prefault('1h').meta({
     description: 'How long a call of a tool that changes something is known again by its idempotency key.',
+  }),
+  idempotencyKeys: z.int().min(1).default(250).meta({
+    description: 'The most keys of one member within that window; a whole result is kept of each.',
   }),
   longestText: z.int().min(100).default(8000).meta({ description: 'Characters of one text in a result.' }),
   largestResult: size

@@ -74,7 +74,11 @@ export function createMcp({ config, mcp, call, prepare, audit, serverOf, onError
       config: mcp,
       offer,
       serverOf: serverOf ?? ((served) => createServer(offer, served)),
-      once: createOnce(remembered, { window: mcp.idempotencyWindow, deadline: mcp.deadline }, onError),
+      once: createOnce(
+        remembered,
+        { window: mcp.idempotencyWindow, deadline: mcp.deadline, keys: mcp.idempotencyKeys },
+        onError,
+      ),
       audit,
       onError,
     }),

@@ -38,21 +38,22 @@ interface Kept {
 }
 
 const KIND = 'ToolCall';
-/** Keys of one member within the window: each may keep a whole result. */
-const MOST_KEYS = 250;
 const LOOK_EVERY = 100;
 const GRACE = 10_000;
 
 const failed = (message: string): Outcome => ({ kind: 'failed', message });
 const UNKNOWN = 'Whether this was done is not known: look at what is there now, before you try it with another key.';
 
-/** In: how long a key is remembered after its call, and how long a call may take; in seconds. */
+/**
+ * In: how long a key is remembered after its call, and how long a call may take, in seconds; and how many keys a member
+ * may have within the window, since each may keep a whole result.
+ */
 export function createOnce(
   { store, counters, clock }: OnceParts,
-  { window, deadline }: { readonly window: number; readonly deadline: number },
+  { window, deadline, keys }: { readonly window: number; readonly deadline: number; readonly keys: number },
   onError: (error: unknown) => void,
 ): Once {
-  const rate = { requests: MOST_KEYS, per: window };
+  const rate = { requests: keys, per: window };
   const entryOf = (id: string, kept: Kept) => ({
     kind: KIND,
     id,
@@ -66,7 +67,7 @@ export function createOnce(
     for (;;) {
       const entry = await store.get(KIND, id);
       if (entry === undefined) {
-        if (counters.peek(`tool-keys ${member}`, rate).count >= MOST_KEYS) {
+        if (counters.peek(`tool-keys ${member}`, rate).count >= keys) {
           return failed('There were too many idempotency keys: make the call without one, or later.');
         }
         if (await store.commit([{ op: 'create', entry: entryOf(id, kept) }])) {

@@ -29,6 +29,13 @@ const overridesFor = (url: string, credential: object = {}) => ({
         scopes: ['courses:read'],
         get: { upstream: 'school', path: '/api/legacy/things' },
       },
+      {
+        name: 'change_things',
+        title: 'Change',
+        description: 'Change.',
+        scopes: ['courses:read'],
+        route: 'POST /api/legacy/things',
+      },
     ],
   },
 });
@@ -238,29 +245,46 @@ describe('the member’s own session at a backend', () => {
     expect(kept.n).toBeGreaterThan(0);
   });
 
+  const callTool = (ann: ConnectedMember, name: string, args: object = {}) =>
+    fetch(`${world.origin}/mcp`, {
+      method: 'POST',
+      headers: {
+        ...bearer(ann.token),
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
+    });
+
   it('goes with tools, and a tool whose session is over is answered with the challenge', async () => {
     const ann = await connected('ann');
-    const call = () =>
-      fetch(`${world.origin}/mcp`, {
-        method: 'POST',
-        headers: {
-          ...bearer(ann.token),
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-        },
-        body: JSON.stringify({
-          jsonrpc: '2.0',
-          id: 1,
-          method: 'tools/call',
-          params: { name: 'my_things', arguments: {} },
-        }),
-      });
+    const call = () => callTool(ann, 'my_things');
     expect(await (await call()).text()).toContain('\\"member\\":\\"ann\\"');
     school.signOut(ann.session);
     const over = await call();
     expect(over.status).toBe(401);
     expect(over.headers.get('www-authenticate')).toContain('error="invalid_token"');
     expect(over.headers.get('www-authenticate')).toContain('/.well-known/oauth-protected-resource/mcp"');
+  });
+
+  it('is over: a call with an idempotency key is answered with the challenge too, and leaves no key behind', async () => {
+    const { DatabaseSync } = await import('node:sqlite');
+    const keys = () => {
+      const database = new DatabaseSync(join(folder, 'coursegate.db'), { readOnly: true });
+      const { n } = database.prepare("SELECT count(*) AS n FROM entry WHERE kind = 'ToolCall'").get() as { n: number };
+      database.close();
+      return n;
+    };
+    const ann = await connected('ann');
+    const before = keys();
+    const done = await (await callTool(ann, 'change_things', { idempotencyKey: 'wish-no-1' })).text();
+    expect(done).toContain('\\"member\\":\\"ann\\"');
+    expect(keys()).toBe(before + 1);
+    school.signOut(ann.session);
+    const over = await callTool(ann, 'change_things', { idempotencyKey: 'wish-no-2' });
+    expect(over.status).toBe(401);
+    expect(over.headers.get('www-authenticate')).toContain('error="invalid_token"');
+    expect(keys()).toBe(before + 1);
   });
 
   it('goes with the Account API, and one whose session is over is answered with the challenge', async () => {
