@@ -45,6 +45,8 @@ export function buildTools(parts: ToolParts): {
     checkPaging(config, wrong);
     const built = actionOf(config, parts, wrong);
     if (built === undefined) return [];
+    if (config.paging !== undefined && !built.readOnly)
+      wrong(['paging'], 'is for what only reads: the rest is had by making the call again');
     const lacking = [...built.scopes].filter((scope) => !config.scopes.includes(scope));
     if (lacking.length > 0) wrong(['scopes'], `must have ${lacking.join(', ')}, which what it does needs`);
     const descriptor = describe(config, built.readOnly);
@@ -56,6 +58,7 @@ export function buildTools(parts: ToolParts): {
       checkOutput,
       mapping,
       paging: config.paging,
+      readOnly: built.readOnly,
       longestText,
       largestResult,
       onError,

@@ -1,6 +1,7 @@
 import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import { createRouting, type Routing } from '../upstream/routing.ts';
 import { type Operation, operationsOf } from './openapi-operations.ts';
+import { proposePaging } from './propose-paging.ts';
 
 /** A tool as it stands in a file, to be read and changed by a person. */
 interface Proposal {
@@ -10,6 +11,8 @@ interface Proposal {
   readonly scopes: readonly string[];
   readonly input?: object;
   readonly route: string;
+  readonly result?: object;
+  readonly paging?: object;
 }
 
 export interface Proposals {
@@ -101,8 +104,10 @@ function inputsOf(path: string): Operation['inputs'] {
   return names.map((name) => ({ name, required: true, schema: { type: 'string', minLength: 1, maxLength: 200 } }));
 }
 
-function propose({ method, path, name, title, description, inputs }: Operation, scopes: readonly string[]): Proposal {
-  const taken = inputs.filter((input) => !MEMBER.test(input.name));
+function propose(operation: Operation, scopes: readonly string[]): Proposal {
+  const { method, path, name, title, description } = operation;
+  const inputs = operation.inputs.filter((input) => !MEMBER.test(input.name));
+  const { inputs: taken = inputs, ...inParts } = proposePaging({ ...operation, inputs }) ?? {};
   const required = taken.filter((input) => input.required).map((input) => input.name);
   return {
     name: toolName(name),
@@ -118,6 +123,7 @@ function propose({ method, path, name, title, description, inputs }: Operation, 
           },
         }),
     route: `${method} ${path}`,
+    ...inParts,
   };
 }
 

@@ -1,3 +1,9 @@
+export interface Input {
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
 /** One operation of an API, as far as a tool needs to know it. */
 export interface Operation {
   readonly method: string;
@@ -5,7 +11,9 @@ export interface Operation {
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;
-  readonly inputs: readonly { readonly name: string; readonly required: boolean; readonly schema: object }[];
+  readonly inputs: readonly Input[];
+  /** The list in what it answers, by its name there, undefined when it is the whole answer; and the names beside it. */
+  readonly list?: { readonly name: string | undefined; readonly beside: readonly string[] } | undefined;
 }
 
 type Tree = Readonly<Record<string, unknown>>;
@@ -36,6 +44,7 @@ export function operationsOf(document: unknown): readonly Operation[] {
             ...parameters(document, [...listOf(item.parameters), ...listOf(operation.parameters)]),
             ...bodyMembers(document, operation.requestBody),
           ],
+          list: answeredList(document, operation.responses),
         },
       ];
     });
@@ -77,6 +86,24 @@ function bodyMembers(document: Tree, given: unknown): Operation['inputs'] {
       ? []
       : [{ name, required: required.includes(name), schema: plainSchema(document, member) }],
   );
+}
+
+/** Of two lists nobody knows which it is about. */
+function answeredList(document: Tree, responses: unknown): Operation['list'] {
+  if (!isTree(responses)) return undefined;
+  const response = resolved(document, responses['200'] ?? responses['2XX']);
+  const content = isTree(response) && isTree(response.content) ? response.content['application/json'] : undefined;
+  const schema = isTree(content) ? resolved(document, content.schema) : undefined;
+  if (!isTree(schema)) return undefined;
+  if (isList(schema)) return { name: undefined, beside: [] };
+  if (!isTree(schema.properties)) return undefined;
+  const beside = Object.keys(schema.properties);
+  const lists = Object.entries(schema.properties).filter(([, member]) => isList(resolved(document, member)));
+  return lists.length === 1 ? { name: lists[0]?.[0], beside } : undefined;
+}
+
+function isList(schema: unknown): boolean {
+  return isTree(schema) && [schema.type].flat().includes('array');
 }
 
 const KEPT = [

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ToolConfig } from '../config/schema.ts';
 import type { Input } from './argument-template.ts';
+import { shorten } from './shorten.ts';
 
 /** How a tool's result is told in parts, as the configuration says it. */
 export type Paging = NonNullable<ToolConfig['paging']>;
@@ -58,18 +59,22 @@ function fingerprint(others: Input): string {
   return createHash('sha256').update(JSON.stringify(sorted)).digest('base64url').slice(0, 12);
 }
 
-/** A part of a result, and how much of the whole it is; `next` is where the rest begins, undefined when there is none. */
+/**
+ * A part of a result, and how much of the whole it is; `next` is where the rest begins, undefined when there is none;
+ * `left` says what of its one item was left out, which alone is too long.
+ */
 export interface Part {
   readonly value: Readonly<Record<string, unknown>>;
   readonly next: number | undefined;
   readonly shown: number;
   readonly of: number;
+  readonly left?: string;
 }
 
 /**
  * Cuts a result to what fits. In: the whole result, whose member `paging.of` is a list or a text, where to begin, and
- * whether a result of this form fits. Out: the longest part that fits, cut between items or characters; undefined when
- * nothing of it would, or there is nothing from there on.
+ * whether a result of this form fits. Out: the longest part that fits, cut between items or characters, or one item,
+ * shortened, when not even that fits; undefined when nothing of it would, or there is nothing from there on.
  */
 export function cutResult(
   whole: Readonly<Record<string, unknown>>,
@@ -92,7 +97,11 @@ export function cutResult(
     if (fits(upTo(middle), false)) least = middle;
     else most = middle - 1;
   }
-  return boundary(all, least) === from ? undefined : part(least);
+  if (boundary(all, least) > from) return part(least);
+  if (typeof all === 'string' || all.length === 0) return undefined;
+  const one = part(from + 1);
+  const short = shorten(one.value, (value) => fits(value as Part['value'], one.next === undefined));
+  return short === undefined ? undefined : { ...one, value: short.value as Part['value'], left: short.left };
 }
 
 /** A character of two halves stays whole. */

@@ -4,6 +4,7 @@ import { cleanValue } from './cleaning.ts';
 import type { Check } from './json-schema.ts';
 import type { Mapping } from './mapping.ts';
 import { cursorAt, cutResult, type Paging, type Place, placeOf } from './paging.ts';
+import { shorten } from './shorten.ts';
 import type { Action, CallContext, Outcome } from './tool.ts';
 
 interface Run {
@@ -13,8 +14,10 @@ interface Run {
   /** undefined: the result may be anything. */
   readonly checkOutput: Check | undefined;
   readonly mapping: Mapping;
-  /** How a result that is too long is told in parts; undefined: it is an error. */
+  /** How a result that is too long is told in parts; undefined: it is shortened, and the rest cannot be had. */
   readonly paging: Paging | undefined;
+  /** Whether it changes nothing: only such a call may be made again for the sake of its result. */
+  readonly readOnly: boolean;
   readonly longestText: number;
   readonly largestResult: number;
   readonly onError: (error: unknown) => void;
@@ -45,10 +48,13 @@ export function runner(run: Run): Action {
     }
     if (outcome.kind === 'failed') return outcome;
     const mapped = mapping(outcome.value);
-    const told = paging === undefined ? tellWhole(mapped) : tellPart(mapped, paging, begun.place, input);
-    if (told === undefined) return { kind: 'failed', message: TOO_LONG };
-    const misfit = checkOutput?.(told.value);
-    if (misfit === undefined) return { ...outcome, ...told };
+    const inFull = paging === undefined ? tellWhole(mapped) : tellPart(mapped, paging, begun.place, input);
+    const told = inFull ?? (begun.place.from === 0 ? tellShort(mapped) : undefined);
+    const misfit = told === undefined ? undefined : checkOutput?.(told.value);
+    if (told !== undefined && misfit === undefined) return { ...outcome, ...told };
+    // A schema that the whole would fit asks for more than there is room for.
+    if (misfit === undefined || (inFull === undefined && checkOutput?.(cleanValue(mapped, longestText)) === undefined))
+      return { kind: 'failed', message: run.readOnly ? TOO_LONG : TOO_LONG_BUT_DONE };
     onError(new Error(`The result of the tool ${name} does not fit its output schema: ${misfit}`));
     return unusable(context);
   };
@@ -60,6 +66,12 @@ export function runner(run: Run): Action {
   function tellWhole(mapped: unknown): { readonly value: unknown } | undefined {
     const value = cleanValue(mapped, longestText);
     return fits(value) ? { value } : undefined;
+  }
+
+  function tellShort(mapped: unknown): { readonly value: unknown; readonly rest: string } | undefined {
+    const short = shorten(cleanValue(mapped, longestText), fits);
+    if (short === undefined) return undefined;
+    return { value: short.value, rest: `${SHORTENED}: ${short.left}. ${run.readOnly ? NO_REST : DONE}` };
   }
 
   function tellPart(mapped: unknown, how: Paging, place: Place, input: Input) {
@@ -81,10 +93,10 @@ export function runner(run: Run): Action {
       if (typeof text === 'string' && text.length > longestText) return false;
       return fits(isLast ? value : pointed(value, LONGEST_WHOLE));
     });
-    if (part === undefined)
-      return place.from === 0 && fits(whole) && !Array.isArray(parted) ? { value: whole } : undefined;
-    const { next, shown } = part;
-    if (next === undefined) return { value: part.value };
+    if (part === undefined) return place.from === 0 && fits(whole) ? { value: whole } : undefined;
+    const { next, shown, left } = part;
+    const lost = left === undefined ? '' : `${SHORTENED}: ${left}.`;
+    if (next === undefined) return { value: part.value, ...(lost === '' ? {} : { rest: lost }) };
     const value = pointed(part.value, next);
     if (checkInput({ ...input, [how.argument]: value[how.next] }) !== undefined) return undefined;
     const unit = Array.isArray(parted) ? '' : 'characters of ';
@@ -92,7 +104,7 @@ export function runner(run: Run): Action {
       `Cut here, since this is too long for one result: ${unit}${of} ${place.from + 1} to ${place.from + shown} of the ` +
       `${part.of} that were found. For the rest call ${name} again with the same arguments and ${how.argument}: ` +
       `${JSON.stringify(value[how.next])}`;
-    return { value, rest };
+    return { value, rest: lost === '' ? rest : `${lost} ${rest}` };
   }
 }
 
@@ -100,6 +112,12 @@ const START: Place = { cursor: undefined, from: 0 };
 /** Characters of a text that is told in parts; an upstream's answer is bounded before. */
 const LONGEST_WHOLE = 4_000_000;
 const TOO_LONG = 'The result is too long to be read at once. Ask for fewer, or for one.';
+const DONE = 'This was done all the same: do not make the call again to read the rest.';
+const TOO_LONG_BUT_DONE = `The result is too long to be read at once. ${DONE}`;
+const SHORTENED = 'Shortened, since this is too long for one result. Left out';
+const NO_REST =
+  'The same call cannot go on from there: to read more, ask for less at once, where the arguments of this tool can say so. ' +
+  'A next page that the result names begins after what was left out.';
 
 /** Arguments with which nothing was asked. */
 export function unfit(flaw: string): Outcome {

@@ -128,7 +128,8 @@ export function createServer(offer: Offer, served: Served): Server {
       if (outcome.kind === 'failed') {
         throw new ResourceNotFoundError(uri.slice(0, 200), outcome.message);
       }
-      return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(outcome.value) }] };
+      const said = remarks(outcome).map((text) => ({ uri, mimeType: 'text/plain', text }));
+      return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(outcome.value) }, ...said] };
     }),
   );
   server.setRequestHandler('prompts/list', ({ params }) =>
@@ -180,18 +181,23 @@ function pageOf<T>(all: readonly T[], cursor: string | undefined) {
 
 function toolResult(outcome: Outcome): CallToolResult {
   if (outcome.kind === 'failed') return { content: [{ type: 'text', text: outcome.message }], isError: true };
-  const { value, incomplete = [], rest } = outcome;
+  const { value } = outcome;
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return {
     content: [
       { type: 'text', text: JSON.stringify(value) ?? 'null' },
-      ...(incomplete.length === 0
-        ? []
-        : [{ type: 'text' as const, text: `Could not be read right now: ${incomplete.join(', ')}.` }]),
-      ...(rest === undefined ? [] : [{ type: 'text' as const, text: rest }]),
+      ...remarks(outcome).map((text) => ({ type: 'text' as const, text })),
     ],
     ...(isObject ? { structuredContent: value as Record<string, unknown> } : {}),
   };
+}
+
+/** What is to be said of a result besides the result: what is not in it. */
+function remarks({ incomplete = [], rest }: Extract<Outcome, { kind: 'value' }>): readonly string[] {
+  return [
+    ...(incomplete.length === 0 ? [] : [`Could not be read right now: ${incomplete.join(', ')}.`]),
+    ...(rest === undefined ? [] : [rest]),
+  ];
 }
 
 /** A challenge for clients that look for it in the result, and offer to sign in from there. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld } from '../support/world.ts';
 import { call, toolNames } from './support/mcp.ts';
 
@@ -28,8 +29,24 @@ paths:
   /courses/{slug}:
     get: { summary: Read a course, parameters: [{ name: slug, in: path, schema: { type: string } }] }
   /secret: { get: { operationId: secret } }
+  /orders:
+    get:
+      operationId: listOrders
+      parameters:
+        - { name: page, in: query, schema: { type: integer, minimum: 1 } }
+      responses: { '200': { content: { application/json: { schema: { $ref: '#/components/schemas/Orders' } } } } }
+  /courses/{slug}/reviews:
+    get:
+      operationId: listReviews
+      parameters:
+        - { name: slug, in: path, required: true, schema: { type: string } }
+        - { name: limit, in: query, schema: { type: integer } }
+      responses: { '200': { content: { application/json: { schema: { type: array } } } } }
 components:
   schemas:
+    Orders:
+      type: object
+      properties: { orders: { type: array }, next_page: { type: integer }, has_more: { type: boolean } }
     Count: { type: integer, minimum: 1, maximum: 50 }
     NewCourse:
       type: object
@@ -54,7 +71,7 @@ describe('coursegate mcp import', () => {
     expect(stdout).toBe(readFileSync(new URL('support/imported.yaml', import.meta.url), 'utf8'));
     expect(stderr).toContain('left out: GET /api/v1/secret: no route takes it');
     expect(stderr).toContain('left out: POST /api/v1/courses: it may change something; --writes proposes it too');
-    expect(stderr).toContain('3 tools proposed');
+    expect(stderr).toContain('5 tools proposed');
   });
 
   it('proposes tools that start and work, the writing ones when asked', async () => {
@@ -66,6 +83,51 @@ describe('coursegate mcp import', () => {
     const world = await startWorld({ profile: 'B', overrides: { mcp: { file } } });
     expect(await toolNames(world)).toEqual([]);
     await world.close();
+  });
+
+  it('proposes lists that are read to their end in parts, by the page of their API or a cursor of ours', async () => {
+    const { stdout } = await command('--openapi', join(folder, 'api.yaml'));
+    const file = join(folder, 'lists.yaml');
+    const lists = stdout.split(/(?= {2}- name: )/).filter((part, at) => at === 0 || /list_(orders|reviews)/.test(part));
+    writeFileSync(file, lists.join('').replace(/scopes:\n(\s+- \S+\n)+/g, 'scopes: []\n'));
+    const items = Array.from({ length: 90 }, (_, at) => ({ id: at, words: 'w'.repeat(40) }));
+    const school = await startRecordingUpstream(async (request, response, { whole }) => {
+      await whole;
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
+      const page = Number(searchParams.get('page') ?? 1);
+      const orders = items.slice((page - 1) * 45, page * 45);
+      const paged = { orders, ...(page === 1 ? { next_page: 2, has_more: true } : { has_more: false }) };
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(pathname.endsWith('/orders') ? paged : items));
+    });
+    const world = await startWorld({
+      profile: 'A',
+      overrides: {
+        upstreams: { school: { url: school.url } },
+        routes: [{ match: 'GET /api/v1/**', upstream: 'school', scopes: [], anonymous: 'serve' }],
+        mcp: { file, resources: [], prompts: [], largestResult: '1KiB' },
+      },
+    });
+    const walk = async (name: string, of: string, args: object, argument: string, next: string) => {
+      const seen: unknown[] = [];
+      for (let at: unknown, turn = 0; turn === 0 || (at !== undefined && turn < 50); turn += 1) {
+        const sent = at === undefined ? args : { ...args, [argument]: at };
+        const { structuredContent } = (await call(world, name, sent)).body.result;
+        seen.push(...structuredContent[of]);
+        at = structuredContent[next];
+      }
+      return seen;
+    };
+    try {
+      expect(await walk('list_orders', 'orders', {}, 'page', 'next_page')).toEqual(items);
+      expect(await walk('list_reviews', 'items', { slug: 'c-1', limit: 90 }, 'cursor', 'next')).toEqual(items);
+      expect(school.requests.every(({ target }) => !target.includes('part.'))).toBe(true);
+      expect(school.last().target).toBe('/api/v1/courses/c-1/reviews?limit=90');
+    } finally {
+      await world.close();
+      await school.close();
+    }
   });
 
   it('proposes from the routes, and what it proposes starts', async () => {

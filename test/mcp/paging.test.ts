@@ -166,10 +166,15 @@ describe('a list that is too long', () => {
     expect(Buffer.byteLength(JSON.stringify(withOneMore))).toBeGreaterThan(LIMIT - 200);
   });
 
-  it('of which one item alone is too long is an error, and so is one whose tool takes no cursor of ours', async () => {
+  it('is shortened when its tool takes no cursor of ours', async () => {
     school.script(answer({ data: [{ id: '1', words: 'é' }, ...Array.from({ length: 20 }, () => 'long'.repeat(100))] }));
-    expect((await ask('short_cursor', {})).content[0]?.text).toMatch(/too long/);
-    const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`k${at}`, 'x'.repeat(400)]));
+    const { structuredContent, content } = await ask('short_cursor', {});
+    expect(structuredContent).not.toHaveProperty('next');
+    expect(content[1]?.text).toMatch(/Left out: things after the first \d+ of 21\. The same call cannot go on/);
+  });
+
+  it('is an error when one item alone is too long, and cannot be shortened', async () => {
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`name-${at}`, 'x'.repeat(40)]));
     school.script(answer({ data: [{ id: many, words: 'x' }], total: 1, next: null }));
     const { isError, content } = await ask('list_things', {});
     expect([isError, content[0]?.text]).toEqual([true, expect.stringMatching(/too long/)]);
