@@ -12,6 +12,10 @@ describe('login.kind: header', () => {
     const { config } = await load(withLogin('user: X-SSO-Member, email: X-SSO-Email'));
     expect(config.upstreams.school?.headers.request.drop).toEqual(['X-SSO-Member', 'X-SSO-Email']);
     expect(config.login).toMatchObject({ returnParam: 'rd' });
+    const upstream = 'school: { url: "http://127.0.0.1:4000" }';
+    const own = 'school: { url: "http://127.0.0.1:4000", headers: { request: { drop: [X-Old] } } }';
+    const more = withLogin('user: X-SSO-Member').replace(upstream.replaceAll('"', ''), own);
+    expect((await load(more)).config.upstreams.school?.headers.request.drop).toEqual(['X-Old', 'X-SSO-Member']);
     const other = await load(withLogin(JWT, ''));
     expect(other.config.upstreams.school?.headers.request.drop).toEqual(['Cf-Access-Jwt-Assertion']);
   });

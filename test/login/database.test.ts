@@ -126,7 +126,8 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
         return hash.verify(password);
       },
     };
-    const config = databaseLogin.parse({ kind: 'database', url: { env: 'X' }, query: QUERY });
+    const written = { kind: 'database', url: { env: 'X' }, query: QUERY };
+    const config = databaseLogin.parse(written);
     const logged: unknown[] = [];
     const { check, close } = databaseCheck(config, {
       ...{ url: engine.url, pepper: '', hashing },
@@ -151,6 +152,28 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     for (const hash of verified.slice(2)) expect(hash).toBe(verified[1]);
     expect(logged).toMatchObject([{ member: '1007' }, { member: '1005' }]);
     await close();
+
+    const recheck = { upstream: 'school', path: '/members/{member.id}', active: '/active' };
+    for (const [more, version] of [
+      [{ columns: { version: 'name' } }, 'Big Number'],
+      [{ recheck }, undefined],
+    ] as const) {
+      const other = databaseCheck(databaseLogin.parse({ ...written, ...more }), {
+        ...{ url: engine.url, pepper: '', hashing, log: { error: () => {} } },
+      });
+      const told = await other.check({ ...given, username: 'big@school.test' });
+      expect('member' in told && told.member.sub).toBe('9007199254740993');
+      expect('member' in told && told.member.version).toBe(version);
+      await other.close();
+    }
+    const full = databaseCheck(config, {
+      ...{ url: engine.url, pepper: '', log: { error: () => {} } },
+      hashing: { verify: async () => 'busy' },
+    });
+    for (const username of ['big@school.test', 'nobody@school.test']) {
+      expect(await full.check({ ...given, username })).toEqual({ kind: 'slow_down', retryAfter: 5 });
+    }
+    await full.close();
   });
 
   it.each(['nobody@school.test', 'empty@school.test', 'md5@school.test', 'twice@school.test'])(

@@ -35,6 +35,7 @@ const attempt = async (username: string, password: string, login?: Readonly<Reco
 
 beforeAll(async () => {
   backend = await startFormBackend();
+  await gateOf();
 });
 afterAll(async () => {
   for (const gate of gates.values()) await (await gate).close();

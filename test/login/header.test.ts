@@ -217,6 +217,14 @@ describe('a signed assertion', () => {
     expect((await apps(await withToken())).status).toBe(200);
   });
 
+  it('is held to the time of the gate', async () => {
+    const fields = await withToken();
+    expect((await apps(fields)).status).toBe(200);
+    ahead = 600_000;
+    expect((await apps(fields)).status).toBe(303);
+    expect((await apps(await withToken({ iat: now() + 600, exp: now() + 900 }))).status).toBe(200);
+  });
+
   it('is an ill sign-in while its keys cannot be had, and well again after it', async () => {
     idp.answers['/jwks'] = (response) => response.writeHead(502).end();
     expect((await apps(await withToken())).status).toBe(503);

@@ -176,6 +176,20 @@ describe('the answer of a provider', () => {
     expect([...a.hits, ...b.hits]).not.toContain('/token');
   });
 
+  it('of one provider is not looked at where the other sends its own, whatever it calls itself', async () => {
+    const { browser, callback } = await stopAtCallback('a');
+    callback.pathname = '/oauth/sign-in/callback/b';
+    callback.searchParams.set('iss', b.issuer);
+    expectRefused(browser, await browser.open(callback.href), 400);
+    expect([...a.hits, ...b.hits]).not.toContain('/token');
+  });
+
+  it('with two states begins nothing and ends nothing: the true one still counts', async () => {
+    const { browser, callback } = await stopAtCallback('a');
+    expectRefused(browser, await browser.open(`${callback.href}&state=x`), 400);
+    expect((await browser.open(callback.href)).text).toContain('id="consent"');
+  });
+
   it('is taken once, in time, and in the browser that began', async () => {
     const { browser, callback } = await stopAtCallback('a');
     expectRefused(createBrowser(), await createBrowser().open(callback.href), 400);
