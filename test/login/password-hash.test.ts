@@ -85,6 +85,32 @@ describe('a password hash', () => {
     expect(passwordHashProblem(encoded)).toMatch(/^is (no password hash|a password hash that is cut short)/);
   });
 
+  const tag = 'Iv3dSMJ431p24TEj68Kxokm/ilAC9HfwREDIVPM/1/0';
+  const salt = 'c2FsdHNhbHRzYWx0';
+  it.each([
+    ['bcrypt', (cost) => `$2b$${cost}$${'a'.repeat(53)}`, ['04', '16'], ['03', '17', '31']],
+    ['phpass', (cost) => `$P$${cost}${'a'.repeat(30)}`, ['5', 'I'], ['4', 'J', 'z']],
+    ['argon2 memory', (cost) => `$argon2id$v=19$m=${cost},t=1,p=1$${salt}$${tag}`, ['8', '1048576'], ['7', '1048577']],
+    ['argon2 passes', (cost) => `$argon2id$v=19$m=64,t=${cost},p=1$${salt}$${tag}`, ['1', '100'], ['0', '101']],
+    ['argon2 lanes', (cost) => `$argon2id$v=19$m=1024,t=1,p=${cost}$${salt}$${tag}`, ['1', '64'], ['0', '65']],
+    ['scrypt', (cost) => `$scrypt$ln=${cost},r=8,p=1$${salt}$${tag}`, ['10', '20'], ['9', '21']],
+    ['scrypt blocks', (cost) => `$scrypt$ln=14,r=${cost},p=1$${salt}$${tag}`, ['1', '32'], ['0', '33']],
+    ['scrypt lanes', (cost) => `$scrypt$ln=14,r=8,p=${cost}$${salt}$${tag}`, ['1', '16'], ['0', '17']],
+    [
+      'Django scrypt',
+      (cost) => `scrypt$${cost}$seasalt1$8$1$${tag}=`,
+      ['1024', '1048576'],
+      ['1023', '1536', '2097152'],
+    ],
+    ['pbkdf2', (cost) => `$pbkdf2-sha256$${cost}$${salt}$${tag}`, ['1000', '5000000'], ['999', '5000001']],
+  ] as readonly (readonly [string, (cost: string) => string, readonly string[], readonly string[]])[])(
+    'of %s is taken at no cost that keeps the machine busy, nor at one that is none',
+    (_, encoded, taken, refused) => {
+      for (const cost of taken) expect([cost, readPasswordHash(encoded(cost)) !== undefined]).toEqual([cost, true]);
+      for (const cost of refused) expect([cost, readPasswordHash(encoded(cost))]).toEqual([cost, undefined]);
+    },
+  );
+
   it.each([
     ['5f4dcc3b5aa765d61d8327deb882cf99', 'MD5'],
     ['5baa61e4c9b93f3f0682250b6cf8331b7ee68fd8', 'SHA-1'],
