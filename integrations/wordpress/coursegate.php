@@ -29,13 +29,12 @@ defined('COURSEGATE_SECRET') || define('COURSEGATE_SECRET', '');
 defined('COURSEGATE_JWKS_URL') || define('COURSEGATE_JWKS_URL', '');
 // The REST routes that apps may reach, with what is under each: 'GET /coursegate/v1, GET|POST /ldlms/v2':
 defined('COURSEGATE_ROUTES') || define('COURSEGATE_ROUTES', 'GET /coursegate/v1');
-// <<< settings
-
 // The gate's admin listener, such as http://127.0.0.1:9090, and its `admin.hmac.secret`; '' tells it nothing:
 defined('COURSEGATE_ADMIN') || define('COURSEGATE_ADMIN', '');
 defined('COURSEGATE_ADMIN_SECRET') || define('COURSEGATE_ADMIN_SECRET', '');
 // What the gate shows at /?coursegate=member, 32 characters or more; '' switches it off:
 defined('COURSEGATE_KEY') || define('COURSEGATE_KEY', '');
+// <<< settings
 
 /** What the gate and a site say to each other. The same class is in the Moodle plugin: each drop-in stands alone. */
 final class Coursegate_Protocol {

@@ -105,6 +105,26 @@ describe('a site of', () => {
     expect((await loaded()).name).toBe('Harbour Lane & Co');
   });
 
+  it.each(['wordpress', 'django'] as const)('%s has the switch filled in on both sides', async (kind) => {
+    site = await startProbed(KINDS[kind] ?? {});
+    const files = await run(site.url);
+    const [admin, key] = [read('admin.secret').trim(), read('recheck.key').trim()];
+    expect(new Set([admin, key]).size).toBe(2);
+    for (const secret of [admin, key]) expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    const sharing = kind === 'wordpress' ? 'drop-in/coursegate.php' : '.env';
+    expect(read(sharing)).toMatch(new RegExp(`COURSEGATE_ADMIN_SECRET(=|', ')${admin}\\b`));
+    expect(read(sharing)).toMatch(new RegExp(`COURSEGATE_KEY(=|', ')${key}\\b`));
+    expect(read(kind === 'wordpress' ? sharing : 'drop-in/settings-lines.py')).toContain('http://127.0.0.1:9090');
+    const holding = files.filter((file) => [admin, key].some((secret) => readFileSync(file, 'utf8').includes(secret)));
+    expect(holding.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
+    const loadedAll = await loadConfig({ file: join(dir, 'coursegate.yaml'), environment: {} });
+    expect([loadedAll.admin.hmac, loadedAll.recheckKey]).toEqual([[admin], key]);
+    expect(loadedAll.config.login).toMatchObject({
+      recheck: { upstream: kind, key: { header: 'Coursegate-Key' }, active: '/active', version: '/version' },
+    });
+    expect(told.join('\n')).not.toMatch(new RegExp(`${admin}|${key}`));
+  });
+
   it('Rails has one secret on both sides, readable by its owner only', async () => {
     site = await startProbed(KINDS.rails ?? {});
     await run(site.url);

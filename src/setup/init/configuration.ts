@@ -18,6 +18,15 @@ export interface ConfigurationOptions {
 /** Where the secret of the bridge is, beside the configuration. */
 export const SECRET_FILE = 'bridge.secret';
 
+/** Where the secrets of the switch are: what the site signs with, and what the gate shows it when it asks after a member. */
+export const ADMIN_SECRET_FILE = 'admin.secret';
+export const RECHECK_KEY_FILE = 'recheck.key';
+
+/** Which frameworks' drop-ins have the switch filled in: they tell the gate of members, and answer when it asks. */
+export function hasSwitch(framework: Framework): boolean {
+  return framework === 'wordpress' || framework === 'django';
+}
+
 /** Which frameworks' drop-ins sign members in by the signed redirect. */
 export function usesBridge(framework: Framework): boolean {
   return framework === 'rails' || framework === 'laravel' || framework === 'express' || framework === 'spring';
@@ -51,9 +60,28 @@ store: { kind: sqlite, path: data/coursegate.db }
 upstreams:
   ${name}: { url: ${quoted(url)}${identity} }    # the site itself, not by way of the web server
 
-${loginSection(options)}
+${loginSection(options)}${switchSection(framework)}
 ${siteSection(options, name)}
 ${routesSection(options, name)}`;
+}
+
+function switchSection(framework: Framework): string {
+  if (!hasSwitch(framework)) return '';
+  return `
+# Lets the site end what a member let in, at once: a new password, other rights, gone. The drop-in has the same secret.
+admin: { hmac: { secret: { file: ${ADMIN_SECRET_FILE} } } }
+`;
+}
+
+/** Asked when an app renews its token, so that nothing the site could not tell is missed. */
+function recheck(framework: Framework, path: string): string {
+  return `  recheck:
+    upstream: ${upstreamName(framework)}
+    path: ${quoted(path)}
+    key: { header: Coursegate-Key, secret: { file: ${RECHECK_KEY_FILE} } }    # the same as the drop-in's
+    active: /active
+    version: /version
+`;
 }
 
 function loginSection({ framework, origin, found }: ConfigurationOptions): string {
@@ -65,6 +93,7 @@ function loginSection({ framework, origin, found }: ConfigurationOptions): strin
     loginUrl: string,
     returnParam: string | undefined,
     cookies: readonly string[],
+    more = '',
   ) =>
     `${comment}
 login:
@@ -73,7 +102,7 @@ login:
   whoami: ${whoami}
   loginUrl: ${loginUrl}
 ${returnParam === undefined ? '' : `  returnParam: ${quoted(returnParam)}\n`}  cookies: [${cookies.map(quoted).join(', ')}]
-`;
+${more}`;
   switch (framework) {
     case 'wordpress':
       return session(
@@ -82,6 +111,7 @@ ${returnParam === undefined ? '' : `  returnParam: ${quoted(returnParam)}\n`}  c
         at('/wp-login.php?reauth=1'),
         'redirect_to',
         found.sessionCookies,
+        recheck(framework, '/?coursegate=member&id={member.id}'),
       );
     case 'moodle':
       return session(
@@ -98,6 +128,7 @@ ${returnParam === undefined ? '' : `  returnParam: ${quoted(returnParam)}\n`}  c
         at(found.loginPath ?? '/accounts/login/'),
         'next',
         found.sessionCookies,
+        recheck(framework, '/coursegate/members/{member.id}'),
       );
     case 'generic':
       return genericLogin(found, at, session);

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { upstreamName } from './configuration.ts';
+import { hasSwitch, upstreamName } from './configuration.ts';
 import type { Framework } from './frameworks.ts';
 
 /** A file to be written, by its path in the folder of the configuration. */
@@ -16,8 +16,13 @@ export interface DropInOptions {
   readonly framework: Framework;
   readonly origin: URL;
   readonly secret: string;
+  /** What the site signs with when it tells the gate of a member, and what the gate shows when it asks after one. */
+  readonly adminSecret: string;
+  readonly recheckKey: string;
   /** Where the backend reads the gate's keys when both are on one machine. */
   readonly jwksUrl: string;
+  /** Where it tells the gate of members: the admin listener. */
+  readonly adminUrl: string;
 }
 
 const INTEGRATIONS = fileURLToPath(new URL('../../../integrations/', import.meta.url));
@@ -40,13 +45,13 @@ export async function dropIn(options: DropInOptions): Promise<readonly NewFile[]
   const name = upstreamName(framework);
   switch (framework) {
     case 'wordpress':
-      return copied.map(({ path, text }) => ({ path, text: withSettings(text, origin.origin, name, jwksUrl) }));
+      return copied.map(({ path, text }) => ({ path, text: withSettings(text, name, options), secret: true }));
     case 'moodle':
       return [...copied, { path: 'drop-in/config-lines.php', text: moodleLines(origin.origin, name, jwksUrl) }];
     case 'django':
       return [
         ...copied,
-        { path: 'drop-in/settings-lines.py', text: djangoLines(origin.origin, name, jwksUrl) },
+        { path: 'drop-in/settings-lines.py', text: djangoLines(origin.origin, name, options) },
         environment(options),
       ];
     case 'rails':
@@ -73,13 +78,16 @@ export async function dropIn(options: DropInOptions): Promise<readonly NewFile[]
 }
 
 /** An origin has no character that PHP, Python, Ruby or a shell would read as anything but itself within quotes. */
-function withSettings(text: string, origin: string, name: string, jwksUrl: string): string {
+function withSettings(text: string, name: string, options: DropInOptions): string {
   const settings = Object.entries({
-    COURSEGATE_ORIGIN: origin,
+    COURSEGATE_ORIGIN: options.origin.origin,
     COURSEGATE_UPSTREAM: name,
     COURSEGATE_SECRET: '',
-    COURSEGATE_JWKS_URL: jwksUrl,
+    COURSEGATE_JWKS_URL: options.jwksUrl,
     COURSEGATE_ROUTES: 'GET /coursegate/v1',
+    COURSEGATE_ADMIN: options.adminUrl,
+    COURSEGATE_ADMIN_SECRET: options.adminSecret,
+    COURSEGATE_KEY: options.recheckKey,
   });
   if (!SETTINGS.test(text)) throw new Error('The drop-in of WordPress has no settings to be filled in.');
   const lines = settings.map(([key, value]) => `defined('${key}') || define('${key}', '${value}');\n`).join('');
@@ -87,13 +95,14 @@ function withSettings(text: string, origin: string, name: string, jwksUrl: strin
 }
 
 /** What the site's own process is to have in its environment. */
-function environment({ framework, origin, secret, jwksUrl }: DropInOptions): NewFile {
+function environment({ framework, origin, secret, adminSecret, recheckKey, jwksUrl }: DropInOptions): NewFile {
   const lines = [
     '# For the environment of the site, not of coursegate.',
     `COURSEGATE_ORIGIN=${origin.origin}`,
     `COURSEGATE_UPSTREAM=${upstreamName(framework)}`,
     `COURSEGATE_BRIDGE_SECRET=${secret}`,
     `COURSEGATE_JWKS_URL=${jwksUrl}`,
+    ...(hasSwitch(framework) ? [`COURSEGATE_ADMIN_SECRET=${adminSecret}`, `COURSEGATE_KEY=${recheckKey}`] : []),
   ];
   return { path: '.env', text: `${lines.join('\n')}\n`, secret: true };
 }
@@ -109,7 +118,7 @@ $CFG->forced_plugin_settings['local_coursegate'] = [
 `;
 }
 
-function djangoLines(origin: string, name: string, jwksUrl: string): string {
+function djangoLines(origin: string, name: string, { jwksUrl, adminUrl }: DropInOptions): string {
   return `# For settings.py. MIDDLEWARE gets "coursegate.CoursegateMiddleware" behind AuthenticationMiddleware, and urls.py
 # path("coursegate/", include("coursegate")).
 COURSEGATE = {
@@ -117,6 +126,9 @@ COURSEGATE = {
     "UPSTREAM": "${name}",
     "SECRET": os.environ["COURSEGATE_BRIDGE_SECRET"],
     "JWKS_URL": "${jwksUrl}",
+    "ADMIN_URL": "${adminUrl}",
+    "ADMIN_SECRET": os.environ["COURSEGATE_ADMIN_SECRET"],
+    "KEY": os.environ["COURSEGATE_KEY"],
 }
 `;
 }

@@ -9,7 +9,14 @@ import type { ScopeConfig } from '../../config/schema.ts';
 import { printable } from '../../connect/printable.ts';
 import { configuredSnippet } from '../snippets/configured.ts';
 import { SNIPPETS } from '../snippets/snippet.ts';
-import { SECRET_FILE, usesBridge, writeConfiguration } from './configuration.ts';
+import {
+  ADMIN_SECRET_FILE,
+  hasSwitch,
+  RECHECK_KEY_FILE,
+  SECRET_FILE,
+  usesBridge,
+  writeConfiguration,
+} from './configuration.ts';
 import { DISCOVERY_PATHS, type Discoveries, discover } from './discoveries.ts';
 import { dropIn, type NewFile } from './drop-in.ts';
 import { FRAMEWORKS, type Framework, type Guess, guessFramework, MARK_PATHS, sightOf } from './frameworks.ts';
@@ -73,7 +80,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
 
   const catalogue = readPlainYaml(await readFile(SCOPES_FILE, 'utf8')) as { scopes: Record<string, ScopeConfig> };
   const { framework } = guess;
-  const secret = randomBytes(32).toString('hex');
+  const [secret, adminSecret, recheckKey] = [newSecret(), newSecret(), newSecret()];
   const configuration = writeConfiguration({
     framework,
     port,
@@ -84,8 +91,14 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
     site: options.site || options.observe,
     observe: options.observe,
   });
-  const secretFile: NewFile = { path: SECRET_FILE, text: `${secret}\n`, secret: true };
-  const own = [{ path: CONFIGURATION, text: configuration }, ...(usesBridge(framework) ? [secretFile] : [])];
+  const secretFile = (path: string, value: string): NewFile => ({ path, text: `${value}\n`, secret: true });
+  const own: readonly NewFile[] = [
+    { path: CONFIGURATION, text: configuration },
+    ...(usesBridge(framework) ? [secretFile(SECRET_FILE, secret)] : []),
+    ...(hasSwitch(framework)
+      ? [secretFile(ADMIN_SECRET_FILE, adminSecret), secretFile(RECHECK_KEY_FILE, recheckKey)]
+      : []),
+  ];
   const loaded = await loadBeforehand(own);
   const proxies = Object.entries(SNIPPETS).map(([server, { file }]) => ({
     path: `proxy/${file}`,
@@ -93,7 +106,15 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   }));
   const files: readonly NewFile[] = [
     ...own,
-    ...(await dropIn({ framework, origin, secret, jwksUrl: `http://127.0.0.1:${port}/.well-known/jwks.json` })),
+    ...(await dropIn({
+      framework,
+      origin,
+      secret,
+      adminSecret,
+      recheckKey,
+      jwksUrl: `http://127.0.0.1:${port}/.well-known/jwks.json`,
+      adminUrl: `http://127.0.0.1:${loaded.config.listen.admin.port}`,
+    })),
     ...proxies,
   ];
   if (!force) await requireNew(dir, files);
@@ -101,6 +122,10 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   for (const file of files) await write(dir, file, force);
   for (const line of whatIsLeft(framework, origin, upstream)) tell(line);
   return files.map(({ path }) => join(dir, path));
+}
+
+function newSecret(): string {
+  return randomBytes(32).toString('hex');
 }
 
 function webAddress(typed: string, option: string): URL {
@@ -184,7 +209,7 @@ function whatIsLeft(framework: Framework, origin: URL, upstream: URL): readonly 
   const first =
     framework === 'generic'
       ? 'Look at `login` in coursegate.yaml, where (1) to (4) say what was found and what was not.'
-      : `Install the drop-in: drop-in/, as integrations/${framework}/README.md says.`;
+      : `Install the drop-in: drop-in/, as integrations/${framework}/README.md says.${framework === 'wordpress' ? ' It has secrets in it: let only the user that PHP runs as read it.' : ''}`;
   return [
     ...(upstream.host === origin.host
       ? [
