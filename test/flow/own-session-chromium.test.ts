@@ -1,0 +1,70 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { closeLook, complaintsOf } from '../support/album.ts';
+import { authorizationRequest, registerApp } from '../support/app.ts';
+import { browserPresent, launchChromium } from '../support/chromium.ts';
+import { type CookieSchool, connectWith, startCookieSchool } from '../support/cookie-school.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+const LONGEST = 120_000;
+
+describe.skipIf(!browserPresent())('an app that is to act with the member’s own session, in a browser', () => {
+  let school: CookieSchool;
+  let world: World;
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+    school = await startCookieSchool();
+    world = await startWorld({
+      profile: 'A',
+      overrides: {
+        upstreams: {
+          school: { url: school.url, identity: [], credential: { kind: 'session', cookies: ['school_session'] } },
+        },
+        routes: [{ match: '* /api/legacy/**', upstream: 'school', anonymous: 'refuse' }],
+      },
+    });
+  }, LONGEST);
+  afterAll(async () => {
+    await browser.close();
+    await world.close();
+    await school.close();
+  });
+
+  it.each([
+    ['en', 'en-GB', 'acts with your own sign-in at'],
+    ['es', 'es-MX', 'ctúa con tu propia sesión iniciada en'],
+  ])(
+    'is told of in %s on the consent page and among the connected apps, on every screen',
+    {
+      timeout: LONGEST,
+    },
+    async (language, locale, words) => {
+      const session = school.signIn(`member-${language}`);
+      await connectWith(world.origin, { school_session: session });
+      const { look, findings, count } = closeLook(`own-session-${language}`);
+      const context = await browser.newContext({ locale });
+      context.setDefaultTimeout(20_000);
+      try {
+        await context.addCookies([{ name: 'school_session', value: session, url: world.origin }]);
+        const complaints = complaintsOf(context);
+        const page = await context.newPage();
+        const { url } = await authorizationRequest(await registerApp(world.origin));
+        for (const [title, address] of [
+          ['consent', String(url)],
+          ['apps', `${world.origin}/oauth/apps`],
+        ] as const) {
+          await page.goto(address);
+          expect(await page.locator('html').getAttribute('lang')).toBe(language);
+          expect(await page.locator('main').innerText()).toContain(words);
+          await look(page, title);
+        }
+        expect(complaints).toEqual([]);
+      } finally {
+        await context.close();
+      }
+      expect(findings).toEqual([]);
+      expect(count.pages).toBe(2);
+    },
+  );
+});
