@@ -6,7 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // When a test hangs, not when it is slow: two workers share the machine with browsers, databases and whole frameworks.
+    testTimeout: 60_000,
+    hookTimeout: 90_000,
   },
 });
