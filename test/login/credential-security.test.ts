@@ -119,6 +119,23 @@ describe('a sign-in form', () => {
     expect((await post(victim.browser, victim.page, typed)).status).toBe(303);
   });
 
+  it.each([
+    'return_to=https://evil.test/',
+    'return_to=//evil.test/oauth/apps',
+    'return_to=/\\evil.test',
+    'return_to=/courses',
+    'return_to=/api/oauth/userinfo',
+    'return_to=/oauth//evil.test',
+    'return_to=/oauth/../courses',
+    'return_to=/oauth/apps&return_to=/oauth/interaction/x',
+    'return_to=',
+    '',
+  ])('leads on to our own pages only, and not by %j', async (query) => {
+    const page = await fetch(`${gate.world.origin}/oauth/sign-in?${query}`, { redirect: 'manual' });
+    expect(page.status).toBe(400);
+    expect(await page.text()).not.toContain('id="password"');
+  });
+
   it('makes a new session at each sign-in: none that was there before is signed in', async () => {
     const { browser, page } = await gate.open();
     const preset = 'A'.repeat(43);

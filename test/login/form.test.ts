@@ -225,6 +225,14 @@ describe('the form', () => {
     }
   });
 
+  it('is not asked at a path that another site has', async () => {
+    backend.instead.set('GET /login', form('https://evil.test/login.php'));
+    expect((await attempt('sam', PASSWORD)).status).toBe(503);
+    backend.instead.set('GET /login', html('', 302, { location: 'https://evil.test/login.php' }));
+    expect((await attempt('sam', PASSWORD)).status).toBe(503);
+    expect(backend.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /login', 'GET /login']);
+  });
+
   it('whose time is over is ill', async () => {
     backend.instead.set('GET /login', () => {});
     expect((await attempt('sam', PASSWORD, { ...LOGIN, timeout: '200ms' })).status).toBe(503);
@@ -320,5 +328,6 @@ describe('a token endpoint that answers 200 to everything', () => {
       backend.instead.set('POST /token', (response) => response.end(`{"token":${token}}`));
       for (const login of [TOKEN, bearer]) expect((await attempt('mo', 'right', login)).status).toBe(503);
     }
+    expect(backend.seen.filter(({ url }) => url.startsWith('/info'))).toEqual([]);
   });
 });
