@@ -24,7 +24,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
   let cluster: RedisCluster;
   beforeAll(async () => {
     cluster = await startCluster();
-  }, 60_000);
+  }, 180_000);
   afterAll(() => cluster.close());
   beforeEach(async () => {
     for (const { admin } of cluster.redis) await admin.flushall();
