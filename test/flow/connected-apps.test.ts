@@ -433,6 +433,7 @@ describe('the page of connected apps', () => {
     const browser = await signedIn(world.origin);
     const list = await open(browser, '?ui_locales=es-MX');
     expect(list.text).toContain('<html lang="es"');
+    expect(list.text).not.toContain('propia sesión');
     const asked = await browser.open(linkOf(list, 'Desconectar Pedida'));
     expect(asked.text).toContain('<html lang="es"');
     const done = await browser.submit(asked, {});
