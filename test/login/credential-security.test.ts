@@ -125,7 +125,7 @@ describe('a sign-in form', () => {
     'return_to=/\\evil.test',
     'return_to=/courses',
     'return_to=/api/oauth/userinfo',
-    'return_to=/oauth//evil.test',
+    'return_to=/oauth//evil',
     'return_to=/oauth/../courses',
     'return_to=/oauth/apps&return_to=/oauth/interaction/x',
     'return_to=',
