@@ -64,6 +64,16 @@ describe('an account', () => {
     ['without the claim', { allow: { claims: { groups: ['pupils'] } } }, SAM],
     ['with a text for a truth', { allow: { claims: { active: [true] } } }, { ...SAM, active: 'true' }],
     ['known by an email that is not verified', { claims: { subject: 'email' } }, { ...SAM, email_verified: false }],
+    [
+      'known by an email under another name that is not verified',
+      { claims: { subject: 'mail', email: 'mail' } },
+      { ...SAM, mail: 'sam@school.test', email_verified: false },
+    ],
+    [
+      'known by the one email, shown by another, neither verified',
+      { claims: { subject: 'email', email: 'mail' } },
+      { ...SAM, mail: 'sam@school.test', email_verified: false },
+    ],
   ])('%s is not let in, and told to choose another', async (_, provider, claims) => {
     const { browser, page } = await signIn(provider, claims);
     expect(page.status).toBe(403);
