@@ -1,6 +1,7 @@
 import { type BackendSessions, storedBackendSessions } from './authorization-server/backend-sessions.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { isOwnCookie } from './http/own-cookie.ts';
+import { sessionOwner } from './login/session-owner.ts';
 import type { Clock, Store } from './storage/store.ts';
 import { createCallUpstream } from './upstream/call.ts';
 import { type CredentialsOptions, createCredentials, keptCookies } from './upstream/credentials/create-credentials.ts';
@@ -52,6 +53,7 @@ export function openLanes({ loaded, store, clock, signing, answered, ended }: Up
     secrets: loaded.upstreamSecrets,
     sessions,
     ended,
+    owner: sessionOwner(login, call),
     loginUrl: login.kind === 'session' ? login.loginUrl : origin,
     call,
     origin,

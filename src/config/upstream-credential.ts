@@ -23,6 +23,10 @@ const session = z.strictObject({
     description:
       'The cookies of its session, and no others: names, in which * is any number of characters. Kept sealed with each approval, and ended with it.',
   }),
+  check: duration.prefault('1m').meta({
+    description:
+      'How often the backend is asked, with the cookies that are kept, whose session it is (login.whoami): one that has passed to another member ends the connection. 0s: with each request.',
+  }),
   over: z
     .strictObject({
       statuses: z.array(z.int().min(400).max(499)).default([401]).meta({

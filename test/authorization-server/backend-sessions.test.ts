@@ -57,11 +57,12 @@ describe('sessions that hang on a grant', () => {
 describe('what a backend sets', () => {
   const replay = () =>
     sessionReplay({
-      config: { kind: 'session', cookies: ['sid', 'remember_*'], over: { statuses: [401] } },
+      config: { kind: 'session', cookies: ['sid', 'remember_*'], check: 60, over: { statuses: [401] } },
       upstream: 'school',
       sessions,
       ended: async () => undefined,
       call: () => Promise.reject(new Error('nothing is asked')),
+      owner: async () => ({ sub: MEMBER.sub, setCookie: [] }),
       loginPath: '/login',
       origin: 'https://school.example',
       clock: Date.now,

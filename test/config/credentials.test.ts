@@ -17,6 +17,7 @@ describe('upstreams.*.credential', () => {
     expect(config.upstreams.school?.credential).toEqual({
       kind: 'session',
       cookies: ['school_session'],
+      check: 60,
       over: { statuses: [401] },
     });
     const token = await load(withCredential('{ kind: token, mint: { path: "/tokens/{member.id}" } }'));

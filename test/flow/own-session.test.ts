@@ -336,6 +336,87 @@ describe('the member’s own session at a backend', () => {
   });
 });
 
+describe('a session that is kept', () => {
+  let school: CookieSchool;
+  let world: World;
+  let folder: string;
+  let ahead = 0;
+  const start = async (check: string) => {
+    await world?.restart(overridesFor(school.url, { check }));
+  };
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'coursegate-kept-'));
+    school = await startCookieSchool();
+    world = await startWorld({
+      profile: 'A',
+      clock: () => Date.now() + ahead,
+      data: folder,
+      log: createLog('info', openSync(join(folder, 'log'), 'w')),
+      overrides: overridesFor(school.url),
+    });
+  });
+  afterAll(async () => {
+    await world.close();
+    await school.close();
+    rmSync(folder, { recursive: true });
+  });
+  beforeEach(() => {
+    school.whoami = 'well';
+    ahead = 0;
+  });
+  const connected = (member: string) => {
+    const session = school.signIn(member);
+    return connectWith(world.origin, { school_session: session }).then((one) => ({ ...one, session }));
+  };
+  const looks = () => school.requests.filter(({ target }) => target === '/api/me').length;
+
+  it('and has passed to another member shows an app nothing of theirs: the connection ends', async () => {
+    await start('0s');
+    const ann = await connected('ann');
+    expect(await ofMember(await ask(world, ann))).toBe('ann');
+    school.passTo(ann.session, 'bob');
+    const shown = school.cookies().length;
+    const answer = await ask(world, ann);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"');
+    expect(school.cookies()).toHaveLength(shown);
+    expect(readFileSync(join(folder, 'log'), 'utf8')).toContain('backend_session_of_another');
+    school.passTo(ann.session, 'ann');
+    expect((await ask(world, ann)).status).toBe(401);
+  });
+
+  it('is shown to no backend that cannot say whose it is, and to it again when it can', async () => {
+    await start('0s');
+    const ann = await connected('ann');
+    const shown = school.cookies().length;
+    school.whoami = 'ill';
+    const answer = await ask(world, ann);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+    expect(school.cookies()).toHaveLength(shown);
+    school.whoami = 'well';
+    expect(await ofMember(await ask(world, ann))).toBe('ann');
+  });
+
+  it('is kept as the answer to that question changes it', async () => {
+    await start('0s');
+    const ann = await connected('ann');
+    school.whoami = 'rotating';
+    for (let round = 0; round < 3; round += 1) expect(await ofMember(await ask(world, ann))).toBe('ann');
+    expect(school.cookies().at(-1)).not.toContain(ann.session);
+  });
+
+  it('is asked after once a minute, unless the school says otherwise', async () => {
+    await start('1m');
+    const ann = await connected('ann');
+    const before = looks();
+    for (let round = 0; round < 3; round += 1) expect(await ofMember(await ask(world, ann))).toBe('ann');
+    expect(looks()).toBe(before + 1);
+    ahead = 61_000;
+    expect(await ofMember(await ask(world, ann))).toBe('ann');
+    expect(looks()).toBe(before + 2);
+  });
+});
+
 describe.skipIf(!redisPresent())('the member’s own session, shared by two gates on Redis', () => {
   let redis: RedisServer;
   let school: CookieSchool;

@@ -10,6 +10,10 @@ export interface CookieSchool extends Pick<RecordingUpstream, 'url' | 'requests'
   /** A new session of a member. Out: the value of the cookie. */
   signIn(member: string): string;
   signOut(session: string): void;
+  /** Somebody else signs in with the same session: the cookie stays as it is. */
+  passTo(session: string, member: string): void;
+  /** How whoami answers: as it should, with a new cookie each time, or not at all. */
+  whoami: 'well' | 'rotating' | 'ill';
   /** Whether each answer to a member gives another cookie, after which the old one is nobody's. */
   rotates: boolean;
   /** How it tells who is not signed in: 401, or the way to its sign-in page. */
@@ -38,6 +42,12 @@ export async function startCookieSchool(): Promise<CookieSchool> {
     const answer = (status: number, body: object, headers: Record<string, string | string[]> = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
     if (pathname === '/api/me') {
+      if (school.whoami === 'ill') return void answer(500, {});
+      if (school.whoami === 'rotating' && member !== undefined) {
+        sessions.delete(session);
+        const set = `school_session=${begin(member)}; Path=/; HttpOnly`;
+        return void answer(200, { id: member, email: `${member}@school.example`, name: member }, { 'set-cookie': set });
+      }
       answer(member === undefined ? 401 : 200, { id: member, email: `${member}@school.example`, name: member });
       return;
     }
@@ -66,6 +76,8 @@ export async function startCookieSchool(): Promise<CookieSchool> {
     close: upstream.close,
     signIn: begin,
     signOut: (session) => void sessions.delete(session),
+    passTo: (session, member) => void sessions.set(session, member),
+    whoami: 'well',
     rotates: false,
     nobody: 'status',
     hold: undefined,

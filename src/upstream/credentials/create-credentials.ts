@@ -5,7 +5,8 @@ import { memberTokens } from './member-tokens.ts';
 import { serviceKey } from './service-key.ts';
 import { type SessionReplayOptions, sessionReplay } from './session-replay.ts';
 
-export interface CredentialsOptions extends Pick<SessionReplayOptions, 'sessions' | 'ended' | 'origin' | 'clock'> {
+export interface CredentialsOptions
+  extends Pick<SessionReplayOptions, 'sessions' | 'ended' | 'owner' | 'origin' | 'clock'> {
   readonly upstreams: Config['upstreams'];
   /** The secrets that `upstreams` names, by where they are named. */
   readonly secrets: ReadonlyMap<string, string>;

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { compilePattern } from '../../config/pattern.ts';
 import type { SessionCredential } from '../../config/upstream-credential.ts';
 import { GatewayError } from '../../errors.ts';
@@ -23,7 +24,12 @@ interface KeptSessions {
   replace(found: KeptSession, cookies: KeptSession['cookies']): Promise<boolean>;
 }
 
-type WhyOver = 'backend_session_over' | 'backend_session_missing';
+type WhyOver = 'backend_session_over' | 'backend_session_missing' | 'backend_session_of_another';
+
+/** In: a Cookie field. Out: whose session the backend says it is, undefined for nobody's, and what it set meanwhile. */
+type SessionOwner = (
+  cookie: string,
+) => Promise<{ readonly sub: string | undefined; readonly setCookie: readonly string[] }>;
 
 export interface SessionReplayOptions {
   readonly config: SessionCredential;
@@ -32,6 +38,8 @@ export interface SessionReplayOptions {
   /** Ends the grant: the member must sign in and approve anew. */
   readonly ended: (member: MemberPrincipal, why: WhyOver) => Promise<void>;
   readonly call: CallUpstream;
+  /** Throws GatewayError `login_unavailable` when the backend cannot say. */
+  readonly owner: SessionOwner;
   /** The path of the page that members sign in on. */
   readonly loginPath: string;
   /** Our public origin. */
@@ -45,13 +53,16 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 const TRIES = 50;
 /** How often a request follows a cookie that others change while it is on its way. */
 const MOST_SENT = 8;
+/** Grants that it is remembered of when their session was looked at; of others it is asked again. */
+const REMEMBERED = 10_000;
 
 /**
  * Shows a backend the session that the member had there when they approved the app. What the backend sets is kept in its
  * place. When it says that the session is over the grant ends: nobody but the member can begin another.
  */
 export function sessionReplay(options: SessionReplayOptions): Credential {
-  const { config, upstream, sessions, ended, call, origin, clock } = options;
+  const { config, upstream, sessions, ended, call, owner, origin, clock } = options;
+  const lookedAt = new LRUCache<string, number>({ max: REMEMBERED });
   const { csrf } = config;
   const matches = cookieMatcher(csrf === undefined ? config.cookies : [...config.cookies, csrf.cookie]);
   const isSession = cookieMatcher(config.cookies);
@@ -79,6 +90,33 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
     throw new GatewayError('store_unavailable', { cause: new Error('A session changes too often to be kept.') });
   };
 
+  /**
+   * A session can pass to whoever signs in next in the same browser: the backend is asked whose it is. Out: the session,
+   * as it is now. Ends the grant when it is not the member's any more.
+   */
+  const ofMember = async (member: MemberPrincipal, found: KeptSession): Promise<KeptSession> => {
+    for (let tries = 0; tries < MOST_SENT; tries += 1) {
+      const before = lookedAt.get(member.grantId);
+      const now = clock();
+      // A clock that was set back asks again, rather than not for a long time.
+      if (before !== undefined && now >= before && now - before < config.check * 1000) return found;
+      const { sub, setCookie } = await owner(header(found.cookies, matches));
+      const raw = setCookie.flatMap((value) => ['set-cookie', value]);
+      if (sub === member.sub) {
+        lookedAt.set(member.grantId, now);
+        await keep(found.grantId, found.cookies, cookieChanges(raw, matches, now));
+        return (await sessions.find(found.grantId)) ?? found;
+      }
+      const later = await sessions.find(found.grantId);
+      if (later === undefined || header(later.cookies, matches) === header(found.cookies, matches)) {
+        return over(member, sub === undefined ? 'backend_session_over' : 'backend_session_of_another');
+      }
+      // Another request got a new cookie while the old one was looked at.
+      found = later;
+    }
+    throw new GatewayError('upstream_unavailable', { headers: { 'retry-after': '1' } });
+  };
+
   /** Asks for the token that goes with a change, where there is none yet. Out: the session with it. */
   const withCsrf = async (found: KeptSession, path: string): Promise<KeptSession> => {
     const answer = await call({ upstream, method: 'GET', path, headers: { cookie: header(found.cookies, matches) } });
@@ -94,6 +132,7 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
       if (found === undefined || !found.cookies.some(([name]) => isSession(name))) {
         return over(principal, 'backend_session_missing');
       }
+      found = await ofMember(principal, found);
       const changes = !SAFE.has(method);
       if (changes && csrf?.path !== undefined && cookieValue(found.cookies, csrf.cookie) === undefined) {
         found = await withCsrf(found, csrf.path);
