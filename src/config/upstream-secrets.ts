@@ -1,8 +1,8 @@
 import { type NamedSecrets, readNamed, secretReferences } from './secrets.ts';
 import type { Environment } from './setting.ts';
-import { formatPath, type Tree } from './tree.ts';
+import { formatPath, isTree, type Tree, valueAt } from './tree.ts';
 
-/** Reads every secret that `upstreams` names. Out: them by where they are named, as `formatPath` writes it. */
+/** Reads every secret that the credential of an upstream names: other files of it are no secrets. Out: them by where they are named, as `formatPath` writes it. */
 export async function readUpstreamSecrets(
   tree: Tree,
   environment: Environment,
@@ -10,8 +10,14 @@ export async function readUpstreamSecrets(
 ): Promise<NamedSecrets> {
   const problemOf = (value: string) =>
     /^[\x21-\x7E]{8,4096}$/.test(value) ? undefined : 'must be 8 or more visible ASCII characters, without spaces';
+  const places = Object.keys(isTree(tree.upstreams) ? tree.upstreams : {}).map((name) => [
+    'upstreams',
+    name,
+    'credential',
+  ]);
+  const references = places.flatMap((path) => [...secretReferences(valueAt(tree, path), path)]);
   const named = await Promise.all(
-    [...secretReferences(tree.upstreams, ['upstreams'])].map(
+    references.map(
       async ({ path, reference }) =>
         [formatPath(path), await readNamed(reference, path, environment, resolve, problemOf)] as const,
     ),

@@ -90,13 +90,17 @@ http {
     expect([await doctor.exited, doctor.stdout()]).toEqual([0, expect.any(String)]);
   });
 
-  it('an app is connected by a member at wp-login.php, and reads who they are', { timeout: LONGEST }, async () => {
+  it('an app is connected by a member at wp-login.php, and reads who they are', {
+    timeout: LONGEST,
+    retry: 2,
+  }, async () => {
     const app = await registerApp(origin);
     const request = await authorizationRequest(app, { scope: 'openid account:read' });
     const browser = createBrowser();
     const login = await browser.open(request.url);
     expect(login.url).toContain('/wp-login.php');
     const consent = await browser.submit(login, { log: SAM.login, pwd: SAM.password });
+    expect(consent.text).toContain('id="consent"');
     const fields = { decision: 'approve', scope: offeredScopes(consent) };
     const last = await browser.submit(consent, fields, (location) => !location.startsWith(app.redirectUri));
     const { access_token: token } = await redeem(app, request, new URL(last.location ?? ''));
