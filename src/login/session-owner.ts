@@ -1,32 +1,48 @@
 import type { Config } from '../config/schema.ts';
+import type { SessionLoginConfig } from '../config/session-login.ts';
 import { GatewayError } from '../errors.ts';
 import type { CallUpstream } from '../upstream/request.ts';
+import type { Member } from './connector.ts';
 import { cookieFilter } from './cookies.ts';
 import { createWhoami } from './whoami/whoami.ts';
 
-/** Whose session a cookie stands for, and the cookies that the answer set. */
-type SessionOwner = (
-  cookie: string,
-) => Promise<{ readonly sub: string | undefined; readonly setCookie: readonly string[] }>;
+/** Who the backend says a session is of, undefined for nobody, and the cookies that its answer set. */
+interface Owned {
+  readonly member: Member | undefined;
+  readonly setCookie: readonly string[];
+}
 
 /**
- * Asks the backend's whoami whose session a kept cookie is, with no browser there. Throws GatewayError
- * `login_unavailable` when it cannot say, as for every login but `session`, which shows us no session to keep.
+ * Asks the backend's whoami about the listed cookies of a Cookie field. No redirect is followed, and no cache answers.
+ * Throws GatewayError `login_unavailable` when it cannot say.
  */
-export function sessionOwner(login: Config['login'], call: CallUpstream): SessionOwner {
-  if (login.kind !== 'session') return () => Promise.reject(new GatewayError('login_unavailable'));
-  const whoami = createWhoami(login.whoami);
-  const listed = cookieFilter(login.cookies);
-  return async (cookie) => {
+export function askWhoami(config: SessionLoginConfig, call: CallUpstream): (cookies: string) => Promise<Owned> {
+  const whoami = createWhoami(config.whoami);
+  const listed = cookieFilter(config.cookies);
+  return async (cookies) => {
+    const cookie = listed(cookies);
+    if (cookie === '') return { member: undefined, setCookie: [] };
     const answer = await call({
-      upstream: login.upstream,
+      upstream: config.upstream,
       method: 'GET',
-      path: login.whoami.path,
-      headers: { cookie: listed(cookie), accept: whoami.accept },
+      path: config.whoami.path,
+      headers: { cookie, accept: whoami.accept, 'cache-control': 'no-cache' },
     }).catch((thrown: unknown) => {
       throw new GatewayError('login_unavailable', { cause: thrown });
     });
-    const setCookie = answer.headers['set-cookie'];
-    return { sub: whoami.read(answer)?.sub, setCookie: setCookie === undefined ? [] : setCookie.split('\n') };
+    return { member: whoami.read(answer), setCookie: answer.headers['set-cookie']?.split('\n') ?? [] };
+  };
+}
+
+/** Whose a kept session is, with no browser there. Only `session` shows us one to keep: with any other login it throws. */
+export function sessionOwner(
+  login: Config['login'],
+  call: CallUpstream,
+): (cookies: string) => Promise<{ readonly sub: string | undefined; readonly setCookie: readonly string[] }> {
+  if (login.kind !== 'session') return () => Promise.reject(new GatewayError('login_unavailable'));
+  const ask = askWhoami(login, call);
+  return async (cookies) => {
+    const { member, setCookie } = await ask(cookies);
+    return { sub: member?.sub, setCookie };
   };
 }

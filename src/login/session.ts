@@ -1,9 +1,7 @@
 import type { SessionLoginConfig } from '../config/session-login.ts';
-import { GatewayError } from '../errors.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import type { LoginConnector } from './connector.ts';
-import { cookieFilter } from './cookies.ts';
-import { createWhoami } from './whoami/whoami.ts';
+import { askWhoami } from './session-owner.ts';
 
 /**
  * The `session` connector: the backend's own cookie, asked at its own whoami URL. Only the listed cookies are sent, and
@@ -11,22 +9,9 @@ import { createWhoami } from './whoami/whoami.ts';
  * found out at once.
  */
 export function sessionConnector(config: SessionLoginConfig, origin: string, call: CallUpstream): LoginConnector {
-  const whoami = createWhoami(config.whoami);
-  const listedCookies = cookieFilter(config.cookies);
+  const ask = askWhoami(config, call);
   return {
-    async identify(headers) {
-      const cookie = listedCookies(headers.cookie ?? '');
-      if (cookie === '') return undefined;
-      const answer = await call({
-        upstream: config.upstream,
-        method: 'GET',
-        path: config.whoami.path,
-        headers: { cookie, accept: whoami.accept, 'cache-control': 'no-cache' },
-      }).catch((thrown: unknown) => {
-        throw new GatewayError('login_unavailable', { cause: thrown });
-      });
-      return whoami.read(answer);
-    },
+    identify: async (headers) => (await ask(headers.cookie ?? '')).member,
 
     signInUrl(returnTo, { loginHint, uiLocales }) {
       const url = new URL(config.loginUrl, origin);

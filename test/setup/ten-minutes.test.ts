@@ -92,7 +92,6 @@ http {
 
   it('an app is connected by a member at wp-login.php, and reads who they are', {
     timeout: LONGEST,
-    retry: 2,
   }, async () => {
     const app = await registerApp(origin);
     const request = await authorizationRequest(app, { scope: 'openid account:read' });
