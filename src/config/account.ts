@@ -21,7 +21,7 @@ const limits = z.strictObject({
 /** The Account API. */
 export const account = z.strictObject({
   enabled: z.boolean().default(true).meta({ description: 'Set by the profile.' }),
-  path: z.literal('/account/graphql').default('/account/graphql'),
+  path: z.literal('/account/graphql').default('/account/graphql').meta({ description: 'Where it is served.' }),
   schema: z.string().min(1).meta({ description: 'The contract as clients see it: a file of GraphQL SDL.' }),
   mappings: z.string().min(1).meta({ description: 'Where the fields come from: a file, or a pattern with *.' }),
   upstreamSchemas: z

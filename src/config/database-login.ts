@@ -43,13 +43,14 @@ export const databaseLogin = z.strictObject({
         description: 'What is written behind the password before it is hashed, as Devise does.',
       }),
     })
-    .prefault({}),
+    .prefault({})
+    .meta({ description: 'How the hash is read.' }),
   columns: z
     .strictObject({
-      subject: column.default('id'),
-      hash: column.default('hash'),
-      email: column.default('email'),
-      name: column.default('name'),
+      subject: column.default('id').meta({ description: 'The id.' }),
+      hash: column.default('hash').meta({ description: 'The hash of the password.' }),
+      email: column.default('email').meta({ description: 'The email, if there is such a column.' }),
+      name: column.default('name').meta({ description: 'The name, if there is such a column.' }),
       version: column.optional().meta({
         description: 'A value that changes when all that the member let in must end. Left out: the hash.',
       }),

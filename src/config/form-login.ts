@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { name } from './name.ts';
+import { upstreamName } from './name.ts';
 import { credentialLogin, refusalTime } from './own-sign-in.ts';
 import { pattern } from './pattern.ts';
 import { cookiePattern } from './session-login.ts';
@@ -48,7 +48,7 @@ const lockedOut = z.strictObject({
 export const formLogin = z
   .strictObject({
     kind: z.literal('form'),
-    upstream: name,
+    upstream: upstreamName,
     page: path.optional().meta({
       description:
         'The sign-in page: its cookies and hidden fields are taken along. Left out, none is asked for first.',
@@ -61,7 +61,10 @@ export const formLogin = z
         'How they are sent: form (application/x-www-form-urlencoded), json, or query, in the address by GET, where servers write them into logs.',
     }),
     fields: z
-      .strictObject({ username: field.default('username'), password: field.default('password') })
+      .strictObject({
+        username: field.default('username').meta({ description: 'Of the login.' }),
+        password: field.default('password').meta({ description: 'Of the password.' }),
+      })
       .prefault({})
       .meta({ description: 'The names of the two fields.' }),
     extra: z.record(field, z.string().max(2000)).default({}).meta({ description: 'Further fields, such as a button.' }),

@@ -19,7 +19,7 @@ const identityField = z
 
 const jwt = z
   .strictObject({
-    header: identityField,
+    header: identityField.meta({ description: 'The field it is in, such as Cf-Access-Jwt-Assertion.' }),
     jwks: secureUrl.meta({ description: 'Where the proxy publishes the keys that it signs with (RFC 7517).' }),
     issuer: z.string().min(1).meta({ description: 'The `iss` that the assertion must have.' }),
     audience: z.string().min(1).meta({
@@ -28,9 +28,9 @@ const jwt = z
     algorithms: signingAlgorithms,
     claims: z
       .strictObject({
-        subject: z.string().min(1).default('sub'),
-        email: z.string().min(1).default('email'),
-        name: z.string().min(1).default('name'),
+        subject: z.string().min(1).default('sub').meta({ description: 'Their id.' }),
+        email: z.string().min(1).default('email').meta({ description: 'Their email.' }),
+        name: z.string().min(1).default('name').meta({ description: 'Their name.' }),
       })
       .prefault({})
       .meta({ description: 'The claims that hold the member’s id in the backend, their email and their name.' }),
@@ -48,8 +48,8 @@ export const headerLogin = z
       description:
         'The field with the member’s id, believed of listen.trustedProxies alone: X-Forwarded-User, Remote-User.',
     }),
-    email: identityField.optional(),
-    name: identityField.optional(),
+    email: identityField.optional().meta({ description: 'The field with their email, with `user`.' }),
+    name: identityField.optional().meta({ description: 'The field with their name, with `user`.' }),
     jwt: jwt.optional(),
     signInUrl: pageUrl.optional().meta({
       description: 'Where the proxy begins a sign-in. Left out, it does so by itself wherever a browser goes.',

@@ -12,7 +12,7 @@ const scopes = z.array(z.string()).default([]).meta({
 });
 
 const get = z.strictObject({
-  upstream: z.string().min(1),
+  upstream: z.string().min(1).meta({ description: 'A name in upstreams.' }),
   path: z
     .string()
     .regex(/^\/[^\s?#\\;]*$/, 'must be a path such as /api/v1/courses/{slug}, without ?, #, \\ or ;')
@@ -32,8 +32,8 @@ const paging = z.strictObject({
 
 const tool = z
   .strictObject({
-    name: toolName,
-    title: text.max(80),
+    name: toolName.meta({ description: 'What models call it by.' }),
+    title: text.max(80).meta({ description: 'What people call it.' }),
     description: text.max(2000).meta({ description: 'What the model reads when it chooses: what it does and gives.' }),
     input: schema.default({}).meta({
       description: 'JSON Schema of the arguments. Never who the member is: that comes from the token alone.',
@@ -58,9 +58,9 @@ const tool = z
     }),
     annotations: z
       .strictObject({
-        destructiveHint: z.boolean().optional(),
-        idempotentHint: z.boolean().optional(),
-        openWorldHint: z.boolean().optional(),
+        destructiveHint: z.boolean().optional().meta({ description: 'It may take something away.' }),
+        idempotentHint: z.boolean().optional().meta({ description: 'Called twice alike it does no more than once.' }),
+        openWorldHint: z.boolean().optional().meta({ description: 'It reaches beyond the school.' }),
       })
       .default({})
       .meta({
@@ -80,19 +80,26 @@ const resource = z.strictObject({
       'must be a URI such as course://{slug}',
     )
     .meta({ description: 'Its address. With an input of the tool, {slug}, it is a template.' }),
-  name: toolName,
-  title: text.max(80),
-  description: text.max(2000).optional(),
+  name: toolName.meta({ description: 'What models call it by.' }),
+  title: text.max(80).meta({ description: 'What people call it.' }),
+  description: text.max(2000).optional().meta({ description: 'What it holds.' }),
   tool: toolName.meta({ description: 'The tool that reads it, with the parts of the address as its arguments.' }),
 });
 
 const prompt = z.strictObject({
-  name: toolName,
-  title: text.max(80),
-  description: text.max(2000).optional(),
+  name: toolName.meta({ description: 'What clients call it by.' }),
+  title: text.max(80).meta({ description: 'What people choose it by.' }),
+  description: text.max(2000).optional().meta({ description: 'What it is for.' }),
   arguments: z
-    .array(z.strictObject({ name: toolName, description: text.optional(), required: z.boolean().default(false) }))
-    .default([]),
+    .array(
+      z.strictObject({
+        name: toolName.meta({ description: 'As {name} in the text.' }),
+        description: text.optional().meta({ description: 'What is asked for.' }),
+        required: z.boolean().default(false).meta({ description: 'Whether it must be given.' }),
+      }),
+    )
+    .default([])
+    .meta({ description: 'What the member is asked for.' }),
   text: text.meta({ description: 'What the member would say. {name} is that argument.' }),
 });
 
@@ -142,7 +149,7 @@ export const mcp = z.strictObject({
     .prefault('64KiB')
     .meta({ description: 'The largest result of a tool; clients cut beyond 25,000 tokens.' }),
   limits: routeLimits.limits,
-  tools: z.array(tool).default([]),
-  resources: z.array(resource).default([]),
-  prompts: z.array(prompt).default([]),
+  tools: z.array(tool).default([]).meta({ description: 'What a model may call.' }),
+  resources: z.array(resource).default([]).meta({ description: 'What a client may read by an address.' }),
+  prompts: z.array(prompt).default([]).meta({ description: 'What a member may choose to begin with.' }),
 });

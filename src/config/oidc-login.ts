@@ -29,10 +29,11 @@ const claims = z
       description:
         'The claim that holds the member’s id in the backend. Left out, the member is `ID:SUB` of the provider, which no backend knows.',
     }),
-    email: z.string().min(1).default('email'),
-    name: z.string().min(1).default('name'),
+    email: z.string().min(1).default('email').meta({ description: 'The claim that holds their email.' }),
+    name: z.string().min(1).default('name').meta({ description: 'The claim that holds their name.' }),
   })
-  .prefault({});
+  .prefault({})
+  .meta({ description: 'Which claims of the ID token say who the member is.' });
 
 const provider = z.strictObject({
   id: z
@@ -45,8 +46,8 @@ const provider = z.strictObject({
   issuer: secureUrl.meta({
     description: 'Its issuer, as it writes it itself in /.well-known/openid-configuration.',
   }),
-  clientId: z.string().min(1),
-  clientSecret: secretReference.optional(),
+  clientId: z.string().min(1).meta({ description: 'Our client_id there.' }),
+  clientSecret: secretReference.optional().meta({ description: 'Our secret there. Left out, we are a public client.' }),
   clientAuthentication: z.enum(['client_secret_basic', 'client_secret_post']).optional().meta({
     description: 'How the secret is shown. Left out: client_secret_basic, where the provider takes that.',
   }),
@@ -54,7 +55,8 @@ const provider = z.strictObject({
     .string()
     .regex(/^[\x21\x23-\x5B\x5D-\x7E]+( [\x21\x23-\x5B\x5D-\x7E]+)*$/, 'must be scopes separated by one space')
     .refine((given) => given.split(' ').includes('openid'), 'must have openid in it')
-    .default('openid email profile'),
+    .default('openid email profile')
+    .meta({ description: 'What is asked for.' }),
   claims,
   requireVerifiedEmail: z.boolean().default(false).meta({
     description: 'Whether only accounts with a verified email (email_verified) are let in.',
@@ -72,7 +74,10 @@ export type OidcProviderConfig = z.output<typeof provider>;
 export const oidcLogin = z
   .strictObject({
     kind: z.literal('oidc'),
-    providers: z.array(provider).min(1),
+    providers: z
+      .array(provider)
+      .min(1)
+      .meta({ description: 'One button on our page for each; of one alone no page is shown.' }),
     timeout: duration.prefault('5s').meta({ description: 'How long any answer of a provider is waited for.' }),
     ...ownSignIn,
   })

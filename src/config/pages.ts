@@ -7,7 +7,10 @@ export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
 
 /** Text a member reads: one for everybody, or one for each language. */
 const titles = z
-  .strictObject({ en: z.string().min(1), es: z.string().min(1) } satisfies Record<PageLanguage, z.ZodString>)
+  .strictObject({
+    en: z.string().min(1).meta({ description: 'In English.' }),
+    es: z.string().min(1).meta({ description: 'In Spanish.' }),
+  } satisfies Record<PageLanguage, z.ZodString>)
   .partial()
   .refine((given) => Object.values(given).some((text) => text !== undefined), 'must hold a text in one language');
 
@@ -71,7 +74,7 @@ const apps = z.strictObject({
 /** How the gate's own pages look, and in which languages they speak. */
 export const pages = z.strictObject({
   logo: z
-    .strictObject({ file: z.string().min(1) })
+    .strictObject({ file: z.string().min(1).meta({ description: 'Where it is, as a path beside this file.' }) })
     .optional()
     .meta({ description: 'An SVG or PNG file of at most 64 KiB, shown beside the name.' }),
   colour: colour.default('#0b57d0').meta({

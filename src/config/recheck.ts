@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { requestField } from '../http/header-names.ts';
-import { name } from './name.ts';
+import { upstreamName } from './name.ts';
 import { secretReference } from './secret-reference.ts';
 import { duration } from './units.ts';
 import { answerFormat, checkSelectors } from './whoami.ts';
@@ -26,13 +26,13 @@ const path = z
 /** How the backend is asked, without a browser, whether a member is still one. */
 const recheck = z
   .strictObject({
-    upstream: name,
+    upstream: upstreamName,
     path: path.meta({
       description: 'What is asked, with {member.id} where the id goes, such as /internal/members/{member.id}.',
     }),
     key: z
       .strictObject({
-        header: serviceField.default('Authorization'),
+        header: serviceField.default('Authorization').meta({ description: 'Its name.' }),
         scheme: z
           .string()
           .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be one word such as Bearer')

@@ -4,7 +4,14 @@ import { secretReference } from './secret-reference.ts';
 import { isTree, type Tree, valueAt } from './tree.ts';
 
 const nodes = (port: number) =>
-  z.array(z.strictObject({ host: z.string().min(1), port: z.int().min(1).max(65_535).default(port) })).min(1);
+  z
+    .array(
+      z.strictObject({
+        host: z.string().min(1).meta({ description: 'Its name or address.' }),
+        port: z.int().min(1).max(65_535).default(port).meta({ description: 'Its port.' }),
+      }),
+    )
+    .min(1);
 
 const path = z.string().min(1);
 

@@ -44,8 +44,11 @@ const trustedProxy = z.string().superRefine((entry, context) => {
 });
 
 const listen = z.strictObject({
-  host: z.string().default('127.0.0.1'),
-  port: z.int().min(0).max(65_535).default(8080),
+  host: z
+    .string()
+    .default('127.0.0.1')
+    .meta({ description: 'The address it listens on; 0.0.0.0 for all of IPv4, :: for all.' }),
+  port: z.int().min(0).max(65_535).default(8080).meta({ description: 'The public port; 0: any that is free.' }),
   stall: duration.prefault('60s').meta({
     description: 'A client that takes none of its answer for so long is dropped. To within 5s.',
   }),
@@ -72,8 +75,14 @@ const listen = z.strictObject({
     description: 'The field in which the trusted proxies name the client. The other one is never read.',
   }),
   admin: z
-    .strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(9090) })
-    .prefault({}),
+    .strictObject({
+      host: z.string().default('127.0.0.1').meta({
+        description: 'Its address. Beyond this machine only where the network keeps strangers out.',
+      }),
+      port: z.int().min(0).max(65_535).default(9090).meta({ description: 'Its port; 0: any that is free.' }),
+    })
+    .prefault({})
+    .meta({ description: 'The listener for health, metrics and commands.' }),
   drain: z
     .strictObject({
       notice: duration.prefault('0s').meta({
@@ -89,7 +98,13 @@ const listen = z.strictObject({
 });
 
 const store = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('sqlite'), path: z.string().min(1) }),
+  z.strictObject({
+    kind: z.literal('sqlite'),
+    path: z
+      .string()
+      .min(1)
+      .meta({ description: 'The file, as a path beside this file. Its folder must be on a disk of this machine.' }),
+  }),
   redisSettings,
   z.strictObject({ kind: z.literal('memory') }),
 ]);
@@ -123,8 +138,15 @@ const upstream = z.strictObject({
         description: 'Answers that count as failures too, such as 503.',
       }),
     })
-    .prefault({}),
-  identity: z.array(z.enum(['headers', 'assertion'])).default(['headers', 'assertion']),
+    .prefault({})
+    .meta({ description: 'When it is left alone for a while, because it does not answer.' }),
+  identity: z
+    .array(z.enum(['headers', 'assertion']))
+    .default(['headers', 'assertion'])
+    .meta({
+      description:
+        'How it is told who asks: headers (X-Member-Id …), assertion (a signed JWT in X-Coursegate-Assertion), both or [].',
+    }),
   credential: upstreamCredential.optional().meta({
     description:
       'For a backend that cannot be taught `identity`: what it knows already. The session of the member, a token of theirs, or a key.',
@@ -142,9 +164,14 @@ const route = z.strictObject({
     description:
       'Methods and a path. `*` is one part of it, a final `**` the rest, `{member.id}` the id of the member who asks, and of nobody else.',
   }),
-  upstream: name,
-  scopes: z.array(z.string()).default([]),
-  anonymous: z.enum(['refuse', 'serve']).optional(),
+  upstream: name.meta({ description: 'Where it leads: a name in upstreams.' }),
+  scopes: z
+    .array(z.string())
+    .default([])
+    .meta({ description: 'What a token must have, all of it; []: any token of a member.' }),
+  anonymous: z.enum(['refuse', 'serve']).optional().meta({
+    description: 'For requests without a token: refuse with 401, or serve. Left out, as `anonymous` says for all.',
+  }),
   query: z.record(z.string().min(1), z.string()).optional().meta({
     description:
       'Query parameters that are set from the member who asks: { user_id: "{member.id}" }. What a client sends under these names is removed, from a body too, which may then only be a JSON object of at most 1MiB.',
@@ -214,7 +241,7 @@ const redirects = z.strictObject({
 });
 
 const registration = z.strictObject({
-  enabled: z.boolean().default(true),
+  enabled: z.boolean().default(true).meta({ description: 'Off, there is no registration endpoint.' }),
   initialAccessToken: secretReference.optional().meta({
     description: 'A token (RFC 7591 §3) that apps must bring to register. Left out, anyone can register one.',
   }),
@@ -238,7 +265,7 @@ const clients = z.strictObject({
   registration: registration.prefault({}).meta({ description: 'Apps that register themselves (RFC 7591).' }),
   documents: z
     .strictObject({
-      enabled: z.boolean().default(true),
+      enabled: z.boolean().default(true).meta({ description: 'Off, such apps must register.' }),
       allow: z.array(domain).default([]).meta({ description: 'The only domains that are taken; empty: every domain.' }),
       deny: z.array(domain).default([]).meta({ description: 'Domains that are not taken, whatever allow says.' }),
     })
@@ -247,7 +274,9 @@ const clients = z.strictObject({
 });
 
 const log = z.strictObject({
-  level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').meta({
+    description: 'The least that is written to stderr. The audit log is written whatever it says, but for silent.',
+  }),
   access: z
     .boolean()
     .default(true)
@@ -259,21 +288,27 @@ const log = z.strictObject({
 
 /** The configuration file: what an operator writes, profile and environment merged in. */
 export const configSchema = z.strictObject({
-  $schema: z.string().optional(),
-  version: z.literal(1),
-  origin,
+  $schema: z.string().optional().meta({ description: 'For editors: where schema/config.schema.json is.' }),
+  version: z.literal(1).meta({ description: 'The form of this file.' }),
+  origin: origin.meta({
+    description:
+      'The address that members and apps use, such as https://school.example: issuer, audience and base of every URL. It is in every token: choose it once.',
+  }),
   name: z.string().min(1).max(64).default('This school').meta({ description: 'The school, as members know it.' }),
-  listen: listen.prefault({}),
+  listen: listen.prefault({}).meta({ description: 'Where the gate listens, and what a connection may do.' }),
   admin: admin.prefault({}).meta({
     description: 'Who may command on the admin listener: end, suspend and look up. Left out, nobody.',
   }),
-  store,
+  store: store.meta({
+    description:
+      'Where grants, tokens and apps are kept: sqlite (one file, one machine), redis (for several replicas), memory (gone with the process).',
+  }),
   secret: secretReference.optional().meta({
     description:
       'Key material (32 bytes or more) that seals the store and signs cookies. Left out, an embedded store makes its own beside the file.',
   }),
-  login,
-  upstreams: z.record(name, upstream),
+  login: login.meta({ description: 'How members sign in: with the login they already have (docs/login).' }),
+  upstreams: z.record(name, upstream).meta({ description: 'The services behind the gate, each by a name.' }),
   scopes: z.record(z.string().refine(isScopeToken, 'must be one scope token (RFC 6749 §3.3)'), scope),
   resourceIndicator: z.enum(['required', 'optional']).meta({
     description: 'Whether clients must send the RFC 8707 resource parameter. Set by the profile.',
@@ -285,37 +320,55 @@ export const configSchema = z.strictObject({
   enforcement: enforcement.prefault({}).meta({ description: 'Whether the routes are held to, or only watched.' }),
   routes: z
     .array(route, 'must be a list of routes. Observe mode is `enforcement: { mode: observe }`, beside it')
-    .default([]),
+    .default([])
+    .meta({ description: 'What apps may reach, and with which scopes. The first that matches is taken.' }),
   resources: z
     .array(
       z.strictObject({
-        path: z.string().regex(/^(\/[A-Za-z0-9._~-]+)+$/, 'must be a path such as /api/v1'),
-        name: z.string().min(1).optional(),
-        scopes: z.array(z.string()).min(1),
+        path: z
+          .string()
+          .regex(/^(\/[A-Za-z0-9._~-]+)+$/, 'must be a path such as /api/v1')
+          .meta({ description: 'The path; the resource is the origin and it.' }),
+        name: z.string().min(1).optional().meta({ description: 'What apps are told it is called.' }),
+        scopes: z.array(z.string()).min(1).meta({ description: 'The scopes that a token for it can have.' }),
       }),
     )
     .default([])
     .meta({ description: 'Paths that are protected resources of their own: a token bound to one opens nothing else.' }),
-  site: z.strictObject({ upstream: name }).optional(),
-  account: account.optional(),
+  site: z
+    .strictObject({ upstream: name.meta({ description: 'A name in upstreams.' }) })
+    .optional()
+    .meta({
+      description: 'Where everything goes that is neither a route nor ours: the site as it is. Left out, that is 404.',
+    }),
+  account: account.optional().meta({ description: 'The Account API. Left out, there is none.' }),
   mcp: mcp.optional().meta({ description: 'Tools for agents, at /mcp and /mcp/member. Left out, there are none.' }),
   tokens: z
     .strictObject({
-      access: duration.prefault('10m'),
-      refresh: duration.prefault('30d'),
-      refreshAbsolute: duration.prefault('365d'),
-      code: duration.prefault('60s'),
+      access: duration.prefault('10m').meta({ description: 'How long an access token is good for (expires_in).' }),
+      refresh: duration
+        .prefault('30d')
+        .meta({ description: 'How long a refresh token is good for; each use gives a new one.' }),
+      refreshAbsolute: duration
+        .prefault('365d')
+        .meta({ description: 'How long a connection lasts, however often it is refreshed.' }),
+      code: duration.prefault('60s').meta({ description: 'How long an authorization code is good for.' }),
       replayWindow: duration.pipe(z.number().max(60, 'must be at most 60s')).prefault('10s').meta({
         description:
           'How long a code or refresh token that was just used gets the same answer again, when the same request comes again; 0s: never.',
       }),
     })
-    .prefault({}),
-  keys: z
-    .strictObject({ rotate: duration.prefault('90d') })
     .prefault({})
-    .meta({ description: 'How long a signing key signs; its successor is published all that time.' }),
-  clients: clients.prefault({}),
+    .meta({ description: 'How long tokens last.' }),
+  keys: z
+    .strictObject({
+      rotate: duration
+        .prefault('90d')
+        .meta({ description: 'How long a signing key signs; its successor is published all that time.' }),
+    })
+    .prefault({})
+    .meta({ description: 'The keys that ID tokens and assertions are signed with.' }),
+  clients: clients.prefault({}).meta({ description: 'Which apps may ask members to be let in.' }),
   limits: limits.prefault({}).meta({ description: 'How much one request, and one caller, may ask for.' }),
   pages: pages.prefault({}).meta({ description: 'How our own pages look: sign-in, consent, errors.' }),
   log: log.prefault({}).meta({ description: 'The log of what happens goes to stderr, the access log to stdout.' }),

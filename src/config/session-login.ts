@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isOwnCookie } from '../http/own-cookie.ts';
-import { name } from './name.ts';
+import { upstreamName } from './name.ts';
 import { everyLogin } from './recheck.ts';
 import { whoami } from './whoami.ts';
 
@@ -14,9 +14,14 @@ export const cookiePattern = z
 /** The backend's own cookie, shown to it at a URL that says whose it is. */
 export const sessionLogin = z.strictObject({
   kind: z.literal('session'),
-  upstream: name,
-  whoami,
-  loginUrl: z.string().regex(/^(\/(?![/\\])|https?:\/\/)/, 'must be a path or an http(s) URL'),
+  upstream: upstreamName,
+  whoami: whoami.meta({ description: 'Where the backend says whose session it is.' }),
+  loginUrl: z
+    .string()
+    .regex(/^(\/(?![/\\])|https?:\/\/)/, 'must be a path or an http(s) URL')
+    .meta({
+      description: 'The sign-in page of the site: a path of it, or a URL.',
+    }),
   returnParam: z.string().min(1).default('return_to').meta({
     description: 'Where the sign-in page takes the address to come back to.',
   }),

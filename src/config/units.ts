@@ -27,8 +27,8 @@ export const rate = z
   .union(
     [
       z.strictObject({
-        requests: z.int().min(1),
-        per: duration.pipe(z.number().min(1).max(SECONDS.d)),
+        requests: z.int().min(1).meta({ description: 'How many.' }),
+        per: duration.pipe(z.number().min(1).max(SECONDS.d)).meta({ description: 'In which time, from 1s to 1d.' }),
       }),
       z.literal('unlimited'),
     ],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { name } from './name.ts';
+import { upstreamName } from './name.ts';
 import { pattern } from './pattern.ts';
 import { MEMBER_ID, serviceField } from './recheck.ts';
 import { secretReference } from './secret-reference.ts';
@@ -41,8 +41,11 @@ const session = z.strictObject({
     .meta({ description: 'How it says that nobody is signed in any more. The connection of the app then ends.' }),
   csrf: z
     .strictObject({
-      cookie: z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be a cookie name'),
-      header: serviceField.default('X-CSRF-Token'),
+      cookie: z
+        .string()
+        .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be a cookie name')
+        .meta({ description: 'The name of that cookie.' }),
+      header: serviceField.default('X-CSRF-Token').meta({ description: 'The field it wants it back in.' }),
       path: path.optional().meta({
         description: 'What is asked with GET for that cookie where it is not there yet, such as /sanctum/csrf-cookie.',
       }),
@@ -57,17 +60,23 @@ const token = z
     kind: z.literal('token'),
     mint: z
       .strictObject({
-        upstream: name.optional().meta({ description: 'Who is asked for it. Left out, the same.' }),
-        method: z.enum(['GET', 'POST', 'PUT']).default('POST'),
-        path: path.refine(
-          (given) => !given.replaceAll(MEMBER_ID, '').match(/[{}#]/),
-          `must have no { } or # besides ${MEMBER_ID}`,
-        ),
+        upstream: upstreamName.optional().meta({ description: 'Who is asked for it. Left out, the same.' }),
+        method: z.enum(['GET', 'POST', 'PUT']).default('POST').meta({ description: 'Of that call.' }),
+        path: path
+          .refine(
+            (given) => !given.replaceAll(MEMBER_ID, '').match(/[{}#]/),
+            `must have no { } or # besides ${MEMBER_ID}`,
+          )
+          .meta({ description: 'Its path, in which {member.id} is the id of the member.' }),
         body: z.record(z.string().min(1), z.string()).optional().meta({
           description: 'The members of a JSON body: { user_id: "{member.id}" }.',
         }),
         key: z
-          .strictObject({ header: serviceField.default('Authorization'), scheme, secret: secretReference })
+          .strictObject({
+            header: serviceField.default('Authorization').meta({ description: 'Its name.' }),
+            scheme,
+            secret: secretReference,
+          })
           .optional()
           .meta({ description: 'The field that shows the backend that it is the gate who asks.' }),
       })
@@ -77,7 +86,9 @@ const token = z
     lifetime: duration.prefault('5m').meta({
       description: 'How long one is used, where the answer does not say; the most, where it does.',
     }),
-    header: serviceField.default('Authorization'),
+    header: serviceField
+      .default('Authorization')
+      .meta({ description: 'The field that requests of the member carry it in.' }),
     scheme,
   })
   .superRefine(({ mint }, context) => {
@@ -90,11 +101,12 @@ const token = z
 const key = z
   .strictObject({
     kind: z.literal('key'),
-    header: serviceField.optional(),
+    header: serviceField.optional().meta({ description: 'The field it is sent in; or `query`.' }),
     query: z
       .string()
       .regex(/^[A-Za-z0-9._~-]+$/, 'must be the name of a query parameter')
-      .optional(),
+      .optional()
+      .meta({ description: 'The query parameter it is sent in, where servers write it into logs; or `header`.' }),
     scheme,
     secret: secretReference,
   })

@@ -29,12 +29,14 @@ export const upstreamHeaders = {
             description: 'Fields that nobody may send it, on routes and on the site.',
           }),
         })
-        .prefault({}),
+        .prefault({})
+        .meta({ description: 'Of requests.' }),
       response: z
         .strictObject({
           drop: z.array(fieldName).default([]).meta({ description: 'Fields of its answers that nobody is to see.' }),
         })
-        .prefault({}),
+        .prefault({})
+        .meta({ description: 'Of answers.' }),
     })
     .prefault({})
     .meta({ description: 'Header fields, by name in any case, that pass or do not besides the rules for all.' }),

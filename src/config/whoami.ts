@@ -62,11 +62,17 @@ const anonymous = z.strictObject({
 /** What a backend is asked to learn who is signed in, and how its answer is read. */
 export const whoami = z
   .strictObject({
-    path: z.string().regex(/^\/[\x21-\x7E]*$/, 'must begin with /'),
+    path: z
+      .string()
+      .regex(/^\/[\x21-\x7E]*$/, 'must begin with /')
+      .meta({ description: 'What is asked, with GET.' }),
     format: answerFormat,
     subject: z.string().optional().meta({ description: 'Where the id of the member is. Left out, for json: /id.' }),
-    email: z.string().optional(),
-    name: z.string().optional(),
+    email: z
+      .string()
+      .optional()
+      .meta({ description: 'Where the email of the member is. Left out, apps are told none.' }),
+    name: z.string().optional().meta({ description: 'Where the name of the member is. Left out, apps are told none.' }),
     authTime: z.string().optional().meta({
       description: 'When the member signed in, Unix seconds: makes max_age exact.',
     }),

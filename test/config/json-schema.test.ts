@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { configJsonSchema } from '../../src/config/json-schema.ts';
+import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts';
+import { configReference } from '../tooling/config-reference.ts';
 
 describe('schema/config.schema.json', () => {
   it('is what the code says', async () => {
@@ -19,3 +20,39 @@ describe('configJsonSchema', () => {
     expect(schema.additionalProperties).toBe(false);
   });
 });
+
+describe('config/README.md', () => {
+  it('is what the schema says', async () => {
+    const committed = await readFile(new URL('../../config/README.md', import.meta.url), 'utf8');
+    expect(committed, 'stale: run `npm run schema`').toBe(configReference());
+  });
+
+  it('has a row for each key of a route, an upstream and a kind of login', () => {
+    const text = configReference();
+    expect(text).toContain('| `match` | text | **must be there** |');
+    expect(text).toContain('| `NAME.breaker.cooldown` | duration | `5s` |');
+    expect(text).toContain('| `address` | rate | `{ requests: 6000, per: 1m }` |');
+    expect(text.match(/^\| `recheck\.interval` /gm)).toHaveLength(1);
+  });
+});
+
+describe('every key', () => {
+  it('says what it is', () => {
+    expect(undescribed(configJsonSchema(), '')).toEqual([]);
+  });
+});
+
+/** The keys below that have no description; `kind` is explained by what it chooses. */
+function undescribed(schema: JsonSchema, path: string): readonly string[] {
+  const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema;
+  const own = Object.entries(properties).flatMap(([key, child]) => [
+    ...(key === 'kind' || typeof child.description === 'string' ? [] : [`${path}.${key}`]),
+    ...undescribed(child, `${path}.${key}`),
+  ]);
+  return [
+    ...own,
+    ...[...anyOf, ...oneOf].flatMap((variant) => undescribed(variant, path)),
+    ...(typeof additionalProperties === 'object' ? undescribed(additionalProperties, `${path}.*`) : []),
+    ...(items === undefined ? [] : undescribed(items, `${path}[]`)),
+  ];
+}
