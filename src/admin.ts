@@ -1,0 +1,54 @@
+import { callerCheck } from './authorization-server/administration/caller.ts';
+import { createCommands } from './authorization-server/administration/commands.ts';
+import type { AuthorizationServer } from './authorization-server/authorization-server.ts';
+import type { LoadedConfig } from './config/load.ts';
+import type { Foundation } from './foundation.ts';
+import type { Interfaces } from './interfaces.ts';
+import { adminHandler } from './operations/admin.ts';
+import { FIRST_QUERY } from './operations/graphiql/first-query.ts';
+import type { Observer } from './operations/observe/observer.ts';
+import { createReadiness } from './operations/readiness.ts';
+
+export interface AdminParts {
+  readonly foundation: Foundation;
+  readonly server: Pick<AuthorizationServer, 'control' | 'rotateKeys'>;
+  /** Undefined: the routes are held to. */
+  readonly observer: Observer | undefined;
+  readonly interfaces: Pick<Interfaces, 'account'>;
+  /** Whether the gate is on its way out. */
+  readonly draining: () => boolean;
+}
+
+/** What answers on the admin listener, as the configuration says. */
+export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<typeof adminHandler> {
+  const { config } = loaded;
+  const { server, observer, draining } = parts;
+  const { store, counters, probe, metrics, audit, clock, log } = parts.foundation;
+  const { account } = parts.interfaces;
+  return adminHandler({
+    readiness: createReadiness({ probeStore: probe, draining, observing: observer !== undefined, log }),
+    observer,
+    rotateKeys: () => server.rotateKeys(),
+    metrics: metrics.exposition,
+    commands: createCommands({
+      control: server.control,
+      identify: callerCheck({
+        secrets: loaded.admin.hmac,
+        mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
+        store,
+        counters,
+        clock,
+        audit,
+      }),
+      onError: (error) => log.error({ err: error }, 'a command failed'),
+    }),
+    graphiql:
+      account === undefined || config.account === undefined
+        ? undefined
+        : {
+            endpoint: new URL(config.account.path, config.origin).href,
+            query: 'mistakes' in account.prepare(FIRST_QUERY) ? undefined : FIRST_QUERY,
+            introspection: config.account.introspection,
+          },
+  });
+}
