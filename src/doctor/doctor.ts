@@ -47,7 +47,7 @@ export interface Report {
 }
 
 /** An address or a choice of checks that cannot be worked with, in words for whoever typed it. */
-class DoctorError extends Error {
+export class DoctorError extends Error {
   override readonly name = 'DoctorError';
 }
 

@@ -134,7 +134,7 @@ describe('coursegate doctor', () => {
     }
   });
 
-  it('exits 1 for what is no gate, 2 where nothing is, and 1 for what makes no sense', {
+  it('exits 1 for what is no gate, 2 where nothing is, and 64 for what makes no sense', {
     timeout: 90_000,
   }, async () => {
     const server = createServer((_request, response) => response.end('hello'));
@@ -164,8 +164,9 @@ describe('coursegate doctor', () => {
       [[url, '--timeout', '-1'], '--timeout takes seconds'],
     ] as const) {
       const wrong = runCommand(['doctor', ...args]);
-      expect(await wrong.exited).toBe(1);
+      expect(await wrong.exited).toBe(64);
       expect(wrong.stderr()).toContain(says);
+      expect(wrong.stderr()).toMatch(/\nTry: coursegate doctor --help\n$/);
       expect(wrong.stderr()).not.toContain('secret');
     }
   });

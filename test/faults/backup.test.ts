@@ -69,7 +69,9 @@ describe('a backup', () => {
     const before = readFileSync(copy);
     const again = await run(copy);
     expect(again).toMatchObject({ code: 1, stdout: '' });
-    expect(again.stderr).toBe(`${copy} is there already, and a backup is never written over. Name another file.\n`);
+    expect(again.stderr).toBe(
+      `${copy} is there already, and a backup is never written over. Name another file.\nTry: coursegate backup --help\n`,
+    );
     expect(readFileSync(copy).equals(before)).toBe(true);
   });
 
@@ -95,7 +97,10 @@ describe('a backup', () => {
 
   it('of a store in memory is not made', async () => {
     const made = await run(join(folder, 'memory.db'), { COURSEGATE__STORE: '{ kind: memory }', COURSEGATE_DATA: '' });
-    expect(made).toMatchObject({ code: 1, stderr: 'There is nothing to copy: this store is kept in memory.\n' });
+    expect(made).toMatchObject({
+      code: 1,
+      stderr: 'There is nothing to copy: this store is kept in memory.\nTry: coursegate backup --help\n',
+    });
   });
 
   it('of a store in Redis is not made, and says where that one is kept', async () => {
@@ -109,7 +114,7 @@ describe('a backup', () => {
     expect(made).toMatchObject({
       code: 1,
       stderr:
-        'This store is in Redis, which keeps its own copies: back up its append-only file, and keep `secret` elsewhere.\n',
+        'This store is in Redis, which keeps its own copies: back up its append-only file, and keep `secret` elsewhere.\nTry: coursegate backup --help\n',
     });
   });
 });

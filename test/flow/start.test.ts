@@ -165,12 +165,14 @@ describe('serve', () => {
   it.each([
     { taken: 'public', environment: () => ({ ADMIN_PORT: '0' }), named: () => port },
     { taken: 'admin', environment: () => ({ PORT: '0', ADMIN_PORT: String(admin) }), named: () => admin },
-  ])('a second time says in one line that the $taken port is taken', async ({ environment, named }) => {
+  ])('a second time says that the $taken port is taken, and what to try', async ({ environment, named }) => {
     const data = mkdtempSync(join(folder, 'second-'));
     const second = run(['serve', '--config', file], { COURSEGATE_DATA: data, ...environment() });
     expect(await second.exited).toBe(1);
     expect(second.stdout()).toBe('');
-    expect(second.stderr()).toMatch(new RegExp(`^Port ${named()} is in use\\.[^\\n]*\\n$`));
+    expect(second.stderr()).toMatch(
+      new RegExp(`^Port ${named()} is in use\\.[^\\n]*\\nTry: PORT=8090 coursegate [^\\n]*\\n$`),
+    );
   });
 
   it('ends on SIGTERM with exit 0, leaving nothing on the port', async () => {
@@ -198,7 +200,9 @@ describe('the demo', () => {
       });
       expect(await command.exited).toBe(1);
       expect(command.stdout()).toBe('');
-      expect(command.stderr()).toMatch(new RegExp(`^Port ${taken} is in use\\.[^\\n]*\\n$`));
+      expect(command.stderr()).toMatch(
+        new RegExp(`^Port ${taken} is in use\\.[^\\n]*\\nTry: PORT=8090 coursegate [^\\n]*\\n$`),
+      );
     } finally {
       squatter.close();
     }

@@ -1,0 +1,21 @@
+import { type Define, examples } from './command.ts';
+
+export const define: Define = (command, { say, tell, interrupted }) => {
+  command
+    .argument('<url>', 'the origin of the site, such as https://school.example')
+    .option('--scope <scope>', 'the scopes to ask for, separated by spaces')
+    .option('--no-browser', 'print the address to open instead of opening it')
+    .addHelpText('after', examples('coursegate connect http://localhost:8080'))
+    .action(async (url: string, { scope, browser }: { scope?: string; browser: boolean }) => {
+      const { connect } = await import('../connect/connect.ts');
+      const { openBrowser } = await import('../connect/open-browser.ts');
+      await connect({
+        url,
+        print: tell,
+        result: say,
+        signal: interrupted(),
+        ...(scope === undefined ? {} : { scope }),
+        ...(browser ? { open: openBrowser } : {}),
+      });
+    });
+};

@@ -1,0 +1,19 @@
+import type { Define } from './command.ts';
+import { untilSignal } from './lifetime.ts';
+
+export const define: Define = (command, { tell, say, environment }) => {
+  command.action(async () => {
+    const { startDemo } = await import('../demo/demo.ts');
+    const demo = await startDemo({ environment, clock: Date.now });
+    untilSignal(() => demo.close(), tell);
+    tell('');
+    tell(`  The school           ${demo.origin}            (behind the gate; alone at ${demo.urls.school})`);
+    tell(`  A third-party app    ${demo.urls.client}            (press Connect)`);
+    if (demo.urls.graphiql !== undefined)
+      tell(`  GraphiQL             ${demo.urls.graphiql}   (or from the app, once connected)`);
+    tell('  Members              student@example.com / student   and   other@example.com / other');
+    tell(`  On the command line  npx coursegate connect ${demo.origin}`);
+    tell('');
+    say(`coursegate ready ${demo.origin} profile=${demo.profile}`);
+  });
+};

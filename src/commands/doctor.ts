@@ -1,0 +1,48 @@
+import { type Define, examples } from './command.ts';
+import { CommandFailure, EXIT } from './failure.ts';
+
+interface DoctorFlags {
+  readonly register: boolean;
+  readonly only?: string;
+  readonly skip?: string;
+  readonly timeout: string;
+  readonly json: boolean;
+}
+
+export const define: Define = (command, terminal) => {
+  command
+    .argument('<url>', 'the address that clients are given, such as https://school.example/mcp')
+    .option('--register', 'also the checks that register an app; what can be deleted is deleted afterwards', false)
+    .option('--only <ids>', 'these checks or themes only, separated by commas')
+    .option('--skip <ids>', 'all but these')
+    .option('--timeout <seconds>', 'for everything', '120')
+    .option('--json', 'print the findings as JSON', false)
+    .addHelpText(
+      'after',
+      examples('coursegate doctor https://school.example/mcp', 'coursegate doctor http://localhost:8080 --json'),
+    )
+    .action(async (url: string, options: DoctorFlags) => {
+      const { doctor, DoctorError, exitCode } = await import('../doctor/doctor.ts');
+      const { toJson } = await import('../doctor/report-json.ts');
+      const { toText } = await import('../doctor/report-text.ts');
+      const timeout = Number(options.timeout);
+      if (!(timeout > 0 && timeout <= 3600))
+        throw new CommandFailure('--timeout takes seconds, from 1 to 3600.', { code: EXIT.usage });
+      const ids = (list: string | undefined) => list?.split(',').map((id) => id.trim()) ?? [];
+      const { register } = options;
+      const chosen = { only: ids(options.only), skip: ids(options.skip) };
+      const begin = (address: string) => {
+        if (!options.json) terminal.tell(`Looking at ${address}${register ? '' : ', without registering anything'} …`);
+      };
+      const signal = terminal.interrupted();
+      const report = await doctor({ url, register, ...chosen, timeout, signal, begin }).catch((thrown: unknown) => {
+        throw thrown instanceof DoctorError ? new CommandFailure(thrown.message, { code: EXIT.usage }) : thrown;
+      });
+      terminal.print(
+        options.json
+          ? `${JSON.stringify(toJson(report), undefined, 2)}\n`
+          : toText(report, { width: terminal.width, colour: terminal.colour() }),
+      );
+      terminal.end(exitCode(report));
+    });
+};

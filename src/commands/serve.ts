@@ -1,0 +1,27 @@
+import { type Define, examples } from './command.ts';
+import { onUncaught, untilSignal } from './lifetime.ts';
+
+export const define: Define = (command, { tell, say, environment }) => {
+  command
+    .requiredOption('--config <file>', 'the configuration file')
+    .addHelpText(
+      'after',
+      examples(
+        'coursegate serve --config coursegate.yaml',
+        'PORT=8090 ADMIN_PORT=9091 coursegate serve --config coursegate.yaml',
+      ),
+    )
+    .action(async ({ config: file }: { config: string }) => {
+      const [{ startGateway }, { loadConfig }, { createLog }] = await Promise.all([
+        import('../gateway.ts'),
+        import('../config/load.ts'),
+        import('../operations/log.ts'),
+      ]);
+      const loaded = await loadConfig({ file, environment });
+      const log = createLog(loaded.config.log.level, 2);
+      const gateway = await startGateway({ loaded, log, clock: Date.now, accessDescriptor: 1 });
+      onUncaught(log, (seconds) => gateway.close(seconds));
+      untilSignal(() => gateway.close(), tell);
+      say(`coursegate ready ${loaded.config.origin} profile=${loaded.profile}`);
+    });
+};
