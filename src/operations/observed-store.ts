@@ -12,6 +12,7 @@ export function observedStore(store: Store, failed: () => void): Store {
   return {
     get: (kind, id) => watch(store.get(kind, id)),
     findBy: (kind, name, value, limit) => watch(store.findBy(kind, name, value, limit)),
+    count: (kind, name, value) => watch(store.count(kind, name, value)),
     commit: (mutations) => watch(store.commit(mutations)),
     sweep: (limit) => watch(store.sweep(limit)),
     close: () => store.close(),

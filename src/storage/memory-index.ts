@@ -24,11 +24,14 @@ export class MemoryIndex {
     return found.slice(0, limit);
   }
 
-  /** In: what is to stand under kind and id; undefined: nothing. Out: what stood there. */
+  /**
+   * In: what is to stand under kind and id; undefined: nothing. Out: what stood there. What stays as it was keeps its
+   * place among others.
+   */
   set(kind: string, id: string, entry: Entry | undefined): Entry | undefined {
     const key = keyOf(kind, id);
     const before = this.#entries.get(key);
-    if (before !== undefined) this.#unlink(key, before);
+    if (before !== undefined) this.#unlink(key, before, entry);
     if (entry === undefined) {
       this.#entries.delete(key);
       return before;
@@ -47,9 +50,11 @@ export class MemoryIndex {
     return [...keys].flatMap((key) => this.#entries.get(key) ?? []);
   }
 
-  #unlink(key: string, entry: Entry): void {
-    for (const reference of referencesOf(entry)) remove(this.#references, reference, key);
-    if (entry.expiresAt !== undefined) remove(this.#expiries, entry.expiresAt, key);
+  #unlink(key: string, entry: Entry, next: Entry | undefined): void {
+    const kept = new Set(next === undefined ? [] : referencesOf(next));
+    for (const reference of referencesOf(entry)) if (!kept.has(reference)) remove(this.#references, reference, key);
+    if (entry.expiresAt !== undefined && entry.expiresAt !== next?.expiresAt)
+      remove(this.#expiries, entry.expiresAt, key);
   }
 }
 

@@ -50,6 +50,9 @@ export function memoryStore(clock: Clock): Store {
         .filter((entry) => alive(entry) !== undefined)
         .slice(0, limit);
     },
+    async count(kind, name, value) {
+      return entries.by(kind, name, value).length;
+    },
     async commit(mutations) {
       const undo: (() => void)[] = [];
       const write: Write = (kind, id, entry) => {

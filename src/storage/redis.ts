@@ -57,6 +57,10 @@ export function redisStore(options: RedisOptions, clock: Clock): Store {
       );
       return rows.flatMap(([id, ...fields]) => toEntry(kind, String(id), fields) ?? []);
     },
+    count: (kind, name, value) =>
+      connection.call((redis) =>
+        redis.zcount(`${prefix}index:${kind}:${name}:${value}`, `(${unixSeconds(clock)}`, '+inf'),
+      ),
     async commit(mutations) {
       if (mutations.length === 0) return true;
       const text = JSON.stringify(mutations);

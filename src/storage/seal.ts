@@ -64,6 +64,7 @@ export function sealedStore(
     async findBy(kind, name, value, limit) {
       return (await inner.findBy(kind, name, hash(name, value), limit)).flatMap((entry) => unseal(entry) ?? []);
     },
+    count: (kind, name, value) => inner.count(kind, name, hash(name, value)),
     commit: (mutations) => inner.commit(mutations.map(sealMutation)),
     sweep: (limit) => inner.sweep(limit),
     close: () => inner.close(),

@@ -43,6 +43,12 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
       database.prepare(`SELECT * FROM ${entriesBy(name)} WHERE ${readable} AND ref_${name} = ? LIMIT ?`),
     ]),
   );
+  const countBy = Object.fromEntries(
+    REFERENCE_NAMES.map((name) => [
+      name,
+      database.prepare(`SELECT COUNT(*) AS count FROM ${entriesBy(name)} WHERE kind = ? AND ref_${name} = ?`),
+    ]),
+  );
   const put = database.prepare(`
     INSERT INTO entry (kind, id, payload, expires_at, ref_grant, ref_member, ref_client, ref_uid)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -93,6 +99,9 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
       return health.read(() =>
         (selectBy[name]?.all(kind, unixSeconds(clock), value, limit) ?? []).flatMap((row) => toEntry(row) ?? []),
       );
+    },
+    async count(kind, name, value) {
+      return health.read(() => Number(countBy[name]?.get(kind, value)?.count ?? 0));
     },
     async commit(mutations) {
       return health.write(() => {

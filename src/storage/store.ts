@@ -5,8 +5,13 @@
 export interface Store {
   /** Out: the entry, or undefined when it is absent or past its expiry. */
   get(kind: string, id: string): Promise<Entry | undefined>;
-  /** Out: the unexpired entries of `kind` whose reference `name` has this value, at most `limit` of them. */
+  /**
+   * Out: the unexpired entries of `kind` whose reference `name` has this value, at most `limit` of them. Of entries that
+   * are all kept equally long, the oldest come first, to the second, whatever was written over them since.
+   */
   findBy(kind: string, name: ReferenceName, value: string, limit?: number): Promise<readonly Entry[]>;
+  /** Out: how many those are. Costs next to nothing, however many; of those just expired, some may still count. */
+  count(kind: string, name: ReferenceName, value: string): Promise<number>;
   /**
    * Applies all mutations in order, atomically and durably, or none. Out: false, with nothing applied, when a guard
    * fails: `create` of what exists, `consume` of what is absent, expired or consumed already.

@@ -135,6 +135,44 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       }
     });
 
+    it('gives the oldest first, whatever was written over them since', async () => {
+      const put = (id: string, payload: string, uid: string) =>
+        store.commit([
+          { op: 'put', entry: code(id, { payload, expiresAt: born[id] ?? 0, references: { client: 'x', uid } }) },
+        ]);
+      const born: Record<string, number> = {};
+      for (const id of ['d', 'b', 'a', 'c']) {
+        born[id] = inSeconds(600);
+        await put(id, `${id} first`, 'new');
+        clock.advance(1);
+      }
+      await put('b', 'b second', 'later');
+      const found = await store.findBy('AuthorizationCode', 'client', 'x');
+      expect(found.map(({ payload }) => payload)).toEqual(['d first', 'b second', 'a first', 'c first']);
+      const two = await store.findBy('AuthorizationCode', 'client', 'x', 2);
+      expect(two.map(({ payload }) => payload)).toEqual(['d first', 'b second']);
+    });
+
+    it('counts what it would find', async () => {
+      const count = () => store.count('AuthorizationCode', 'grant', 'g');
+      expect(await count()).toBe(0);
+      await store.commit([
+        ...['a', 'b', 'c'].map((id) => ({
+          op: 'put' as const,
+          entry: code(id, { expiresAt: inSeconds(60), references: { grant: 'g' } }),
+        })),
+        { op: 'put', entry: code('other', { references: { grant: 'h' } }) },
+        { op: 'put', entry: code('token', { kind: 'AccessToken', references: { grant: 'g' } }) },
+      ]);
+      expect(await count()).toBe(3);
+      await store.commit([{ op: 'delete', kind: 'AuthorizationCode', id: 'a' }]);
+      await store.commit([{ op: 'put', entry: code('b', { references: { grant: 'h' } }) }]);
+      expect(await count()).toBe(1);
+      clock.advance(60);
+      await store.sweep(10);
+      expect(await count()).toBe(0);
+    });
+
     it('sweeps expired entries in batches, and no others', async () => {
       await store.commit([
         ...Array.from({ length: 5 }, (_, index) => ({
