@@ -62,6 +62,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       { ...listen, longestHead: limits.headers },
       admin,
       { ...listen.admin, tls: loaded.admin.mtls },
+      listen.probes,
     );
     const { store, unused } = foundation;
     const stopUpkeep = startUpkeep({ store, server, unused, draining: () => draining, log });

@@ -7,6 +7,7 @@ import { type ConnectionCaps, capConnections } from './http/connection-caps.ts';
 import { continueWhenRead } from './http/expectation.ts';
 import { lingerAfterEarlyAnswers } from './http/linger.ts';
 import { keepPace, type PaceOptions } from './http/pace.ts';
+import { probesHandler } from './operations/probes.ts';
 
 interface Address {
   readonly host: string;
@@ -23,8 +24,8 @@ export interface Listeners {
 }
 
 /**
- * The two listeners: the public one, and the admin one beside it.
- * Throws Node's error (EADDRINUSE, EACCES, with the port); then neither listens.
+ * The listeners: the public one, the admin one beside it, and one for probes where the configuration asks for it.
+ * Throws Node's error (EADDRINUSE, EACCES, with the port); then none listens.
  */
 export async function openListeners(
   dispatch: Dispatch,
@@ -41,6 +42,7 @@ export async function openListeners(
     /** PEM texts: it speaks TLS then, and asks for a client certificate, which nobody must have. */
     readonly tls: { readonly cert: string; readonly key: string; readonly clientCa: string } | undefined;
   },
+  probesAddress: Address | undefined,
 ): Promise<Listeners> {
   const longestHead = Math.max(1, Math.round(publicAddress.headTimeout * 1000));
   const publicServer = createServer(
@@ -82,13 +84,20 @@ export async function openListeners(
           },
           admin,
         );
-  const [publicDrain, adminDrain] = [drainOf(publicServer), drainOf(adminServer)];
+  // Plain HTTP whatever the admin listener speaks: a kubelet and Prometheus bring no certificate.
+  const probesServer = createServer(probesHandler(admin));
+  const servers: readonly (readonly [Server, Address | undefined])[] = [
+    [publicServer, publicAddress],
+    [adminServer, adminAddress],
+    [probesServer, probesAddress],
+  ];
+  const publicDrain = drainOf(publicServer);
+  const otherDrains = [drainOf(adminServer), drainOf(probesServer)];
 
-  await listen(publicServer, publicAddress);
   try {
-    await listen(adminServer, adminAddress);
+    for (const [server, address] of servers) if (address !== undefined) await listen(server, address);
   } catch (thrown) {
-    publicServer.close();
+    for (const [server] of servers) server.close();
     throw thrown;
   }
   return {
@@ -97,7 +106,7 @@ export async function openListeners(
     announceDrain: publicDrain.announce,
     async drain(seconds) {
       await publicDrain.finish(seconds);
-      await adminDrain.finish(0);
+      await Promise.all(otherDrains.map((drain) => drain.finish(0)));
     },
   };
 }

@@ -83,6 +83,16 @@ const listen = z.strictObject({
     })
     .prefault({})
     .meta({ description: 'The listener for health, metrics and commands.' }),
+  probes: z
+    .strictObject({
+      host: z.string().default('127.0.0.1').meta({ description: 'Its address; 0.0.0.0 for every one.' }),
+      port: z.int().min(0).max(65_535).default(9091).meta({ description: 'Its port; 0: any that is free.' }),
+    })
+    .optional()
+    .meta({
+      description:
+        'Another listener with /livez, /readyz and /metrics, and nothing else: for a kubelet or a Prometheus on another machine, so that the admin listener can stay on loopback. Left out, there is none.',
+    }),
   drain: z
     .strictObject({
       notice: duration.prefault('0s').meta({
