@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { deadLinks } from './support/links.ts';
+import { readMarkdown } from './support/markdown.ts';
+import { PAGES, ROOT } from './support/pages.ts';
+
+describe('links', () => {
+  it.each(PAGES)('of $file lead to what is there', (page) => {
+    expect(deadLinks(page, PAGES, ROOT)).toEqual([]);
+  });
+
+  it('are found in text, lists, tables and HTML, and not in code', () => {
+    const page = readMarkdown(
+      'docs/made-up.md',
+      [
+        '# A title, with `code` and “quotes”',
+        '[here](#a-title-with-code-and-quotes) [gone](gone.md) | [no heading](quickstart.md#gone) |',
+        '- [out](../../other) <img src="gone.png"> `[code](gone.md)` [web](https://example.com/gone)',
+        '```text',
+        '[code](gone.md)',
+        '```',
+        '[one]: gone-too.md',
+      ].join('\n'),
+    );
+    expect(deadLinks(page, PAGES, ROOT).map((line) => line.split(/[;,]/)[0])).toEqual([
+      'docs/made-up.md:2: gone.md leads to docs/gone.md',
+      'docs/made-up.md:2: docs/quickstart.md has no heading #gone',
+      'docs/made-up.md:3: ../../other leads out of the project',
+      'docs/made-up.md:3: gone.png leads to docs/gone.png',
+      'docs/made-up.md:7: gone-too.md leads to docs/gone-too.md',
+    ]);
+  });
+});

@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, extname, join } from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+import { configJsonSchema } from '../../../src/config/json-schema.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { parseMembers } from '../../../src/config/members-file.ts';
+import { isTree, type Tree } from '../../../src/config/tree.ts';
+import { checkInterfaces } from '../../../src/interfaces.ts';
+import { createAuthority } from '../../support/certificates.ts';
+import { checkForeignYaml } from './foreign-yaml.ts';
+import type { Block } from './markdown.ts';
+
+const KEYS: ReadonlySet<string> = new Set(Object.keys(configJsonSchema().properties ?? {}));
+
+/** What a page leaves out because every configuration has it. NAME is the upstream that it speaks of. */
+const AROUND: Readonly<Record<string, string>> = {
+  version: 'version: 1\n',
+  profile: 'profile: A\n',
+  origin: 'origin: https://school.example\n',
+  store: 'store: { kind: sqlite, path: data/gate.db }\n',
+  login: `login:
+  kind: session
+  upstream: NAME
+  whoami: { path: /api/me }
+  loginUrl: https://school.example/login
+  cookies: [school_session]
+`,
+  upstreams: 'upstreams: { NAME: { url: http://127.0.0.1:4000 } }\n',
+  site: 'site: { upstream: NAME }\n',
+};
+
+/** A sign-in page at a path is one of the site's, which then goes through the gate. */
+function needsSite({ login, enforcement }: Tree): boolean {
+  const { loginUrl } = isTree(login) ? login : {};
+  return (typeof loginUrl === 'string' && loginUrl.startsWith('/')) || isTree(enforcement);
+}
+
+/**
+ * Holds a block of YAML to what it is: a configuration or a part of one, which must load as `coursegate check` loads it,
+ * with what it leaves out around it and stand-ins for its secrets and files; a file that a configuration names; or a file
+ * for another program. Throws with what is wrong.
+ */
+export async function checkYaml(block: Block): Promise<void> {
+  const documents = parseAllDocuments(block.text);
+  for (const { errors } of documents) if (errors[0]) throw new Error(errors[0].message);
+  const trees: unknown[] = documents.map((document) => document.toJS());
+  if (trees.length === 0) throw new Error('there is nothing in it');
+  if (trees.length > 1 || !isTree(trees[0])) {
+    for (const tree of trees) checkForeignYaml(tree, block);
+    return;
+  }
+  const [tree] = trees;
+  const names = Object.keys(tree);
+  if (names.length === 1 && names[0] === 'members') {
+    checkMembers(block.text);
+    return;
+  }
+  const unknown = names.filter((name) => !KEYS.has(name));
+  if (unknown.length > 0) {
+    checkForeignYaml(tree, block);
+    return;
+  }
+  if (/^# (?:members|tools)\.yaml/.test(block.text)) throw new Error('it says that it is a file, and has not its keys');
+  await checkConfiguration(block.text, tree);
+}
+
+function checkMembers(text: string): void {
+  const { members = [], problems } = parseMembers('members.yaml', text);
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  if (members.length === 0) throw new Error('it has no member');
+}
+
+async function checkConfiguration(text: string, tree: Tree): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-docs-'));
+  try {
+    const upstreams = isTree(tree.upstreams) ? Object.keys(tree.upstreams) : [];
+    const name = upstreams.includes('school') ? 'school' : (upstreams[0] ?? 'school');
+    const missing = Object.keys(AROUND).filter((key) => !(key in tree) && (key !== 'site' || needsSite(tree)));
+    const whole = [text, ...missing.map((key) => AROUND[key]?.replaceAll('NAME', name))].join('\n');
+    const placed = writeStandIns(whole, folder);
+    const file = join(folder, 'coursegate.yaml');
+    writeFileSync(file, placed);
+    const merged = parse(placed) as Tree;
+    const loaded = await loadConfig({
+      file,
+      environment: environmentFor(merged),
+      overrides: { upstreams: upstreamsFor(merged) },
+    });
+    checkInterfaces(loaded);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Every mapping in a tree, with the key it stands at and the keys around that. */
+function* mappings(value: unknown, path: readonly string[] = []): Generator<{ tree: Tree; path: readonly string[] }> {
+  if (Array.isArray(value)) for (const item of value) yield* mappings(item, path);
+  if (!isTree(value)) return;
+  yield { tree: value, path };
+  for (const [key, inner] of Object.entries(value)) yield* mappings(inner, [...path, key]);
+}
+
+/** An upstream that a page names and does not declare is one of the reader's own. */
+function upstreamsFor(tree: Tree): Tree {
+  const declared = new Set(isTree(tree.upstreams) ? Object.keys(tree.upstreams) : []);
+  const named = [...mappings(tree)].flatMap(({ tree: { upstream } }) => (typeof upstream === 'string' ? upstream : []));
+  return Object.fromEntries(
+    named.filter((one) => !declared.has(one)).map((one) => [one, { url: 'http://127.0.0.1:4999' }]),
+  );
+}
+
+const TEXT = 'c3RhbmQtaW4tZm9yLWEtc2VjcmV0LW9mLTMyLWJ5dGVz';
+
+/** A value for every `{ env: NAME }`: an address where one is wanted. */
+function environmentFor(tree: Tree): Record<string, string> {
+  return Object.fromEntries(
+    [...mappings(tree)].flatMap(({ tree: { env }, path }) => {
+      if (typeof env !== 'string') return [];
+      const isUrl = path.at(-1) === 'url';
+      return [[env, isUrl ? (path[0] === 'login' ? 'sqlite:/srv/members.db' : 'redis://localhost:6379') : TEXT]];
+    }),
+  );
+}
+
+/** Writes a file of its kind for each that the text names, and names it in the text. Out: the text. */
+function writeStandIns(text: string, folder: string): string {
+  const named = new Set(
+    [...mappings(parse(text))].flatMap(({ tree, path }) =>
+      path.at(-1) === 'store' || path[0] === 'site' ? [] : Object.entries(tree).flatMap(fileNamed),
+    ),
+  );
+  let written = text;
+  let authority: ReturnType<typeof createAuthority> | undefined;
+  let pair: { readonly cert: string; readonly key: string } | undefined;
+  try {
+    for (const path of named) {
+      const name = basename(path);
+      if (/\.(?:crt|pem|key)$/.test(name) && pair === undefined) {
+        authority = createAuthority();
+        pair = authority.issue('localhost');
+      }
+      writeFileSync(join(folder, name), contentFor(name, pair));
+      written = written.replaceAll(path, name);
+    }
+  } finally {
+    authority?.close();
+  }
+  return written;
+}
+
+function fileNamed([key, value]: [string, unknown]): string[] {
+  if (typeof value !== 'string') return [];
+  return ['file', 'cert', 'key', 'clientCa', 'ca'].includes(key) && !value.includes(' ') ? [value] : [];
+}
+
+function contentFor(name: string, pair: { readonly cert: string; readonly key: string } | undefined): string {
+  switch (extname(name)) {
+    case '.svg':
+      return '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"></svg>';
+    case '.crt':
+      return pair?.cert ?? '';
+    case '.pem':
+      return pair?.cert ?? '';
+    case '.key':
+      return pair?.key ?? '';
+    case '.json':
+      return '{"openapi":"3.1.0","info":{"title":"School","version":"1"},"paths":{}}';
+    case '.yaml':
+      return name.startsWith('members') ? MEMBERS : name.startsWith('tools') ? 'tools: []\n' : OPENAPI;
+    default:
+      return `${TEXT}\n`;
+  }
+}
+
+const MEMBERS = `members:
+  - id: 1001
+    login: ann
+    password: $2y$10$NNfAHKIXSqTE0lIHa4R/P.JJeZgLCP1CRuTm8P5JEiiDEKQPoSJyG
+`;
+const OPENAPI = 'openapi: 3.1.0\ninfo: { title: School, version: "1" }\npaths: {}\n';

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildASTSchema, type GraphQLSchema, parse } from 'graphql';
+import { ROOT } from './pages.ts';
+
+let contract: GraphQLSchema | undefined;
+
+/** The Account API as it is in the repository. */
+export function accountContract(): GraphQLSchema {
+  contract ??= buildContract(readFileSync(join(ROOT, 'schema/account.graphql'), 'utf8'));
+  return contract;
+}
+
+/** A contract without what its directives are, which the gate knows by itself. */
+export function buildContract(text: string): GraphQLSchema {
+  return buildASTSchema(parse(text), { assumeValidSDL: true });
+}

@@ -1,0 +1,102 @@
+/** A fenced block of a page. */
+export interface Block {
+  /** The page, from the root of the project: `docs/security.md`. */
+  readonly file: string;
+  /** The line of the opening fence, from 1. */
+  readonly line: number;
+  /** The first word behind the fence; empty when there is none. */
+  readonly language: string;
+  /** The words behind the language: `contract` of "graphql contract". */
+  readonly words: readonly string[];
+  /** What stands in it, without the indentation of a list around it. */
+  readonly text: string;
+  /** What comments right above it tell the tests: `run`, `answer: GET /path`. Readers do not see them. */
+  readonly markers: readonly string[];
+  /** The headings it stands under, outermost first. */
+  readonly headings: readonly string[];
+}
+
+interface Line {
+  /** From 1. */
+  readonly number: number;
+  readonly text: string;
+}
+
+export interface Page {
+  readonly file: string;
+  readonly blocks: readonly Block[];
+  /** The lines outside of every block. */
+  readonly prose: readonly Line[];
+  /** What a link may name behind `#`, as GitHub makes it from the headings. */
+  readonly anchors: ReadonlySet<string>;
+}
+
+const FENCE = /^( *)(`{3,}|~{3,})[ \t]*([^`]*)$/;
+const COMMENT = /^\s*<!--\s*(.*?)\s*-->\s*$/;
+const HEADING = /^(#{1,6})\s+(.*?)\s*#*$/;
+
+/** Reads a page. Throws when a fence is never closed, or stands where this does not look: in a quotation. */
+export function readMarkdown(file: string, text: string): Page {
+  const blocks: Block[] = [];
+  const prose: Line[] = [];
+  const headings: string[] = [];
+  const named = new Map<string, number>();
+  const anchors = new Set<string>();
+  let markers: string[] = [];
+  const lines = text.split('\n');
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? '';
+    const fence = FENCE.exec(line);
+    if (fence) {
+      const [, indent = '', mark = '', info = ''] = fence;
+      const from = at;
+      const inside: string[] = [];
+      for (at++; !isClosing(lines[at], mark); at++) {
+        const content = lines[at];
+        if (content === undefined) throw new Error(`${file}:${from + 1}: this block is never closed`);
+        inside.push(content.startsWith(indent) ? content.slice(indent.length) : content.trimStart());
+      }
+      const [language = '', ...words] = info.trim().split(/\s+/);
+      const body = inside.length === 0 ? '' : `${inside.join('\n')}\n`;
+      blocks.push({ file, line: from + 1, language, words, text: body, markers, headings: headings.filter(Boolean) });
+      markers = [];
+      continue;
+    }
+    if (/^\s*>\s*(`{3}|~{3})/.test(line)) throw new Error(`${file}:${at + 1}: no test looks at a block in a quotation`);
+    prose.push({ number: at + 1, text: line });
+    const comment = COMMENT.exec(line);
+    if (comment) markers.push(comment[1] ?? '');
+    else if (line.trim() !== '') markers = [];
+    const heading = HEADING.exec(line);
+    if (heading) {
+      const [, marks = '', title = ''] = heading;
+      headings.splice(marks.length - 1);
+      headings[marks.length - 1] = title;
+      const slug = slugOf(title);
+      const seen = named.get(slug) ?? 0;
+      named.set(slug, seen + 1);
+      anchors.add(seen === 0 ? slug : `${slug}-${seen}`);
+    }
+    for (const [, id = ''] of line.matchAll(/<a (?:id|name)="([^"]+)"/g)) anchors.add(id);
+  }
+  return { file, blocks, prose, anchors };
+}
+
+function isClosing(line: string | undefined, mark: string): boolean {
+  const trimmed = line?.trim() ?? '';
+  return trimmed.length >= mark.length && trimmed === (mark[0] ?? '').repeat(trimmed.length);
+}
+
+/** The anchor that GitHub gives a heading: lower case, without punctuation and marks, spaces as hyphens. */
+function slugOf(title: string): string {
+  return title
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+/** Where a block is, for whoever has to mend it. */
+export function placeOf({ file, line }: { readonly file: string; readonly line: number }): string {
+  return `${file}:${line}`;
+}

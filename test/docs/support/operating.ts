@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkCommand } from './command-table.ts';
+import { ROOT } from './pages.ts';
+import { coursegateCall } from './shell.ts';
+
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+/** Commands of npm itself. */
+const NPM = new Set(['ci', 'install', 'test', 'start', 'run', 'exec', 'audit', 'sbom', 'pack', 'outdated', 'ls']);
+
+/** Throws when `npm run` is asked for a script that package.json does not have. */
+export function checkNpm([program, ...words]: readonly string[]): void {
+  if (program !== 'npm') return;
+  const [verb = '', ...rest] = words.filter((word) => !word.startsWith('-'));
+  const script = verb === 'run' ? rest[0] : verb === 'test' || verb === 'start' ? verb : undefined;
+  if (script === undefined && !NPM.has(verb)) throw new Error(`npm has no command ${verb}`);
+  if (script !== undefined && scripts[script] === undefined) throw new Error(`package.json has no script ${script}`);
+}
+
+/** Throws unless the text is a unit file whose commands of ours exist. */
+export function checkUnit(text: string): void {
+  const lines = text.replace(/\\\n\s*/g, ' ').split('\n');
+  if (!lines.some((line) => /^\[(?:Unit|Service|Socket|Timer|Install)\]$/.test(line))) throw new Error('no section');
+  for (const line of lines) {
+    if (line.trim() === '' || /^[#;]/.test(line) || /^\[[A-Z][a-zA-Z]+\]$/.test(line)) continue;
+    const [, name, value = ''] = /^([A-Z][A-Za-z]+)=(.*)$/.exec(line) ?? [];
+    if (name === undefined) throw new Error(`no setting: ${line}`);
+    if (!/^Exec/.test(name)) continue;
+    const call = coursegateCall(value.replace(/^[-@:+!]+/, '').split(/\s+/));
+    if (call !== undefined) checkCommand(call);
+  }
+}
