@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Finding } from './problems.ts';
+import type { SourceFiles } from './source-files.ts';
 import { isTree, valueAt } from './tree.ts';
 
 /** A file that the configuration names, read. */
@@ -20,12 +20,12 @@ export interface AccountFiles {
 }
 
 /**
- * Reads the files of the `account` block. In: the block, not yet known to fit the schema, and how its paths are resolved;
+ * Reads the files of the `account` block. In: the block, not yet known to fit the schema, and the way to them;
  * `mappings` may have `*` in its last part. Out: the files (undefined when any cannot be read), mappings by name.
  */
 export async function readAccountFiles(
   account: unknown,
-  resolve: (path: string) => string,
+  files: SourceFiles,
 ): Promise<{ files: AccountFiles | undefined; findings: readonly Finding[] }> {
   const findings: Finding[] = [];
   if (!isTree(account)) return { files: undefined, findings };
@@ -34,8 +34,9 @@ export async function readAccountFiles(
     const pattern = valueAt(account, path);
     if (typeof pattern !== 'string' || pattern === '') return [];
     try {
-      const files = await expand(resolve(pattern));
-      if (files.length > 0) return await Promise.all(files.map(readText));
+      const found = await expand(pattern, files);
+      if (found.length > 0)
+        return await Promise.all(found.map(async (file) => ({ file, text: await files.text(file) })));
       findings.push({ path: ['account', ...path], at: 'value', message: `no file matches ${pattern}` });
     } catch (error) {
       findings.push({ path: ['account', ...path], at: 'value', message: `cannot read ${pattern}: ${reason(error)}` });
@@ -45,37 +46,35 @@ export async function readAccountFiles(
   const [schemas, mappings] = [await read('schema'), await read('mappings')];
   const [documents] = await read('documents', 'file');
   const [schema] = schemas;
-  const recorded = await readRecorded(valueAt(account, ['upstreamSchemas']), resolve);
+  const recorded = await readRecorded(valueAt(account, ['upstreamSchemas']), files);
   const complete = schema !== undefined && mappings.length > 0;
   return { files: complete ? { schema, mappings, recorded, documents } : undefined, findings };
 }
 
 /** A file that is not there is no mistake here: `account pull` makes it. Who needs it at start says so. */
-async function readRecorded(given: unknown, resolve: (path: string) => string): Promise<AccountFiles['recorded']> {
+async function readRecorded(given: unknown, files: SourceFiles): Promise<AccountFiles['recorded']> {
   if (!isTree(given)) return [];
   const named = Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return await Promise.all(
     named.map(async ([upstream, path]) => {
-      const file = resolve(path);
-      return { upstream, file, text: await readFile(file, 'utf8').catch(() => undefined) };
+      const file = files.resolve(path);
+      return { upstream, file, text: await files.text(path).catch(() => undefined) };
     }),
   );
 }
 
-async function expand(pattern: string): Promise<readonly string[]> {
+/** Out: absolute paths. */
+async function expand(given: string, files: SourceFiles): Promise<readonly string[]> {
+  const pattern = files.resolve(given);
   const last = basename(pattern);
   if (!last.includes('*')) return [pattern];
   const parts = last.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
   const fits = new RegExp(`^${parts.join('.*')}$`);
-  const names = await readdir(dirname(pattern));
+  const names = await files.names(dirname(pattern));
   return names
     .filter((name) => fits.test(name) && !name.startsWith('.'))
     .sort()
     .map((name) => join(dirname(pattern), name));
-}
-
-async function readText(file: string): Promise<TextFile> {
-  return { file, text: await readFile(file, 'utf8') };
 }
 
 /** Out: why a file could not be read, in words. */

@@ -3,6 +3,7 @@ import { PEM, readPem } from './pem.ts';
 import type { Finding } from './problems.ts';
 import { readNamed } from './secrets.ts';
 import type { Environment } from './setting.ts';
+import type { SourceFiles } from './source-files.ts';
 import { type Tree, valueAt } from './tree.ts';
 
 /** What `admin` names: kept out of the configuration, which may be printed. */
@@ -19,17 +20,17 @@ const SHORTEST = 32;
 export async function readAdminSecrets(
   tree: Tree,
   environment: Environment,
-  resolve: (path: string) => string,
+  files: SourceFiles,
 ): Promise<{ readonly secrets: AdminSecrets; readonly findings: readonly Finding[] }> {
   const shared = (name: string) =>
-    readNamed(valueAt(tree, ['admin', 'hmac', name]), ['admin', 'hmac', name], environment, resolve, (value) =>
+    readNamed(valueAt(tree, ['admin', 'hmac', name]), ['admin', 'hmac', name], environment, files, (value) =>
       value.length >= SHORTEST ? undefined : `must have ${SHORTEST} characters or more (openssl rand -base64 32)`,
     );
   const secret = await shared('secret');
   const previous = await shared('previous');
-  const cert = await readPem(tree, ['admin', 'mtls', 'cert'], PEM.certificate, resolve);
-  const key = await readPem(tree, ['admin', 'mtls', 'key'], PEM.key, resolve);
-  const clientCa = await readPem(tree, ['admin', 'mtls', 'clientCa'], PEM.authority, resolve);
+  const cert = await readPem(tree, ['admin', 'mtls', 'cert'], PEM.certificate, files);
+  const key = await readPem(tree, ['admin', 'mtls', 'key'], PEM.key, files);
+  const clientCa = await readPem(tree, ['admin', 'mtls', 'clientCa'], PEM.authority, files);
   const complete =
     cert.value === undefined || key.value === undefined || clientCa.value === undefined
       ? undefined

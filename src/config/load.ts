@@ -30,6 +30,7 @@ import {
   readSealingSecret,
 } from './secrets.ts';
 import type { Environment } from './setting.ts';
+import { type SourceFiles, sourceFiles } from './source-files.ts';
 import { checkTools } from './tool-checks.ts';
 import { readToolsFile } from './tools-file.ts';
 import { formatPath, isTree, merge, type Tree } from './tree.ts';
@@ -43,6 +44,8 @@ export interface LoadOptions {
   readonly environment: Environment;
   /** Laid over everything else, from code: the demo's ports. */
   readonly overrides?: Tree;
+  /** What it reads with, for who wants to know of which files even when it throws. */
+  readonly sources?: SourceFiles;
 }
 
 export interface LoadedConfig {
@@ -76,8 +79,8 @@ export interface LoadedConfig {
   /** The files of the Account API; undefined when it is not served. */
   readonly accountFiles: AccountFiles | undefined;
   readonly accountConfig: AccountConfig;
-  /** Resolves a path written in the file against the file's folder. */
-  readonly resolve: (path: string) => string;
+  /** All that was read for it. */
+  readonly sources: SourceFiles;
   /** What is only found out while parts are built, as the error that a mistake of the files is. */
   readonly mistaken: (findings: readonly Finding[]) => ConfigError;
 }
@@ -86,16 +89,16 @@ export interface LoadedConfig {
  * Loads the configuration: the bundled scope catalogue, under the profile, under the operator's file, under the
  * environment, under the overrides. Paths in the result are absolute. Throws ConfigError with every mistake at once.
  */
-export async function loadConfig({ file, environment, overrides = {} }: LoadOptions): Promise<LoadedConfig> {
-  const operator = await readYamlFile(file, file);
+export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const { file, environment, overrides = {}, sources: files = sourceFilesOf(file) } = options;
+  const absolute = resolvePath(file);
+  const operator = await readYamlFile(file, () => files.text(absolute));
   const scopes = await readBundled(SCOPES_FILE);
   const fromEnvironment = readEnvironment(environment, merge(scopes.tree, operator.tree) as Tree);
   const chosen = { file: operator, environment: fromEnvironment.layer, overrides: codeLayer(overrides) };
   const wanted = merge(merge(operator.tree, fromEnvironment.layer.tree), overrides) as Tree;
   const { profile, findings: profileFindings } = chooseProfile(wanted.profile);
-  const absolute = resolvePath(file);
-  const resolve = (path: string) => resolvePath(dirname(absolute), path);
-  const tools = await readToolsFile(wanted, resolve);
+  const tools = await readToolsFile(wanted, files);
   const layers: Layers = {
     scopes,
     profile: await readBundled(profileFile(profile)),
@@ -105,19 +108,19 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
   const tree = withoutUnaskedAccount(mergeLayers(layers), layers);
 
   const parsed = configSchema.safeParse(tree);
-  const account = await readAccountFiles(isServed(tree.account) ? tree.account : undefined, resolve);
-  const accountConfig = await readAccountConfig(tree, environment, resolve);
-  const secret = await readSealingSecret(tree.secret, environment, resolve);
-  const redis = await readRedisSecrets(tree, environment, resolve);
-  const admin = await readAdminSecrets(tree, environment, resolve);
-  const initialAccessToken = await readInitialAccessToken(tree, environment, resolve);
-  const login = await readLoginSecrets(tree, environment, resolve);
-  const recheckKey = await readRecheckKey(tree, environment, resolve);
-  const members = await readMembersFile(tree, resolve);
-  const logo = await readLogo(tree, resolve);
-  const upstreamSecrets = await readUpstreamSecrets(tree, environment, resolve);
-  const upstreamDocuments = await readUpstreamDocuments(tree, resolve);
-  const resourceServers = await readResourceServerSecrets(tree, environment, resolve);
+  const account = await readAccountFiles(isServed(tree.account) ? tree.account : undefined, files);
+  const accountConfig = await readAccountConfig(tree, environment, files);
+  const secret = await readSealingSecret(tree.secret, environment, files);
+  const redis = await readRedisSecrets(tree, environment, files);
+  const admin = await readAdminSecrets(tree, environment, files);
+  const initialAccessToken = await readInitialAccessToken(tree, environment, files);
+  const login = await readLoginSecrets(tree, environment, files);
+  const recheckKey = await readRecheckKey(tree, environment, files);
+  const members = await readMembersFile(tree, files);
+  const logo = await readLogo(tree, files);
+  const upstreamSecrets = await readUpstreamSecrets(tree, environment, files);
+  const upstreamDocuments = await readUpstreamDocuments(tree, files);
+  const resourceServers = await readResourceServerSecrets(tree, environment, files);
   const findings = [
     ...profileFindings,
     ...(parsed.success ? [] : readIssues(parsed.error.issues, tree)),
@@ -156,7 +159,7 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
 
   return {
-    config: withIdentityFieldsDropped(withAbsolutePaths(parsed.data, resolve)),
+    config: withIdentityFieldsDropped(withAbsolutePaths(parsed.data, files.resolve)),
     profile,
     file: absolute,
     secret: secret.value,
@@ -172,14 +175,19 @@ export async function loadConfig({ file, environment, overrides = {} }: LoadOpti
     resourceServers: resourceServers.values,
     accountFiles: account.files,
     accountConfig: accountConfig.value,
-    resolve,
+    sources: files,
     mistaken: (late) => new ConfigError(sorted(locate(late, layers), file)),
   };
 }
 
-async function readYamlFile(file: string, shown: string): Promise<YamlLayer> {
+/** The way to the files of a configuration that nothing was read of yet. */
+function sourceFilesOf(file: string): SourceFiles {
+  return sourceFiles(dirname(resolvePath(file)));
+}
+
+async function readYamlFile(shown: string, read: () => Promise<string>): Promise<YamlLayer> {
   try {
-    return readYaml(shown, await readFile(file, 'utf8'));
+    return readYaml(shown, await read());
   } catch (error) {
     throw new ConfigError([{ file: shown, line: 0, column: 0, path: '', message: `cannot be read: ${reason(error)}` }]);
   }
@@ -187,7 +195,7 @@ async function readYamlFile(file: string, shown: string): Promise<YamlLayer> {
 
 async function readBundled(url: URL): Promise<YamlLayer> {
   const file = fileURLToPath(url);
-  return await readYamlFile(file, relative('.', file));
+  return await readYamlFile(relative('.', file), () => readFile(file, 'utf8'));
 }
 
 /** A profile may speak of the Account API (`enabled`), but only an operator can say what it is made from. */

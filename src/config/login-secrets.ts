@@ -2,6 +2,7 @@ import { databaseUrlProblem } from './database-login.ts';
 import type { Finding } from './problems.ts';
 import { readNamed, secretReferences } from './secrets.ts';
 import type { Environment } from './setting.ts';
+import type { SourceFiles } from './source-files.ts';
 import { formatPath, type Tree } from './tree.ts';
 
 /** What a backend and we sign for each other with: as much as an HMAC-SHA-256 key takes. */
@@ -17,7 +18,7 @@ export interface LoginSecrets {
 export async function readLoginSecrets(
   tree: Tree,
   environment: Environment,
-  resolve: (path: string) => string,
+  files: SourceFiles,
 ): Promise<LoginSecrets> {
   const places = [...secretReferences(tree.login, ['login'])];
   const named = await Promise.all(
@@ -30,7 +31,7 @@ export async function readLoginSecrets(
           : place === 'login.secret' && value.length < SIGNING_CHARACTERS
             ? tooShort
             : undefined;
-      return [place, await readNamed(reference, path, environment, resolve, problemOf)] as const;
+      return [place, await readNamed(reference, path, environment, files, problemOf)] as const;
     }),
   );
   return {

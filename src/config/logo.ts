@@ -1,6 +1,6 @@
-import { readFile, stat } from 'node:fs/promises';
 import { reason } from './account-files.ts';
 import type { Finding } from './problems.ts';
+import { FileTooLarge, type SourceFiles } from './source-files.ts';
 import { type Tree, valueAt } from './tree.ts';
 
 /** The picture beside the school's name, read. */
@@ -17,12 +17,12 @@ const SVG = /^\uFEFF?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--[\s\S]*?-->\s*|<!DOCTYPE[^>
 const PATH = ['pages', 'logo', 'file'];
 
 /**
- * Reads the file of `pages.logo`. In: the merged settings, not yet known to fit the schema, and how a path written in
- * them is resolved. Out: the picture (undefined when there is none or it cannot be used), and what is wrong with it.
+ * Reads the file of `pages.logo`. In: the merged settings, not yet known to fit the schema, and the way to its
+ * file. Out: the picture (undefined when there is none or it cannot be used), and what is wrong with it.
  */
 export async function readLogo(
   tree: Tree,
-  resolve: (path: string) => string,
+  files: SourceFiles,
 ): Promise<{ value: Logo | undefined; findings: readonly Finding[] }> {
   const file = valueAt(tree, PATH);
   if (typeof file !== 'string' || file === '') return { value: undefined, findings: [] };
@@ -31,12 +31,12 @@ export async function readLogo(
     findings: [{ path: PATH, at: 'value' as const, message }],
   });
   try {
-    const { size } = await stat(resolve(file));
-    if (size > LONGEST) return refused(`${file} has ${size} bytes; at most ${LONGEST} (64 KiB) are taken`);
-    const bytes = await readFile(resolve(file));
+    const bytes = await files.bytes(file, LONGEST);
     const type = typeOf(bytes);
     return type === undefined ? refused(`${file} is neither SVG nor PNG`) : { value: { type, bytes }, findings: [] };
   } catch (error) {
+    if (error instanceof FileTooLarge)
+      return refused(`${file} has ${error.size} bytes; at most ${LONGEST} (64 KiB) are taken`);
     return refused(`cannot read ${file}: ${reason(error)}`);
   }
 }

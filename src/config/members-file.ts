@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { passwordHashProblem } from '../login/password-hash.ts';
 import { foldAccountName } from '../oauth/account-name.ts';
@@ -7,6 +6,7 @@ import { reason } from './account-files.ts';
 import { readYaml } from './document.ts';
 import { readIssues } from './issues.ts';
 import { type Finding, type Problem, problemAt } from './problems.ts';
+import type { SourceFiles } from './source-files.ts';
 import { type Tree, valueAt } from './tree.ts';
 
 const passwordHash = z.string().superRefine((encoded, context) => {
@@ -59,12 +59,12 @@ export function parseMembers(file: string, source: string): MembersFile {
 }
 
 /**
- * Reads the file that `login.file` names. In: the settings, not yet known to fit the schema, and how their paths are
- * resolved. Out: the members, undefined when there is no such file or it cannot be used, and what is wrong with it.
+ * Reads the file that `login.file` names. In: the settings, not yet known to fit the schema, and the way to the
+ * file. Out: the members, undefined when there is no such file or it cannot be used, and what is wrong with it.
  */
 export async function readMembersFile(
   tree: Tree,
-  resolve: (path: string) => string,
+  files: SourceFiles,
 ): Promise<MembersFile & { readonly findings: readonly Finding[] }> {
   const path = ['login', 'file'];
   const file = valueAt(tree, path);
@@ -72,7 +72,7 @@ export async function readMembersFile(
     return { members: undefined, problems: [], findings: [] };
   }
   try {
-    return { ...parseMembers(resolve(file), await readFile(resolve(file), 'utf8')), findings: [] };
+    return { ...parseMembers(files.resolve(file), await files.text(file)), findings: [] };
   } catch (error) {
     const message = `cannot read ${file}: ${reason(error)}`;
     return { members: undefined, problems: [], findings: [{ path, at: 'value', message }] };

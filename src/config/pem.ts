@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { reason } from './account-files.ts';
 import type { Finding } from './problems.ts';
 import type { NamedSecret } from './secrets.ts';
+import type { SourceFiles } from './source-files.ts';
 import { type Tree, valueAt } from './tree.ts';
 
 /** What a PEM file may begin with. */
@@ -16,13 +16,13 @@ export async function readPem(
   tree: Tree,
   path: Finding['path'],
   label: RegExp,
-  resolve: (path: string) => string,
+  files: SourceFiles,
 ): Promise<NamedSecret> {
   const file = valueAt(tree, path);
   if (typeof file !== 'string' || file === '') return { value: undefined, findings: [] };
   const wrong = (message: string) => ({ value: undefined, findings: [{ path, at: 'value' as const, message }] });
   try {
-    const text = await readFile(resolve(file), 'utf8');
+    const text = await files.text(file);
     return label.test(text) ? { value: text, findings: [] } : wrong(`${file} holds no such thing in PEM`);
   } catch (error) {
     return wrong(`${file} cannot be read: ${reason(error)}`);

@@ -2,6 +2,7 @@ import { PEM, readPem } from './pem.ts';
 import type { Finding } from './problems.ts';
 import { readNamed } from './secrets.ts';
 import type { Environment } from './setting.ts';
+import type { SourceFiles } from './source-files.ts';
 import { type Tree, valueAt } from './tree.ts';
 
 /** What a redis store's settings name: kept out of the configuration, which may be printed. */
@@ -18,12 +19,12 @@ export interface RedisSecrets {
 export async function readRedisSecrets(
   tree: Tree,
   environment: Environment,
-  resolve: (path: string) => string,
+  files: SourceFiles,
 ): Promise<{ readonly secrets: RedisSecrets | undefined; readonly findings: readonly Finding[] }> {
   if (valueAt(tree, ['store', 'kind']) !== 'redis') return { secrets: undefined, findings: [] };
   const named = (key: string, problemOf: (value: string) => string | undefined = () => undefined) =>
-    readNamed(valueAt(tree, ['store', key]), ['store', key], environment, resolve, problemOf);
-  const pem = (key: string, label: RegExp) => readPem(tree, ['store', 'tls', key], label, resolve);
+    readNamed(valueAt(tree, ['store', key]), ['store', key], environment, files, problemOf);
+  const pem = (key: string, label: RegExp) => readPem(tree, ['store', 'tls', key], label, files);
 
   const url = await named('url', (value) =>
     /^(rediss?:\/\/[^/]|unix:\/\/\/)/.test(value) && URL.canParse(value)

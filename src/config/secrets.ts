@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import type { Finding } from './problems.ts';
 import { type SecretReference, secretReference } from './secret-reference.ts';
 import type { Environment } from './setting.ts';
+import type { SourceFiles } from './source-files.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
 /** Why a secret cannot be read. The message names where it was looked for, never what was found. */
@@ -10,17 +10,17 @@ export class SecretError extends Error {
 }
 
 /**
- * Reads a secret where the configuration says it is. In: the reference, the environment, and how a path written in the
- * configuration is resolved. Out: the secret, without the one newline that editors and `echo` leave at its end. Throws
+ * Reads a secret where the configuration says it is. In: the reference, the environment, and the way to
+ * its file. Out: the secret, without the one newline that editors and `echo` leave at its end. Throws
  * SecretError when it is missing or empty; `loadConfig` turns that into a ConfigError with the place of the reference.
  */
 export async function readSecret(
   reference: SecretReference,
   environment: Environment,
-  resolve: (path: string) => string,
+  files: SourceFiles,
 ): Promise<string> {
   const found =
-    'env' in reference ? (environment[reference.env] ?? missing(reference)) : await fromFile(reference, resolve);
+    'env' in reference ? (environment[reference.env] ?? missing(reference)) : await fromFile(reference, files);
   const secret = found.replace(/\r?\n$/, '');
   if (secret === '') throw new SecretError(`${nameOf(reference)} is empty`);
   return secret;
@@ -42,9 +42,9 @@ export interface NamedSecret {
 export function readSealingSecret(
   reference: unknown,
   environment: Environment,
-  resolve: (path: string) => string,
+  files: SourceFiles,
 ): Promise<NamedSecret> {
-  return readNamed(reference, ['secret'], environment, resolve, (value) => {
+  return readNamed(reference, ['secret'], environment, files, (value) => {
     const bytes = Buffer.byteLength(value);
     const enough = `at least ${SEALING_BYTES} are needed (openssl rand -base64 32)`;
     return bytes >= SEALING_BYTES ? undefined : `has ${bytes} bytes; ${enough}`;
@@ -54,12 +54,8 @@ export function readSealingSecret(
 const INITIAL_ACCESS_TOKEN = ['clients', 'registration', 'initialAccessToken'];
 
 /** Reads the token that apps must bring to register, in the same way: it must be one that a Bearer header can carry. */
-export function readInitialAccessToken(
-  tree: Tree,
-  environment: Environment,
-  resolve: (path: string) => string,
-): Promise<NamedSecret> {
-  return readNamed(valueAt(tree, INITIAL_ACCESS_TOKEN), INITIAL_ACCESS_TOKEN, environment, resolve, (value) =>
+export function readInitialAccessToken(tree: Tree, environment: Environment, files: SourceFiles): Promise<NamedSecret> {
+  return readNamed(valueAt(tree, INITIAL_ACCESS_TOKEN), INITIAL_ACCESS_TOKEN, environment, files, (value) =>
     /^[A-Za-z0-9._~+/-]{16,}=*$/.test(value)
       ? undefined
       : 'must be 16 or more letters, digits or -._~+/ (openssl rand -base64 32)',
@@ -69,12 +65,8 @@ export function readInitialAccessToken(
 const RECHECK_KEY = ['login', 'recheck', 'key', 'secret'];
 
 /** Reads the key that shows a backend that the gate asks: it must be one that a header field can carry. */
-export function readRecheckKey(
-  tree: Tree,
-  environment: Environment,
-  resolve: (path: string) => string,
-): Promise<NamedSecret> {
-  return readNamed(valueAt(tree, RECHECK_KEY), RECHECK_KEY, environment, resolve, (value) =>
+export function readRecheckKey(tree: Tree, environment: Environment, files: SourceFiles): Promise<NamedSecret> {
+  return readNamed(valueAt(tree, RECHECK_KEY), RECHECK_KEY, environment, files, (value) =>
     /^[\x21-\x7E]{16,4096}$/.test(value)
       ? undefined
       : 'must be 16 or more visible ASCII characters, without spaces (openssl rand -base64 32)',
@@ -91,14 +83,14 @@ export interface NamedSecrets {
 export async function readResourceServerSecrets(
   tree: Tree,
   environment: Environment,
-  resolve: (path: string) => string,
+  files: SourceFiles,
 ): Promise<NamedSecrets> {
   const servers = valueAt(tree, ['clients', 'resourceServers']);
   const read = Object.keys(isTree(servers) ? servers : {}).map(async (name) => {
     const path = ['clients', 'resourceServers', name, 'secret'];
     const tooShort = `must have ${SEALING_BYTES} characters or more (openssl rand -base64 32)`;
     const problemOf = (value: string) => (value.length >= SEALING_BYTES ? undefined : tooShort);
-    return [name, await readNamed(valueAt(tree, path), path, environment, resolve, problemOf)] as const;
+    return [name, await readNamed(valueAt(tree, path), path, environment, files, problemOf)] as const;
   });
   const named = await Promise.all(read);
   return {
@@ -117,7 +109,7 @@ export interface AccountConfig {
 export async function readAccountConfig(
   tree: Tree,
   environment: Environment,
-  resolve: (path: string) => string,
+  files: SourceFiles,
 ): Promise<{ readonly value: AccountConfig; readonly findings: readonly Finding[] }> {
   const given = valueAt(tree, ['account', 'config']);
   const open: Record<string, string | number | boolean> = {};
@@ -126,7 +118,7 @@ export async function readAccountConfig(
   for (const [name, value] of Object.entries(isTree(given) ? given : {})) {
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') open[name] = value;
     else {
-      const read = await readNamed(value, ['account', 'config', name], environment, resolve, () => undefined);
+      const read = await readNamed(value, ['account', 'config', name], environment, files, () => undefined);
       if (read.value !== undefined) secret[name] = read.value;
       findings.push(...read.findings);
     }
@@ -139,13 +131,13 @@ export async function readNamed(
   reference: unknown,
   path: Finding['path'],
   environment: Environment,
-  resolve: (path: string) => string,
+  files: SourceFiles,
   problemOf: (value: string) => string | undefined,
 ): Promise<NamedSecret> {
   const parsed = secretReference.safeParse(reference);
   if (!parsed.success) return { value: undefined, findings: [] };
   try {
-    const value = await readSecret(parsed.data, environment, resolve);
+    const value = await readSecret(parsed.data, environment, files);
     const problem = problemOf(value);
     if (problem === undefined) return { value, findings: [] };
     throw new SecretError(`${nameOf(parsed.data)} ${problem}`);
@@ -166,9 +158,9 @@ export function* secretReferences(
     for (const [name, one] of Object.entries(value)) yield* secretReferences(one, [...path, name]);
 }
 
-async function fromFile(reference: { readonly file: string }, resolve: (path: string) => string): Promise<string> {
+async function fromFile(reference: { readonly file: string }, files: SourceFiles): Promise<string> {
   try {
-    return await readFile(resolve(reference.file), 'utf8');
+    return await files.text(reference.file);
   } catch {
     return missing(reference);
   }

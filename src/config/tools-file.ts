@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { reason } from './account-files.ts';
 import { type Layer, readYaml } from './document.ts';
 import type { Finding, Problem } from './problems.ts';
+import type { SourceFiles } from './source-files.ts';
 import { type Tree, valueAt } from './tree.ts';
 
 interface ToolsFile {
@@ -11,21 +11,21 @@ interface ToolsFile {
 }
 
 /**
- * Reads the file that `mcp.file` names, as settings under `mcp`. In: the operator's settings, and how their paths are
- * resolved. Out: the layer, empty when there is none, with what is wrong with it as YAML.
+ * Reads the file that `mcp.file` names, as settings under `mcp`. In: the operator's settings, and the way to the
+ * file. Out: the layer, empty when there is none, with what is wrong with it as YAML.
  */
-export async function readToolsFile(settings: Tree, resolve: (path: string) => string): Promise<ToolsFile> {
+export async function readToolsFile(settings: Tree, files: SourceFiles): Promise<ToolsFile> {
   const file = valueAt(settings, ['mcp', 'file']);
   const nothing: Layer = { tree: {}, place: () => ({ file: String(file), line: 0, column: 0 }) };
   if (typeof file !== 'string' || file === '') return { layer: nothing, problems: [], findings: [] };
   let text: string;
   try {
-    text = await readFile(resolve(file), 'utf8');
+    text = await files.text(file);
   } catch (error) {
     const message = `cannot read ${file}: ${reason(error)}`;
     return { layer: nothing, problems: [], findings: [{ path: ['mcp', 'file'], at: 'value', message }] };
   }
-  const { tree, problems, place } = readYaml(resolve(file), text);
+  const { tree, problems, place } = readYaml(files.resolve(file), text);
   // The parser guesses from a syntax error on: what it guessed is not judged as well.
   const layer: Layer = {
     tree: problems.length > 0 ? {} : { mcp: tree },

@@ -1,7 +1,7 @@
-import { readFile, stat } from 'node:fs/promises';
 import { reason } from './account-files.ts';
 import { readYaml } from './document.ts';
 import type { Finding } from './problems.ts';
+import { FileTooLarge, type SourceFiles } from './source-files.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
 const LARGEST = 4 * 1024 ** 2;
@@ -10,11 +10,11 @@ const DEEPEST = 128;
 
 /**
  * Reads the OpenAPI documents that `upstreams.*.openapi.file` names. In: the merged settings, not yet known to fit the
- * schema, and how their paths are resolved. Out: the documents by upstream, and what is wrong with the files.
+ * schema, and the way to the files. Out: the documents by upstream, and what is wrong with the files.
  */
 export async function readUpstreamDocuments(
   tree: Tree,
-  resolve: (path: string) => string,
+  files: SourceFiles,
 ): Promise<{ values: ReadonlyMap<string, Tree>; findings: readonly Finding[] }> {
   const values = new Map<string, Tree>();
   const findings: Finding[] = [];
@@ -24,19 +24,16 @@ export async function readUpstreamDocuments(
     if (typeof file !== 'string' || file === '') continue;
     const wrong = (message: string) => findings.push({ path, at: 'value', message });
     try {
-      const { size } = await stat(resolve(file));
-      if (size > LARGEST) {
-        wrong(`${file} has ${size} bytes; at most ${LARGEST} (4 MiB) are taken`);
-        continue;
-      }
-      const document = readYaml(resolve(file), await readFile(resolve(file), 'utf8'));
+      const bytes = await files.bytes(file, LARGEST);
+      const document = readYaml(files.resolve(file), bytes.toString('utf8'));
       const [problem] = document.problems;
       const message =
         problem === undefined ? openapiProblem(document.tree) : `line ${problem.line}: ${problem.message}`;
       if (message === undefined) values.set(name, document.tree);
       else wrong(`${file}: ${message}`);
     } catch (error) {
-      wrong(`cannot read ${file}: ${reason(error)}`);
+      if (error instanceof FileTooLarge) wrong(`${file} has ${error.size} bytes; at most ${LARGEST} (4 MiB) are taken`);
+      else wrong(`cannot read ${file}: ${reason(error)}`);
     }
   }
   return { values, findings };

@@ -1,12 +1,13 @@
 import { type NamedSecrets, readNamed, secretReferences } from './secrets.ts';
 import type { Environment } from './setting.ts';
+import type { SourceFiles } from './source-files.ts';
 import { formatPath, isTree, type Tree, valueAt } from './tree.ts';
 
 /** Reads every secret that the credential of an upstream names: other files of it are no secrets. Out: them by where they are named, as `formatPath` writes it. */
 export async function readUpstreamSecrets(
   tree: Tree,
   environment: Environment,
-  resolve: (path: string) => string,
+  files: SourceFiles,
 ): Promise<NamedSecrets> {
   const problemOf = (value: string) =>
     /^[\x21-\x7E]{8,4096}$/.test(value) ? undefined : 'must be 8 or more visible ASCII characters, without spaces';
@@ -19,7 +20,7 @@ export async function readUpstreamSecrets(
   const named = await Promise.all(
     references.map(
       async ({ path, reference }) =>
-        [formatPath(path), await readNamed(reference, path, environment, resolve, problemOf)] as const,
+        [formatPath(path), await readNamed(reference, path, environment, files, problemOf)] as const,
     ),
   );
   return {

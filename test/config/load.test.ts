@@ -230,10 +230,10 @@ describe('layers', () => {
 
 describe('paths', () => {
   it('are resolved against the folder of the file', async () => {
-    const { config, file, resolve } = await load(SMALL);
+    const { config, file, sources } = await load(SMALL);
     const folder = join(file, '..');
     expect(config.store).toEqual({ kind: 'sqlite', path: join(folder, 'data/gate.db') });
-    expect(resolve('../x')).toBe(join(folder, '../x'));
-    expect(resolve('/etc/x')).toBe('/etc/x');
+    expect(sources.resolve('../x')).toBe(join(folder, '../x'));
+    expect(sources.resolve('/etc/x')).toBe('/etc/x');
   });
 });

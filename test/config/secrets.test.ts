@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readSecret, SecretError } from '../../src/config/secrets.ts';
+import { sourceFiles } from '../../src/config/source-files.ts';
 import { load, mistakes, SMALL } from './fixture.ts';
 
 const KEY = 'k'.repeat(32);
-const asIs = (path: string) => path;
+const anywhere = sourceFiles('.');
 
 describe('secret', () => {
   it('is read from the environment', async () => {
@@ -133,8 +134,8 @@ describe('the secret of a resource server', () => {
 
 describe('readSecret', () => {
   it('takes a secret of any length, but not none', async () => {
-    expect(await readSecret({ env: 'A' }, { A: 'x' }, asIs)).toBe('x');
-    await expect(readSecret({ env: 'B' }, { A: 'x' }, asIs)).rejects.toThrow(SecretError);
-    await expect(readSecret({ env: 'A' }, { A: '\n' }, asIs)).rejects.toThrow('environment variable A is empty');
+    expect(await readSecret({ env: 'A' }, { A: 'x' }, anywhere)).toBe('x');
+    await expect(readSecret({ env: 'B' }, { A: 'x' }, anywhere)).rejects.toThrow(SecretError);
+    await expect(readSecret({ env: 'A' }, { A: '\n' }, anywhere)).rejects.toThrow('environment variable A is empty');
   });
 });
