@@ -6,8 +6,8 @@ import type { Foundation } from './foundation.ts';
 import type { Interfaces } from './interfaces.ts';
 import { adminHandler } from './operations/admin.ts';
 import { FIRST_QUERY } from './operations/graphiql/first-query.ts';
+import { createHealth } from './operations/health.ts';
 import type { Observer } from './operations/observe/observer.ts';
-import { createReadiness } from './operations/readiness.ts';
 
 export interface AdminParts {
   readonly foundation: Foundation;
@@ -23,10 +23,19 @@ export interface AdminParts {
 export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<typeof adminHandler> {
   const { config } = loaded;
   const { server, observer, draining } = parts;
-  const { store, counters, probe, metrics, audit, clock, log } = parts.foundation;
+  const { store, counters, keyring, probe, metrics, audit, clock, log } = parts.foundation;
   const { account } = parts.interfaces;
   return adminHandler({
-    readiness: createReadiness({ probeStore: probe, draining, observing: observer !== undefined, log }),
+    health: createHealth({
+      probeStore: probe,
+      store: config.store.kind,
+      signing: () => keyring.signing(),
+      config: { routes: config.routes.length, profile: loaded.profile },
+      draining,
+      observing: observer !== undefined,
+      uptime: () => performance.now() / 1000,
+      log,
+    }),
     observer,
     rotateKeys: () => server.rotateKeys(),
     metrics: metrics.exposition,

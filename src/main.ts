@@ -23,6 +23,11 @@ const COMMANDS: readonly Entry[] = [
     load: () => import('./commands/check.ts'),
   },
   {
+    name: 'health',
+    description: 'ask the running gate whether all is well: exits 0, 1 when it is not, 69 when no gate answers',
+    load: () => import('./commands/health.ts'),
+  },
+  {
     name: 'init',
     description: 'look at your site, and write the configuration, the drop-in and the lines for the web server',
     load: () => import('./commands/init.ts'),

@@ -36,6 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'account',
     'mcp',
     'operations',
+    'authorization-server/administration',
     'connect',
     'doctor',
     'setup',

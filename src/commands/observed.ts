@@ -1,14 +1,20 @@
+import { adminClient, type GateFlags } from './admin-client.ts';
 import { type Define, examples } from './command.ts';
+import { CommandFailure } from './failure.ts';
+import { gateOptions } from './gate-options.ts';
 
 export const define: Define = (command, { print, environment }) => {
-  command
-    .requiredOption('--config <file>', 'the configuration file of the gate that runs')
+  gateOptions(command)
     .option('--json', 'print everything that was counted, as JSON', false)
     .addHelpText('after', examples('coursegate observed --config coursegate.yaml'))
-    .action(async ({ config: file, json }: { config: string; json: boolean }) => {
-      const { loadConfig } = await import('../config/load.ts');
-      const { askObserved } = await import('../operations/observe/ask-observed.ts');
-      const { config } = await loadConfig({ file, environment });
-      print(await askObserved(config, json ? 'json' : 'yaml'));
+    .action(async ({ json, ...flags }: GateFlags & { readonly json: boolean }) => {
+      const gate = await adminClient(flags, environment);
+      const { status, text } = await gate.ask(json ? '/observed.json' : '/observed');
+      if (status !== 200) {
+        throw new CommandFailure(`${gate.address} says: ${text.trim().slice(0, 200)}`, {
+          next: 'coursegate init --observe --upstream URL   (it writes a configuration that watches)',
+        });
+      }
+      print(text);
     });
 };

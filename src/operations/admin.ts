@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { writeAnswer } from '../http/answer.ts';
 import { GRAPHIQL_PATHS, graphiqlFile } from './graphiql/graphiql.ts';
 import type { GraphiqlOptions } from './graphiql/page.ts';
+import { type Health, type HealthChecks, healthLines } from './health.ts';
 import type { Observer } from './observe/observer.ts';
-import type { Readiness } from './readiness.ts';
 
 export interface AdminOptions {
-  readonly readiness: () => Promise<Readiness>;
+  readonly health: HealthChecks;
   readonly rotateKeys: () => Promise<void>;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** Undefined: the routes are enforced, and nothing is watched. */
@@ -32,11 +32,12 @@ const JSON_TYPE = 'application/json';
 
 interface Entry {
   readonly methods: readonly string[];
-  readonly say: () => Promise<Said>;
+  readonly say: (request: IncomingMessage) => Promise<Said>;
 }
 
 /**
- * The admin listener. `/livez` says that the process runs; `/readyz` that it may be sent requests. `/metrics` is for
+ * The admin listener. `/livez` says that the process runs; `/readyz` that it may be sent requests; with `?verbose` both
+ * list what was looked at, as JSON for who accepts that. `/metrics` is for
  * Prometheus. `/keys/rotate` moves on to the next signing key. `/observed`
  * gives the routes that observe mode proposes, `/observed.json` all that it counted. `/graphiql` is a page for people who write against the
  * Account API. These ask nobody who calls: the listener is on loopback, and takes nothing from a browser's page. The
@@ -44,14 +45,8 @@ interface Entry {
  */
 export function adminHandler(options: AdminOptions) {
   const table: Readonly<Record<string, Entry>> = {
-    '/livez': { methods: ['GET', 'HEAD'], say: async () => ({ status: 200, text: 'ok' }) },
-    '/readyz': {
-      methods: ['GET', 'HEAD'],
-      async say() {
-        const { ready, text } = await options.readiness();
-        return { status: ready ? 200 : 503, text };
-      },
-    },
+    '/livez': { methods: ['GET', 'HEAD'], say: async (request) => told(request, options.health.live()) },
+    '/readyz': { methods: ['GET', 'HEAD'], say: async (request) => told(request, await options.health.ready()) },
     '/metrics': {
       methods: ['GET', 'HEAD'],
       say: async () => ({ status: 200, ...(await options.metrics()) }),
@@ -94,8 +89,20 @@ export function adminHandler(options: AdminOptions) {
       return send(response, { status: 405, text: 'method not allowed' }, { allow: entry.methods.join(', ') });
     }
     if (fromPage) return send(response, { status: 403, text: 'not from a browser' });
-    send(response, await entry.say().catch(() => ({ status: 503, text: 'the store cannot be reached' })));
+    send(response, await entry.say(request).catch(() => ({ status: 503, text: 'the store cannot be reached' })));
   };
+}
+
+/** In: `/readyz`, `/readyz?verbose`. */
+function told({ url = '', headers }: IncomingMessage, health: Health): Said {
+  const [path = '', query = ''] = url.split('?', 2);
+  const status = health.ok ? 200 : 503;
+  if (!new URLSearchParams(query).has('verbose')) return { status, text: health.text };
+  if (headers.accept?.includes(JSON_TYPE) === true) {
+    const { ok, checks } = health;
+    return { status, contentType: JSON_TYPE, text: JSON.stringify({ ok, checks }) };
+  }
+  return { status, text: healthLines(health, path.slice(1)) };
 }
 
 function send(response: ServerResponse, said: Said, more: Record<string, string> = {}): void {

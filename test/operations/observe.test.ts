@@ -309,7 +309,7 @@ describe('coursegate observed', () => {
 
   it('says so when no gate answers', async () => {
     const none = runCommand(['observed', '--config', write(config(await freePort(), OBSERVE))]);
-    expect(await none.exited).toBe(1);
+    expect(await none.exited).toBe(69);
     expect(none.stdout()).toBe('');
     expect(none.stderr()).toMatch(/No gate answers at http:\/\/127\.0\.0\.1:/);
   });

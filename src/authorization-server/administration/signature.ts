@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** The field that a signed command carries: `t=<Unix seconds>,n=<nonce>,v1=<64 hexadecimal digits>`. */
 export const SIGNATURE_FIELD = 'coursegate-signature';
@@ -37,16 +37,38 @@ export function verifySignature(
     return refused('Coursegate-Signature must be t=<Unix seconds>,n=<16 or more letters and digits>,v1=<hex>');
   if (Math.abs(now - Number(time)) > WINDOW)
     return refused(`the command was signed more than ${WINDOW} seconds from now, which is ${now} by our clock`);
-  const digest = createHash('sha256').update(body).digest('hex');
-  const text = ['coursegate-v1', time, nonce, `${method} ${target}`, digest].join('\n');
+  const text = signedText({ time, nonce, method, target, body });
   const given = Buffer.from(shown, 'hex');
   // Every secret is tried, so that the time taken does not tell which one it was.
-  const matching = secrets.filter((secret) =>
-    timingSafeEqual(createHmac('sha256', secret).update(text).digest(), given),
-  );
+  const matching = secrets.filter((secret) => timingSafeEqual(hmac(text, secret), given));
   return matching.length > 0
     ? { kind: 'valid', mark: shown }
     : refused('the signature is not the one of this method, path, body and time under the shared secret');
+}
+
+/** Out: the field that `verifySignature` takes once. In: Unix seconds. */
+export function signCommand(
+  { method, target, body }: Pick<SignedCommand, 'method' | 'target' | 'body'>,
+  secret: string,
+  now: number,
+): string {
+  const nonce = randomBytes(16).toString('hex');
+  const text = signedText({ time: String(now), nonce, method, target, body });
+  return `t=${now},n=${nonce},v1=${hmac(text, secret).toString('hex')}`;
+}
+
+interface SignedParts extends Pick<SignedCommand, 'method' | 'target' | 'body'> {
+  readonly time: string;
+  readonly nonce: string;
+}
+
+function signedText({ time, nonce, method, target, body }: SignedParts): string {
+  const digest = createHash('sha256').update(body).digest('hex');
+  return ['coursegate-v1', time, nonce, `${method} ${target}`, digest].join('\n');
+}
+
+function hmac(text: string, secret: string): Buffer {
+  return createHmac('sha256', secret).update(text).digest();
 }
 
 function refused(reason: string): SignatureVerdict {

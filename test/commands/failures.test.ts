@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runToEnd } from '../support/operator.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'coursegate-failures-'));
+const squatter = createServer((_request, response) => response.writeHead(404).end('no gate'));
+let taken = '';
+beforeAll(async () => {
+  await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve));
+  taken = String((squatter.address() as AddressInfo).port);
+});
+afterAll(() => {
+  squatter.close();
+  rmSync(folder, { recursive: true });
+});
+
+const CONFIG = 'config/coursegate.yaml';
+const bad = join(folder, 'bad.yaml');
+writeFileSync(bad, 'version: 1\nprofil: A\n');
+const missing = join(folder, 'missing.yaml');
+/** Where nothing can be started by mistake. */
+const ALONE = { COURSEGATE_DATA: folder, PORT: '0', ADMIN_PORT: '1' };
+
+/** Every command, with its subcommands, as the help lists them. */
+async function commandsOf(words: readonly string[]): Promise<readonly (readonly string[])[]> {
+  const { stdout } = await runToEnd([...words, '--help']);
+  const listed = /\nCommands:\n([\s\S]*?)(?:\n\n|$)/.exec(stdout)?.[1] ?? '';
+  const names = [...listed.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help');
+  const below = await Promise.all(names.map((name) => commandsOf([...words, name])));
+  return names.length === 0 ? [words] : below.flat();
+}
+
+describe('a command that cannot do its work', () => {
+  it('is told what is wrong with how it was typed, each of them: exit 64, and the help to try', async () => {
+    const all = await commandsOf([]);
+    expect(all.length).toBeGreaterThan(10);
+    for (const words of all) {
+      const { code, stdout, stderr } = await runToEnd([...words, '--no-such-option']);
+      expect([words.join(' '), code, stdout]).toEqual([words.join(' '), 64, '']);
+      expect(stderr).toMatch(new RegExp(`\nTry: coursegate ${words.join(' ')} --help\n$`));
+      const help = await runToEnd([...words, '--help']);
+      expect([help.code, help.stderr]).toEqual([0, '']);
+      expect(help.stdout).toMatch(/Examples?:\n {2}\S*coursegate /);
+    }
+  }, 120_000);
+
+  it.each([
+    { args: [], code: 64, says: /Usage: coursegate/, next: 'coursegate --help' },
+    { args: ['serv'], code: 64, says: /unknown command 'serv'\n\(Did you mean serve\?\)/, next: 'coursegate --help' },
+    { args: ['account'], code: 64, says: /Usage: coursegate account/, next: 'coursegate account --help' },
+    { args: ['account', 'pul'], code: 64, says: /Did you mean pull/, next: 'coursegate account --help' },
+    { args: ['serve'], code: 64, says: /--config <file>/, next: 'coursegate serve --help' },
+    { args: ['check', bad], code: 78, says: /bad\.yaml:2:1 .*unknown key "profil"/, next: `coursegate check ${bad}` },
+    { args: ['serve', '--config', bad], code: 78, says: /nothing was started/, next: `coursegate check ${bad}` },
+    { args: ['check', missing], code: 78, says: /there is no such file/, next: 'coursegate init --upstream' },
+    { args: ['health'], code: 64, says: /Name the gate/, next: 'coursegate health --help' },
+    { args: ['health', '--admin', 'nonsense'], code: 64, says: /not the address/, next: 'coursegate health --help' },
+    { args: ['health', '--config', bad], code: 78, says: /profil/, next: `coursegate check ${bad}` },
+    {
+      args: ['health', '--config', CONFIG],
+      code: 69,
+      says: /No gate answers/,
+      next: `coursegate serve --config ${CONFIG}`,
+    },
+    {
+      args: ['health', '--admin', () => `http://127.0.0.1:${taken}`],
+      code: 1,
+      says: /not ready/,
+      next: 'coursegate health',
+    },
+    { args: ['observed', '--config', CONFIG], code: 69, says: /No gate answers/, next: 'coursegate serve' },
+    { args: ['doctor', 'ftp://x'], code: 64, says: /not a web address/, next: 'coursegate doctor --help' },
+    { args: ['connect', 'http://127.0.0.1:1'], code: 1, says: /cannot be reached/, next: 'coursegate connect --help' },
+    { args: ['hash-password'], code: 1, says: /password/, next: 'coursegate hash-password --help' },
+    {
+      args: ['backup', '--config', CONFIG, '--to', bad],
+      code: 1,
+      says: /there already/,
+      next: 'coursegate backup --help',
+    },
+    {
+      args: ['snippets', '--config', CONFIG, '--for', 'iis'],
+      code: 1,
+      says: /nginx/,
+      next: 'coursegate snippets --help',
+    },
+    {
+      args: ['init', '--upstream', 'nonsense', '--yes'],
+      code: 1,
+      says: /--upstream takes/,
+      next: 'coursegate init --help',
+    },
+  ] as const)('$args ends with the command to try next', async ({ args, code, says, next }) => {
+    const words = args.map((word) => (typeof word === 'string' ? word : word()));
+    const ran = await runToEnd(words, ALONE);
+    expect([ran.code, ran.stdout]).toEqual([code, expect.not.stringContaining('Try:')]);
+    expect(ran.stderr).toMatch(says);
+    const lines = ran.stderr.trimEnd().split('\n');
+    expect(lines.at(-1)?.startsWith(`Try: ${next}`), ran.stderr).toBe(true);
+    expect(ran.stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it('names another port where one is taken', async () => {
+    const ran = await runToEnd(['serve', '--config', CONFIG], { ...ALONE, ADMIN_PORT: taken });
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toMatch(
+      new RegExp(`Port ${taken} is in use\\.[^\n]*\nTry: PORT=8090 coursegate serve --config ${CONFIG}\n$`),
+    );
+  });
+});

@@ -1,0 +1,29 @@
+import { fileURLToPath } from 'node:url';
+import { runCommand } from './command.ts';
+import { COMMAND_SECRET } from './commands.ts';
+
+const CONFIG = fileURLToPath(new URL('../../config/coursegate.yaml', import.meta.url));
+
+export interface Ran {
+  readonly code: number | NodeJS.Signals;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `coursegate …` to its end. */
+export async function runToEnd(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  const command = runCommand(args, environment);
+  return { code: await command.exited, stdout: command.stdout(), stderr: command.stderr() };
+}
+
+/** Runs `coursegate …` for the gate of a world that is commanded by the secret of `commands.ts`. */
+export function operate(world: { readonly admin: string; readonly data: string }, ...args: readonly string[]) {
+  return runToEnd([...args, '--config', CONFIG, '--admin', world.admin], {
+    COURSEGATE_DATA: world.data,
+    COMMAND_SECRET,
+    COURSEGATE__ADMIN__HMAC__SECRET__ENV: 'COMMAND_SECRET',
+  });
+}
