@@ -15,7 +15,7 @@ export interface GateFlags {
   readonly key?: string;
 }
 
-export interface AdminAnswer {
+interface AdminAnswer {
   readonly status: number;
   readonly text: string;
 }

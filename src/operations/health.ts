@@ -1,7 +1,7 @@
 import type { Log } from './log.ts';
 
 /** One thing that was looked at. */
-export interface Check {
+interface Check {
   readonly name: string;
   readonly ok: boolean;
   /** In words for an operator; nothing that a stranger could use. */
