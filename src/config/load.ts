@@ -11,15 +11,17 @@ import { identityFields } from './header-login.ts';
 import { readIssues } from './issues.ts';
 import { codeLayer, type Layers, mergeLayers, placeInLayers } from './layers.ts';
 import { readLoginSecrets } from './login-secrets.ts';
+import { checkLoginSite } from './login-site-checks.ts';
 import { type Logo, readLogo } from './logo.ts';
 import { type DirectoryMember, readMembersFile } from './members-file.ts';
 import { checkOwnRecords } from './own-record-checks.ts';
-import { ConfigError, type Finding, type Problem, problemAt } from './problems.ts';
+import { ConfigError, type Finding, type Place, type Problem, problemAt } from './problems.ts';
 import { chooseProfile, profileFile, SCOPES_FILE } from './profiles.ts';
 import { type RedisSecrets, readRedisSecrets } from './redis-secrets.ts';
 import { checkRedis } from './redis-settings.ts';
 import { checkReferences } from './reference-checks.ts';
 import { checkRoutes } from './route-checks.ts';
+import { checkRouteOrder } from './route-order.ts';
 import { type Config, configSchema } from './schema.ts';
 import {
   type AccountConfig,
@@ -33,9 +35,10 @@ import type { Environment } from './setting.ts';
 import { type SourceFiles, sourceFiles } from './source-files.ts';
 import { checkTools } from './tool-checks.ts';
 import { readToolsFile } from './tools-file.ts';
-import { formatPath, isTree, merge, type Tree } from './tree.ts';
+import { formatPath, isTree, merge, type Path, type Tree } from './tree.ts';
 import { readUpstreamDocuments } from './upstream-documents.ts';
 import { readUpstreamSecrets } from './upstream-secrets.ts';
+import { configWarnings } from './warnings.ts';
 
 export { ConfigError };
 
@@ -81,6 +84,10 @@ export interface LoadedConfig {
   readonly accountConfig: AccountConfig;
   /** All that was read for it. */
   readonly sources: SourceFiles;
+  /** What is allowed, and most probably not meant. */
+  readonly warnings: readonly Problem[];
+  /** The settings of all layers laid over each other, as they were written, and where each was made. */
+  readonly written: { readonly tree: Tree; readonly place: (path: Path) => Place };
   /** What is only found out while parts are built, as the error that a mistake of the files is. */
   readonly mistaken: (findings: readonly Finding[]) => ConfigError;
 }
@@ -126,8 +133,10 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...(parsed.success ? [] : readIssues(parsed.error.issues, tree)),
     ...checkReferences(tree),
     ...checkRedis(tree),
+    ...checkLoginSite(tree),
     ...checkRoutes(tree),
     ...checkOwnRecords(tree),
+    ...checkRouteOrder(tree),
     ...checkEnforcement(tree),
     ...checkCredentials(tree),
     ...checkTools(tree),
@@ -158,6 +167,9 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   );
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
 
+  const texts = [account.files?.schema, ...(account.files?.mappings ?? [])].flatMap((one) => one?.text ?? []);
+  const warnings = configWarnings({ config: parsed.data, tree, own: operator.tree, texts });
+
   return {
     config: withIdentityFieldsDropped(withAbsolutePaths(parsed.data, files.resolve)),
     profile,
@@ -176,6 +188,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     accountFiles: account.files,
     accountConfig: accountConfig.value,
     sources: files,
+    warnings: sorted(locate(warnings, layers), file),
+    written: { tree, place: (path) => placeInLayers(layers, path, 'key') },
     mistaken: (late) => new ConfigError(sorted(locate(late, layers), file)),
   };
 }

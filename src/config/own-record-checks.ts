@@ -1,4 +1,5 @@
 import type { Finding } from './problems.ts';
+import { covers, segmentsOf } from './route-order.ts';
 import { parseMatch } from './schema.ts';
 import { didYouMean } from './suggest.ts';
 import { formatPath, isTree, type Path, type Tree, valueAt } from './tree.ts';
@@ -65,7 +66,7 @@ function shadowed(earlier: readonly unknown[], own: unknown, match: string, path
     if (typeof other !== 'string' || !/^\S+ \/\S*$/.test(other) || keepsAsMuch(route, own)) return false;
     const first = parseMatch(other);
     const shared = methods === undefined || methods.some((method) => first.methods?.includes(method) ?? true);
-    return shared && covers(first.pattern.split('/'), pattern.split('/'));
+    return shared && covers(segmentsOf(first.pattern), segmentsOf(pattern));
   });
   if (index === -1) return [];
   const message = `is behind ${formatPath(['routes', index])}, which takes these paths for every member's records: put it first`;
@@ -78,10 +79,4 @@ function keepsAsMuch(route: unknown, other: unknown): boolean {
     const [here, there] = [route, other].map((one) => JSON.stringify(valueAt(one, [key])) ?? '');
     return here?.includes('{member.id}') || !there?.includes('{member.id}');
   });
-}
-
-function covers([wide, ...wides]: readonly string[], [narrow, ...narrows]: readonly string[]): boolean {
-  if (wide === '**') return true;
-  if (wide === undefined || narrow === undefined) return wide === narrow;
-  return (wide === narrow || (wide === '*' && narrow !== '**')) && covers(wides, narrows);
 }

@@ -1,6 +1,6 @@
 import type { Finding } from './problems.ts';
-import { parseMatch } from './schema.ts';
-import { formatPath, type Tree, valueAt } from './tree.ts';
+import { overlap, repeated, routeMatches, segmentsOf } from './route-order.ts';
+import { type Path, type Tree, valueAt } from './tree.ts';
 
 /** The addresses that are coursegate's own in every configuration; no upstream can stand in for them. */
 const OWN_PATHS = [
@@ -14,34 +14,20 @@ const OWN_PATHS = [
   '/auth.md',
 ] as const;
 
-interface Match {
-  readonly path: readonly (string | number)[];
-  readonly methods: readonly string[] | undefined;
-  readonly pattern: string;
-}
-
 /**
  * Checks the patterns of the routes. In: the merged settings, not yet known to fit the schema; a `match` of the wrong
  * form is the schema's to report.
  */
 export function checkRoutes(tree: Tree): readonly Finding[] {
-  const routes = Array.isArray(tree.routes) ? tree.routes : [];
-  const matches = routes.flatMap((_, index): Match[] => {
-    const path = ['routes', index, 'match'];
-    const match = valueAt(tree, path);
-    return typeof match === 'string' && /^\S+ \/\S*$/.test(match) ? [{ path, ...parseMatch(match) }] : [];
-  });
+  const matches = routeMatches(tree);
   const findings = matches.flatMap((match, index): Finding[] => {
-    const message =
-      badPattern(match.pattern) ??
-      ownPath(match.pattern.replaceAll('{member.id}', '*')) ??
-      repeated(match, matches.slice(0, index));
+    const message = badPattern(match.pattern) ?? ownPath(match.pattern) ?? repeated(match, matches.slice(0, index));
     return message === undefined ? [] : [{ path: match.path, at: 'value', message }];
   });
   return [...findings, ...matches.flatMap(({ path, pattern }) => checkRewrite(tree, path, pattern))];
 }
 
-function checkRewrite(tree: Tree, matchPath: Match['path'], pattern: string): readonly Finding[] {
+function checkRewrite(tree: Tree, matchPath: Path, pattern: string): readonly Finding[] {
   const path = [...matchPath.slice(0, -1), 'rewrite'];
   const rewrite = valueAt(tree, path);
   // One that does not begin with / is the schema's to report.
@@ -52,7 +38,9 @@ function checkRewrite(tree: Tree, matchPath: Match['path'], pattern: string): re
 
 function otherWildcards(pattern: string, rewrite: string): string | undefined {
   const wildcards = (of: string) =>
-    segmentsOf(of)
+    of
+      .slice(1)
+      .split('/')
       .filter((segment) => segment.startsWith('*'))
       .join(' ');
   const [wanted, found] = [wildcards(pattern), wildcards(rewrite)];
@@ -60,7 +48,7 @@ function otherWildcards(pattern: string, rewrite: string): string | undefined {
 }
 
 function badPattern(pattern: string): string | undefined {
-  const segments = segmentsOf(pattern);
+  const segments = pattern.slice(1).split('/');
   if (segments.slice(0, -1).includes('**')) return '`**` must be the last part of the path';
   if (segments.some((segment) => segment.includes('*') && !/^\*\*?$/.test(segment))) {
     return '`*` and `**` stand for whole parts of the path';
@@ -83,25 +71,4 @@ export function ownPathIn(pattern: string): string | undefined {
 function ownPath(pattern: string): string | undefined {
   const own = ownPathIn(pattern);
   return own === undefined ? undefined : `takes in ${own}, which is coursegate's own: choose a narrower path`;
-}
-
-/** Whether some path fits both patterns. */
-function overlap([left, ...lefts]: readonly string[], [right, ...rights]: readonly string[]): boolean {
-  if (left === '**' || right === '**') return true;
-  if (left === undefined || right === undefined) return left === right || (left ?? right) === '';
-  return (left === right || left === '*' || right === '*') && overlap(lefts, rights);
-}
-
-/** The first match wins, so the same method and pattern again is a route that is never taken. */
-function repeated({ methods, pattern }: Match, earlier: readonly Match[]): string | undefined {
-  const first = earlier.find(
-    (match) =>
-      match.pattern === pattern &&
-      (match.methods === undefined || methods?.some((method) => match.methods?.includes(method))),
-  );
-  return first === undefined ? undefined : `is matched by ${formatPath(first.path.slice(0, -1))} already`;
-}
-
-function segmentsOf(pattern: string): readonly string[] {
-  return pattern.slice(1).split('/');
 }

@@ -1,0 +1,57 @@
+import type { Problem } from './problems.ts';
+
+/** What `check` found: the mistakes that keep a configuration from starting, and what is most probably not meant. */
+export interface Checked {
+  readonly file: string;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  /** What it is, when there is no mistake. */
+  readonly summary?: { readonly profile: string; readonly origin: string; readonly routes: number };
+}
+
+export const CHECK_FORMATS = ['text', 'json', 'github'] as const;
+export type CheckFormat = (typeof CHECK_FORMATS)[number];
+
+/**
+ * Out: for programs, one JSON object: `ok`, `problems` with `severity`, `file`, `line` and `column` (from 1; null where
+ * there is no file), `path` (the key) and `message`.
+ */
+export function checkedJson({ file, problems, warnings, summary }: Checked): string {
+  const entry = (severity: 'error' | 'warning') => (problem: Problem) => ({
+    severity,
+    file: problem.file,
+    line: problem.line === 0 ? null : problem.line,
+    column: problem.line === 0 ? null : problem.column,
+    path: problem.path,
+    message: problem.message,
+  });
+  const all = [...problems.map(entry('error')), ...warnings.map(entry('warning'))];
+  return JSON.stringify({ file, ok: problems.length === 0, ...summary, problems: all }, undefined, 2);
+}
+
+/** Out: workflow commands, one a line, which GitHub shows on the lines of a pull request. */
+export function checkedGithub({ problems, warnings }: Checked): readonly string[] {
+  const command = (kind: 'error' | 'warning') => (problem: Problem) => {
+    const { file, line, column, path, message } = problem;
+    const place = line === 0 ? [] : [`file=${property(file)}`, `line=${line}`, `col=${column}`];
+    const text = `${line === 0 ? `${file}: ` : ''}${path === '' ? '' : `${path}: `}${message}`;
+    return `::${kind} ${[...place, 'title=coursegate check'].join(',')}::${data(text)}`;
+  };
+  return [...problems.map(command('error')), ...warnings.map(command('warning'))];
+}
+
+/** Out: for people, a line for each warning with its frame. Mistakes are written as ConfigError has them. */
+export function warningLines(warnings: readonly Problem[]): readonly string[] {
+  return warnings.map(({ file, line, column, path, message, frame }) => {
+    const where = line === 0 ? file : `${file}:${line}:${column}`;
+    return `${where}  warning: ${path}: ${message}${frame === undefined ? '' : `\n${frame}`}`;
+  });
+}
+
+function data(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
