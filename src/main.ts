@@ -28,6 +28,11 @@ const COMMANDS: readonly Entry[] = [
     load: () => import('./commands/health.ts'),
   },
   {
+    name: 'config',
+    description: 'show the configuration as it holds, and its schema',
+    load: () => import('./commands/config.ts'),
+  },
+  {
     name: 'init',
     description: 'look at your site, and write the configuration, the drop-in and the lines for the web server',
     load: () => import('./commands/init.ts'),

@@ -19,6 +19,8 @@ export const define: Define = (command, { tell, say, environment }) => {
       ]);
       const loaded = await loadConfig({ file, environment });
       const log = createLog(loaded.config.log.level, 2);
+      for (const { path, message, file: where, line } of loaded.warnings)
+        log.warn({ file: where, line }, `${path}: ${message}`);
       const gateway = await startGateway({ loaded, log, clock: Date.now, accessDescriptor: 1 });
       onUncaught(log, (seconds) => gateway.close(seconds));
       untilSignal(() => gateway.close(), tell);

@@ -13,12 +13,11 @@ export interface Effective {
 }
 
 /** In: a configuration that was loaded. Out: what holds, in the form of the file. No secret is in it: files name them only. */
-export function effectiveConfig({ written, profile }: Pick<LoadedConfig, 'written' | 'profile'>): Effective {
-  const tree = { profile, ...(complete(written.tree, configJsonSchema()) as Tree) };
+export function effectiveConfig({ written }: Pick<LoadedConfig, 'written'>): Effective {
+  const tree = complete(written.tree, configJsonSchema()) as Tree;
   return {
     tree: masked(tree) as Tree,
     origin(path) {
-      if (path.length === 1 && path[0] === 'profile') return 'the profile';
       if (valueAt(written.tree, path) === undefined) return 'default';
       const { file, line } = written.place(path);
       return line === 0 ? file : `${file}:${line}`;
@@ -41,23 +40,26 @@ function annotate(node: unknown, path: Path, origin: Effective['origin']): void 
   } else if (isSeq(node) && node.items.some(isMap)) {
     for (const [index, item] of node.items.entries()) annotate(item, [...path, index], origin);
   } else {
-    if (isSeq(node)) node.flow = true;
+    if (isSeq(node) || isMap(node)) node.flow = true;
     if (node !== null) (node as Node).comment = ` ${origin(path)}`;
   }
 }
 
-/** Fills in what the schema has as defaults, wherever the settings leave something out. */
+/** Fills in what the schema has as defaults, wherever the settings leave something out. In the order of the schema. */
 function complete(value: unknown, schema: JsonSchema): unknown {
   const variant = chosen(value, schema);
   if (Array.isArray(value)) return value.map((item) => complete(item, variant.items ?? {}));
   if (!isTree(value)) return value;
   const { properties = {}, additionalProperties } = variant;
   const others = typeof additionalProperties === 'object' ? additionalProperties : {};
-  const given = Object.entries(value).map(([key, inner]) => [key, complete(inner, properties[key] ?? others)] as const);
-  const left = Object.entries(properties)
-    .filter(([key, child]) => !Object.hasOwn(value, key) && child.default !== undefined)
-    .map(([key, child]) => [key, complete(child.default, child)] as const);
-  return Object.fromEntries([...given, ...left]);
+  const declared = Object.entries(properties).flatMap(([key, child]) => {
+    const inner = Object.hasOwn(value, key) ? value[key] : child.default;
+    return inner === undefined ? [] : [[key, complete(inner, child)] as const];
+  });
+  const named = Object.entries(value)
+    .filter(([key]) => !Object.hasOwn(properties, key))
+    .map(([key, inner]) => [key, complete(inner, others)] as const);
+  return Object.fromEntries([...declared, ...named]);
 }
 
 /** Of alternatives, the one that the value's `kind` picks; of others none: what is written there is whole. */
@@ -72,7 +74,9 @@ function chosen(value: unknown, schema: JsonSchema): JsonSchema {
 function masked(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => masked(item, key));
   if (isTree(value)) {
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, masked(inner, isReference(value) ? '' : name)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [name, masked(inner, isReference(value) ? '' : name)]),
+    );
   }
   if (typeof value !== 'string') return value;
   return SECRET_KEY.test(key) ? '***' : value.replace(/\/\/[^/\s@]+@/g, '//***@');

@@ -189,7 +189,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     accountConfig: accountConfig.value,
     sources: files,
     warnings: sorted(locate(warnings, layers), file),
-    written: { tree, place: (path) => placeInLayers(layers, path, 'key') },
+    written: { tree: { ...tree, profile }, place: (path) => placeInLayers(layers, path, 'key') },
     mistaken: (late) => new ConfigError(sorted(locate(late, layers), file)),
   };
 }

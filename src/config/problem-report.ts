@@ -9,8 +9,7 @@ export interface Checked {
   readonly summary?: { readonly profile: string; readonly origin: string; readonly routes: number };
 }
 
-export const CHECK_FORMATS = ['text', 'json', 'github'] as const;
-export type CheckFormat = (typeof CHECK_FORMATS)[number];
+export type CheckFormat = 'text' | 'json' | 'github';
 
 /**
  * Out: for programs, one JSON object: `ok`, `problems` with `severity`, `file`, `line` and `column` (from 1; null where

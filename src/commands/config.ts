@@ -1,0 +1,49 @@
+import { type Define, examples } from './command.ts';
+import { CommandFailure, EXIT } from './failure.ts';
+
+interface PrintFlags {
+  readonly config: string;
+  readonly origins: boolean;
+  readonly json: boolean;
+}
+
+export const define: Define = (command, { say, print, environment }) => {
+  command
+    .command('print')
+    .description('print what holds in the end: file, profile, environment and defaults; with no secret in it')
+    .argument('[key]', 'one block of it, such as limits')
+    .requiredOption('--config <file>', 'the configuration file')
+    .option('--origins', 'say behind each setting what made it', false)
+    .option('--json', 'print JSON', false)
+    .addHelpText(
+      'after',
+      examples(
+        'coursegate config print --config coursegate.yaml',
+        'coursegate config print limits --config coursegate.yaml --origins',
+      ),
+    )
+    .action(async (key: string | undefined, { config: file, origins, json }: PrintFlags) => {
+      const { loadConfig } = await import('../config/load.ts');
+      const { effectiveConfig, toYaml } = await import('../config/effective.ts');
+      const effective = effectiveConfig(await loadConfig({ file, environment }));
+      const { tree, origin } = effective;
+      if (key !== undefined && tree[key] === undefined) {
+        throw new CommandFailure(`There is no block "${key}" in it: ${Object.keys(tree).join(', ')}.`, {
+          code: EXIT.usage,
+          next: `coursegate config print --config ${file}`,
+        });
+      }
+      const shown = key === undefined ? tree : { [key]: tree[key] };
+      if (json) say(JSON.stringify(shown, undefined, 2));
+      else print(toYaml({ tree: shown, origin }, { origins }));
+    });
+
+  command
+    .command('schema')
+    .description('print the JSON Schema of the configuration file, for editors and programs')
+    .addHelpText('after', examples('coursegate config schema > coursegate.schema.json'))
+    .action(async () => {
+      const { configJsonSchema } = await import('../config/json-schema.ts');
+      say(JSON.stringify(configJsonSchema(), undefined, 2));
+    });
+};

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { load, mistakes, SMALL } from './fixture.ts';
+
+const ROUTE = '  - { match: "GET /api/v1/**", upstream: school, scopes: [courses:read] }\n';
+/** A configuration that nothing can be said against. */
+const GOOD = `${SMALL}listen: { trustedProxies: [loopback] }\nroutes:\n${ROUTE}`;
+
+/** Out: each warning as `line  path: message`. */
+async function warnings(text: string): Promise<readonly string[]> {
+  const loaded = await load(text);
+  return loaded.warnings.map(({ line, path, message }) => `${line}  ${path}: ${message}`);
+}
+
+const route = (match: string, more = '') => `  - { match: "${match}", upstream: school${more} }\n`;
+const READ = ', scopes: [courses:read]';
+const WRITE = ', scopes: [courses:write]';
+
+describe('a configuration is warned of', () => {
+  it('nothing, as a rule', async () => {
+    expect(await warnings(GOOD)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'nobody in front, with https',
+      GOOD.replace('listen: { trustedProxies: [loopback] }\n', ''),
+      '1  listen.trustedProxies: names nobody, and https ends in front of the gate: all clients have the address of what is there, and share the limits of one. Name it, such as [loopback]',
+    ],
+    [
+      'a store that forgets',
+      GOOD.replace('{ kind: sqlite, path: data/gate.db }', '{ kind: memory }'),
+      '4  store.kind: forgets everything at a restart: apps must connect anew',
+    ],
+    [
+      'an upstream that nothing uses',
+      GOOD.replace('upstreams:\n', 'upstreams:\n  old: { url: http://127.0.0.1:4009 }\n'),
+      '12  upstreams.old: is used by nothing',
+    ],
+    [
+      'a scope that opens nothing',
+      `${GOOD}scopes: { "books:read": { title: See books, kind: read } }\n`,
+      '17  scopes["books:read"]: is asked for by nothing: members would grant what opens nothing',
+    ],
+    [
+      'an upstream on the internet without TLS',
+      GOOD.replace('http://127.0.0.1:4000', 'http://backend.school.example'),
+      '12  upstreams.school.url: sends who the member is, and what they read, in the clear to backend.school.example: use https, or a private network',
+    ],
+    [
+      'a public address without TLS',
+      GOOD.replace('http://127.0.0.1:4000', 'http://203.0.113.9'),
+      '12  upstreams.school.url: sends who the member is, and what they read, in the clear to 203.0.113.9: use https, or a private network',
+    ],
+    [
+      'routes that cross',
+      `${GOOD.replace(ROUTE, '')}${route('GET /a/*/c', READ)}${route('GET /a/b/*', WRITE)}`,
+      '17  routes[1].match: shares paths with routes[0] (GET /a/*/c), which protects them otherwise and is taken there: it comes first',
+    ],
+    [
+      'writing without a token',
+      `${GOOD}${route('GET|POST /b', ', anonymous: serve')}`,
+      '17  routes[1].anonymous: lets everybody change something, without a token',
+    ],
+    [
+      'tokens that are good for long',
+      `${GOOD}tokens: { access: 2h }\n`,
+      '17  tokens.access: is longer than an hour: whoever steals a token has it so long',
+    ],
+    [
+      'a lifetime that is never reached',
+      `${GOOD}tokens: { refresh: 30d, refreshAbsolute: 7d }\n`,
+      '17  tokens.refresh: is never reached: refreshAbsolute ends it sooner',
+    ],
+    [
+      'nothing to reach',
+      GOOD.replace(`routes:\n${ROUTE}`, ''),
+      '1  routes: is empty, and there are neither an Account API nor tools: apps can connect, and reach nothing',
+    ],
+  ])('%s', async (_, text, warning) => {
+    expect(await warnings(text)).toEqual([warning]);
+  });
+
+  it.each([
+    ['an upstream with a name of the network', GOOD.replace('127.0.0.1:4000', 'backend:4000')],
+    ['one in a private network', GOOD.replace('127.0.0.1:4000', '10.1.2.3')],
+    ['one in the cluster', GOOD.replace('127.0.0.1:4000', 'backend.school.svc')],
+    ['one with TLS', GOOD.replace('http://127.0.0.1:4000', 'https://backend.school.example')],
+    [
+      'http on this machine',
+      GOOD.replace('https://school.example', 'http://localhost:8080').replace(
+        'listen: { trustedProxies: [loopback] }\n',
+        '',
+      ),
+    ],
+    [
+      'a narrow route before a wide one',
+      `${GOOD.replace(ROUTE, '')}${route('GET /a/b', WRITE)}${route('GET /a/**', READ)}`,
+    ],
+    [
+      'routes that cross and are protected alike',
+      `${GOOD.replace(ROUTE, '')}${route('GET /a/*/c', READ)}${route('GET /a/b/*', READ)}`,
+    ],
+    [
+      'routes that cross with other methods',
+      `${GOOD.replace(ROUTE, '')}${route('GET /a/*/c', READ)}${route('PUT /a/b/*', WRITE)}`,
+    ],
+    ['reading without a token', `${GOOD}${route('GET /b', ', anonymous: serve')}`],
+    ['another title for a scope of the catalogue', `${GOOD}scopes: { "students:read": { title: See pupils } }\n`],
+  ])('not of %s', async (_, text) => {
+    expect(await warnings(text)).toEqual([]);
+  });
+});
+
+describe('a narrow route behind a wide one', () => {
+  const routes = (...lines: readonly string[]) => `${GOOD.replace(ROUTE, '')}${lines.join('')}`;
+
+  it.each([
+    [
+      'GET /a/**',
+      'GET /a/b',
+      'is never met: routes[0] (GET /a/**) comes before it and takes in all of its paths. Put the narrower one first',
+    ],
+    [
+      'GET /a/*',
+      'GET|PUT /a/b',
+      'for GET is never met: routes[0] (GET /a/*) comes before it and takes in all of its paths. Put the narrower one first',
+    ],
+    [
+      '* /a/**',
+      'GET|PUT /a/*/c',
+      'is never met: routes[0] (* /a/**) comes before it and takes in all of its paths. Put the narrower one first',
+    ],
+    [
+      'GET /a/**',
+      'GET /a',
+      'is never met: routes[0] (GET /a/**) comes before it and takes in all of its paths. Put the narrower one first',
+    ],
+  ])('%s, then %s, is a mistake where they protect otherwise', async (wide, narrow, message) => {
+    const text = routes(route(wide, READ), route(narrow, WRITE));
+    expect(await mistakes(text)).toEqual([`gate.yaml:17:14  routes[1].match: ${message}`]);
+    expect((await load(routes(route(narrow, WRITE), route(wide, READ)))).warnings).toEqual([]);
+    expect((await load(routes(route(wide, READ), route(narrow, READ)))).warnings).toEqual([]);
+  });
+
+  it.each([
+    ['GET /a/*', 'GET /a/b/c'],
+    ['GET /a/**', 'PUT /a/b'],
+    ['GET /a/*', 'GET /a/'],
+    ['GET /a/b', 'GET /a/*'],
+  ])('is not what %s, then %s, is', async (first, second) => {
+    expect((await load(routes(route(first, READ), route(second, WRITE)))).config.routes).toHaveLength(2);
+  });
+});
+
+describe('a sign-in page elsewhere', () => {
+  const at = (url: string) => GOOD.replace('loginUrl: /login', `loginUrl: ${url}`);
+
+  it.each(['https://login.other.example/in', 'https://schools.example/login', 'https://127.0.0.1/login'])(
+    '%s makes no session that reaches the origin',
+    async (url) => {
+      const [mistake] = await mistakes(at(url));
+      expect(mistake).toBe(
+        `gate.yaml:9:13  login.loginUrl: is at ${new URL(url).hostname}, whose cookies no browser shows to school.example: \`session\` needs both under one domain. Across sites take \`bridge\``,
+      );
+    },
+  );
+
+  it('is https where the origin is', async () => {
+    expect(await mistakes(at('http://login.school.example/in'))).toEqual([
+      'gate.yaml:9:13  login.loginUrl: must be https, as the origin is: passwords would be typed into a page that anybody on the way can change',
+    ]);
+  });
+
+  it.each(['https://login.school.example/in', 'https://school.example/in', '/in'])('may be %s', async (url) => {
+    expect((await load(at(url))).warnings).toEqual([]);
+  });
+});
