@@ -1,0 +1,150 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { folderWith, SMALL } from '../config/fixture.ts';
+import { runCommand } from '../support/command.ts';
+
+const GOOD = `${SMALL}listen: { trustedProxies: [loopback] }
+routes:
+  - { match: "GET /api/v1/**", upstream: school, scopes: [courses:read] }
+`;
+/** One warning: nothing is named in front. */
+const WARNED = GOOD.replace('listen: { trustedProxies: [loopback] }\n', '');
+/** Two mistakes, on lines 4 and 8. */
+const BAD = GOOD.replace('data/gate.db', '""').replace('/api/me', 'api/me');
+
+/** Out: the exit code of a command that ends by itself, and all that it printed. */
+async function ended(args: readonly string[]) {
+  const command = runCommand(args);
+  const code = await command.exited;
+  return { code, stdout: command.stdout(), stderr: command.stderr() };
+}
+
+async function check(text: string, ...options: readonly string[]) {
+  const folder = await folderWith({ 'gate.yaml': text });
+  const file = join(folder, 'gate.yaml');
+  const { code, stdout, stderr } = await ended(['check', file, ...options]);
+  const plain = (printed: string) => printed.replaceAll(file, 'gate.yaml');
+  return { code, stdout: plain(stdout), stderr: plain(stderr) };
+}
+
+describe('coursegate check', () => {
+  it('says on standard output that a file is good', async () => {
+    expect(await check(GOOD)).toEqual({
+      code: 0,
+      stdout: 'gate.yaml: good. 1 routes, profile A, origin https://school.example\n',
+      stderr: '',
+    });
+  });
+
+  it('tells of warnings on standard error, and is good all the same', async () => {
+    const { code, stdout, stderr } = await check(WARNED);
+    expect(code).toBe(0);
+    expect(stdout).toBe('gate.yaml: good, with 1 warning(s). 1 routes, profile A, origin https://school.example\n');
+    expect(stderr).toMatch(
+      /^gate\.yaml:1:1 {2}warning: listen\.trustedProxies: names nobody, .*\n {5}1 \| version: 1\n {7}\| \^\n$/,
+    );
+  });
+
+  it('takes warnings for mistakes when it is asked to', async () => {
+    expect((await check(WARNED, '--strict')).code).toBe(78);
+    expect((await check(GOOD, '--strict')).code).toBe(0);
+  });
+
+  it('names every mistake with its place, and exits 78', async () => {
+    const { code, stdout, stderr } = await check(BAD);
+    expect(code).toBe(78);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('gate.yaml:4:30  store.path: must not be empty\n');
+    expect(stderr).toContain('gate.yaml:8:19  login.whoami.path: must begin with /\n');
+  });
+});
+
+describe('coursegate check --format json', () => {
+  it('has all that was found, for programs', async () => {
+    const { code, stdout, stderr } = await check(BAD, '--format', 'json');
+    expect(code).toBe(78);
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual({
+      file: 'gate.yaml',
+      ok: false,
+      problems: [
+        { severity: 'error', file: 'gate.yaml', line: 4, column: 30, path: 'store.path', message: 'must not be empty' },
+        {
+          severity: 'error',
+          file: 'gate.yaml',
+          line: 8,
+          column: 19,
+          path: 'login.whoami.path',
+          message: 'must begin with /',
+        },
+      ],
+    });
+  });
+
+  it('has what the configuration is, and warnings', async () => {
+    const { code, stdout } = await check(WARNED, '--format', 'json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: true,
+      profile: 'A',
+      origin: 'https://school.example',
+      routes: 1,
+      problems: [{ severity: 'warning', line: 1, column: 1, path: 'listen.trustedProxies' }],
+    });
+  });
+});
+
+describe('coursegate check --format github', () => {
+  it('has a workflow command for each mistake', async () => {
+    const { code, stdout } = await check(BAD, '--format', 'github');
+    expect(code).toBe(78);
+    expect(stdout).toBe(
+      '::error file=gate.yaml,line=4,col=30,title=coursegate check::store.path: must not be empty\n' +
+        '::error file=gate.yaml,line=8,col=19,title=coursegate check::login.whoami.path: must begin with /\n',
+    );
+  });
+
+  it('keeps what would end a command early', async () => {
+    const text = GOOD.replace('GET /api/v1/**', 'GET /50%/**/x');
+    const { stdout } = await check(text, '--format', 'github');
+    expect(stdout).toMatch(
+      /^::error file=gate\.yaml,line=16,col=\d+,title=coursegate check::routes\[0\]\.match: [^\n]*\n$/,
+    );
+    const { stdout: warned } = await check(WARNED, '--format', 'github');
+    expect(warned).toMatch(/^::warning file=gate\.yaml,line=1,col=1,title=coursegate check::listen\.trustedProxies: /);
+  });
+
+  it('is one of three', async () => {
+    const { code, stderr } = await check(GOOD, '--format', 'xml');
+    expect(code).toBe(64);
+    expect(stderr).toContain('text, json, github');
+  });
+});
+
+describe('coursegate config print', () => {
+  async function print(...words: readonly string[]) {
+    const folder = await folderWith({ 'gate.yaml': GOOD });
+    const file = join(folder, 'gate.yaml');
+    const { code, stdout, stderr } = await ended(['config', 'print', ...words, '--config', file]);
+    return { code, stdout: stdout.replaceAll(file, 'gate.yaml'), stderr };
+  }
+
+  it('prints one block with what made each setting', async () => {
+    expect(await print('listen', '--origins')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('  port: 8080 # default\n'),
+    });
+    expect((await print('listen', '--origins')).stdout).toContain('  trustedProxies: [ loopback ] # gate.yaml:14\n');
+  });
+
+  it('prints JSON for programs', async () => {
+    const { stdout } = await print('tokens', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ tokens: { access: '10m', code: '60s' } });
+  });
+
+  it('knows no block that there is not', async () => {
+    const { code, stdout, stderr } = await print('tokkens');
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect(stderr).toContain('There is no block "tokkens" in it: version, profile, origin, ');
+  });
+});
