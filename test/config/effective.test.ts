@@ -8,9 +8,12 @@ import { configSchema } from '../../src/config/schema.ts';
 import { load, SMALL } from './fixture.ts';
 
 const CONFIG = fileURLToPath(new URL('../../config/', import.meta.url));
-const FILES = ['coursegate.yaml', ...readdirSync(`${CONFIG}examples`)
+const FILES = [
+  'coursegate.yaml',
+  ...readdirSync(`${CONFIG}examples`)
     .filter((name) => name.endsWith('.yaml'))
-    .map((name) => `examples/${name}`)];
+    .map((name) => `examples/${name}`),
+];
 const environment = {
   COURSEGATE_SECRET: 'k'.repeat(32),
   REDIS_URL: 'redis://localhost:6379',
