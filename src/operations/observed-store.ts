@@ -13,6 +13,7 @@ export function observedStore(store: Store, failed: () => void): Store {
     get: (kind, id) => watch(store.get(kind, id)),
     findBy: (kind, name, value, limit) => watch(store.findBy(kind, name, value, limit)),
     count: (kind, name, value) => watch(store.count(kind, name, value)),
+    scan: (kind, from, limit) => watch(store.scan(kind, from, limit)),
     commit: (mutations) => watch(store.commit(mutations)),
     sweep: (limit) => watch(store.sweep(limit)),
     close: () => store.close(),

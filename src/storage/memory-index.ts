@@ -14,6 +14,19 @@ export class MemoryIndex {
     return this.#of(this.#references.get(referenceOf(kind, name, value)));
   }
 
+  /** At most `limit` entries behind a key, in the order of the keys, and the last of these; of one kind, or of all. */
+  after(
+    kind: string | undefined,
+    from: string,
+    limit: number,
+  ): { entries: readonly Entry[]; last: string | undefined } {
+    const keys = [...this.#entries.keys()].filter(
+      (key) => key > from && (kind === undefined || key.startsWith(`${kind}\0`)),
+    );
+    const page = keys.toSorted().slice(0, limit);
+    return { entries: this.#of(new Set(page)), last: page.length < limit ? undefined : page.at(-1) };
+  }
+
   /** At most `limit` entries that have expired by then. */
   expired(now: number, limit: number): readonly Entry[] {
     const found: Entry[] = [];

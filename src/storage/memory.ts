@@ -1,14 +1,14 @@
 import { MemoryIndex } from './memory-index.ts';
-import type { Clock, Entry, Mutation, Store } from './store.ts';
+import type { Clock, Entry, Mutation, RawStore, Replacement } from './store.ts';
 import { unixSeconds } from './store.ts';
 
 /** A store that lives as long as the process: for tests. In: the clock. */
-export function memoryStore(clock: Clock): Store {
+export function memoryStore(clock: Clock): RawStore {
   const entries = new MemoryIndex();
   const alive = (entry: Entry | undefined): Entry | undefined =>
     entry !== undefined && (entry.expiresAt === undefined || entry.expiresAt > unixSeconds(clock)) ? entry : undefined;
 
-  const guard = (mutation: Mutation): boolean => {
+  const guard = (mutation: Mutation | Replacement): boolean => {
     if (mutation.op === 'create') return alive(entries.get(mutation.entry.kind, mutation.entry.id)) === undefined;
     if (mutation.op !== 'consume') return true;
     const entry = alive(entries.get(mutation.kind, mutation.id));
@@ -17,11 +17,17 @@ export function memoryStore(clock: Clock): Store {
 
   /** Writes an entry, or nothing, under kind and id. */
   type Write = (kind: string, id: string, entry: Entry | undefined) => void;
-  const apply = (mutation: Mutation, write: Write): void => {
+  const apply = (mutation: Mutation | Replacement, write: Write): void => {
     switch (mutation.op) {
       case 'put': {
         const { kind, id } = mutation.entry;
         write(kind, id, { ...mutation.entry, consumedAt: entries.get(kind, id)?.consumedAt });
+        return;
+      }
+      case 'replace': {
+        const { kind, id, was, payload } = mutation;
+        const entry = entries.get(kind, id);
+        if (entry?.payload === was) write(kind, id, { ...entry, payload });
         return;
       }
       case 'create':
@@ -52,6 +58,11 @@ export function memoryStore(clock: Clock): Store {
     },
     async count(kind, name, value) {
       return entries.by(kind, name, value).length;
+    },
+    async scan(kind, from, limit) {
+      const { entries: found, last } = entries.after(kind, from ?? '', limit);
+      const total = from === undefined ? entries.after(kind, '', Number.POSITIVE_INFINITY).entries.length : undefined;
+      return { entries: found.flatMap((entry) => alive(entry) ?? []), next: last, looked: found.length, total };
     },
     async commit(mutations) {
       const undo: (() => void)[] = [];

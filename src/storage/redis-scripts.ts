@@ -85,6 +85,12 @@ for _, mutation in ipairs(cjson.decode(ARGV[3])) do
     local slot = look(mutation.entry.kind, mutation.entry.id)
     if alive(slot.entry) then return 0 end
     slot.entry = written(mutation.entry, nil)
+  elseif op == 'replace' then
+    local slot = look(mutation.kind, mutation.id)
+    local entry = slot.entry
+    if entry and entry == slot.stored and redis.call('HGET', slot.key, 'payload') == mutation.was then
+      slot.entry = written({ payload = mutation.payload, expiresAt = entry.expiresAt, references = entry.references }, entry.consumedAt)
+    end
   elseif op == 'consume' then
     local slot = look(mutation.kind, mutation.id)
     if not alive(slot.entry) or slot.entry.consumedAt then return 0 end

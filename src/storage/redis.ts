@@ -3,7 +3,7 @@ import { connectRedis } from './redis-connection.ts';
 import { RedisDeadline } from './redis-deadline.ts';
 import { COMMIT, FIND_BY, SWEEP, TIME } from './redis-scripts.ts';
 import { createRedisClient, type RedisClient, type RedisTarget } from './redis-target.ts';
-import { type Clock, type Entry, REFERENCE_NAMES, type Store, unixSeconds } from './store.ts';
+import { type Clock, type Entry, type RawStore, REFERENCE_NAMES, unixSeconds } from './store.ts';
 
 export interface RedisOptions extends RedisTarget {
   /** Before every key, as its hash tag: several gates can share one Redis. */
@@ -31,7 +31,7 @@ const FIELDS = ['payload', 'expiresAt', 'consumedAt', ...REFERENCE_NAMES];
  * The store that several replicas share. Redis must keep what it is told: an append-only file, and no eviction.
  * A Redis that is gone or hangs is a GatewayError `store_unavailable` within a second, and is used again once it is back.
  */
-export function redisStore(options: RedisOptions, clock: Clock): Store {
+export function redisStore(options: RedisOptions, clock: Clock): RawStore {
   const { keyPrefix, minReplicas = 0 } = options;
   const connection = connectRedis(createRedisClient(options));
   // A WAIT holds up what comes after it on its connection, so reads have one of their own then.
@@ -61,6 +61,26 @@ export function redisStore(options: RedisOptions, clock: Clock): Store {
       connection.call((redis) =>
         redis.zcount(`${prefix}index:${kind}:${name}:${value}`, `(${unixSeconds(clock)}`, '+inf'),
       ),
+    async scan(kind, from, limit) {
+      return connection.call(async (redis) => {
+        // The walk goes over every key of the one node that has ours.
+        const node = redis instanceof Cluster ? ownerOf(redis, await redis.cluster('KEYSLOT', expiry)) : redis;
+        if (node === undefined) throw new Error('no node of the Cluster is known to have our keys');
+        const pattern = `${literal(`${prefix}entry:`)}${kind === undefined ? '' : `${kind}:`}*`;
+        const [next, keys] = await node.scan(from ?? '0', 'MATCH', pattern, 'COUNT', limit);
+        const total = from === undefined ? await node.dbsize() : undefined;
+        const read = node.pipeline();
+        for (const key of keys) read.hmget(key, ...FIELDS);
+        const rows = (await read.exec()) ?? [];
+        const entries = keys.flatMap((key, at) => {
+          const [failure, fields] = rows[at] ?? [];
+          if (failure) throw failure;
+          const [, of = '', id = ''] = /^([^:]*):(.*)$/s.exec(key.slice(`${prefix}entry:`.length)) ?? [];
+          return alive(toEntry(of, id, fields as Field[])) ?? [];
+        });
+        return { entries, next: next === '0' ? undefined : next, looked: limit, total };
+      });
+    },
     async commit(mutations) {
       if (mutations.length === 0) return true;
       const text = JSON.stringify(mutations);
@@ -108,6 +128,11 @@ async function replicated(client: RedisClient, key: string, wanted: number, left
 function ownerOf(cluster: Cluster, slot: number) {
   const owner = cluster.slots[slot]?.[0];
   return cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === owner);
+}
+
+/** As a pattern of Redis that stands for itself. */
+function literal(text: string): string {
+  return text.replace(/[*?[\]^\\-]/g, '\\$&');
 }
 
 function toEntry(kind: string, id: string, fields: readonly Field[]): Entry | undefined {

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { open, seal } from './cipher.ts';
-import type { Entry, Mutation, NewEntry, References, Store } from './store.ts';
+import type { Entry, Mutation, NewEntry, RawStore, References, Store } from './store.ts';
 
 /** Derives one purpose's 32-byte key from the operator's secret (RFC 5869). Keys of two purposes tell nothing of each other. */
 export function deriveKey(secret: string, purpose: string): Buffer {
@@ -12,7 +12,7 @@ export function deriveKey(secret: string, purpose: string): Buffer {
  * file without the secret can read nothing of it and present nothing from it. Entries come back with the hashed id.
  */
 export function sealedStore(
-  inner: Store,
+  inner: RawStore,
   secret: string,
   onDamaged: (kind: string, reason: unknown) => void = () => {},
 ): Store {
@@ -63,6 +63,10 @@ export function sealedStore(
     },
     async findBy(kind, name, value, limit) {
       return (await inner.findBy(kind, name, hash(name, value), limit)).flatMap((entry) => unseal(entry) ?? []);
+    },
+    async scan(kind, from, limit) {
+      const found = await inner.scan(kind, from, limit);
+      return { ...found, entries: found.entries.flatMap((entry) => unseal(entry) ?? []) };
     },
     count: (kind, name, value) => inner.count(kind, name, hash(name, value)),
     commit: (mutations) => inner.commit(mutations.map(sealMutation)),

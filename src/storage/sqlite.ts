@@ -2,7 +2,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import { CHECK_LIMITS } from './sqlite-check.ts';
 import { openDatabase } from './sqlite-file.ts';
 import { StoreHealth } from './sqlite-health.ts';
-import type { Clock, Entry, Mutation, ReferenceName, Store } from './store.ts';
+import type { Clock, Entry, Mutation, RawStore, ReferenceName, Replacement } from './store.ts';
 import { REFERENCE_NAMES, unixSeconds } from './store.ts';
 
 interface Row {
@@ -17,7 +17,7 @@ interface Row {
   ref_uid: string | null;
 }
 
-interface SqliteStore extends Store {
+interface SqliteStore extends RawStore {
   /** Throws GatewayError `store_unavailable` when it cannot be read, or takes no writes any more. */
   readonly probe: () => Promise<void>;
 }
@@ -57,6 +57,14 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
   const consume = database.prepare(
     'UPDATE entry SET consumed_at = ? WHERE kind = ? AND id = ? AND consumed_at IS NULL AND (expires_at IS NULL OR expires_at > ?)',
   );
+  const replace = database.prepare('UPDATE entry SET payload = ? WHERE kind = ? AND id = ? AND payload = ?');
+  const walk = {
+    one: database.prepare(`SELECT * FROM entry INDEXED BY entry_key WHERE kind = ? AND id > ? ORDER BY id LIMIT ?`),
+    all: database.prepare(
+      'SELECT * FROM entry INDEXED BY entry_key WHERE (kind, id) > (?, ?) ORDER BY kind, id LIMIT ?',
+    ),
+    count: database.prepare('SELECT COUNT(*) AS count FROM entry WHERE ?1 IS NULL OR kind = ?1'),
+  };
   const deleteOne = database.prepare('DELETE FROM entry WHERE kind = ? AND id = ?');
   const deleteBy = Object.fromEntries(
     REFERENCE_NAMES.map((name) => [
@@ -69,7 +77,7 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
   );
 
   /** Out: whether the mutation's guard held. */
-  const apply = (mutation: Mutation): boolean => {
+  const apply = (mutation: Mutation | Replacement): boolean => {
     const now = unixSeconds(clock);
     switch (mutation.op) {
       case 'create':
@@ -79,6 +87,9 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
         return true;
       case 'put':
         put.run(...columns(mutation.entry));
+        return true;
+      case 'replace':
+        replace.run(mutation.payload, mutation.kind, mutation.id, mutation.was);
         return true;
       case 'consume':
         return consume.run(now, mutation.kind, mutation.id, now).changes === 1;
@@ -102,6 +113,20 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
     },
     async count(kind, name, value) {
       return health.read(() => Number(countBy[name]?.get(kind, value)?.count ?? 0));
+    },
+    async scan(kind, from, limit) {
+      return health.read(() => {
+        const [afterKind = '', afterId = ''] = from?.split('\0') ?? [];
+        const rows = kind === undefined ? walk.all.all(afterKind, afterId, limit) : walk.one.all(kind, afterId, limit);
+        const last = rows.at(-1) as Row | undefined;
+        const now = unixSeconds(clock);
+        return {
+          entries: rows.flatMap((row) => toEntry(row) ?? []).filter(({ expiresAt }) => (expiresAt ?? now + 1) > now),
+          next: rows.length < limit || last === undefined ? undefined : `${last.kind}\0${last.id}`,
+          looked: rows.length,
+          total: from === undefined ? Number(walk.count.get(kind ?? null)?.count) : undefined,
+        };
+      });
     },
     async commit(mutations) {
       return health.write(() => {

@@ -13,6 +13,11 @@ export interface Store {
   /** Out: how many those are. Costs next to nothing, however many; of those just expired, some may still count. */
   count(kind: string, name: ReferenceName, value: string): Promise<number>;
   /**
+   * Walks the unexpired entries of `kind`, or of every kind: what is there all the while comes at least once. In: where the
+   * last call left off (undefined: at the beginning), and about how many to look at in this one, which may find none.
+   */
+  scan(kind: string | undefined, from: string | undefined, limit: number): Promise<Scanned>;
+  /**
    * Applies all mutations in order, atomically and durably, or none. Out: false, with nothing applied, when a guard
    * fails: `create` of what exists, `consume` of what is absent, expired or consumed already.
    */
@@ -22,6 +27,16 @@ export interface Store {
   close(): Promise<void>;
 }
 // Every method throws GatewayError `store_unavailable` when the store cannot do its work.
+
+interface Scanned {
+  readonly entries: readonly Entry[];
+  /** Where the next call goes on; undefined: that was all. */
+  readonly next: string | undefined;
+  /** About how many entries were looked at. */
+  readonly looked: number;
+  /** About how many there are to look at from the beginning on; known at the first call. */
+  readonly total: number | undefined;
+}
 
 export type ReferenceName = 'grant' | 'member' | 'client' | 'uid';
 
@@ -43,13 +58,29 @@ export interface Entry {
 /** What a caller writes: an entry is born unconsumed. */
 export type NewEntry = Omit<Entry, 'consumedAt'>;
 
-/** `put` replaces payload, expiry and references of an entry, and keeps its consumption. */
+/**
+ * `put` replaces payload, expiry and references of an entry, and keeps its consumption.
+ */
 export type Mutation =
   | { readonly op: 'put'; readonly entry: NewEntry }
   | { readonly op: 'create'; readonly entry: NewEntry }
   | { readonly op: 'consume'; readonly kind: string; readonly id: string }
   | { readonly op: 'delete'; readonly kind: string; readonly id: string }
   | { readonly op: 'deleteBy'; readonly kind: string; readonly name: ReferenceName; readonly value: string };
+
+/** Writes another payload where the one that was read still stands, and is nothing elsewhere. */
+export interface Replacement {
+  readonly op: 'replace';
+  readonly kind: string;
+  readonly id: string;
+  readonly was: string;
+  readonly payload: string;
+}
+
+/** What a store keeps its entries in, below the seal. */
+export interface RawStore extends Omit<Store, 'commit'> {
+  commit(mutations: readonly (Mutation | Replacement)[]): Promise<boolean>;
+}
 
 /** Milliseconds since the epoch: injected wherever time matters. */
 export type Clock = () => number;

@@ -53,6 +53,7 @@ function allLookFirst(calls: number): (store: Store) => Store {
       commit: (mutations) => store.commit(mutations),
       findBy: (...asked) => store.findBy(...asked),
       count: (...asked) => store.count(...asked),
+      scan: (...asked) => store.scan(...asked),
       sweep: (limit) => store.sweep(limit),
       close: () => store.close(),
     };

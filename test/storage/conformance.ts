@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { NewEntry, Store } from '../../src/storage/store.ts';
+import type { NewEntry, RawStore, Store } from '../../src/storage/store.ts';
 
 /** A clock that stands still until it is moved. Milliseconds. */
 export interface TestClock {
@@ -173,6 +173,37 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       expect(await count()).toBe(0);
     });
 
+    it('walks all that stands, of a kind or of every kind, some at a time', async () => {
+      const walked = async (kind: string | undefined, limit: number) => {
+        const found: string[] = [];
+        let from: string | undefined;
+        let total: number | undefined;
+        do {
+          const page = await store.scan(kind, from, limit);
+          found.push(...page.entries.map((entry) => `${entry.kind} ${entry.payload}`));
+          total ??= page.total;
+          from = page.next;
+        } while (from !== undefined);
+        return { found: [...new Set(found)].toSorted(), total };
+      };
+      const put = (kind: string, id: string, expiresAt?: number) =>
+        store.commit([{ op: 'put', entry: code(id, { kind, payload: id, expiresAt, references: { grant: 'g' } }) }]);
+      expect((await walked(undefined, 3)).found).toEqual([]);
+      for (let at = 0; at < 25; at += 1) await put('Client', `c${at}`);
+      for (let at = 0; at < 7; at += 1) await put('Grant', `g${at}`, inSeconds(60));
+      await put('ClientDocument', 'd');
+      await put('Grant', 'gone', inSeconds(10));
+      clock.advance(10);
+      const clients = Array.from({ length: 25 }, (_, at) => `Client c${at}`).toSorted();
+      const { found, total } = await walked('Client', 4);
+      expect(found).toEqual(clients);
+      expect(total).toBeGreaterThanOrEqual(25);
+      const grants = Array.from({ length: 7 }, (_, at) => `Grant g${at}`);
+      expect((await walked('Grant', 100)).found).toEqual(grants);
+      expect((await walked(undefined, 5)).found).toEqual([...clients, 'ClientDocument d', ...grants]);
+      expect((await walked('Cl', 5)).found).toEqual([]);
+    });
+
     it('sweeps expired entries in batches, and no others', async () => {
       await store.commit([
         ...Array.from({ length: 5 }, (_, index) => ({
@@ -188,6 +219,34 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       expect(await store.sweep(3)).toBe(0);
       expect(await store.get('AuthorizationCode', 'young')).toBeDefined();
       expect(await store.get('AuthorizationCode', 'eternal')).toBeDefined();
+    });
+  });
+}
+
+/** What a store does that entries are kept in below the seal, besides. */
+export function rawStoreConformance(name: string, open: (clock: () => number) => RawStore | Promise<RawStore>): void {
+  describe(`${name} store, below the seal`, () => {
+    it('replaces a payload where the one that was read still stands, and touches nothing else', async () => {
+      const clock = testClock();
+      const store = await open(clock.now);
+      const expiresAt = Math.floor(clock.now() / 1000) + 60;
+      const entry = code('a', { payload: 'one', expiresAt, references: { grant: 'g' } });
+      await store.commit([
+        { op: 'put', entry },
+        { op: 'consume', kind: entry.kind, id: 'a' },
+      ]);
+      const [read] = await store.findBy(entry.kind, 'grant', 'g');
+      const replace = (was: string, payload: string, id = 'a') =>
+        store.commit([{ op: 'replace', kind: entry.kind, id: read === undefined ? '' : id, was, payload }]);
+      expect(await replace('another', 'two')).toBe(true);
+      expect((await store.get(entry.kind, 'a'))?.payload).toBe('one');
+      expect(await replace('one', 'two')).toBe(true);
+      expect(await store.findBy(entry.kind, 'grant', 'g')).toEqual([{ ...read, payload: 'two' }]);
+      expect(await replace('one', 'two', 'b')).toBe(true);
+      expect(await store.get(entry.kind, 'b')).toBeUndefined();
+      clock.advance(60);
+      expect(await store.get(entry.kind, 'a')).toBeUndefined();
+      await store.close();
     });
   });
 }

@@ -1,4 +1,5 @@
 import { memoryStore } from '../../src/storage/memory.ts';
-import { storeConformance } from './conformance.ts';
+import { rawStoreConformance, storeConformance } from './conformance.ts';
 
 storeConformance('memory', memoryStore);
+rawStoreConformance('memory', memoryStore);

@@ -4,7 +4,7 @@ import { redisBus } from '../../src/storage/redis-bus.ts';
 import type { Mutation, NewEntry, Store } from '../../src/storage/store.ts';
 import { redisPresent } from '../support/redis.ts';
 import { type RedisCluster, type RedisProcess, startCluster } from '../support/redis-topology.ts';
-import { storeConformance } from './conformance.ts';
+import { rawStoreConformance, storeConformance } from './conformance.ts';
 
 const UNAVAILABLE = { code: 'store_unavailable', status: 503 };
 const TAG = '{gate}:';
@@ -34,6 +34,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
     redisStore({ cluster: cluster.nodes, keyPrefix }, clock);
 
   storeConformance('a Redis Cluster', (clock) => open(clock));
+  rawStoreConformance('a Redis Cluster', (clock) => open(clock));
 
   const others = (one: RedisProcess) => cluster.redis.filter((other) => other !== one);
 

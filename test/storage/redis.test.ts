@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { redisStore } from '../../src/storage/redis.ts';
 import type { NewEntry, Store } from '../../src/storage/store.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
-import { storeConformance, testClock } from './conformance.ts';
+import { rawStoreConformance, storeConformance, testClock } from './conformance.ts';
 
 const UNAVAILABLE = { code: 'store_unavailable', status: 503 };
 
@@ -35,6 +35,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
   const keys = async () => (await admin.keys('*')).toSorted();
 
   storeConformance('redis', (clock) => open(clock));
+  rawStoreConformance('redis', (clock) => open(clock));
 
   /** Out: how many milliseconds it took to say that the store cannot be reached. */
   const failing = async (work: Promise<unknown>): Promise<number> => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sqliteStore } from '../../src/storage/sqlite.ts';
-import { storeConformance, testClock } from './conformance.ts';
+import { rawStoreConformance, storeConformance, testClock } from './conformance.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'coursegate-sqlite-'));
 let made = 0;
@@ -11,6 +11,7 @@ const fresh = () => join(folder, `store-${++made}`, 'coursegate.db');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 storeConformance('sqlite', (clock) => sqliteStore(fresh(), clock));
+rawStoreConformance('sqlite', (clock) => sqliteStore(fresh(), clock));
 
 describe('sqlite file', () => {
   const entry = { kind: 'Grant', id: 'g', payload: '{}', expiresAt: undefined, references: {} };
