@@ -1,6 +1,11 @@
-/** Writes what is generated from the source: the configuration's JSON Schema and its reference, and that of mappings. */
-import { writeFileSync } from 'node:fs';
+/**
+ * Writes what is generated from the source: the configuration's JSON Schema and its reference, that of mappings, and what
+ * the chart says of its values.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { configJsonSchema } from '../../src/config/json-schema.ts';
+import { withValuesTable } from './chart-readme.ts';
+import { chartSchema } from './chart-schema.ts';
 import { configReference } from './config-reference.ts';
 import { reference } from './reference.ts';
 
@@ -8,3 +13,6 @@ const file = (name: string) => new URL(`../../${name}`, import.meta.url);
 writeFileSync(file('schema/config.schema.json'), `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
 writeFileSync(file('schema/REFERENCE.md'), reference());
 writeFileSync(file('config/README.md'), configReference());
+writeFileSync(file('helm/coursegate/values.schema.json'), `${JSON.stringify(chartSchema(), null, 2)}\n`);
+const readme = file('helm/coursegate/README.md');
+writeFileSync(readme, withValuesTable(readFileSync(readme, 'utf8')));

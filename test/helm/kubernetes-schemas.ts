@@ -1,0 +1,83 @@
+/**
+ * Writes strict JSON Schemas of the kinds of Kubernetes, for kubeconform, which needs no network then: one file a kind,
+ * `<kind>-<group>-<version>.json`, in which an unknown field is an error.
+ *
+ * In: the folder to write, the swagger.json of Kubernetes, and files of CustomResourceDefinitions.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+interface Kind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+interface Definition {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly kind: string };
+    readonly versions: readonly { readonly name: string; readonly schema: { readonly openAPIV3Schema: Schema } }[];
+  };
+}
+
+const [folder = '', swagger = '', ...definitionFiles] = process.argv.slice(2);
+mkdirSync(folder, { recursive: true });
+
+const { definitions } = JSON.parse(readFileSync(swagger, 'utf8')) as { definitions: Record<string, Schema> };
+const strictDefinitions = Object.fromEntries(
+  Object.entries(definitions).map(([name, schema]) => [name, strict(schema)]),
+);
+
+for (const [name, schema] of Object.entries(definitions)) {
+  const kinds = schema['x-kubernetes-group-version-kind'] as readonly Kind[] | undefined;
+  // Those with many kinds are what is sent with a request (DeleteOptions), and lists are never in a chart.
+  if (kinds?.length !== 1 || name.endsWith('List')) continue;
+  const [kind] = kinds as readonly [Kind];
+  write(kind, { $ref: `#/definitions/${name}`, definitions: reachable(name) });
+}
+for (const file of definitionFiles) {
+  const { spec } = parse(readFileSync(file, 'utf8')) as Definition;
+  for (const { name, schema } of spec.versions) {
+    write({ group: spec.group, version: name, kind: spec.names.kind }, strict(schema.openAPIV3Schema) as Schema);
+  }
+}
+
+function write({ group, version, kind }: Kind, schema: Schema): void {
+  // kubeconform knows the group without a name by its version.
+  writeFileSync(join(folder, `${kind.toLowerCase()}-${group || version}-${version}.json`), JSON.stringify(schema));
+}
+
+/** A definition with all that it names, so that a file stands for itself. */
+function reachable(name: string, found: Record<string, unknown> = {}): Record<string, unknown> {
+  if (found[name] !== undefined) return found;
+  found[name] = strictDefinitions[name];
+  for (const [, inner = ''] of JSON.stringify(found[name]).matchAll(/"#\/definitions\/([^"]+)"/g))
+    reachable(inner, found);
+  return found;
+}
+
+/** Fields that are not described are errors; quantities and ports may be numbers, as the API server takes them. */
+function strict(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(strict);
+  if (typeof node !== 'object' || node === null) return node;
+  const schema = node as Schema;
+  if (schema.format === 'int-or-string' || String(schema.description).startsWith('Quantity is a fixed-point')) {
+    return { type: ['string', 'integer', 'number'] };
+  }
+  if (schema['x-kubernetes-int-or-string'] === true) return { type: ['string', 'integer'] };
+  const inner = Object.fromEntries(
+    Object.entries(schema)
+      .filter(([key]) => key !== 'description' || typeof schema[key] !== 'string')
+      .map(([key, value]) => [key, strict(value)]),
+  );
+  const closed =
+    typeof schema.properties === 'object' &&
+    schema.type === 'object' &&
+    schema.additionalProperties === undefined &&
+    schema['x-kubernetes-preserve-unknown-fields'] !== true;
+  return closed ? { ...inner, additionalProperties: false } : inner;
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { template } from './support/chart.ts';
+import { toolsPresent } from './support/tools.ts';
+
+const refusal = async (args: readonly string[]) => {
+  const { code, stderr } = await template('profile-a.yaml', ...args);
+  expect(code).not.toBe(0);
+  return stderr;
+};
+
+describe.skipIf(!toolsPresent())('what the chart refuses before anything is installed', () => {
+  it.each([
+    ['replicas=2', '/redis/existingSecret'],
+    ['autoscaling.enabled=true', '/redis/existingSecret'],
+    ['replicas=2,config.store.kind=sqlite,config.store.path=/x', "value must be 'redis'"],
+    ['redis.existingSecret=redis', '/secret/existingSecret'],
+    ['replcas=1', "additional properties 'replcas' not allowed"],
+    ['image.tagg=1', "'/image': additional properties 'tagg' not allowed"],
+    ['config.orgin=https://x', "'/config': additional properties 'orgin' not allowed"],
+    ['config.listen.prot=1', "'/config/listen': additional properties 'prot' not allowed"],
+    ['config.tokens.access=soon', "'/config/tokens/access'"],
+    ['mode=library', "'/mode'"],
+    ['image.digest=latest', "'/image/digest'"],
+    ['config.origin=null', "'/config/origin': got null"],
+  ])('%s, by its schema: %s', async (setting, words) => {
+    expect(await refusal(['--set', setting])).toContain(words);
+  });
+
+  it.each([
+    ['replicas=2', 'for replicas > 1 or autoscaling set redis.existingSecret'],
+    ['autoscaling.enabled=true', 'for replicas > 1 or autoscaling set redis.existingSecret'],
+    ['redis.existingSecret=redis', 'a redis store needs key material, the same for every gate'],
+  ])('%s, with the schema switched off too, in words: %s', async (setting, words) => {
+    expect(await refusal(['--set', setting, '--skip-schema-validation'])).toContain(words);
+  });
+
+  it.each([
+    ['a sidecar whose pods nobody named', ['--set', 'mode=sidecar'], 'sidecar.podLabels: name the labels of your pods'],
+    [
+      'an injection by an API server that has none',
+      ['--set', 'mode=inject', '--kube-version', '1.35.2'],
+      'needs Kubernetes 1.36, and this is v1.35.2',
+    ],
+    [
+      'a backend on the port of the gate',
+      ['--set-json', 'backend.container={"image":"x","ports":[{"containerPort":8080}]}'],
+      'port 8080 is one of the gate',
+    ],
+    [
+      'a backend on the port of the probes',
+      ['--set-json', 'backend.container={"image":"x","ports":[{"containerPort":9091}]}'],
+      'port 9091 is one of the gate',
+    ],
+    [
+      'a file in the place of the configuration',
+      ['--set', 'files.coursegate\\.yaml=x'],
+      'coursegate.yaml is made from',
+    ],
+    ['a Kubernetes without native sidecars', ['--kube-version', '1.28.9'], 'requires kubeVersion: >=1.29.0-0'],
+  ])('%s', async (_, args, words) => {
+    expect(await refusal(args)).toContain(words);
+  });
+
+  it('nothing of several gates on a shared store with a shared secret', async () => {
+    const shared = 'replicas=2,redis.existingSecret=redis,secret.existingSecret=gate';
+    expect(await template('profile-a.yaml', '--set', shared)).toMatchObject({ code: 0, stderr: '' });
+    const named = 'replicas=2,config.store.kind=redis,config.store.url.env=REDIS,config.secret.env=SECRET';
+    expect(await template('profile-a.yaml', '--set', named)).toMatchObject({ code: 0, stderr: '' });
+  });
+});

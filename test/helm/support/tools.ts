@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
+const folder = process.env.COURSEGATE_CHART_TOOLS ?? join(cache, 'coursegate-chart-tools');
+
+/** What tools.sh makes. */
+export const TOOLS = {
+  helm: join(folder, 'bin/helm'),
+  kubeconform: join(folder, 'bin/kubeconform'),
+  admission: join(folder, 'bin/admission'),
+  schemas: join(folder, 'schemas'),
+} as const;
+
+/**
+ * Whether the tests of the chart run. Without their tools they are skipped by name, with what to do; in CI that is a
+ * failure, since a green run must mean that they ran.
+ */
+export function toolsPresent(): boolean {
+  if (existsSync(join(folder, 'made'))) return true;
+  const advice = `no helm found in ${folder}: the tests of the chart need it (bash test/helm/tools.sh, which needs Go)`;
+  if (process.env.CI) throw new Error(advice);
+  console.warn(`SKIPPED: ${advice}`);
+  return false;
+}
