@@ -63,12 +63,14 @@ const OTHERS =
 const ECS =
   /^(?:log\.(?:level|logger)|client\.(?:address|ip|id)|event\.\w+|http\.\w+|url\.\w+|source\.\w+|user\.\w+|trace\.id|service\.\w+)/;
 
-/** Checks of the doctor, and the files that `coursegate init` writes. */
+/** Checks of the doctor, the files that `coursegate init` writes, and values of the chart. */
 const NAMES: ReadonlySet<string> = new Set([
   ...CHECKS.map(({ id }) => id),
   'admin.secret',
   'bridge.secret',
   'recheck.key',
+  'secret.existingSecret',
+  'secret.key',
 ]);
 
 /** Out: each key of the configuration that a page names, with its line: of `login.kind: session` the part before the colon. */

@@ -95,7 +95,9 @@ export function coursegateCall(words: readonly string[]): readonly string[] | un
       if (before.length === 0) return true;
       const program = before[0]?.split('/').at(-1) ?? '';
       if (['npx', 'node', 'sudo', 'nohup', 'watch'].includes(program)) return true;
-      if (['kubectl', 'docker', 'podman'].includes(program)) return before.includes('exec') || before.at(-1) === '--';
+      // What stands before the `--` of kubectl is the pod, which may have our name too.
+      if (program === 'kubectl') return before.includes('--');
+      if (['docker', 'podman'].includes(program)) return before.includes('exec') || before.at(-1) === '--';
     }
     return /^(?:.*\/)?coursegate:[\w.-]+$/.test(word) && before.includes('run');
   });
