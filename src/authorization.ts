@@ -52,7 +52,17 @@ export function openAuthorization(loaded: LoadedConfig, parts: AuthorizationPart
     log,
   });
   const signedIn = (member: Member) => server.signedIn(member);
-  const signIn = configuredSignIn(config.login, { login, origin, store, clock, pages, secret, counters, signedIn });
+  const signIn = configuredSignIn(config.login, {
+    login,
+    origin,
+    store,
+    clock,
+    pages,
+    secret,
+    counters,
+    signedIn,
+    audit,
+  });
 
   const { documents, redirects, registration } = config.clients;
   const server = createAuthorizationServer({

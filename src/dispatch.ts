@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { asGatewayError, GatewayError, renderFailure, type Voice } from './errors.ts';
+import { asGatewayError, GatewayError, oauthError, renderFailure, type Voice } from './errors.ts';
 import { json, setFields, writeAnswer } from './http/answer.ts';
 import { createConnections } from './http/connections.ts';
+import { withinRequest } from './http/current-request.ts';
 import { fieldValues } from './http/field-values.ts';
 import { PAGE_FIELDS } from './http/header-names.ts';
 import type { Provenance, ProvenanceOf } from './http/provenance.ts';
@@ -61,9 +62,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const { routing, provenanceOf, records, gate, openAnswers, admission, site, observing } = options;
   const connections = createConnections();
 
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const provenance = provenanceOf(request);
-    const { requestId } = provenance;
+  const serve = async (request: IncomingMessage, response: ServerResponse, provenance: Provenance): Promise<void> => {
     const record = records.begin(request, response, provenance);
     let target: Target | undefined;
     try {
@@ -80,7 +79,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     } catch (thrown) {
       const failure = asGatewayError(thrown);
       records.failed(record, failure);
-      fail(request, response, target, failure, requestId);
+      fail(request, response, target, failure, record);
     }
   };
 
@@ -120,6 +119,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   ): Promise<void> => {
     if (site === undefined) throw new GatewayError('not_found');
     if (route === undefined) record.route = ROUTE_LABELS.site;
+    record.outcome = 'site';
     observing?.observer.watch(request, response, record, { route: route?.entry, refusal });
     const ownFields = ['x-request-id', record.provenance.requestId];
     const foreignToken = refusal === 'unknown_token';
@@ -151,8 +151,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         return toSite(request, response, target, record, { refusal, route });
       if (verdict.kind === 'refused') {
         setFields(response, ownFields);
-        record.outcome = 'refused';
-        record.reason = presented.authorization.length === 0 ? 'no_token' : verdict.challenge.error;
+        records.refused(record, reasonOf(verdict, presented), verdict.principal);
         admission.refuse(clientAddress, route.limits);
         return challenge(response, verdict.challenge);
       }
@@ -178,8 +177,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const over = thrown instanceof GatewayError && thrown.code === 'session_over' && !response.headersSent;
       if (!over || route.protection === 'public') throw thrown;
       setFields(response, ownFields);
-      record.outcome = 'refused';
-      record.reason = thrown.code;
+      records.refused(record, thrown.code, undefined);
       challenge(response, signInAgain(fieldValues(request, 'authorization'), route.protection));
     }
   };
@@ -227,8 +225,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     response: ServerResponse,
     target: Target | undefined,
     failure: GatewayError,
-    requestId: string,
+    record: RequestRecord,
   ): void => {
+    const { provenance } = record;
+    const { requestId } = provenance;
     if (response.headersSent || response.destroyed) {
       // Half an answer must not look like a whole one.
       response.destroy();
@@ -238,16 +238,22 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const route = target === undefined ? undefined : routeAt(routing, target.path, request.method ?? '');
     const voice = route?.voice ?? (/\btext\/html\b/.test(request.headers.accept ?? '') ? 'page' : 'problem');
     if (route?.cors) setHeaders(response, CORS_HEADERS);
-    write(response, failure, voice, requestId);
+    if (voice === 'oauth') record.oauthError = oauthError(failure);
+    write(response, failure, voice, provenance);
   };
 
-  const write = (response: ServerResponse, failure: GatewayError, voice: Voice, requestId: string): void => {
+  const write = (response: ServerResponse, failure: GatewayError, voice: Voice, provenance: Provenance): void => {
+    const { requestId } = provenance;
     if (voice === 'page') options.errorPage(response, failure, requestId);
-    else writeAnswer(response, renderFailure(failure, voice, requestId));
+    else writeAnswer(response, renderFailure(failure, voice, { requestId, traceId: provenance.traceId() }));
   };
 
   return {
-    request: (request, response) => void serve(request, response),
+    request(request, response) {
+      const provenance = provenanceOf(request);
+      const userAgent = request.headers['user-agent'] ?? '';
+      withinRequest({ provenance, userAgent }, () => void serve(request, response, provenance));
+    },
 
     upgrade(request, socket, head) {
       // Node has let go of this socket: without a listener, a client that resets its connection would end the process.
@@ -258,9 +264,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (site !== undefined && (routing('GET', target.path).kind === 'none' || isWatched('GET', target.path))) {
         const { record, told } = records.beginTunnel(request, socket as Socket, provenanceOf(request));
         record.path = target.path;
+        record.outcome = 'site';
         if (isOneTooMany(record.provenance, socket)) refuseOn(socket, '429 Too Many Requests', 'Retry-After: 1\r\n');
         else site.upgrade(request, socket, head, target, record, told);
-      } else void refuseUpgrade(request, socket, target);
+      } else {
+        const provenance = provenanceOf(request);
+        const userAgent = request.headers['user-agent'] ?? '';
+        withinRequest({ provenance, userAgent }, () => void refuseUpgrade(request, socket, target, provenance));
+      }
     },
 
     connect(request, socket) {
@@ -281,8 +292,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   };
 
   /** Nothing of the table opens a WebSocket. Whoever may not ask there at all is told so, as by any other request. */
-  async function refuseUpgrade(request: IncomingMessage, socket: Duplex, target: Target): Promise<void> {
-    const { record, told } = records.beginTunnel(request, socket as Socket, provenanceOf(request));
+  async function refuseUpgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    target: Target,
+    provenance: Provenance,
+  ): Promise<void> {
+    const { record, told } = records.beginTunnel(request, socket as Socket, provenance);
     const response = answerOn(request, socket);
     const { requestId, clientAddress } = record.provenance;
     record.path = target.path;
@@ -293,9 +309,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const route = routeAt(routing, target.path, 'GET');
       if (route === undefined) throw new GatewayError('not_found');
       if (route.protection !== 'public') {
-        const verdict = await gate(presentedBy(request, target), route.protection);
+        const presented = presentedBy(request, target);
+        const verdict = await gate(presented, route.protection);
         if (verdict.kind === 'refused') {
-          record.outcome = 'refused';
+          records.refused(record, reasonOf(verdict, presented), verdict.principal);
           admission.refuse(clientAddress, route.limits);
           challenge(response, verdict.challenge);
           return;
@@ -305,7 +322,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     } catch (thrown) {
       const failure = asGatewayError(thrown);
       records.failed(record, failure);
-      writeAnswer(response, renderFailure(failure, 'problem', requestId));
+      writeAnswer(response, renderFailure(failure, 'problem', { requestId, traceId: provenance.traceId() }));
     } finally {
       told(response.statusCode);
     }
@@ -340,6 +357,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 function refuseOn(socket: Duplex, status: string, fields = ''): void {
   socket.end(`HTTP/1.1 ${status}\r\n${fields}Connection: close\r\nContent-Length: 0\r\n\r\n`);
   (socket as Socket).destroySoon();
+}
+
+/** Why somebody was refused, in one word. */
+function reasonOf({ challenge }: Extract<Verdict, { kind: 'refused' }>, { authorization }: Presented): string {
+  return authorization.length === 0 ? 'no_token' : challenge.error;
 }
 
 /** The route a failed request was meant for: the one of its method, else the first that the path has. */

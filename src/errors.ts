@@ -64,9 +64,19 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Renders a failure in a machine's voice. In: the failure and the request's id. The page voice is the pages' own. */
-export function renderFailure(failure: GatewayError, voice: Exclude<Voice, 'page'>, requestId: string): Answer {
-  const body = BODIES[voice](failure, requestId);
+/** The names under which a request is told of: its own id, and that of the trace it is part of, where there is one. */
+export interface Reference {
+  readonly requestId: string;
+  readonly traceId?: string | undefined;
+}
+
+/** Renders a failure in a machine's voice. In: the failure and the request's names. The page voice is the pages' own. */
+export function renderFailure(
+  failure: GatewayError,
+  voice: Exclude<Voice, 'page'>,
+  reference: string | Reference,
+): Answer {
+  const body = BODIES[voice](failure, typeof reference === 'string' ? { requestId: reference } : reference);
   return {
     status: failure.status,
     headers: {
@@ -79,7 +89,7 @@ export function renderFailure(failure: GatewayError, voice: Exclude<Voice, 'page
 }
 
 /** RFC 6749 §5.2 and §4.1.2.1 have few codes; every failure is one of them. */
-function oauthError(failure: GatewayError): string {
+export function oauthError(failure: GatewayError): string {
   if (failure.code === 'invalid_client') return 'invalid_client';
   if (failure.code === 'too_many_requests') return 'temporarily_unavailable';
   if (failure.status < 500) return 'invalid_request';
@@ -93,24 +103,28 @@ function jsonRpcCode(failure: GatewayError): number {
 }
 
 const BODIES = {
-  oauth: (failure, requestId) => ({
+  oauth: (failure, reference) => ({
     error: oauthError(failure),
     error_description: failure.message,
-    ...(failure.status >= 500 ? { request_id: requestId } : {}),
+    ...(failure.status >= 500 ? inSnakeCase(reference) : {}),
   }),
-  problem: (failure, requestId) => ({
+  problem: (failure, reference) => ({
     type: 'about:blank',
     title: failure.message,
     status: failure.status,
     code: failure.code,
-    request_id: requestId,
+    ...inSnakeCase(reference),
   }),
-  graphql: (failure, requestId) => ({
-    errors: [{ message: failure.message, extensions: { code: failure.code.toUpperCase(), requestId } }],
+  graphql: (failure, reference) => ({
+    errors: [{ message: failure.message, extensions: { code: failure.code.toUpperCase(), ...reference } }],
   }),
-  jsonrpc: (failure, requestId) => ({
+  jsonrpc: (failure, reference) => ({
     jsonrpc: '2.0',
     id: null,
-    error: { code: jsonRpcCode(failure), message: failure.message, data: { requestId } },
+    error: { code: jsonRpcCode(failure), message: failure.message, data: reference },
   }),
-} as const satisfies Record<Exclude<Voice, 'page'>, (failure: GatewayError, requestId: string) => object>;
+} as const satisfies Record<Exclude<Voice, 'page'>, (failure: GatewayError, reference: Reference) => object>;
+
+function inSnakeCase({ requestId, traceId }: Reference): object {
+  return { request_id: requestId, ...(traceId === undefined ? {} : { trace_id: traceId }) };
+}

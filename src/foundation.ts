@@ -1,6 +1,7 @@
 import { type Keyring, openKeyring } from './authorization-server/keyring.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { type Audit, createAudit } from './operations/audit.ts';
+import { createDenials } from './operations/denials.ts';
 import { createLineWriter, type LineWriter } from './operations/line-writer.ts';
 import type { Log } from './operations/log.ts';
 import { createMetrics, type Metrics, type MetricsOptions } from './operations/metrics.ts';
@@ -16,6 +17,8 @@ export interface Foundation extends Pick<OpenedStore, 'store' | 'secret' | 'bus'
   readonly keyring: Keyring;
   readonly metrics: Metrics;
   readonly audit: Audit;
+  /** Tells the audit of whom the gate refuses. */
+  readonly denied: ReturnType<typeof createDenials>;
   readonly unused: UnusedTokens;
   /** Where the lines of the access log go; undefined: none is kept. */
   readonly accessLines: LineWriter | undefined;
@@ -32,6 +35,14 @@ export interface FoundationOptions {
   /** How each upstream is doing now, for the metrics. */
   readonly upstreams: MetricsOptions['upstreams'];
 }
+
+const NOBODY = {
+  clientId: undefined,
+  grantId: undefined,
+  member: undefined,
+  address: undefined,
+  requestId: undefined,
+} as const;
 
 /** Throws what keeps the gate from starting, such as a store that cannot be used; then nothing is left open. */
 export async function openFoundation(options: FoundationOptions): Promise<Foundation> {
@@ -51,7 +62,12 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
   });
   const store = observedStore(opened.store, metrics.storeFailed);
   const unused = unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });
-  const written = createAudit(log);
+  const written = createAudit(log, clock);
+  const audit: Audit = (event) => {
+    written(event);
+    unused.heard(event);
+  };
+  const rotated = (keyId: string, reason: string) => audit({ ...NOBODY, action: 'keys_rotated', keyId, reason });
 
   const close = async (): Promise<void> => {
     opened.counters.close();
@@ -67,12 +83,10 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
       store,
       clock,
       log,
-      keyring: await openKeyring(store, clock, config.keys.rotate),
+      keyring: await openKeyring(store, clock, config.keys.rotate, rotated),
       metrics,
-      audit(event) {
-        written(event);
-        unused.heard(event);
-      },
+      audit,
+      denied: createDenials(audit, clock),
       unused,
       accessLines,
       close,

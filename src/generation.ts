@@ -137,6 +137,7 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
                 key: deriveKey(secret, 'access-log-member'),
               }),
         used: config.pages.apps.enabled ? server.usage.count : undefined,
+        denied: foundation.denied,
         log,
       }),
       errorPage: pages.fail,

@@ -20,7 +20,7 @@ const loaded = await loadConfig({
 });
 const { mcp } = buildInterfaces(loaded, {
   call: async () => ({ status: 200, headers: {}, body: ANSWER }),
-  audit: createAudit(createLog('info', 1)),
+  audit: createAudit(createLog('info', 1), Date.now),
   remembered: { store: memoryStore(Date.now), counters: memoryCounters(Date.now), clock: Date.now },
   onError: (error, what) => process.stderr.write(`${what}: ${String(error)}\n`),
 });

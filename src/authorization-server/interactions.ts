@@ -3,6 +3,7 @@ import type Provider from 'oidc-provider';
 import type { InteractionResults } from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import type { ScopeConfig } from '../config/schema.ts';
+import { asGatewayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
 import type { LoginConnector, Member } from '../login/connector.ts';
@@ -72,13 +73,18 @@ const BODY_LIMIT = 16 * 1024;
 export function createInteractions(options: InteractionOptions): Interactions {
   const { provider, connector, members, suspensions, origin, pages } = options;
 
+  /** What apps call themselves, of the interactions under way. */
+  const appNames = new WeakMap<Interaction, string | undefined>();
+
   const tell = (
     { provenance }: Exchange,
-    { params }: Interaction,
+    interaction: Interaction,
     event: Pick<AuditEvent, 'action'> & Partial<Pick<AuditEvent, 'member' | 'grantId' | 'reason'>>,
-  ): void =>
+  ): void => {
+    const { params } = interaction;
     options.audit({
       clientId: String(params.client_id),
+      clientName: appNames.get(interaction),
       // Of all the places that the app may have, the one that this answer goes to.
       clientHost: clientHost({ redirectUris: [String(params.redirect_uri)] }),
       member: undefined,
@@ -87,11 +93,15 @@ export function createInteractions(options: InteractionOptions): Interactions {
       requestId: provenance.requestId,
       ...event,
     });
+  };
 
   /** The interaction, in whose language this request is answered from now on. */
   const found = async (exchange: Exchange): Promise<Interaction> => {
     const interaction = await find(provider, exchange);
     pages.prefer(exchange.response, interaction.params.ui_locales);
+    // An app that is gone meanwhile has no name; what comes of that is for the step to say.
+    const client = await provider.Client.find(String(interaction.params.client_id)).catch(() => undefined);
+    appNames.set(interaction, client?.clientName);
     return interaction;
   };
 
@@ -99,7 +109,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
     const { request, response } = exchange;
     const interaction = await found(exchange);
     const member = await connector.identify(request.headers, exchange.provenance).catch((thrown: unknown) => {
-      tell(exchange, interaction, { action: 'sign_in_failed', reason: 'login_unavailable' });
+      tell(exchange, interaction, { action: 'sign_in_failed', reason: asGatewayError(thrown).code });
       throw thrown;
     });
     const wishes = wishesOf(interaction);
@@ -177,7 +187,10 @@ export function createInteractions(options: InteractionOptions): Interactions {
       delete (interaction as { session?: unknown }).session;
       await interaction.save(interaction.exp - unixSeconds(options.clock));
     }
-    if (!(await options.standings.maySignIn(member))) throw new PageFailure('forbidden', 'failure.account_closed');
+    if (!(await options.standings.maySignIn(member))) {
+      tell(exchange, interaction, { action: 'sign_in_failed', member: member.sub, reason: 'account_closed' });
+      throw new PageFailure('forbidden', 'failure.account_closed');
+    }
     await members.save(member);
     const login = {
       accountId: member.sub,

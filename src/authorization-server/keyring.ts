@@ -24,6 +24,8 @@ export interface Keyring {
   readonly privateKeys: () => readonly JWK[];
   /** The key that signs now: for the identity assertion. */
   readonly signing: () => { readonly kid: string; readonly key: CryptoKey };
+  /** Unix seconds at which it began to. */
+  readonly since: () => number;
   /** Moves on by one generation: next signs, current is kept for verifying, a new next is published. */
   rotate(): Promise<void>;
   /**
@@ -35,10 +37,16 @@ export interface Keyring {
 
 /**
  * The ES256 signing keys, kept in the store and shared by all replicas: a generation is written once (`create`), so of
- * two that rotate together one wins and the other takes it over. In: how long a key signs, in seconds.
+ * two that rotate together one wins and the other takes it over. In: how long a key signs, in seconds, and whom to tell
+ * when this process has moved on to the next.
  * Throws GatewayError `store_unavailable`.
  */
-export async function openKeyring(store: Store, clock: Clock, lifetime: number): Promise<Keyring> {
+export async function openKeyring(
+  store: Store,
+  clock: Clock,
+  lifetime: number,
+  rotated: (keyId: string, reason: 'due' | 'asked_for') => void = () => {},
+): Promise<Keyring> {
   let generation = (await load(store)) ?? (await write(store, await firstGeneration(unixSeconds(clock))));
   let key = await importKey(generation.current);
 
@@ -48,22 +56,26 @@ export async function openKeyring(store: Store, clock: Clock, lifetime: number):
     generation = newer;
     return true;
   };
-  const rotate = async (): Promise<boolean> => {
+  const rotate = async (reason: 'due' | 'asked_for'): Promise<boolean> => {
     const { version, current, next } = generation;
     const now = unixSeconds(clock);
     const following = { version: version + 1, since: now, current: next, previous: current, next: await createKey() };
-    return adopt(await write(store, following));
+    const standing = await write(store, following);
+    const changed = await adopt(standing);
+    if (standing === following) rotated(following.current.kid, reason);
+    return changed;
   };
 
   return {
     privateKeys: () => [generation.current, generation.next, ...(generation.previous ? [generation.previous] : [])],
     signing: () => ({ kid: generation.current.kid, key }),
+    since: () => generation.since,
     async rotate() {
-      await rotate();
+      await rotate('asked_for');
     },
     async refresh() {
       const adopted = await adopt((await load(store)) ?? generation);
-      return unixSeconds(clock) - generation.since >= lifetime ? rotate() : adopted;
+      return unixSeconds(clock) - generation.since >= lifetime ? rotate('due') : adopted;
     },
   };
 }

@@ -44,13 +44,17 @@ export function mountProvider(options: MountOptions): Mount {
   const scheme = new URL(origin).protocol.slice(0, -1);
   const scope = formatScope(options.scopes);
   const failures = new WeakMap<IncomingMessage, GatewayError>();
+  const protocolErrors = new WeakMap<IncomingMessage, string>();
 
   provider.on('server_error', (ctx, error) => {
     if (error instanceof GatewayError) failures.set(ctx.req, error);
   });
+  provider.on('authorization.error', (ctx, error) => protocolErrors.set(ctx.req, error.error));
   provider.use(async (ctx, next) => {
     try {
       await next();
+      const said = (ctx.body as { readonly error?: unknown } | undefined)?.error;
+      if (ctx.status >= 400 && typeof said === 'string') protocolErrors.set(ctx.req, said);
       if (ctx.path === ENDPOINTS.token) nameTheResource(ctx, indicators);
       if (ctx.path === ENDPOINTS.introspection) {
         const { oidc, body } = ctx as unknown as KoaContextWithOIDC;
@@ -69,6 +73,7 @@ export function mountProvider(options: MountOptions): Mount {
     options.audit({
       action,
       clientId: client.clientId,
+      clientName: (client as { readonly clientName?: string }).clientName,
       clientHost: clientHost(client),
       grantId: undefined,
       member: undefined,
@@ -78,6 +83,21 @@ export function mountProvider(options: MountOptions): Mount {
   provider.on('registration_create.success', registered('client_registered'));
   provider.on('registration_update.success', registered('client_updated'));
   provider.on('registration_delete.success', registered('client_deleted'));
+  provider.on('authorization.success', (ctx) => {
+    const { client, entities, params } = ctx.oidc;
+    const code = entities.AuthorizationCode;
+    if (code === undefined) return;
+    options.audit({
+      action: 'code_issued',
+      clientId: client?.clientId,
+      clientName: client?.clientName,
+      clientHost: clientHost({ redirectUris: [String(params?.redirect_uri)] }),
+      grantId: code.grantId,
+      member: code.accountId,
+      address: provenances.get(ctx.req)?.clientAddress,
+      requestId: provenances.get(ctx.req)?.requestId,
+    });
+  });
   tokenTransaction(provider, { ...options, provenanceOf: (request) => provenances.get(request) });
   const callback = provider.callback();
 
@@ -93,6 +113,8 @@ export function mountProvider(options: MountOptions): Mount {
     await callback(request, exchange.response as ServerResponse);
     const failure = failures.get(request);
     if (failure !== undefined) throw failure;
+    const error = protocolErrors.get(request);
+    if (error !== undefined) exchange.record.refusedWith(error);
   };
 
   const visit = async (exchange: Exchange, query: string): Promise<void> => {

@@ -55,6 +55,7 @@ export function tokenTransaction(
       audit({
         action,
         clientId: oidc.client?.clientId,
+        clientName: oidc.client?.clientName,
         clientHost: clientHost(oidc.client),
         grantId,
         member,

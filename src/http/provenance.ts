@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type ForwardingField, followBack } from './client-address.ts';
-import { isTraceparent, isTracestate, newTraceparent } from './trace-context.ts';
+import { activeTraceparent, addsTraceFields } from './open-telemetry.ts';
+import { continuedTraceparent, isTraceparent, isTracestate, newTraceparent, traceIdOf } from './trace-context.ts';
 import { canonicalAddress, trustedProxies } from './trusted-proxies.ts';
 
 /** Where a request came from, and the names under which it is told of. Decided once, at the door. */
@@ -14,10 +15,13 @@ export interface Provenance {
   readonly trusted: boolean;
   /** In the log, on error pages, in X-Request-Id both ways. */
   readonly requestId: string;
-  /** W3C Trace Context: that of a trusted proxy, else a new trace. */
-  traceparent(): string;
-  /** What goes with a traceparent that was taken over; else undefined. */
-  readonly tracestate: string | undefined;
+  /** W3C Trace Context: the trace of a trusted proxy, or of an OpenTelemetry in this process; else a new one. */
+  traceId(): string;
+  /**
+   * What tells an upstream of it, names and values in turn: traceparent, where this request is the parent, and the
+   * tracestate of a trace that was taken over. Empty when an OpenTelemetry in this process adds its own.
+   */
+  traceFields(): readonly string[];
 }
 
 export type ProvenanceOf = (request: IncomingMessage) => Provenance;
@@ -41,14 +45,12 @@ export function createProvenance(options: {
     const { 'x-request-id': given, traceparent, tracestate } = request.headers;
     // Two traceparents come to us joined by a comma, and are none.
     const parent = typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent : undefined;
-    const state = parent === undefined ? undefined : one(tracestate);
     return {
       clientAddress: client,
       hops,
       trusted: true,
       requestId: typeof given === 'string' && /^[\w.~+/=:@-]{1,128}$/.test(given) ? given : randomUUID(),
-      traceparent: parent === undefined ? remembered(newTraceparent) : () => parent,
-      tracestate: state !== undefined && isTracestate(state) ? state : undefined,
+      ...trace(parent, one(tracestate)),
     };
   };
 }
@@ -59,19 +61,31 @@ function stranger(address: string): Provenance {
     hops: address,
     trusted: false,
     requestId: randomUUID(),
-    traceparent: remembered(newTraceparent),
-    tracestate: undefined,
+    ...trace(undefined, undefined),
   };
 }
 
-/** Not every request is sent on, so a trace is begun when it is first asked for. */
-function remembered(make: () => string): () => string {
+/** Not every request is sent on or told of, so a trace is begun when it is first asked for. */
+function trace(parent: string | undefined, state: string | undefined): Pick<Provenance, 'traceId' | 'traceFields'> {
+  const active = activeTraceparent();
   let made: string | undefined;
-  return () => {
-    made ??= make();
+  const traceparent = () => {
+    made ??= active ?? (parent === undefined ? newTraceparent() : continuedTraceparent(parent));
     return made;
   };
+  return {
+    traceId: () => traceIdOf(traceparent()),
+    traceFields() {
+      if (active !== undefined && addsTraceFields()) return NO_FIELDS;
+      const fields = ['traceparent', traceparent()];
+      return parent !== undefined && state !== undefined && isTracestate(state)
+        ? [...fields, 'tracestate', state]
+        : fields;
+    },
+  };
 }
+
+const NO_FIELDS: readonly string[] = [];
 
 function one(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(',') : value;

@@ -1,8 +1,11 @@
 import type { Principal } from '../oauth/principal.ts';
 import type { Provenance } from './provenance.ts';
 
-/** How a request ended, for whoever counts: what it was refused for, or which failure it met. */
-export type Outcome = 'public' | 'anonymous' | 'admitted' | 'refused' | 'failed';
+/**
+ * How a request ended, for whoever counts: asked of nobody who they are, passed to the legacy site, served without a member,
+ * let in for one, refused by the gate or with an error of OAuth, or met a failure.
+ */
+export type Outcome = 'public' | 'site' | 'anonymous' | 'admitted' | 'refused' | 'failed';
 
 /**
  * What is learned of one request on its way, for the access log and the metrics. One class, so that every reader sees
@@ -23,6 +26,8 @@ export class RequestRecord {
   areas: readonly string[] = NOTHING;
   /** Why it was refused, or the code of the failure; '' when neither. */
   reason = '';
+  /** The error of RFC 6749, RFC 7591 and their kin that the answer tells; '' when it tells none. */
+  oauthError = '';
   /** The upstream's name in the configuration; '' when none was asked. */
   upstream = '';
   /** Milliseconds from the upstream being asked to the head of its answer; -1 when there was none. */
@@ -38,6 +43,13 @@ export class RequestRecord {
     this.method = method;
     this.path = path;
     this.started = performance.now();
+  }
+
+  /** It is answered with an error of OAuth. In: the `error`, of RFC 6749 or its kin. */
+  refusedWith(error: string): void {
+    this.outcome = 'refused';
+    this.reason = error;
+    this.oauthError = error;
   }
 
   /** The request is about to go to an upstream. */

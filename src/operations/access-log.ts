@@ -45,11 +45,12 @@ export function createAccessLog({ line, clock, member, key }: AccessLogOptions):
         if (member !== 'none') text += `,"member":${quoted(nameOf(principal.sub))}`;
       }
       text += `,"verdict":"${record.outcome}"`;
+      if (record.oauthError !== '' && record.oauthError !== record.reason)
+        text += `,"oauth_error":${quoted(record.oauthError)}`;
       if (record.reason !== '') text += `,"reason":"${record.reason}"`;
       const { provenance } = record;
       text += `,"request_id":${quoted(provenance.requestId)}`;
-      // Begun for the upstream only: what was not sent on is part of no trace.
-      if (record.upstream !== '') text += `,"trace_id":"${provenance.traceparent().slice(3, 35)}"`;
+      text += `,"trace_id":"${provenance.traceId()}"`;
       line(`${text},"address":${quoted(provenance.clientAddress)}}\n`);
     },
   };

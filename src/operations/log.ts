@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 
-export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'child' | 'level'>;
 
 /** Field names that hold credentials wherever they turn up: their values never reach a log line. */
 const SECRETS = [

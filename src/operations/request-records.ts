@@ -18,6 +18,8 @@ export interface RequestRecords {
     socket: Socket,
     provenance: Provenance,
   ): { record: RequestRecord; told: (status: number) => void };
+  /** Notes that the gate let nobody in, and why; who it was where that is known. */
+  refused(record: RequestRecord, reason: string, principal: MemberPrincipal | undefined): void;
   /** Notes a failure in the record; one of ours or of what stands behind us goes to the log as well. */
   failed(record: RequestRecord, failure: GatewayError): void;
 }
@@ -28,10 +30,12 @@ export interface RequestRecordsOptions {
   readonly accessLog: AccessLog | undefined;
   /** Told of what a member's app has read or changed; undefined: nobody counts it. */
   readonly used: ((member: MemberPrincipal, areas: readonly string[]) => void) | undefined;
+  /** Told of each that was let in by nobody. */
+  readonly denied: (record: RequestRecord) => void;
   readonly log: Log;
 }
 
-export function createRequestRecords({ metrics, accessLog, used, log }: RequestRecordsOptions): RequestRecords {
+export function createRequestRecords({ metrics, accessLog, used, denied, log }: RequestRecordsOptions): RequestRecords {
   const end = (record: RequestRecord, status: number, bytes: number): void => {
     const milliseconds = performance.now() - record.started;
     metrics.ended(record, status, milliseconds);
@@ -73,12 +77,20 @@ export function createRequestRecords({ metrics, accessLog, used, log }: RequestR
       return { record, told };
     },
 
+    refused(record, reason, principal) {
+      record.outcome = 'refused';
+      record.reason = reason;
+      if (principal !== undefined) record.principal = principal;
+      denied(record);
+    },
+
     failed(record, failure) {
       record.outcome = 'failed';
       record.reason = failure.code;
       if (failure.status < 500) return;
       const { provenance, method, route } = record;
-      log.error({ request_id: provenance.requestId, method, route, err: failure }, 'request failed');
+      const ids = { request_id: provenance.requestId, trace_id: provenance.traceId() };
+      log.error({ ...ids, method, route, err: failure }, 'request failed');
     },
   };
 }

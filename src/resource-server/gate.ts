@@ -39,6 +39,8 @@ export type Verdict =
       readonly challenge: Challenge;
       /** Whether what was shown is a token of ours: live, but not for this. */
       readonly known: boolean;
+      /** Whose it is then. */
+      readonly principal?: MemberPrincipal;
     };
 
 /**
@@ -81,12 +83,23 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
 
   function judge(
     token: Introspection,
+    credentials: Extract<Credentials, { kind: 'token' }>,
+    presented: Presented,
+    protection: Protection,
+  ): Verdict | Promise<Verdict> {
+    if (!token.active) return unknown(credentials.scheme, 'the access token is not valid, or no longer', protection);
+    const verdict = judgeActive(token, credentials, presented, protection);
+    const named = (of: Verdict): Verdict => (of.kind === 'refused' ? { ...of, principal: principalOf(token) } : of);
+    return verdict instanceof Promise ? verdict.then(named) : named(verdict);
+  }
+
+  function judgeActive(
+    token: ActiveToken,
     { scheme, token: shown }: Extract<Credentials, { kind: 'token' }>,
     presented: Presented,
     protection: Protection,
   ): Verdict | Promise<Verdict> {
     const { resource } = protection;
-    if (!token.active) return unknown(scheme, 'the access token is not valid, or no longer', protection);
     // A foreign audience beside ours would make our token a key to somebody else's door: exactly ours, or refused.
     const [audience] = token.aud;
     if (audience === undefined || token.aud.length > 1 || !resource.audiences.includes(audience)) {

@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts';
+import { currentRequest } from '../http/current-request.ts';
 import { requestField } from '../http/header-names.ts';
 import { ANONYMOUS } from '../oauth/principal.ts';
 import { type Attempt, type Credentials, NO_CREDENTIALS } from './credentials/credential.ts';
@@ -50,6 +51,7 @@ export function createCallUpstream(options: {
           ...ownHeaders(request, attempt),
           ...fields,
           'accept-encoding': 'identity',
+          ...references(),
           ...identity,
           ...attempt?.fields,
         },
@@ -71,6 +73,16 @@ export function createCallUpstream(options: {
       before = attempt;
     }
   };
+}
+
+/** By which names the upstream finds the request that brought a call about; none when no request did. */
+function references(): Readonly<Record<string, string>> {
+  const provenance = currentRequest()?.provenance;
+  if (provenance === undefined) return {};
+  const fields: Record<string, string> = { 'x-request-id': provenance.requestId };
+  const trace = provenance.traceFields();
+  for (let at = 0; at + 1 < trace.length; at += 2) fields[trace[at] as string] = trace[at + 1] as string;
+  return fields;
 }
 
 function split(text: string, mark: number): Target {

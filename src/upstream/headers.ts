@@ -205,14 +205,13 @@ export function requestHeaders(raw: readonly string[], provenance: Provenance, p
  * vouched for, our own origin whatever Host said, the request id and the trace. Always set, never left to what was sent.
  */
 function forwarded(fields: string[], provenance: Provenance, origin: ForwardedOrigin): string[] {
-  const { clientAddress, hops, requestId, tracestate } = provenance;
+  const { clientAddress, hops, requestId } = provenance;
   if (clientAddress !== '') {
     const node = clientAddress.includes(':') ? `"[${clientAddress}]"` : clientAddress;
     fields.push('X-Forwarded-For', hops, 'X-Real-IP', clientAddress, 'Forwarded', `for=${node}${origin.forwarded}`);
   }
   fields.push('X-Forwarded-Host', origin.host, 'X-Forwarded-Proto', origin.scheme, 'X-Forwarded-Port', origin.port);
-  fields.push('X-Request-Id', requestId, 'traceparent', provenance.traceparent());
-  if (tracestate !== undefined) fields.push('tracestate', tracestate);
+  fields.push('X-Request-Id', requestId, ...provenance.traceFields());
   return fields;
 }
 

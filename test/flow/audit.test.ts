@@ -168,6 +168,7 @@ describe('the audit', () => {
     expect(written().slice(1)).toMatchObject([
       { 'event.action': 'signed_in', ...ids },
       { 'event.action': 'consent_given', ...ids, 'oauth.grant_id': expect.stringMatching(/^[\w-]{43}$/) },
+      { 'event.action': 'code_issued', ...ids, 'oauth.grant_id': expect.stringMatching(/^[\w-]{43}$/) },
     ]);
 
     const { browser, page } = await reachConsent((await authorizationRequest(app)).url);

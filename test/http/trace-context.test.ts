@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isTraceparent, isTracestate, newTraceparent } from '../../src/http/trace-context.ts';
+import {
+  continuedTraceparent,
+  isTraceparent,
+  isTracestate,
+  newTraceparent,
+  traceIdOf,
+} from '../../src/http/trace-context.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
@@ -28,13 +34,46 @@ describe('traceparent (W3C Trace Context §3.2)', () => {
     expect(new Set(made.map((one) => one.slice(3, 35))).size).toBe(100);
     expect(new Set(made.map((one) => one.slice(36, 52))).size).toBe(100);
   });
+
+  it.each([
+    ['00', '01', '01'],
+    ['00', '00', '00'],
+    // Level 2: that the trace id is random goes on with it; what is not defined does not.
+    ['00', '03', '03'],
+    ['00', 'ff', '03'],
+    ['cc', '03', '01'],
+    ['cc', '02', '00'],
+  ])(
+    'of version %s with the flags %s goes on as version 00, a new parent, and the flags %s',
+    (version, flags, sent) => {
+      const parent = `${version}-${TRACE}-b7ad6b7169203331-${flags}${version === '00' ? '' : '-more'}`;
+      const made = Array.from({ length: 100 }, () => continuedTraceparent(parent));
+      for (const one of made) expect(one).toMatch(new RegExp(`^00-${TRACE}-(?!b7ad6b7169203331)[0-9a-f]{16}-${sent}$`));
+      expect(new Set(made).size).toBe(100);
+      expect(traceIdOf(parent)).toBe(TRACE);
+    },
+  );
 });
 
 it.each([
   ['vendor=opaque,other=1', true],
   ['', false],
+  [' , ', false],
   ['x'.repeat(513), false],
   ['a=\x80', false],
+  ['rojo=00f067aa0ba902b7,congo=t61rcWkgMzE', true],
+  ['tenant@vendor=1, other=2 ,', true],
+  ['0tenant@vendor=1', true],
+  ['0vendor=1', false],
+  ['Vendor=1', false],
+  ['vendor', false],
+  ['vendor=', false],
+  ['vendor=a=b', false],
+  ['a=1,a=2', false],
+  [`a=${'x'.repeat(256)}`, true],
+  [`a=${'x'.repeat(257)}`, false],
+  [Array.from({ length: 32 }, (_, at) => `k${at}=1`).join(','), true],
+  [Array.from({ length: 33 }, (_, at) => `k${at}=1`).join(','), false],
 ])('tracestate %j: %s', (value, expected) => {
   expect(isTracestate(value)).toBe(expected);
 });

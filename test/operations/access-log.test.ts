@@ -45,9 +45,11 @@ async function linesOf(
     .map((line) => JSON.parse(line) as Line);
 }
 
-async function memberToken(world: World): Promise<string> {
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+async function memberToken(world: World, scope?: string): Promise<string> {
   const app = await registerApp(world.origin);
-  const request = await authorizationRequest(app);
+  const request = await authorizationRequest(app, scope === undefined ? {} : { scope });
   return (await redeem(app, request, await approve(request.url, app.redirectUri))).access_token;
 }
 
@@ -116,7 +118,21 @@ describe('the access log', () => {
       verdict: 'refused',
       reason: 'no_token',
     },
-    { asked: 'a page of the site', path: '/somewhere', headers: {}, verdict: 'public', reason: undefined },
+    { asked: 'a page of the site', path: '/somewhere', headers: {}, verdict: 'site', reason: undefined },
+    {
+      asked: 'what anybody may read',
+      path: '/.well-known/oauth-authorization-server',
+      headers: {},
+      verdict: 'public',
+      reason: undefined,
+    },
+    {
+      asked: 'an app that nobody knows',
+      path: '/oauth/authorize',
+      headers: {},
+      verdict: 'refused',
+      reason: 'invalid_request',
+    },
     {
       asked: 'a method that is not taken',
       path: '/api/oauth/token',
@@ -141,8 +157,35 @@ describe('the access log', () => {
       { upstreams: { school: { url: upstream.url } } },
     );
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatchObject({ path, verdict });
+    expect(lines[0]).toMatchObject({ path, verdict, trace_id: expect.stringMatching(/^[0-9a-f]{32}$/) });
     expect(lines[0]?.reason).toBe(reason);
+  });
+
+  it('names the app and the member of a token that is good, but not for this', async () => {
+    const lines = await linesOf({}, async (world) => {
+      const token = await memberToken(world, 'openid courses:read');
+      await rawRequest(world.origin, { path: '/api/v1/orders', headers: bearer(token) });
+    });
+    expect(lines.find(({ path }) => path === '/api/v1/orders')).toMatchObject({
+      status: 403,
+      client: expect.stringMatching(/./),
+      member: 'm-1001',
+      verdict: 'refused',
+      reason: 'insufficient_scope',
+    });
+  });
+
+  it('tells the error of OAuth, with which an app was refused or a failure is told to it', async () => {
+    const lines = await linesOf({}, async (world) => {
+      const post = (body: string, headers = {}) =>
+        fetch(`${world.origin}/api/oauth/token`, { method: 'POST', body, headers: { ...FORM, ...headers } });
+      await (await post('grant_type=authorization_code&code=none&client_id=nobody')).text();
+      await (await post('grant_type=authorization_code', { 'content-type': 'text/plain' })).text();
+    });
+    expect(lines.map(({ status, verdict, reason, oauth_error }) => [status, verdict, reason, oauth_error])).toEqual([
+      [401, 'refused', 'invalid_client', undefined],
+      [400, 'failed', 'invalid_request', undefined],
+    ]);
   });
 
   it('has a line for an upstream that is down, and none of its time', async () => {

@@ -92,7 +92,10 @@ describe.each(LANES)('%s', (_lane, path, connection) => {
     expect(request.values('x-forwarded-host')).toEqual(['gate.test']);
     expect(request.values('x-forwarded-proto')).toEqual(['http']);
     expect(request.values('x-request-id')).toEqual(['theirs-1']);
-    expect(request.values('traceparent')).toEqual([PARENT]);
+    const [sent = ''] = request.values('traceparent');
+    // The same trace, of which the gate is a span of its own now.
+    expect(sent).toMatch(new RegExp(`^${PARENT.slice(0, 35)}-[0-9a-f]{16}-01$`));
+    expect(sent).not.toBe(PARENT);
     expect(request.values('tracestate')).toEqual(['vendor=1']);
     expect(request.values('baggage')).toEqual(['a=1']);
     expect(request.values('x-amzn-trace-id')).toEqual(['Root=1']);

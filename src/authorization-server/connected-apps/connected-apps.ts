@@ -171,6 +171,7 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
         options.audit({
           action: 'app_disconnected',
           clientId,
+          clientName: (await known(clientId))?.name,
           grantId: id,
           member: member.sub,
           by: 'member',

@@ -1,4 +1,4 @@
-import { type FailureCode, GatewayError } from '../../errors.ts';
+import { type FailureCode, GatewayError, type Reference } from '../../errors.ts';
 import { html } from '../../http/html.ts';
 import type { Page } from './layout.ts';
 import { PageFailure } from './page-failure.ts';
@@ -13,6 +13,7 @@ interface ErrorView {
   readonly code: string;
   readonly detail?: string | undefined;
   readonly requestId: string;
+  readonly traceId?: string | undefined;
   readonly app?: RefusedApp | undefined;
 }
 
@@ -27,6 +28,7 @@ export interface Refusal {
   readonly code: string;
   readonly detail: string;
   readonly requestId: string;
+  readonly traceId?: string | undefined;
   /** Undefined: no such app is known. */
   readonly app: RefusedApp | undefined;
 }
@@ -46,7 +48,7 @@ export function refusalPage(words: Words, refusal: Refusal): Page {
 }
 
 /** Any other failure, for a person. */
-export function failurePage(words: Words, failure: GatewayError, requestId: string): Page {
+export function failurePage(words: Words, failure: GatewayError, { requestId, traceId }: Reference): Page {
   const ours = failure.status >= 500;
   const { code } = failure;
   return errorPage(words, {
@@ -56,6 +58,7 @@ export function failurePage(words: Words, failure: GatewayError, requestId: stri
     code,
     detail: detailOf(failure),
     requestId,
+    traceId,
   });
 }
 
@@ -70,7 +73,8 @@ function detailOf(failure: GatewayError): string | undefined {
   return failure instanceof PageFailure || failure.message === usual ? undefined : failure.message;
 }
 
-function errorPage(words: Words, { heading, message, advice, code, detail, requestId, app }: ErrorView): Page {
+function errorPage(words: Words, view: ErrorView): Page {
+  const { heading, message, advice, code, detail, requestId, traceId, app } = view;
   return {
     id: 'error',
     title: words.text(heading),
@@ -85,6 +89,7 @@ ${app?.host !== undefined && html`<dt>${words.html('error.host')}</dt><dd dir="l
 <dt>${words.html('error.code')}</dt><dd><code>${code}</code></dd>
 ${detail !== undefined && detail !== '' && html`<dt>${words.html('error.detail')}</dt><dd lang="en" dir="ltr">${detail}</dd>`}
 <dt>${words.html('error.request')}</dt><dd><code>${requestId}</code></dd>
+${traceId !== undefined && html`<dt>${words.html('error.trace')}</dt><dd><code>${traceId}</code></dd>`}
 </dl>`,
   };
 }

@@ -4,6 +4,7 @@ import type { Logo } from '../../config/logo.ts';
 import type { PageLanguage } from '../../config/pages.ts';
 import type { GatewayError } from '../../errors.ts';
 import { writeAnswer } from '../../http/answer.ts';
+import { currentRequest } from '../../http/current-request.ts';
 import type { Handler } from '../../http/exchange.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { failurePage, type Refusal, refusalPage } from './error.ts';
@@ -93,15 +94,26 @@ export function createPages(options: PagesOptions): Pages {
     school,
     prefer: (response, uiLocales) => void wishes.set(response, uiLocales),
     send,
-    refuse: (response, status, refusal) => send(response, status, (words) => refusalPage(words, refusal)),
+    refuse: (response, status, refusal) =>
+      send(response, status, (words) => refusalPage(words, { traceId: traceId(), ...refusal })),
     fail: (response, failure, requestId) =>
-      send(response, failure.status, (words) => failurePage(words, failure, requestId), failure.headers),
+      send(
+        response,
+        failure.status,
+        (words) => failurePage(words, failure, { requestId, traceId: traceId() }),
+        failure.headers,
+      ),
     stylesheet: asset(sheet, { 'content-type': 'text/css; charset=utf-8' }),
     logo:
       logo === undefined
         ? undefined
         : asset(logo.bytes, { 'content-type': logo.type, 'content-security-policy': INERT }),
   };
+}
+
+/** Of the request that is answered; undefined outside of one. */
+function traceId(): string | undefined {
+  return currentRequest()?.provenance.traceId();
 }
 
 /** Sends the browser on with GET (RFC 9110 §15.4.4), telling no one where it came from. */

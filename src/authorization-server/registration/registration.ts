@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type Provider from 'oidc-provider';
 import { GatewayError } from '../../errors.ts';
 import { json, writeAnswer } from '../../http/answer.ts';
@@ -48,7 +48,8 @@ const UPDATE_ONLY = [
 export function createRegistration(parts: RegistrationParts): Registration {
   const { provider, origin, scope, redirects, limits, run } = parts;
 
-  const refuseToken = (response: ServerResponse, description: string): void => {
+  const refuseToken = ({ response, record }: Exchange, description: string): void => {
+    record.refusedWith('invalid_token');
     const challenge = { 'www-authenticate': `Bearer realm="${origin}", error="invalid_token"` };
     const body = { error: 'invalid_token', error_description: description };
     writeAnswer(response, json(401, body, { ...challenge, 'cache-control': 'no-store' }));
@@ -63,7 +64,7 @@ export function createRegistration(parts: RegistrationParts): Registration {
     const { tokenEndpointAuthMethod: method } = registered;
     const metadata = normalizeClientMetadata({ ...sent, token_endpoint_auth_method: methodOf(sent) ?? method }, scope);
     const problem = judgeClientMetadata(metadata, redirects) ?? methodChange(metadata, method);
-    if (problem !== undefined) return refuse(exchange.response, problem);
+    if (problem !== undefined) return refuse(exchange, problem);
     const extra = UPDATE_ONLY.filter((name) => Object.hasOwn(sent, name)).map((name) => [name, sent[name]]);
     const body = JSON.stringify({ ...metadata, ...Object.fromEntries(extra) });
     await run(exchange, { url, body, contentType: 'application/json' });
@@ -71,22 +72,22 @@ export function createRegistration(parts: RegistrationParts): Registration {
 
   return {
     async register(exchange) {
-      const { request, response, target, provenance } = exchange;
+      const { request, target, provenance } = exchange;
       const sent = await readMetadata(request);
       if (!matches(bearerToken(request), parts.initialAccessToken)) {
-        return refuseToken(response, 'registration here needs the initial access token that the school hands out');
+        return refuseToken(exchange, 'registration here needs the initial access token that the school hands out');
       }
       const metadata = normalizeClientMetadata(sent, scope);
       const problem = judgeClientMetadata(metadata, redirects);
-      if (problem !== undefined) return refuse(response, problem);
+      if (problem !== undefined) return refuse(exchange, problem);
       limits(provenance.clientAddress);
       await run(exchange, { url: target.path, body: JSON.stringify(metadata), contentType: 'application/json' });
     },
 
     async manage(exchange) {
-      const { request, response, target } = exchange;
+      const { request, target } = exchange;
       const token = bearerToken(request);
-      if (token === undefined) return refuseToken(response, 'send the registration access token of this client');
+      if (token === undefined) return refuseToken(exchange, 'send the registration access token of this client');
       if (request.method === 'PUT') await update(exchange, token);
       else await run(exchange, { url: target.path });
     },
@@ -119,7 +120,8 @@ function methodChange(metadata: Record<string, unknown>, registered: string | un
   return { error: 'invalid_client_metadata', description };
 }
 
-function refuse(response: ServerResponse, { error, description }: MetadataProblem): void {
+function refuse({ response, record }: Exchange, { error, description }: MetadataProblem): void {
+  record.refusedWith(error);
   writeAnswer(response, json(400, { error, error_description: description }, { 'cache-control': 'no-store' }));
 }
 

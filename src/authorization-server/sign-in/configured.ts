@@ -1,7 +1,9 @@
 import type { Config } from '../../config/schema.ts';
+import type { Audit } from '../../operations/audit.ts';
 import type { Counters } from '../../storage/counters.ts';
 import { deriveKey } from '../../storage/seal.ts';
 import { limitAttempts } from './attempt-limits.ts';
+import { signInEvents } from './events.ts';
 import { createSignIn, type SignIn, type SignInOptions } from './sign-in.ts';
 
 /** The sign-in as the configuration says. In: the way to sign in that was made of it. */
@@ -10,10 +12,12 @@ export function configuredSignIn(
   {
     secret,
     counters,
+    audit,
     ...parts
   }: Pick<SignInOptions, 'login' | 'origin' | 'store' | 'clock' | 'pages' | 'signedIn'> & {
     readonly secret: string;
     readonly counters: Counters;
+    readonly audit: Audit;
   },
 ): SignIn {
   const { login, ...others } = parts;
@@ -25,6 +29,7 @@ export function configuredSignIn(
     ...others,
     login: limited,
     csrfKey: deriveKey(secret, 'sign-in-csrf'),
+    told: signInEvents(audit, parts.clock, deriveKey(secret, 'audit-account')),
     lifetime: 'session' in config ? config.session : 0,
   });
 }

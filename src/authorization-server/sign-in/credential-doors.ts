@@ -19,7 +19,7 @@ const PAGE_LIFETIME = 3600;
 
 /** Our own sign-in page. What is typed goes to `check` and nowhere else. */
 export function credentialDoors(check: CredentialCheck, options: DoorOptions): SignInDoors {
-  const { origin, pages, sessions, memberCookie, browserCookie } = options;
+  const { origin, pages, sessions, memberCookie, browserCookie, told } = options;
 
   /** A form that was made for this browser: an attacker's page cannot sign its visitor in as the attacker. */
   const csrfOf = (browser: string, returnTo: string) => csrfToken(options.csrfKey, browser, returnTo);
@@ -67,14 +67,20 @@ export function credentialDoors(check: CredentialCheck, options: DoorOptions): S
         return again('sign_in.wrong', 400);
       }
       const address = provenance.clientAddress;
-      const verdict = await check({ username, password, address });
+      const verdict = await check({ username, password, address }).catch((thrown: unknown) => {
+        told.failed(provenance, 'login_unavailable', username);
+        throw thrown;
+      });
       switch (verdict.kind) {
         case 'wrong':
+          told.failed(provenance, 'wrong_credentials', username);
           return again('sign_in.wrong', 400);
         case 'slow_down':
+          told.failed(provenance, 'too_many_attempts', username);
           return again('sign_in.slow_down', 429, { 'retry-after': String(verdict.retryAfter) }, verdict.retryAfter);
         case 'member': {
           const session = await sessions.begin(request.headers, verdict.member);
+          told.begun(provenance, verdict.member.sub);
           response.setHeader('set-cookie', [
             memberCookie.set(session.value, session.lifetime),
             browserCookie.set('', 0),

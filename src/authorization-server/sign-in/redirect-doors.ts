@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { GatewayError } from '../../errors.ts';
+import { asGatewayError, GatewayError } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Attempts } from '../../login/attempts.ts';
 import type { SignInProvider, SignInWish } from '../../login/connector.ts';
@@ -20,7 +20,7 @@ export function redirectDoors(
   attempts: Attempts,
   options: DoorOptions,
 ): SignInDoors {
-  const { origin, pages, sessions, memberCookie, browserCookie } = options;
+  const { origin, pages, sessions, memberCookie, browserCookie, told } = options;
   const callbackOf = (id: string) => new URL(`${ENDPOINTS.signIn}/callback/${id}`, origin);
 
   const choose = ({ response, target }: Exchange): void => {
@@ -49,7 +49,7 @@ export function redirectDoors(
       redirect(response, url.href);
     },
 
-    async callback({ request, response, target }) {
+    async callback({ request, response, target, provenance }) {
       const provider = providers.find(({ id }) => id === target.path.split('/').at(-1));
       const query = new URLSearchParams(target.query);
       const state = provider?.stateOf(query);
@@ -62,10 +62,13 @@ export function redirectDoors(
       const member = await provider
         .finish({ query, callback: callbackOf(provider.id), kept: attempt.kept })
         .catch((thrown: unknown) => {
+          told.failed(provenance, reasonOf(thrown));
           throw isForbidden(thrown) ? new PageFailure('forbidden', 'failure.account_not_allowed') : thrown;
         });
-      if (member !== undefined) {
+      if (member === undefined) told.failed(provenance, 'cancelled');
+      else {
         const session = await sessions.begin(request.headers, member);
+        told.begun(provenance, member.sub);
         response.setHeader('set-cookie', memberCookie.set(session.value, session.lifetime));
       }
       redirect(response, attempt.returnTo);
@@ -84,6 +87,11 @@ function wishOf(query: URLSearchParams): SignInWish {
     maxAge: maxAge !== null && /^\d{1,9}$/.test(maxAge) ? Number(maxAge) : undefined,
     acrValues: query.get('acr_values') ?? undefined,
   };
+}
+
+function reasonOf(thrown: unknown): 'account_not_allowed' | 'proof_refused' | 'login_unavailable' {
+  if (isForbidden(thrown)) return 'account_not_allowed';
+  return asGatewayError(thrown).code === 'invalid_request' ? 'proof_refused' : 'login_unavailable';
 }
 
 function isForbidden(thrown: unknown): boolean {

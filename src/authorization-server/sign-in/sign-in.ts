@@ -7,6 +7,7 @@ import { ownCookie } from '../cookies.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import type { Pages } from '../pages/pages.ts';
 import { credentialDoors } from './credential-doors.ts';
+import type { SignInEvents } from './events.ts';
 import { redirectDoors } from './redirect-doors.ts';
 
 export interface SignInOptions {
@@ -20,6 +21,7 @@ export interface SignInOptions {
   readonly lifetime: number;
   /** Told of every member before their sign-in begins. */
   readonly signedIn: (member: Member) => Promise<void>;
+  readonly told: SignInEvents;
 }
 
 /** Our own pages of the sign-in; absent ones have no route. */

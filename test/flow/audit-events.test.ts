@@ -1,0 +1,409 @@
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLog } from '../../src/operations/log.ts';
+import { startSignIn } from '../login/support/sign-in.ts';
+import { call } from '../mcp/support/mcp.ts';
+import { authorizationRequest, bearer, registerApp, revoke } from '../support/app.ts';
+import { createBrowser } from '../support/browser.ts';
+import { COMMAND_SECRET, command } from '../support/commands.ts';
+import { approved, connect, refreshForm, statusOf, token } from '../support/connection.ts';
+import { connectWith } from '../support/cookie-school.ts';
+import { reachConsent, signIn } from '../support/member.ts';
+import { startRecordingUpstream } from '../support/recording-upstream.ts';
+import { startWorld } from '../support/world.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+const ID = expect.stringMatching(/^[\w-]{43}$/);
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const DURATION = expect.any(Number);
+
+/** What every line has, and what every one has that a request brought about. */
+const ALWAYS = {
+  level: 30,
+  msg: 'audit',
+  '@timestamp': TIME,
+  'event.kind': 'event',
+  'event.outcome': 'success',
+};
+const REQUEST = {
+  'source.address': '127.0.0.1',
+  'source.ip': '127.0.0.1',
+  'user_agent.original': 'story/1.0',
+  'http.request.id': expect.stringMatching(/^[\da-f-]{36}$/),
+  'trace.id': expect.stringMatching(/^[\da-f]{32}$/),
+};
+const ALERT = { level: 40, 'event.kind': 'alert', 'event.outcome': 'failure' };
+const FAILED = { 'event.outcome': 'failure' };
+/** Of an app that its registration names, and of one that a request names by where its answer goes. */
+const APP = { 'oauth.client_id': ID, 'oauth.client_name': 'Story App', 'oauth.client_host': 'app.example' };
+const SAM = { 'user.id': 'm-1001' };
+const GRANT = { 'oauth.grant_id': ID };
+const COMMAND = {
+  'source.address': expect.stringMatching(/127\.0\.0\.1$/),
+  'source.ip': expect.stringMatching(/127\.0\.0\.1$/),
+  'http.request.id': expect.stringMatching(/^[\da-f-]{36}$/),
+  'coursegate.by': 'operator',
+  'event.reason': 'refund',
+};
+
+const kind = (category: string[], type: string[]) => ({ 'event.category': category, 'event.type': type });
+
+/** By action: all the fields of its first line, and no others. */
+const EVENTS: Readonly<Record<string, Line>> = {
+  client_registered: { ...kind(['iam'], ['creation']), ...APP, ...REQUEST },
+  client_updated: { ...kind(['iam'], ['change']), ...APP, ...REQUEST },
+  client_deleted: { ...kind(['iam'], ['deletion']), ...APP, ...REQUEST },
+  signed_in: { ...kind(['authentication'], ['start']), ...APP, ...SAM, ...REQUEST },
+  sign_in_failed: {
+    ...kind(['authentication'], ['start']),
+    ...FAILED,
+    ...APP,
+    ...REQUEST,
+    'event.reason': 'not_signed_in',
+  },
+  session_begun: { ...kind(['session'], ['start']), 'user.id': '7', ...REQUEST },
+  consent_given: { ...kind(['iam'], ['creation']), ...APP, ...SAM, ...GRANT, ...REQUEST },
+  consent_denied: { ...kind(['iam'], ['info']), ...APP, ...SAM, ...REQUEST },
+  code_issued: { ...kind(['authentication'], ['info']), ...APP, ...SAM, ...GRANT, ...REQUEST },
+  token_issued: { ...kind(['session'], ['start']), ...APP, ...SAM, ...GRANT, ...REQUEST },
+  token_answer_replayed: { ...kind(['session'], ['info']), ...APP, ...SAM, ...GRANT, ...REQUEST },
+  token_refreshed: { ...kind(['session'], ['info']), ...APP, ...SAM, ...GRANT, ...REQUEST },
+  token_revoked: { ...kind(['session'], ['end']), ...APP, ...SAM, ...GRANT, ...REQUEST, 'coursegate.by': 'app' },
+  code_reuse: {
+    ...kind(['intrusion_detection', 'session'], ['denied', 'end']),
+    ...ALERT,
+    ...APP,
+    ...SAM,
+    ...GRANT,
+    ...REQUEST,
+  },
+  refresh_token_reuse: {
+    ...kind(['intrusion_detection', 'session'], ['denied', 'end']),
+    ...ALERT,
+    ...APP,
+    ...SAM,
+    ...GRANT,
+    ...REQUEST,
+  },
+  tool_called: {
+    ...kind(['api'], ['access']),
+    'oauth.client_id': ID,
+    ...SAM,
+    ...GRANT,
+    ...REQUEST,
+    'mcp.tool': 'get_my_account',
+    'event.duration': DURATION,
+  },
+  mutation_called: {
+    ...kind(['api'], ['change']),
+    ...FAILED,
+    'oauth.client_id': ID,
+    ...SAM,
+    ...GRANT,
+    ...REQUEST,
+    'graphql.mutation': 'cancelEventRegistration',
+    'event.duration': DURATION,
+    'event.reason': 'insufficient_scope',
+  },
+  access_denied: {
+    ...kind(['api'], ['denied']),
+    ...FAILED,
+    'oauth.client_id': ID,
+    ...SAM,
+    ...GRANT,
+    ...REQUEST,
+    'event.reason': 'insufficient_scope',
+    'coursegate.route': '/api/v1/orders/**',
+  },
+  limit_tripped: { ...kind(['api'], ['denied']), ...FAILED, ...SAM, ...REQUEST, 'coursegate.limit': 'member' },
+  app_disconnected: {
+    ...kind(['iam', 'session'], ['deletion', 'end']),
+    'oauth.client_id': ID,
+    'oauth.client_name': 'Story App',
+    ...SAM,
+    ...GRANT,
+    ...REQUEST,
+    'coursegate.by': 'member',
+  },
+  grant_ended: {
+    ...kind(['iam', 'session'], ['deletion', 'end']),
+    'oauth.client_id': ID,
+    ...SAM,
+    ...GRANT,
+    ...COMMAND,
+  },
+  member_suspended: {
+    ...kind(['iam'], ['change', 'user']),
+    ...SAM,
+    ...COMMAND,
+    'oauth.grants_ended': expect.any(Number),
+  },
+  member_resumed: { ...kind(['iam'], ['change', 'user']), ...SAM, ...COMMAND },
+  member_revoked: { ...kind(['iam'], ['change', 'user']), ...SAM, ...COMMAND, 'oauth.grants_ended': 0 },
+  client_revoked: { ...kind(['iam'], ['change']), 'oauth.client_id': ID, ...COMMAND, 'oauth.grants_ended': 0 },
+  command_refused: {
+    ...kind(['api', 'intrusion_detection'], ['denied']),
+    ...ALERT,
+    'source.address': expect.stringMatching(/127\.0\.0\.1$/),
+    'source.ip': expect.stringMatching(/127\.0\.0\.1$/),
+    'event.reason': expect.stringMatching(/signature/),
+  },
+  keys_rotated: {
+    ...kind(['configuration'], ['change']),
+    'event.reason': 'asked_for',
+    'coursegate.key_id': ID,
+  },
+  member_changed: {
+    ...kind(['iam'], ['change', 'user']),
+    'user.id': 'ann',
+    ...REQUEST,
+    'coursegate.by': 'backend',
+    'event.reason': 'version_changed',
+    'oauth.grants_ended': 1,
+  },
+  backend_session_over: {
+    ...kind(['session'], ['end']),
+    ...FAILED,
+    'oauth.client_id': ID,
+    'user.id': 'ann',
+    ...GRANT,
+    ...REQUEST,
+    'coursegate.by': 'backend',
+    'event.reason': expect.any(String),
+  },
+};
+
+/** Events of parts that have tests of their own for them. */
+const ELSEWHERE: readonly string[] = [];
+
+const folder = mkdtempSync(join(tmpdir(), 'coursegate-events-'));
+const logTo = (name: string, level: 'info' | 'error' = 'info') => createLog(level, openSync(join(folder, name), 'a'));
+const linesOf = (name: string) =>
+  readFileSync(join(folder, name), 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"event.action"'))
+    .map((line) => JSON.parse(line) as Line);
+
+/** Every request of the story says who sends it, whichever client sends it. */
+const realFetch = globalThis.fetch;
+const named: typeof fetch = (input, init) => {
+  const headers = new Headers(init?.headers);
+  if (headers.get('user-agent') !== WEB_VIEW) headers.set('user-agent', 'story/1.0');
+  return realFetch(input, { ...init, headers });
+};
+
+/** Apps that come and go, members who say yes and no, commands, and what is refused: on the demo. */
+async function story(): Promise<void> {
+  const world = await startWorld({
+    profile: 'A',
+    log: logTo('story'),
+    environment: { COMMAND_SECRET },
+    overrides: {
+      admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } },
+      limits: { member: { requests: 60, per: '1h' }, address: 'unlimited', client: 'unlimited', attempts: 'unlimited' },
+    },
+  });
+  try {
+    const app = await registerApp(world.origin, { metadata: { client_name: 'Story App' } });
+    const updated = await manage(app.client, 'PUT');
+
+    const stranger = createBrowser();
+    const login = await stranger.open((await authorizationRequest(app)).url);
+    await stranger.open(world.origin + new URL(login.url).searchParams.get('return_to'));
+    const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
+    await browser.submit(page, { decision: 'deny' }, (to) => !to.startsWith(app.redirectUri));
+
+    const { form } = await approved(app);
+    const { body: first } = await token(app, form);
+    await token(app, form);
+    await token(app, refreshForm(app, first.refresh_token));
+    await token(app, form);
+    const { body: third } = await token(app, (await approved(app)).form);
+    const { body: fourth } = await token(app, refreshForm(app, third.refresh_token));
+    await token(app, refreshForm(app, fourth.refresh_token));
+    await token(app, refreshForm(app, third.refresh_token));
+    await revoke(app, (await connect(app)).access_token);
+
+    const tokens = await connect(app, { parameters: { scope: 'openid account:read courses:read' } });
+    await call(world, 'get_my_account', {}, { token: tokens.access_token });
+    await fetch(`${world.origin}/account/graphql`, {
+      method: 'POST',
+      headers: { ...bearer(tokens.access_token), 'content-type': 'application/json' },
+      body: '{"query":"mutation { cancelEventRegistration(id: \\"none\\") { __typename } }"}',
+    });
+    for (let times = 0; times < 3; times += 1)
+      await fetch(`${world.origin}/api/v1/orders`, { headers: bearer(tokens.access_token) });
+
+    const member = createBrowser();
+    await signIn(member, world.origin, { login: 'student@example.com', password: 'student' });
+    const apps = await member.open(`${world.origin}/oauth/apps`);
+    const [, link = ''] = /href="([^"]*\/oauth\/apps\/disconnect\?app[^"]*)"/.exec(apps.text) ?? [];
+    await member.submit(await member.open(new URL(link.replaceAll('&amp;', '&'), apps.url).href), {});
+
+    const body = '{"by":"operator","reason":"refund"}';
+    const { access_token } = await connect(app);
+    for (let times = 0; times < 61; times += 1) await statusOf(world.origin, access_token);
+    for (const path of ['members/m-1001/suspend', 'members/m-1001/resume', 'members/m-1001/revoke'])
+      await command(world.admin, `/${path}`, { body });
+    await command(world.admin, `/clients/${app.client.client_id}/revoke`, { body });
+    await command(world.admin, '/members/m-1001/revoke', { secret: 'wrong' });
+    await fetch(`${world.admin}/keys/rotate`, { method: 'POST' });
+    await manage(updated, 'DELETE');
+  } finally {
+    await world.close();
+  }
+}
+
+async function manage(client: Readonly<Record<string, unknown>>, method: 'PUT' | 'DELETE'): Promise<Line> {
+  const {
+    registration_access_token,
+    registration_client_uri,
+    client_id_issued_at,
+    client_secret_expires_at,
+    ...metadata
+  } = client;
+  const body = JSON.stringify(metadata);
+  const answer = await fetch(String(client.registration_client_uri), {
+    method,
+    headers: { authorization: `Bearer ${client.registration_access_token}`, 'content-type': 'application/json' },
+    ...(method === 'PUT' ? { body } : {}),
+  });
+  expect([200, 204]).toContain(answer.status);
+  return method === 'PUT' ? ((await answer.json()) as Line) : {};
+}
+
+/** Members who type their passwords on the gate's own page. */
+async function ownSignIn(): Promise<void> {
+  const file = join(folder, 'members.yaml');
+  const password = '$2y$05$VshtfdHkltNOk95REYZwL.TzpHFYMA0WtRLLfLxvy7T3jbglX33eG';
+  writeFileSync(file, `members:\n  - ${JSON.stringify({ id: 7, login: 'ann', email: 'ann@school.test', password })}\n`);
+  const gate = await startSignIn(
+    { kind: 'directory', file, attempts: { account: { requests: 3, per: '1h' }, address: 'unlimited' } },
+    { log: logTo('own-sign-in') },
+  );
+  try {
+    await gate.attempt('ann', 'ann’s');
+    await gate.attempt('ann', 'hunter2');
+    await gate.attempt('ANN ', 'hunter2');
+    await gate.attempt('ann', 'hunter2');
+    await gate.attempt('nobody', 'hunter2', { 'user-agent': WEB_VIEW });
+  } finally {
+    await gate.close();
+  }
+}
+
+const WEB_VIEW =
+  'Mozilla/5.0 (Linux; Android 14; Pixel 8; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/120.0 Mobile Safari/537.36';
+
+/** A school that tells a version of each member, and with whose own session an app acts. */
+async function school(): Promise<void> {
+  let epoch = 1;
+  let over = false;
+  const upstream = await startRecordingUpstream((request, response) => {
+    const [, id = ''] = /school_session=(\w+)/.exec(request.headers.cookie ?? '') ?? [];
+    const known = id !== '' && !(over && request.url !== '/api/me');
+    response.writeHead(known ? 200 : 401, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ id, email: `${id}@school.example`, epoch }));
+  });
+  const world = await startWorld({
+    profile: 'A',
+    // The level that an operator chooses for what goes wrong is no choice about the audit.
+    log: logTo('school', 'error'),
+    overrides: {
+      upstreams: {
+        school: { url: upstream.url, identity: [], credential: { kind: 'session', cookies: ['school_session'] } },
+      },
+      login: { whoami: { version: '/epoch' } },
+      routes: [{ match: '* /api/legacy/**', upstream: 'school', anonymous: 'refuse' }],
+      mcp: { resources: [], prompts: [], tools: [] },
+    },
+  });
+  try {
+    const first = await connectWith(world.origin, { school_session: 'ann' });
+    over = true;
+    await (await fetch(`${world.origin}/api/legacy/things`, { headers: bearer(first.token) })).text();
+    over = false;
+    await connectWith(world.origin, { school_session: 'ann' });
+    epoch = 2;
+    await connectWith(world.origin, { school_session: 'ann' });
+  } finally {
+    await world.close();
+    await upstream.close();
+  }
+}
+
+describe('the audit', () => {
+  let lines: readonly Line[];
+  let ownLines: readonly Line[];
+  beforeAll(async () => {
+    globalThis.fetch = named;
+    try {
+      await story();
+      await ownSignIn();
+      await school();
+    } finally {
+      globalThis.fetch = realFetch;
+    }
+    ownLines = linesOf('own-sign-in');
+    lines = [...linesOf('story'), ...ownLines, ...linesOf('school')];
+  }, 180_000);
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each(Object.entries(EVENTS))('tells of %s, with these fields and no others', (action, fields) => {
+    const { time, pid, hostname, ...line } = lines.find((one) => one['event.action'] === action) ?? {};
+    expect(line).toEqual({ ...ALWAYS, 'event.action': action, ...fields });
+    expect([typeof time, typeof pid, typeof hostname]).toEqual(['number', 'number', 'string']);
+  });
+
+  it('has every action of the source in the table, and in the documentation', () => {
+    const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
+    const actions = [...read('src/operations/audit.ts').matchAll(/^ {2}(\w+): kind\(/gm)].map(([, name]) => name);
+    expect(actions.length).toBeGreaterThan(25);
+    expect([...Object.keys(EVENTS), ...ELSEWHERE].toSorted()).toEqual(actions.toSorted());
+    const documented = read('docs/observability.md');
+    expect(actions.filter((action) => !documented.includes(`\`${action}\``))).toEqual([]);
+  });
+
+  it('tells why nobody was signed in, and at which account it was, never as it was typed', () => {
+    const failed = ownLines.filter((line) => line['event.action'] === 'sign_in_failed');
+    expect(failed.map((line) => line['event.reason'])).toEqual([
+      'wrong_credentials',
+      'wrong_credentials',
+      'too_many_attempts',
+      'wrong_credentials',
+    ]);
+    const [one, two, three, four] = failed.map((line) => line['user.hash']);
+    expect(one).toMatch(/^[\w-]{22}$/);
+    expect([two, three]).toEqual([one, one]);
+    expect(four).not.toBe(one);
+    expect(JSON.stringify(ownLines)).not.toMatch(/hunter2|"ann"|nobody/i);
+  });
+
+  it('names a web view where there is one, which is let in all the same', () => {
+    const shown = ownLines.map((line) => [line['user_agent.original'], line['coursegate.web_view']]);
+    expect(shown).toContainEqual([WEB_VIEW, true]);
+    expect(shown.filter(([agent]) => agent !== WEB_VIEW).every(([, view]) => view === undefined)).toBe(true);
+  });
+
+  it('tells once of an app that is refused the same again and again', () => {
+    const denied = lines.filter((line) => line['event.action'] === 'access_denied');
+    expect(denied.filter((line) => line['event.reason'] === 'insufficient_scope')).toHaveLength(1);
+  });
+
+  it('names one trace in all that came of one request', () => {
+    const both = lines.filter((line) =>
+      ['signed_in', 'consent_given', 'code_issued'].includes(String(line['event.action'])),
+    );
+    const traces = new Map<unknown, Set<unknown>>();
+    for (const line of both) {
+      const of = traces.get(line['http.request.id']) ?? new Set();
+      traces.set(line['http.request.id'], of.add(line['trace.id']));
+    }
+    expect([...traces.values()].every((of) => of.size === 1)).toBe(true);
+    expect(new Set([...traces.values()].flatMap((of) => [...of])).size).toBe(traces.size);
+  });
+});

@@ -1,0 +1,67 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createRation } from '../../src/operations/ration.ts';
+
+describe('what a flood is told with', () => {
+  let now = 0;
+  let told: [string, number][] = [];
+  beforeEach(() => {
+    now = 1_000_000;
+    told = [];
+  });
+  const rationOf = (lines: number, apart: number) => {
+    const ration = createRation({ clock: () => now, lines, apart });
+    return (key: string) => ration(key, (suppressed) => told.push([key, suppressed]));
+  };
+
+  it('is one line a minute of each key, with how many were left out', () => {
+    const tell = rationOf(100, 60_000);
+    for (let times = 0; times < 50; times += 1) tell('a');
+    tell('b');
+    expect(told).toEqual([
+      ['a', 0],
+      ['b', 0],
+    ]);
+    now += 59_999;
+    tell('a');
+    expect(told).toHaveLength(2);
+    now += 1;
+    tell('a');
+    tell('b');
+    expect(told.slice(2)).toEqual([
+      ['a', 50],
+      ['b', 0],
+    ]);
+  });
+
+  it('is so many lines a minute of all keys, and no more', () => {
+    const tell = rationOf(20, 60_000);
+    for (let at = 0; at < 500; at += 1) tell(`key ${at}`);
+    expect(told).toHaveLength(20);
+    now += 60_000;
+    for (let at = 0; at < 500; at += 1) tell(`key ${at + 20}`);
+    expect(told).toHaveLength(40);
+    // What the cap held back is told with the line that comes after.
+    expect(told[20]).toEqual(['key 20', 1]);
+  });
+
+  it('keeps no more keys than ten thousand, and never throws', () => {
+    const tell = rationOf(1_000_000, 60_000);
+    for (let at = 0; at < 25_000; at += 1) tell(`key ${at}`);
+    expect(told).toHaveLength(25_000);
+  });
+
+  it('is not silent for long when the clock is set back', () => {
+    const tell = rationOf(2, 60_000);
+    for (let at = 0; at < 5; at += 1) tell(`key ${at}`);
+    now -= 86_400_000;
+    tell('key 0');
+    tell('key 1');
+    expect(told).toHaveLength(4);
+  });
+
+  it('may tell every one of a key, when only their number counts', () => {
+    const tell = rationOf(3, 0);
+    for (let times = 0; times < 5; times += 1) tell('a');
+    expect(told).toHaveLength(3);
+  });
+});
