@@ -165,8 +165,10 @@ describe('the pages', () => {
     'login again': (words) => loginPage(words, { account: '0', signIn: '0', cancel }),
     suspended: (words) => suspendedPage(words, { account: '0', cancel }),
     refusal: (words) => refusalPage(words, { code: '0', ...refusal, app: { name: '0', host: '0' } }),
-    failure: (words) => failurePage(words, new GatewayError('invalid_request', { message: '0' }), { requestId: '0', traceId: '0' }),
-    'failure of ours': (words) => failurePage(words, new PageFailure('internal', 'failure.app_gone'), { requestId: '0' }),
+    failure: (words) =>
+      failurePage(words, new GatewayError('invalid_request', { message: '0' }), { requestId: '0', traceId: '0' }),
+    'failure of ours': (words) =>
+      failurePage(words, new PageFailure('internal', 'failure.app_gone'), { requestId: '0' }),
   };
 
   it.each(Object.entries(pages))('%s has no text of its own', (_name, page) => {
@@ -194,7 +196,9 @@ describe('the pages', () => {
     (code) => {
       for (const language of PAGE_LANGUAGES) {
         const words = createWords(language, '0');
-        expect(failurePage(words, new GatewayError(code), { requestId: '0' }).body.text).toContain(read(language)[`failure.${code}`]);
+        expect(failurePage(words, new GatewayError(code), { requestId: '0' }).body.text).toContain(
+          read(language)[`failure.${code}`],
+        );
       }
     },
   );
