@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerApp } from '../support/app.ts';
+import { connect } from '../support/connection.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { ask, askedFor, differences } from './support/answers.ts';
+import { isRun, runModule, runShell } from './support/live.ts';
+import { type Block, placeOf } from './support/markdown.ts';
+import { BLOCKS, PAGES } from './support/pages.ts';
+
+const RUN = BLOCKS.filter(isRun);
+const SESSIONS = PAGES.map(({ file }) => ({
+  file,
+  blocks: RUN.filter((block) => block.file === file && block.language === 'sh'),
+})).filter(({ blocks }) => blocks.length > 0);
+const MODULES = RUN.filter(({ language }) => language !== 'sh').map((block) => ({ place: placeOf(block), block }));
+const ANSWERS = BLOCKS.flatMap((block) => {
+  const asked = askedFor(block);
+  return asked === undefined ? [] : [{ place: placeOf(block), block, asked }];
+});
+
+describe('on the demo, as it runs', () => {
+  let world: World;
+  let environment: Readonly<Record<string, string>>;
+  beforeAll(async () => {
+    world = await startWorld({ profile: 'A' });
+    const scope = 'openid profile email account:read account:write courses:read orders:read members:read';
+    const { access_token: TOKEN } = await connect(await registerApp(world.origin), { parameters: { scope } });
+    environment = { TOKEN, ADMIN: world.admin, ORIGIN: world.origin };
+  });
+  afterAll(() => world?.close());
+
+  it.each(SESSIONS)('the commands of $file do what it says', async ({ blocks }) => {
+    await runShell(blocks, world, environment);
+  });
+
+  it.each(MODULES)('the program at $place ends well', async ({ block }) => {
+    await runModule(block, world, environment);
+  });
+
+  it.each(ANSWERS)('the answer at $place has the shape that is shown', async ({ place, block, asked }) => {
+    const there = await ask(asked, world, environment.TOKEN ?? '');
+    expect(differences(JSON.parse(block.text), there).map((line) => `${place}: ${line}`)).toEqual([]);
+  });
+
+  it('tells a command that fails, an answer that is an error, and a program that throws', async () => {
+    const block = (language: string, text: string): Block => ({
+      file: 'docs/made-up.md',
+      line: 1,
+      language,
+      words: [],
+      text,
+      markers: ['run'],
+      headings: [],
+    });
+    await expect(runShell([block('sh', 'false')], world, {})).rejects.toThrow('docs/made-up.md:1: ends with 1');
+    const gone = block('sh', 'curl -s http://localhost:8080/oauth/nowhere');
+    await expect(runShell([gone], world, {})).rejects.toThrow(/nowhere answers 404/);
+    await runShell([{ ...gone, markers: ['run: 404'] }], world, {});
+    await expect(runModule(block('js', 'throw new Error("no")'), world, {})).rejects.toThrow(/ends with 1/);
+    await runModule(block('ts', `import 'openid-client'; const a: number = 1; console.log(a);`), world, {});
+  });
+
+  it('has something to run', () => {
+    expect(SESSIONS.length).toBeGreaterThan(0);
+  });
+});
+
+describe('what is shown of an answer', () => {
+  it.each([
+    [{ a: 1 }, { a: 2, b: 3 }, []],
+    [{ a: [{ b: 'x' }] }, { a: [{ b: 'y', c: 1 }, { b: 'z' }] }, []],
+    [{ a: [] }, { a: [] }, []],
+    [{ c: 1 }, { a: 1 }, ['$.c is shown, and is not there; there are a']],
+    [{ a: '1' }, { a: 1 }, ['$.a is shown as string, and is number']],
+    [{ a: [{ b: 1 }] }, { a: [{ b: null }] }, ['$.a[0].b is shown as number, and is null']],
+    [[], {}, ['$ is shown as list, and is mapping']],
+  ])('%j of %j', (shown, there, wrong) => {
+    expect(differences(shown, there)).toEqual(wrong);
+  });
+});
