@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerApp } from '../support/app.ts';
 import { connect } from '../support/connection.ts';
 import { startWorld, type World } from '../support/world.ts';
+import { addressesIn } from './support/addresses.ts';
 import { ask, askedFor, differences } from './support/answers.ts';
 import { isRun, runModule, runShell } from './support/live.ts';
 import { type Block, placeOf } from './support/markdown.ts';
@@ -42,6 +43,19 @@ describe('on the demo, as it runs', () => {
     expect(differences(JSON.parse(block.text), there).map((line) => `${place}: ${line}`)).toEqual([]);
   });
 
+  it('every address of ours that a page names is there', async () => {
+    const missing: string[] = [];
+    for (const { path, places } of addressesIn(PAGES)) {
+      const answers = await Promise.all(
+        [world.origin, world.admin].flatMap((base) =>
+          ['GET', 'POST'].map((method) => fetch(base + path, { method, redirect: 'manual' }).then((one) => one.status)),
+        ),
+      );
+      if (answers.every((status) => status === 404)) missing.push(`${places.join(', ')}: there is no ${path}`);
+    }
+    expect(missing).toEqual([]);
+  });
+
   it('tells a command that fails, an answer that is an error, and a program that throws', async () => {
     const block = (language: string, text: string): Block => ({
       file: 'docs/made-up.md',
@@ -63,6 +77,16 @@ describe('on the demo, as it runs', () => {
   it('has something to run', () => {
     expect(SESSIONS.length).toBeGreaterThan(0);
   });
+});
+
+it('addresses are found in the text of a page, whole ones of ours only', () => {
+  const text =
+    'Not `/oauth/token` or `POST /oauth/nowhere`, but `/api/me`, `/oauth/interaction/…/return` and `/oauth/apps*`.';
+  const page = { file: 'a.md', blocks: [], anchors: new Set<string>(), prose: [{ number: 3, text }] };
+  expect(addressesIn([page])).toEqual([
+    { path: '/oauth/token', places: ['a.md:3'] },
+    { path: '/oauth/nowhere', places: ['a.md:3'] },
+  ]);
 });
 
 describe('what is shown of an answer', () => {

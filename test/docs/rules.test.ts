@@ -61,6 +61,7 @@ describe('a block that is wrong', () => {
     ['caddy', 'reverse_prxy x', /reverse_prxy/],
     ['systemd', '[Service]\nExecStart=/usr/bin/npx coursegate serv --config x', /no command coursegate serv/],
     ['systemd', 'ExecStart=x', /no section/],
+    ['systemd', '[Service]\nno setting', /no setting/],
     ['promql', 'rate(x[5m]', /unclosed|parse error/],
     ['dockerfile', 'FORM node', /no instruction/],
     ['text', '$ npx coursegate check x', /is a command/],
@@ -153,6 +154,8 @@ describe('a shell text', () => {
     ['systemctl restart coursegate', undefined],
     ['helm upgrade coursegate ./helm/coursegate', undefined],
     ['useradd --system coursegate', undefined],
+    ['sudo useradd --home-dir /var/lib/coursegate --shell /bin/sh coursegate', undefined],
+    ['docker exec school_gate coursegate check x', ['check', 'x']],
   ])('%s runs coursegate with %j', (text, words) => {
     expect(
       commandsIn(text)

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, extname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { configJsonSchema } from '../../../src/config/json-schema.ts';
 import { loadConfig } from '../../../src/config/load.ts';
@@ -10,6 +10,7 @@ import { checkInterfaces } from '../../../src/interfaces.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import { checkForeignYaml } from './foreign-yaml.ts';
 import type { Block } from './markdown.ts';
+import { BLOCKS, ROOT } from './pages.ts';
 
 const KEYS: ReadonlySet<string> = new Set(Object.keys(configJsonSchema().properties ?? {}));
 
@@ -62,7 +63,7 @@ export async function checkYaml(block: Block): Promise<void> {
     return;
   }
   if (/^# (?:members|tools)\.yaml/.test(block.text)) throw new Error('it says that it is a file, and has not its keys');
-  await checkConfiguration(block.text, tree);
+  await checkConfiguration(block, tree);
 }
 
 function checkMembers(text: string): void {
@@ -71,25 +72,53 @@ function checkMembers(text: string): void {
   if (members.length === 0) throw new Error('it has no member');
 }
 
-async function checkConfiguration(text: string, tree: Tree): Promise<void> {
+async function checkConfiguration(block: Block, tree: Tree): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-docs-'));
   try {
     const upstreams = isTree(tree.upstreams) ? Object.keys(tree.upstreams) : [];
     const name = upstreams.includes('school') ? 'school' : (upstreams[0] ?? 'school');
     const missing = Object.keys(AROUND).filter((key) => !(key in tree) && (key !== 'site' || needsSite(tree)));
-    const whole = [text, ...missing.map((key) => AROUND[key]?.replaceAll('NAME', name))].join('\n');
+    const whole = [block.text, ...missing.map((key) => AROUND[key]?.replaceAll('NAME', name))].join('\n');
     const placed = writeStandIns(whole, folder);
+    if (isTree(tree.account)) writeAccount(tree.account, block, folder);
     const file = join(folder, 'coursegate.yaml');
     writeFileSync(file, placed);
     const merged = parse(placed) as Tree;
     const loaded = await loadConfig({
       file,
       environment: environmentFor(merged),
-      overrides: { upstreams: upstreamsFor(merged) },
+      overrides: { upstreams: { ...upstreamsFor(merged), ...('account' in tree ? ACCOUNT_UPSTREAMS : {}) } },
     });
     checkInterfaces(loaded);
   } finally {
     rmSync(folder, { recursive: true });
+  }
+}
+
+/** The demo's services, which the mappings of the repository take their fields from. */
+const ACCOUNT_UPSTREAMS = { progress: { url: 'http://127.0.0.1:4001' }, events: { url: 'http://127.0.0.1:4002' } };
+
+/** Puts the files of an Account API where a page says: its own contract and mappings where it shows them, else the demo's. */
+function writeAccount({ schema, mappings, upstreamSchemas }: Tree, { file }: Block, folder: string): void {
+  const own = (word: string) =>
+    BLOCKS.filter((one) => one.file === file && one.words[0] === word).map(({ text }) => text);
+  const put = (path: unknown, text: string) => {
+    if (typeof path !== 'string') return;
+    const to = join(folder, path.replace('*', 'one'));
+    mkdirSync(dirname(to), { recursive: true });
+    writeFileSync(to, text);
+  };
+  const from = (path: string) => readFileSync(join(ROOT, 'schema', path), 'utf8');
+  const shown = schema === 'contract.graphql' ? own('contract') : [];
+  put(schema, shown[0] ?? from('account.graphql'));
+  put(
+    mappings,
+    shown.length > 0
+      ? own('mapping').join('\n')
+      : `${from('upstream/school.graphql')}\n${from('upstream/events.graphql')}`,
+  );
+  for (const [name, path] of Object.entries(isTree(upstreamSchemas) ? upstreamSchemas : {})) {
+    put(path, from(`upstream/recorded/${name}.graphql`));
   }
 }
 

@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkCommand } from './command-table.ts';
 import { ROOT } from './pages.ts';
@@ -28,5 +30,24 @@ export function checkUnit(text: string): void {
     if (!/^Exec/.test(name)) continue;
     const call = coursegateCall(value.replace(/^[-@:+!]+/, '').split(/\s+/));
     if (call !== undefined) checkCommand(call);
+  }
+  if (existsSync(SYSTEMD) && text.includes('[Service]')) verifyUnit(text);
+}
+
+const SYSTEMD = '/usr/bin/systemd-analyze';
+
+/** Asks systemd itself, where there is one, whether it knows each setting and its value; programs need not be there. */
+function verifyUnit(text: string): void {
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-unit-'));
+  try {
+    const file = join(folder, 'docs.service');
+    writeFileSync(file, text.replace(/\\\n\s*/g, ' ').replace(/^(Exec\w+=)\S+/gm, '$1/bin/true'));
+    const { stderr } = spawnSync(SYSTEMD, ['verify', '--man=no', file], { encoding: 'utf8' });
+    const wrong = stderr
+      .split('\n')
+      .filter((line) => line.includes('docs.service') && !/User=|Documentation/.test(line));
+    if (wrong.length > 0) throw new Error(wrong.join('\n'));
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 }

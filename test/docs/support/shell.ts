@@ -86,20 +86,34 @@ function withoutAround(words: readonly string[]): string[] {
   return first < 0 ? [] : kept.slice(first);
 }
 
+const OURS = /^(?:(?:.*\/)?coursegate(?:\.js)?|src\/main\.ts)$/;
+/** What runs another command, which stands behind its options. */
+const RUNNERS = new Set(['npx', 'node', 'sudo', 'nohup', 'watch']);
+const CONTAINERS = new Set(['kubectl', 'docker', 'podman']);
+
 /** The words behind `coursegate`, where a command runs it: by npx, in a container, in a pod, under sudo. */
 export function coursegateCall(words: readonly string[]): readonly string[] | undefined {
-  const at = words.findIndex((word, index) => {
-    const before = words.slice(0, index);
-    if (['-u', '-g', '-n', '--user', '--namespace'].includes(before.at(-1) ?? '')) return false;
-    if (/^(?:.*\/)?coursegate(?:\.js)?$/.test(word) || word === 'src/main.ts') {
-      if (before.length === 0) return true;
-      const program = before[0]?.split('/').at(-1) ?? '';
-      if (['npx', 'node', 'sudo', 'nohup', 'watch'].includes(program)) return true;
-      // What stands before the `--` of kubectl is the pod, which may have our name too.
-      if (program === 'kubectl') return before.includes('--');
-      if (['docker', 'podman'].includes(program)) return before.includes('exec') || before.at(-1) === '--';
-    }
-    return /^(?:.*\/)?coursegate:[\w.-]+$/.test(word) && before.includes('run');
-  });
-  return at < 0 ? undefined : words.slice(at + 1);
+  const [first = '', ...rest] = words;
+  if (OURS.test(first)) return rest;
+  const program = first.split('/').at(-1) ?? '';
+  if (RUNNERS.has(program)) {
+    const inner = withoutOptions(rest);
+    return OURS.test(inner[0] ?? '') || RUNNERS.has(inner[0] ?? '') ? coursegateCall(inner) : undefined;
+  }
+  if (!CONTAINERS.has(program)) return undefined;
+  // What stands before the `--` of kubectl is the pod, which may have our name too.
+  const behind = words.indexOf('--');
+  if (behind >= 0) return coursegateCall(words.slice(behind + 1));
+  if (program === 'kubectl') return undefined;
+  const image = words.findIndex((word) => /^(?:.*\/)?coursegate:[\w.$-]+$/.test(word));
+  if (rest.includes('run') && image >= 0) return words.slice(image + 1);
+  const [verb, ...behindVerb] = withoutOptions(rest[0] === 'compose' ? rest.slice(1) : rest);
+  return verb === 'exec' ? coursegateCall(withoutOptions(behindVerb).slice(1)) : undefined;
+}
+
+/** Takes the options off that stand before a command, with their values where these are known to have one. */
+function withoutOptions(words: readonly string[]): readonly string[] {
+  const [first = '', ...rest] = words;
+  if (!first.startsWith('-')) return words;
+  return withoutOptions(['-u', '-g', '-n', '--user', '--group'].includes(first) ? rest.slice(1) : rest);
 }
