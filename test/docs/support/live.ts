@@ -10,7 +10,7 @@ import { ROOT } from './pages.ts';
 import { commandsIn } from './shell.ts';
 
 /** Where the demo is in the words of a page, and where it is in a test. */
-export function placedAt({ origin, admin }: Pick<World, 'origin' | 'admin'>, text: string): string {
+function placedAt({ origin, admin }: Pick<World, 'origin' | 'admin'>, text: string): string {
   return text
     .replace(/http:\/\/(?:localhost|127\.0\.0\.1):8080/g, origin)
     .replace(/http:\/\/(?:localhost|127\.0\.0\.1):9090/g, admin);
