@@ -8,6 +8,9 @@ import { isRun, runModule, runShell } from './support/live.ts';
 import { type Block, placeOf } from './support/markdown.ts';
 import { BLOCKS, PAGES } from './support/pages.ts';
 
+/** Of one program, on a busy machine. */
+const LONGEST = 180_000;
+
 const RUN = BLOCKS.filter(isRun);
 const SESSIONS = PAGES.map(({ file }) => ({
   file,
@@ -30,13 +33,21 @@ describe('on the demo, as it runs', () => {
   });
   afterAll(() => world?.close());
 
-  it.each(SESSIONS)('the commands of $file do what it says', async ({ blocks }) => {
-    await runShell(blocks, world, environment);
-  });
+  it.each(SESSIONS)(
+    'the commands of $file do what it says',
+    async ({ blocks }) => {
+      await runShell(blocks, world, environment);
+    },
+    LONGEST,
+  );
 
-  it.each(MODULES)('the program at $place ends well', async ({ block }) => {
-    await runModule(block, world, environment);
-  });
+  it.each(MODULES)(
+    'the program at $place ends well',
+    async ({ block }) => {
+      await runModule(block, world, environment);
+    },
+    LONGEST,
+  );
 
   it.each(ANSWERS)('the answer at $place has the shape that is shown', async ({ place, block, asked }) => {
     const there = await ask(asked, world, environment.TOKEN ?? '');

@@ -12,8 +12,8 @@ import { commandsIn, coursegateCall } from './shell.ts';
 
 /** What holds for the blocks of a language. Throws, or rejects, with what is wrong. */
 export interface Rule {
-  /** The program that reads them, and the Debian package it comes with. */
-  readonly program?: readonly [program: string, debian: string];
+  /** The program that reads them, the Debian package it comes with, and whether CI may do without it. */
+  readonly program?: readonly [program: string, debian: string, mayLack?: boolean];
   readonly check: (block: Block) => void | Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   },
   ruby: { program: ['ruby', 'ruby'], check: ({ text }) => readBy((file) => ['ruby', '-c', file], 'block.rb', text) },
   java: {
-    program: ['javac', 'default-jdk-headless'],
+    program: ['javac', 'default-jdk-headless', true],
     check({ text }) {
       // A program of one file, which `java` compiles as it starts it.
       readBy(
@@ -126,7 +126,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   },
   systemd: { check: ({ text }) => checkUnit(text) },
   promql: {
-    program: ['promtool', 'prometheus'],
+    program: ['promtool', 'prometheus', true],
     check: ({ text }) =>
       readBy(
         (file) => ['promtool', 'check', 'rules', file],
