@@ -74,15 +74,8 @@ function chosen(value: unknown, schema: JsonSchema): JsonSchema {
 function masked(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => masked(item, key));
   if (isTree(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, inner]) => [name, masked(inner, isReference(value) ? '' : name)]),
-    );
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, masked(inner, name)]));
   }
   if (typeof value !== 'string') return value;
   return SECRET_KEY.test(key) ? '***' : value.replace(/\/\/[^/\s@]+@/g, '//***@');
-}
-
-function isReference(value: Tree): boolean {
-  const [only, ...rest] = Object.keys(value);
-  return rest.length === 0 && (only === 'env' || only === 'file');
 }

@@ -33,5 +33,5 @@ function shareDomain(one: string, other: string): boolean {
   if (one === other) return true;
   if (isIP(one) !== 0 || isIP(other) !== 0 || one.startsWith('[') || other.startsWith('[')) return false;
   const last = (host: string) => host.split('.').slice(-2).join('.');
-  return last(one).includes('.') && last(one) === last(other);
+  return last(one) === last(other);
 }

@@ -42,7 +42,10 @@ export function checkRouteOrder(tree: Tree): readonly Finding[] {
   });
 }
 
-/** Neither takes in the other, and some paths fit both: which rule holds there is only said by their order. */
+/**
+ * Neither takes in the other, and some paths fit both: which rule holds there is only said by their order. In: settings
+ * without mistakes, so that no route is behind one that takes in all of it and protects otherwise.
+ */
 export function crossingRoutes(tree: Tree): readonly Finding[] {
   const matches = routeMatches(tree);
   return matches.flatMap((route, index): Finding[] => {
@@ -90,7 +93,7 @@ function crosses(earlier: RouteMatch, later: RouteMatch): boolean {
     earlier.methods === undefined ||
     later.methods === undefined ||
     later.methods.some((method) => earlier.methods?.includes(method));
-  return shared && overlap(left, right) && !covers(left, right) && !covers(right, left);
+  return shared && overlap(left, right) && !covers(right, left);
 }
 
 const PROTECTION = ['upstream', 'scopes', 'anonymous', 'query', 'body'];

@@ -105,11 +105,14 @@ describe('coursegate check --format github', () => {
   });
 
   it('keeps what would end a command early', async () => {
-    const text = GOOD.replace('GET /api/v1/**', 'GET /50%/**/x');
+    const text = GOOD.replace('[courses:read]', '["a%0Ab"]');
     const { stdout } = await check(text, '--format', 'github');
-    expect(stdout).toMatch(
-      /^::error file=gate\.yaml,line=16,col=\d+,title=coursegate check::routes\[0\]\.match: [^\n]*\n$/,
+    expect(stdout).toBe(
+      '::error file=gate.yaml,line=16,col=59,title=coursegate check::routes[0].scopes[0]: there is no scope "a%250Ab" in the catalogue\n',
     );
+    const folder = await folderWith({ 'a,b:c.yaml': BAD });
+    const odd = await ended(['check', join(folder, 'a,b:c.yaml'), '--format', 'github']);
+    expect(odd.stdout).toMatch(/^::error file=[^,:]*\/a%2Cb%3Ac\.yaml,line=4,col=30,/);
     const { stdout: warned } = await check(WARNED, '--format', 'github');
     expect(warned).toMatch(/^::warning file=gate\.yaml,line=1,col=1,title=coursegate check::listen\.trustedProxies: /);
   });

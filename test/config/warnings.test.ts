@@ -105,6 +105,8 @@ describe('a configuration is warned of', () => {
       `${GOOD.replace(ROUTE, '')}${route('GET /a/*/c', READ)}${route('PUT /a/b/*', WRITE)}`,
     ],
     ['reading without a token', `${GOOD}${route('GET /b', ', anonymous: serve')}`],
+    ['a scope that says who somebody is', `${GOOD}scopes: { picture: { title: See your picture, kind: identity } }\n`],
+    ['tools alone', `${GOOD.replace(`routes:\n${ROUTE}`, '')}mcp: { signIn: never }\n`],
     ['another title for a scope of the catalogue', `${GOOD}scopes: { "students:read": { title: See pupils } }\n`],
   ])('not of %s', async (_, text) => {
     expect(await warnings(text)).toEqual([]);
@@ -164,6 +166,16 @@ describe('a sign-in page elsewhere', () => {
       );
     },
   );
+
+  it('is told apart by all of an address', async () => {
+    const [mistake] = await mistakes(at('https://10.1.0.1/in').replace('https://school.example', 'https://10.2.0.1'));
+    expect(mistake).toContain('is at 10.1.0.1, whose cookies no browser shows to 10.2.0.1');
+  });
+
+  it('may be http where the origin is', async () => {
+    const text = at('http://localhost:4000/login').replace('https://school.example', 'http://localhost:8080');
+    expect((await load(text)).config.login).toMatchObject({ loginUrl: 'http://localhost:4000/login' });
+  });
 
   it('is https where the origin is', async () => {
     expect(await mistakes(at('http://login.school.example/in'))).toEqual([
