@@ -4,6 +4,7 @@ import { createIntrospect } from '../src/authorization-server/introspect.ts';
 import { openKeyring } from '../src/authorization-server/keyring.ts';
 import { storedMembers } from '../src/authorization-server/members.ts';
 import { createProvider } from '../src/authorization-server/provider.ts';
+import { NO_OUTBOX } from '../src/events/outbox.ts';
 import type { Introspect } from '../src/oauth/introspection.ts';
 import { resourceIndicators } from '../src/oauth/resource-indicator.ts';
 import type { Store } from '../src/storage/store.ts';
@@ -21,6 +22,7 @@ export async function tokenCheck(store: Store, origin: string, scopes: readonly 
     defaultScope: scopes,
     scopesOf: () => scopes,
     store,
+    outbox: NO_OUTBOX,
     members,
     suspensions: storedSuspensions(store, Date.now),
     standings: { mayContinue: async () => true },

@@ -2,6 +2,7 @@ import { callerCheck } from './authorization-server/administration/caller.ts';
 import { createCommands } from './authorization-server/administration/commands.ts';
 import type { AuthorizationServer } from './authorization-server/authorization-server.ts';
 import type { LoadedConfig } from './config/load.ts';
+import type { Events } from './events/events.ts';
 import type { Foundation } from './foundation.ts';
 import type { Interfaces } from './interfaces.ts';
 import { adminHandler } from './operations/admin.ts';
@@ -12,6 +13,7 @@ import type { Observer } from './operations/observe/observer.ts';
 export interface AdminParts {
   readonly foundation: Foundation;
   readonly server: Pick<AuthorizationServer, 'control' | 'rotateKeys'>;
+  readonly events: Pick<Events, 'state' | 'retry'>;
   /** Undefined: the routes are held to. */
   readonly observer: Observer | undefined;
   readonly interfaces: Pick<Interfaces, 'account'>;
@@ -22,7 +24,7 @@ export interface AdminParts {
 /** What answers on the admin listener, as the configuration says. */
 export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<typeof adminHandler> {
   const { config } = loaded;
-  const { server, observer, draining } = parts;
+  const { server, events, observer, draining } = parts;
   const { store, counters, keyring, probe, metrics, audit, clock, log } = parts.foundation;
   const { account } = parts.interfaces;
   return adminHandler({
@@ -39,6 +41,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<t
     observer,
     rotateKeys: () => server.rotateKeys(),
     metrics: metrics.exposition,
+    events,
     commands: createCommands({
       control: server.control,
       identify: callerCheck({

@@ -8,6 +8,7 @@ import type { SignInDoors } from './authorization-server/sign-in/sign-in.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { DISCOVERY_PATHS } from './discovery/paths.ts';
 import { GatewayError } from './errors.ts';
+import type { Outbox } from './events/outbox.ts';
 import type { Foundation } from './foundation.ts';
 import type { Member } from './login/connector.ts';
 import { createLogin } from './login/create-login.ts';
@@ -31,6 +32,8 @@ export interface AuthorizationParts {
   readonly served: ServedResources;
   /** Where client ID metadata documents are fetched from. */
   readonly documentNetwork: DocumentNetwork;
+  /** Where what the backend is told of is written down. */
+  readonly outbox: Outbox;
   /** Called after anything was revoked here. */
   readonly onRevoked: () => void;
 }
@@ -79,6 +82,7 @@ export function openAuthorization(loaded: LoadedConfig, parts: AuthorizationPart
       (token) => config.scopes[token]?.kind === 'identity' || token === 'account:read',
     ),
     store,
+    outbox: parts.outbox,
     secret,
     connector: signIn.connector,
     sessions,

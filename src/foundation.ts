@@ -34,6 +34,8 @@ export interface FoundationOptions {
   readonly accessDescriptor: number | undefined;
   /** How each upstream is doing now, for the metrics. */
   readonly upstreams: MetricsOptions['upstreams'];
+  /** What waits to be told to the backend, for the metrics. */
+  readonly events: MetricsOptions['events'];
 }
 
 const NOBODY = {
@@ -46,7 +48,7 @@ const NOBODY = {
 
 /** Throws what keeps the gate from starting, such as a store that cannot be used; then nothing is left open. */
 export async function openFoundation(options: FoundationOptions): Promise<Foundation> {
-  const { loaded, log, clock, accessDescriptor, upstreams } = options;
+  const { loaded, log, clock, accessDescriptor, upstreams, events } = options;
   const { config } = loaded;
   const { check, ...opened } = openStore(config.store, loaded, clock, (kind, err) =>
     log.error({ kind, err }, 'an entry of the store is damaged, and counts as absent'),
@@ -58,6 +60,8 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
   const metrics = createMetrics({
     droppedLines: () => accessLines?.dropped() ?? 0,
     upstreams,
+    events,
+    clock,
     unused: () => ({ connections: unused.connections(), apps: unused.apps() }),
   });
   const store = observedStore(opened.store, metrics.storeFailed);

@@ -45,6 +45,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     accessDescriptor: options.accessDescriptor,
     upstreams: () => current?.pools.states() ?? [],
+    events: () => current?.events.waiting(),
   });
   let draining = false;
 

@@ -7,6 +7,7 @@ import { endConnection } from './authorization-server/end-connection.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
 import { openDoors } from './doors.ts';
+import type { Events } from './events/events.ts';
 import type { Foundation } from './foundation.ts';
 import { createProvenance } from './http/provenance.ts';
 import { buildInterfaces } from './interfaces.ts';
@@ -27,6 +28,7 @@ import { unixSeconds } from './storage/store.ts';
 import type { Pools } from './upstream/pools.ts';
 import { createRouting } from './upstream/routing.ts';
 import { openLanes } from './upstream-lanes.ts';
+import { countingRefusals, openEvents, refusedAtGate } from './webhooks.ts';
 
 /** All that is made from one configuration: what answers requests as long as that one holds. */
 export interface Generation {
@@ -35,6 +37,7 @@ export interface Generation {
   readonly admin: RequestListener;
   readonly server: AuthorizationServer;
   readonly pools: Pools;
+  readonly events: Events;
   /** Ends what would never end by itself: WebSockets to the site. Requests go on. */
   hangUp(): void;
   /** Lets go of everything, what is in use included. */
@@ -58,7 +61,7 @@ const OBSERVING =
 export async function createGeneration(loaded: LoadedConfig, parts: GenerationParts): Promise<Generation> {
   const { config } = loaded;
   const { foundation } = parts;
-  const { store, secret, bus, counters, keyring, metrics, audit, unused, clock, log } = foundation;
+  const { store, secret, bus, counters, keyring, metrics, unused, clock, log } = foundation;
   const served = servedResources(config);
   const lanes = openLanes({
     loaded,
@@ -66,10 +69,12 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
     clock,
     signing: () => keyring.signing(),
     answered: metrics.called,
-    ended: (member, why) => endConnection(server.grants, audit)(member, why),
+    ended: (member, why) => endConnection(server.grants, foundation.audit)(member, why),
   });
   const { pools, call, site } = lanes;
-  const open: (() => unknown)[] = [() => site?.close(), () => pools.close()];
+  const events = openEvents(loaded, { foundation, call });
+  const audit = countingRefusals(foundation.audit, events);
+  const open: (() => unknown)[] = [events.close, () => site?.close(), () => pools.close()];
   const close = async (): Promise<void> => {
     for (const letGo of open) await letGo();
   };
@@ -78,7 +83,14 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
   try {
     const { documentNetwork } = parts;
     const onRevoked = () => revoked();
-    const authorization = openAuthorization(loaded, { foundation, lanes, served, documentNetwork, onRevoked });
+    const authorization = openAuthorization(loaded, {
+      foundation,
+      lanes,
+      served,
+      documentNetwork,
+      outbox: events.outbox,
+      onRevoked,
+    });
     open.push(authorization.close);
     const { pages } = authorization;
     server = authorization.server;
@@ -137,18 +149,24 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
                 key: deriveKey(secret, 'access-log-member'),
               }),
         used: config.pages.apps.enabled ? server.usage.count : undefined,
-        denied: foundation.denied,
+        denied(record) {
+          foundation.denied(record);
+          refusedAtGate(events, record);
+        },
         log,
       }),
       errorPage: pages.fail,
     });
-    const admin = openAdmin(loaded, { foundation, server, observer, interfaces, draining: parts.draining });
+    const admin = openAdmin(loaded, { foundation, server, events, observer, interfaces, draining: parts.draining });
+
+    events.start();
 
     return {
       dispatch,
       admin: (request, response) => void admin(request, response),
       server,
       pools,
+      events,
       hangUp() {
         openAnswers.close();
         site?.hangUp();

@@ -14,7 +14,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   upstream: ['oauth', 'config'],
   login: ['oauth', 'config', 'upstream', 'storage'],
   'resource-server': ['oauth', 'config', 'storage'],
-  'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream'],
+  // What members let in and what ends is told to the backend, in the commit that makes it so.
+  'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream', 'events'],
+  events: ['oauth', 'config', 'storage', 'upstream', 'operations/one-at-a-time.ts'],
   account: ['oauth', 'config', 'upstream'],
   // Storage because a call with an idempotency key is remembered for all replicas.
   mcp: ['oauth', 'config', 'upstream', 'storage'],

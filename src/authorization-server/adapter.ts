@@ -1,4 +1,5 @@
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import type { Outbox } from '../events/outbox.ts';
 import type { Clock, Entry, Mutation, NewEntry, Store } from '../storage/store.ts';
 import { unixSeconds } from '../storage/store.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
@@ -26,6 +27,8 @@ export interface AdapterOptions {
   readonly redirects: RedirectPolicy;
   /** Seconds in which a code or refresh token that was used gets the same answer again. */
   readonly replayWindow: number;
+  /** Where it is written down that a client is registered, changed or deleted. */
+  readonly outbox: Outbox;
 }
 
 /** oidc-provider's adapter over the store: one per model. Out: a factory as its `adapter` option takes it. */

@@ -37,6 +37,7 @@ export interface AuthorizationServerOptions
       | 'scopesOf'
       | 'defaultScope'
       | 'store'
+      | 'outbox'
       | 'ttl'
       | 'unusedLifetime'
       | 'redirects'
@@ -100,7 +101,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const usage = createUsage(store, clock);
   const csrfKey = deriveKey(secret, 'csrf');
   const suspensions = storedSuspensions(store, clock);
-  const grants = storedGrants(store, options.onRevoked);
+  const grants = storedGrants(store, options.onRevoked, options.outbox);
   const standings = createStandings({ ...options, grants });
   const connector = standings.watched(options.connector);
   const documents =

@@ -11,7 +11,8 @@ export function endConnection(
 ) => Promise<void> {
   return async ({ sub, clientId, grantId }, reason) => {
     // Of many requests that find out at once, one ends it.
-    if (!(await grants.revoke(grantId, { member: sub }))) return;
+    if (!(await grants.revoke(grantId, { member: sub }, { by: 'backend', reason: 'session_over', note: reason })))
+      return;
     const occasion = { clientId, grantId, member: sub, address: undefined, requestId: undefined };
     audit({ action: 'backend_session_over', by: 'backend', reason, ...occasion });
   };

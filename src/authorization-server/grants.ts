@@ -1,7 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { type Ending, type EventClient, grantRevoked } from '../events/event.ts';
+import { NO_OUTBOX, type Outbox } from '../events/outbox.ts';
 import type { Entry, Mutation, Store } from '../storage/store.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
+import { describeClient } from './event-client.ts';
 
 /** What hangs on a grant, and is nothing without it. */
 const BELONGINGS = [
@@ -44,32 +47,41 @@ export interface Grants {
   /** Whether the grant of this id stands, whoever's it is. */
   stands(id: string): Promise<boolean>;
   /**
-   * Ends one grant with its tokens and codes, in one commit. In: its id, and whose it must be. Out: false when there is
-   * none of that id and owner: who may not end it learns no more than who guesses.
+   * Ends one grant with its tokens and codes, in one commit. In: its id, whose it must be, and why. Out: false when there
+   * is none of that id and owner: who may not end it learns no more than who guesses.
    */
-  revoke(id: string, of: GrantsOf): Promise<boolean>;
+  revoke(id: string, of: GrantsOf, why: Ending): Promise<boolean>;
   /**
    * Ends these, which must all be of this owner: some at a time, as `revokeAll`. What is not there, or not theirs, is left
    * out. Out: those that were ended.
    */
-  revokeEach(ids: readonly string[], of: GrantsOf): Promise<readonly StandingGrant[]>;
+  revokeEach(ids: readonly string[], of: GrantsOf, why: Ending): Promise<readonly StandingGrant[]>;
   /**
    * Ends all of them, some at a time, and lets other requests go first in between. Each is ended whole or not at all. What
    * is granted meanwhile is ended too; what fails half way can be called again. In: what to call with
    * each that has ended. Out: how many.
    */
-  revokeAll(of: GrantsOf, ended?: (grant: StandingGrant) => void): Promise<number>;
+  revokeAll(of: GrantsOf, why: Ending, ended?: (grant: StandingGrant) => void): Promise<number>;
 }
 // Every method throws GatewayError `store_unavailable`.
 
-/** In: the store, and what to call after each commit that took access away; who ends grants waits for it. */
-export function storedGrants(store: Store, onRevoked: () => void | Promise<void>): Grants {
+/**
+ * In: the store, what to call after each commit that took access away (who ends grants waits for it), where what ended is
+ * written down, in the same commit, and how its app is told of.
+ */
+export function storedGrants(
+  store: Store,
+  onRevoked: () => void | Promise<void>,
+  outbox: Outbox = NO_OUTBOX,
+  describe = (clientId: string) => describeClient(store, clientId),
+): Grants {
   const find = (of: GrantsOf, limit: number) =>
     'member' in of
       ? store.findBy('Grant', 'member', of.member, limit)
       : store.findBy('Grant', 'client', of.client, limit);
-  const end = async (ids: readonly string[]) => {
-    await store.commit(ids.flatMap(ending));
+  const end = async (grants: readonly StandingGrant[], why: Ending) => {
+    const told = await revocations(describe, outbox, grants, why);
+    await store.commit([...grants.flatMap(({ id }) => ending(id)), ...told]);
     await onRevoked();
   };
 
@@ -92,35 +104,52 @@ export function storedGrants(store: Store, onRevoked: () => void | Promise<void>
       return (await store.get('Grant', id)) !== undefined;
     },
 
-    async revoke(id, of) {
-      if ((await standing(id, of)) === undefined) return false;
-      await end([id]);
+    async revoke(id, of, why) {
+      const grant = await standing(id, of);
+      if (grant === undefined) return false;
+      await end([grant], why);
       return true;
     },
 
-    async revokeEach(ids, of) {
+    async revokeEach(ids, of, why) {
       const ended: StandingGrant[] = [];
       for (let at = 0; at < ids.length; at += BATCH) {
         const batch = ids.slice(at, at + BATCH);
         const found = (await Promise.all(batch.map((id) => standing(id, of)))).filter((grant) => grant !== undefined);
-        if (found.length > 0) await end(found.map(({ id }) => id));
+        if (found.length > 0) await end(found, why);
         ended.push(...found);
         await turn();
       }
       return ended;
     },
 
-    async revokeAll(of, ended) {
+    async revokeAll(of, why, ended) {
       for (let count = 0; ; ) {
         const found = (await find(of, BATCH)).map(toGrant);
         if (found.length === 0) return count;
-        await end(found.map(({ id }) => id));
+        await end(found, why);
         for (const grant of found) ended?.(grant);
         count += found.length;
         await turn();
       }
     },
   };
+}
+
+/** What tells the backend that these have ended: to be committed with it. */
+export async function revocations(
+  describe: (clientId: string) => Promise<EventClient>,
+  outbox: Outbox,
+  grants: readonly StandingGrant[],
+  why: Ending,
+): Promise<readonly Mutation[]> {
+  if (!outbox.wants('grant.revoked')) return [];
+  const apps = [...new Set(grants.map(({ clientId }) => clientId))];
+  const known = new Map(await Promise.all(apps.map(async (id) => [id, await describe(id)] as const)));
+  return grants.flatMap((grant) => {
+    const client = known.get(grant.clientId) ?? { id: grant.clientId, kind: 'registered' };
+    return outbox.entries(grantRevoked({ ...grant, client }, why)).map((entry): Mutation => ({ op: 'put', entry }));
+  });
 }
 
 function ending(id: string): readonly Mutation[] {
@@ -134,7 +163,7 @@ function isOf({ member, clientId }: StandingGrant, of: GrantsOf): boolean {
   return 'member' in of ? member === of.member : clientId === of.client;
 }
 
-function toGrant({ payload, expiresAt }: Entry): StandingGrant {
+export function toGrant({ payload, expiresAt }: Entry): StandingGrant {
   const { jti, accountId, clientId, iat, openid, resources } = JSON.parse(payload) as {
     jti: string;
     accountId: string;

@@ -4,13 +4,15 @@ import type { InteractionResults } from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import type { ScopeConfig } from '../config/schema.ts';
 import { asGatewayError } from '../errors.ts';
+import { consentDenied, consentGiven, type EventClient, type GateEvent } from '../events/event.ts';
+import type { Outbox } from '../events/outbox.ts';
 import { readBody } from '../http/body.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
 import type { LoginConnector, Member } from '../login/connector.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import { parseScope } from '../oauth/scope.ts';
 import type { Audit, AuditEvent } from '../operations/audit.ts';
-import { type Clock, unixSeconds } from '../storage/store.ts';
+import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
 import type { Suspensions } from './administration/suspensions.ts';
 import type { BackendSessions } from './backend-sessions.ts';
 import { clientHost } from './client-host.ts';
@@ -18,6 +20,7 @@ import { saveGrant } from './consent-grant.ts';
 import { appView, scopeGroups } from './consent-view.ts';
 import { csrfToken, isCsrfToken, refuseCrossSite } from './csrf.ts';
 import { ENDPOINTS } from './endpoints.ts';
+import { describeClient } from './event-client.ts';
 import type { Grants } from './grants.ts';
 import { accountOf, type Members } from './members.ts';
 import { consentPage } from './pages/consent.ts';
@@ -27,6 +30,7 @@ import { type Pages, redirect } from './pages/pages.ts';
 import { suspendedPage } from './pages/suspended.ts';
 import { mustSignIn, type SignInWishes, type Step } from './sign-in-wishes.ts';
 import type { Standings } from './standing.ts';
+import { UnitOfWork, withinUnitOfWork } from './unit-of-work.ts';
 
 export interface InteractionOptions {
   readonly provider: Provider;
@@ -46,6 +50,9 @@ export interface InteractionOptions {
   readonly csrfKey: Buffer;
   readonly clock: Clock;
   readonly audit: Audit;
+  readonly store: Store;
+  /** What the backend is told of is written down in the commit that makes it so. */
+  readonly outbox: Outbox;
 }
 
 /**
@@ -71,7 +78,7 @@ type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 const BODY_LIMIT = 16 * 1024;
 
 export function createInteractions(options: InteractionOptions): Interactions {
-  const { provider, connector, members, suspensions, origin, pages } = options;
+  const { provider, connector, members, suspensions, origin, pages, store, outbox } = options;
 
   /** What apps call themselves, of the interactions under way. */
   const appNames = new WeakMap<Interaction, string | undefined>();
@@ -94,6 +101,9 @@ export function createInteractions(options: InteractionOptions): Interactions {
       ...event,
     });
   };
+
+  const appOf = ({ params }: Interaction): Promise<EventClient> =>
+    describeClient(store, String(params.client_id), String(params.redirect_uri));
 
   /** The interaction, in whose language this request is answered from now on. */
   const found = async (exchange: Exchange): Promise<Interaction> => {
@@ -160,17 +170,23 @@ export function createInteractions(options: InteractionOptions): Interactions {
 
   /**
    * Hands the result over and sends the browser on. Of two answers given at once, the later finds it over. In: what to
-   * do once it is handed over, before the answer.
+   * do once it is handed over, before the answer; and what the backend is told of it, in the same commit.
    */
   const finish = async (
     { request, response }: Exchange,
     result: InteractionResults,
     done: () => void,
+    event?: GateEvent,
   ): Promise<void> => {
     try {
       // A refusal replaces what was submitted before; anything else adds to it.
       const mergeWithLastSubmission = !('error' in result);
-      const next = await provider.interactionResult(request, response, result, { mergeWithLastSubmission });
+      const unit = new UnitOfWork(store);
+      const next = await withinUnitOfWork(unit, () =>
+        provider.interactionResult(request, response, result, { mergeWithLastSubmission }),
+      );
+      for (const entry of event === undefined ? [] : outbox.entries(event)) unit.put(entry);
+      await unit.commit();
       done();
       redirect(response, next);
     } catch (thrown) {
@@ -250,8 +266,15 @@ export function createInteractions(options: InteractionOptions): Interactions {
       if (interaction.result?.consent !== undefined) return redirect(response, interaction.returnTo);
       if (form.get('decision') === 'deny') {
         const result = { error: 'access_denied', error_description: 'the member did not approve' };
-        return finish(exchange, result, () =>
-          tell(exchange, interaction, { action: 'consent_denied', member: member?.sub }),
+        const asked = askedBy(interaction, options.indicators.audience);
+        return finish(
+          exchange,
+          result,
+          () => tell(exchange, interaction, { action: 'consent_denied', member: member?.sub }),
+          // Of a double click, the first is told.
+          interaction.result?.error === undefined
+            ? consentDenied(interaction.uid, asked, await appOf(interaction), member?.sub)
+            : undefined,
         );
       }
       if (form.get('decision') !== 'approve' || member === undefined || interaction.session?.accountId !== member.sub) {
@@ -267,17 +290,23 @@ export function createInteractions(options: InteractionOptions): Interactions {
         return showConsent(response, interaction, member, true);
       }
       const granted = requested.filter((token) => token === 'openid' || ticked.has(token));
+      const client = await appOf(interaction);
+      const resources = resourcesOf(interaction, options.indicators.audience);
       const grantId = await saveGrant(provider, {
         member: member.sub,
         clientId: String(interaction.params.client_id),
         granted,
         rejected: requested.filter((token) => !granted.includes(token)),
-        resources: resourcesOf(interaction, options.indicators.audience),
+        resources,
       });
+      const grant = { id: grantId, member: member.sub, client, scopes: granted, resources };
       try {
         await options.sessions?.keep(grantId, request.headers.cookie ?? '');
-        await finish(exchange, { consent: { grantId } }, () =>
-          tell(exchange, interaction, { action: 'consent_given', member: member.sub, grantId }),
+        await finish(
+          exchange,
+          { consent: { grantId } },
+          () => tell(exchange, interaction, { action: 'consent_given', member: member.sub, grantId }),
+          consentGiven(grant),
         );
       } catch (thrown) {
         // Nobody will ever hold a token of it.
@@ -286,6 +315,12 @@ export function createInteractions(options: InteractionOptions): Interactions {
       }
     },
   };
+}
+
+/** What the app asked for, as the backend is told of it. */
+function askedBy(interaction: Interaction, byDefault: string) {
+  const scopes = [...(parseScope(String(interaction.params.scope ?? '')) ?? [])];
+  return { scopes, resources: resourcesOf(interaction, byDefault) };
 }
 
 /** The resources that the app asked for, normalised when it asked. */

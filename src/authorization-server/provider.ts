@@ -1,6 +1,7 @@
 import type { JWK } from 'jose';
 import Provider, { type Configuration, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { GatewayError } from '../errors.ts';
+import type { Outbox } from '../events/outbox.ts';
 import { DPOP_ALGORITHMS } from '../oauth/dpop.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import type { Clock, Store } from '../storage/store.ts';
@@ -28,6 +29,7 @@ export interface ProviderOptions {
   /** The scopes that a token for an audience may carry. */
   readonly scopesOf: (audience: string) => readonly string[];
   readonly store: Store;
+  readonly outbox: Outbox;
   readonly members: Members;
   readonly standings: Pick<Standings, 'mayContinue'>;
   /** Private JWKs, the signing one first. */

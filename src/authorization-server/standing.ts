@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts';
+import type { EndReason } from '../events/event.ts';
 import type { LoginConnector, Member } from '../login/connector.ts';
 import type { MemberCheck } from '../login/member-check.ts';
 import type { Standing } from '../login/recheck.ts';
@@ -61,10 +62,10 @@ export function createStandings(options: StandingsOptions): Standings {
     const entry = { kind: KIND, id: sub, payload: JSON.stringify(what), expiresAt: undefined, references: {} };
     await store.commit([{ op: 'put', entry }]);
   };
-  const end = async (sub: string, reason: string, { clientId, requestId }: Occasion): Promise<void> => {
+  const end = async (sub: string, reason: EndReason, { clientId, requestId }: Occasion): Promise<void> => {
     // A sign-in of ours that is older knows an older member.
     await store.commit([{ op: 'deleteBy', kind: SIGN_IN_KIND, name: 'member', value: sub }]);
-    const ended = await grants.revokeAll({ member: sub });
+    const ended = await grants.revokeAll({ member: sub }, { by: 'backend', reason });
     const event = { action: 'member_changed', by: 'backend', member: sub, reason, ended } as const;
     audit({ ...event, clientId, requestId, grantId: undefined, address: undefined });
   };

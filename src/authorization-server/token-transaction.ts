@@ -1,12 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import { type EndReason, grantCreated } from '../events/event.ts';
+import type { Outbox } from '../events/outbox.ts';
 import type { Provenance } from '../http/provenance.ts';
 import type { Audit, AuditAction } from '../operations/audit.ts';
 import type { Store } from '../storage/store.ts';
 import type { AnswerReplay, Presented, Recalled } from './answer-replay.ts';
 import { clientHost } from './client-host.ts';
 import { ENDPOINTS } from './endpoints.ts';
+import { describeClient, eventClient } from './event-client.ts';
+import { revocations, toGrant } from './grants.ts';
 import { UnitOfWork, withinUnitOfWork } from './unit-of-work.ts';
 
 type Oidc = KoaContextWithOIDC['oidc'];
@@ -17,6 +21,8 @@ export interface TokenTransactionOptions {
   readonly store: Store;
   readonly replay: AnswerReplay;
   readonly audit: Audit;
+  /** What the backend is told of is written down in the commit that makes it so. */
+  readonly outbox: Outbox;
   /** Where a request that oidc-provider was given came from. */
   readonly provenanceOf: (request: IncomingMessage) => Provenance | undefined;
 }
@@ -42,14 +48,34 @@ const OF = {
  */
 export function tokenTransaction(
   provider: Provider,
-  { store, replay, audit, provenanceOf }: TokenTransactionOptions,
+  { store, replay, audit, outbox, provenanceOf }: TokenTransactionOptions,
 ): void {
   const revokedGrants = new WeakMap<object, string>();
   provider.on('grant.revoked', (ctx, grantId) => revokedGrants.set(ctx, grantId));
 
+  const describe = (clientId: string) => describeClient(store, clientId);
+  /** In: a grant that is about to end, in this unit. */
+  const tellEnded = async (unit: UnitOfWork, grantId: string, by: 'app' | 'gate', reason: EndReason) => {
+    const grant = await store.get('Grant', grantId);
+    if (grant === undefined) return;
+    for (const written of await revocations(describe, outbox, [toGrant(grant)], { by, reason })) unit.remove(written);
+  };
+  const tellCreated = async (unit: UnitOfWork, { client, entities }: Oidc): Promise<void> => {
+    const { AuthorizationCode: code } = entities;
+    if (code?.grantId === undefined || client === undefined || !outbox.wants('grant.created')) return;
+    const found = await unit.get('Grant', code.grantId);
+    if (found === undefined) return;
+    const grant = toGrant(found);
+    const app = eventClient(client, code.redirectUri);
+    for (const entry of outbox.entries(grantCreated({ ...grant, client: app }, grant.expiresAt))) unit.put(entry);
+  };
+
   provider.use(async (ctx, next) => {
     if (ctx.path !== ENDPOINTS.token && ctx.path !== ENDPOINTS.revocation) return next();
-    const unit = await removingAtOnce(store, next);
+    const unit = await removingAtOnce(store, next, async (unit) => {
+      const grantId = ctx.path === ENDPOINTS.revocation ? revokedGrants.get(ctx) : undefined;
+      if (grantId !== undefined) await tellEnded(unit, grantId, 'app', 'token_revoked');
+    });
     const { oidc } = ctx as unknown as KoaContextWithOIDC;
     const tell = (action: AuditAction, grantId: string | undefined, member: string | undefined) =>
       audit({
@@ -77,6 +103,7 @@ export function tokenTransaction(
     const of = OF[presented.grantType];
     const { grantId, accountId } = source;
     for (const entry of replay.remember(presented, ctx.body as Record<string, unknown>)) unit.put(entry);
+    if (presented.grantType === 'authorization_code') await tellCreated(unit, oidc);
     if (await unit.commit()) {
       tell(of.done, grantId, accountId);
       return;
@@ -90,7 +117,11 @@ export function tokenTransaction(
     }
     const reused = isReuse(presented, recalled.kind, unit.usedBefore);
     if (reused) {
-      await removingAtOnce(store, () => endGrant(provider, presented.grantId));
+      await removingAtOnce(
+        store,
+        () => endGrant(provider, presented.grantId),
+        (ending) => tellEnded(ending, presented.grantId, 'gate', of.reuse),
+      );
       tell(of.reuse, grantId, accountId);
     }
     ctx.status = 400;
@@ -112,10 +143,18 @@ function isReuse({ grantType }: Presented, recalled: Recalled['kind'], usedBefor
   return usedBefore;
 }
 
-/** Out: the unit that `work` ran in, whose removals are committed and whose writes are not. */
-async function removingAtOnce(store: Store, work: () => Promise<void>): Promise<UnitOfWork> {
+/**
+ * In: work, and what to add to what it removes. Out: the unit that it ran in, whose removals are committed and whose
+ * writes are not.
+ */
+async function removingAtOnce(
+  store: Store,
+  work: () => Promise<void>,
+  add: (unit: UnitOfWork) => Promise<void>,
+): Promise<UnitOfWork> {
   const unit = new UnitOfWork(store);
   await withinUnitOfWork(unit, work);
+  await add(unit);
   await unit.commitRemovals();
   return unit;
 }

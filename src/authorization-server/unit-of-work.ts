@@ -45,7 +45,7 @@ export class UnitOfWork {
     if (this.#used.has(`${kind}\0${id}`)) this.#usedBefore = true;
   }
 
-  /** In: a deletion, and what to do once it is done. */
+  /** In: a deletion, or what is written with one; and what to do once it is done. */
   remove(mutation: Mutation, after?: () => void): void {
     this.#removals.push(mutation);
     if (after !== undefined) this.#afterRemoval.add(after);

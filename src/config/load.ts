@@ -7,6 +7,7 @@ import { checkCredentials } from './credential-checks.ts';
 import { readYaml, type YamlLayer } from './document.ts';
 import { checkEnforcement } from './enforcement.ts';
 import { readEnvironment } from './environment.ts';
+import { readEventsSecrets } from './events-secrets.ts';
 import { identityFields } from './header-login.ts';
 import { readIssues } from './issues.ts';
 import { codeLayer, type Layers, mergeLayers, placeInLayers } from './layers.ts';
@@ -67,6 +68,8 @@ export interface LoadedConfig {
   readonly members: readonly DirectoryMember[] | undefined;
   /** What `admin` names. */
   readonly admin: AdminSecrets;
+  /** What `events` is signed with, the present key first; none where no events are sent. */
+  readonly eventKeys: readonly Buffer[];
   /** The token that `clients.registration.initialAccessToken` names; undefined: apps need none. */
   readonly initialAccessToken: string | undefined;
   /** The key that `login.recheck.key` names; undefined: the backend is asked without one. */
@@ -120,6 +123,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const secret = await readSealingSecret(tree.secret, environment, files);
   const redis = await readRedisSecrets(tree, environment, files);
   const admin = await readAdminSecrets(tree, environment, files);
+  const eventKeys = await readEventsSecrets(tree, environment, files);
   const initialAccessToken = await readInitialAccessToken(tree, environment, files);
   const login = await readLoginSecrets(tree, environment, files);
   const recheckKey = await readRecheckKey(tree, environment, files);
@@ -146,6 +150,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...secret.findings,
     ...redis.findings,
     ...admin.findings,
+    ...eventKeys.findings,
     ...initialAccessToken.findings,
     ...login.findings,
     ...recheckKey.findings,
@@ -179,6 +184,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     loginSecrets: login.values,
     members: members.members,
     admin: admin.secrets,
+    eventKeys: eventKeys.keys,
     initialAccessToken: initialAccessToken.value,
     recheckKey: recheckKey.value,
     logo: logo.value,

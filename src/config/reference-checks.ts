@@ -16,6 +16,7 @@ export function checkReferences(tree: Tree): readonly Finding[] {
       ['login', 'upstream'],
       ['login', 'recheck', 'upstream'],
       ['site', 'upstream'],
+      ['events', 'upstream'],
       ...Object.keys(isTree(tree.upstreams) ? tree.upstreams : {}).map(
         (name): Path => ['upstreams', name, 'credential', 'mint', 'upstream'],
       ),

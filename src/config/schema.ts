@@ -5,6 +5,7 @@ import { isScopeToken } from '../oauth/scope.ts';
 import { account } from './account.ts';
 import { admin } from './admin.ts';
 import { enforcement } from './enforcement.ts';
+import { events } from './events.ts';
 import { limits, routeLimits } from './limits.ts';
 import { login } from './login.ts';
 import { mcp } from './mcp.ts';
@@ -379,6 +380,10 @@ export const configSchema = z.strictObject({
     .prefault({})
     .meta({ description: 'The keys that ID tokens and assertions are signed with.' }),
   clients: clients.prefault({}).meta({ description: 'Which apps may ask members to be let in.' }),
+  events: events.optional().meta({
+    description:
+      'Who let which app in, what ended and what was refused, told to the backend as signed webhooks (docs/events.md). Left out, nothing is.',
+  }),
   limits: limits.prefault({}).meta({ description: 'How much one request, and one caller, may ask for.' }),
   pages: pages.prefault({}).meta({ description: 'How our own pages look: sign-in, consent, errors.' }),
   log: log.prefault({}).meta({ description: 'The log of what happens goes to stderr, the access log to stdout.' }),

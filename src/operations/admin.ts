@@ -11,6 +11,13 @@ export interface AdminOptions {
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** Undefined: the routes are enforced, and nothing is watched. */
   readonly observer: Pick<Observer, 'yaml' | 'json'> | undefined;
+  /** What waits to be told to the backend, and to have it sent at once. */
+  readonly events: {
+    /** Undefined: the backend is told of nothing. */
+    state(): Promise<object | undefined>;
+    /** Out: how many wait. */
+    retry(): Promise<number>;
+  };
   /** For GraphiQL; undefined where there is no Account API. */
   readonly graphiql: GraphiqlOptions | undefined;
   /** What the backend and the operator command. They see to it themselves who calls. */
@@ -29,6 +36,7 @@ interface Said {
 
 const YAML = 'application/yaml; charset=utf-8';
 const JSON_TYPE = 'application/json';
+const NO_EVENTS: Said = { status: 404, text: 'no `events` in the configuration: the backend is told of nothing' };
 
 interface Entry {
   readonly methods: readonly string[];
@@ -61,6 +69,21 @@ export function adminHandler(options: AdminOptions) {
       async say() {
         await options.rotateKeys();
         return { status: 200, text: 'rotated' };
+      },
+    },
+    '/events': {
+      methods: ['GET', 'HEAD'],
+      async say() {
+        const state = await options.events.state();
+        if (state === undefined) return NO_EVENTS;
+        return { status: 200, contentType: JSON_TYPE, text: JSON.stringify(state, undefined, 2) };
+      },
+    },
+    '/events/retry': {
+      methods: ['POST'],
+      async say() {
+        if ((await options.events.state()) === undefined) return NO_EVENTS;
+        return { status: 200, contentType: JSON_TYPE, text: JSON.stringify({ pending: await options.events.retry() }) };
       },
     },
     ...Object.fromEntries(

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import { type RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
+import type { Clock } from '../storage/store.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
 
 export interface Metrics {
@@ -11,6 +12,12 @@ export interface Metrics {
   socketOpened(): () => void;
   /** An upstream answered a call of our own. In: its name, the status, the milliseconds to the head of its answer. */
   called(upstream: string, status: number, milliseconds: number): void;
+  /** What becomes of the events that the backend is told of. */
+  readonly events: {
+    delivered(type: string): void;
+    failed(reason: string): void;
+    dropped(type: string, why: string): void;
+  };
   /** The store could not do its work, for a request or for ourselves. */
   storeFailed(): void;
   /** The text of the Prometheus exposition format 0.0.4. */
@@ -24,6 +31,17 @@ export interface MetricsOptions {
   readonly upstreams: () => readonly UpstreamState[];
   /** Connections whose tokens never came, and apps of which that is so again and again. */
   readonly unused: () => { readonly connections: number; readonly apps: number };
+  /** Events that wait to be taken by the backend; undefined: it is told of none. */
+  readonly events: () => EventsWaiting | undefined;
+  readonly clock: Clock;
+}
+
+interface EventsWaiting {
+  /** By class. */
+  readonly events: Readonly<Record<string, number>>;
+  /** Milliseconds since the epoch. */
+  readonly oldestAt: number | undefined;
+  readonly stopped: boolean;
 }
 
 interface UpstreamState {
@@ -40,7 +58,8 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
  * What the gate counts. Labels are route patterns, upstream names, known methods, statuses and our own codes: none of
  * them is a client's to choose, so the number of series is bounded by the configuration.
  */
-export function createMetrics({ droppedLines, upstreams: states, unused }: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { droppedLines, upstreams: states, unused } = options;
   const registry = new Registry();
   const registers = [registry];
   const open = new Set<RequestRecord>();
@@ -148,7 +167,10 @@ export function createMetrics({ droppedLines, upstreams: states, unused }: Metri
     ({ streams }) => streams,
   );
 
+  const events = eventMetrics(options, registers);
+
   return {
+    events,
     began(record) {
       open.add(record);
     },
@@ -173,6 +195,57 @@ export function createMetrics({ droppedLines, upstreams: states, unused }: Metri
       const texts = await Promise.all(all.map((one) => one.metrics()));
       return { contentType: registry.contentType, text: texts.join('\n') };
     },
+  };
+}
+
+/** What becomes of events; a backend that takes them leaves all gauges at 0. */
+function eventMetrics({ events, clock }: Pick<MetricsOptions, 'events' | 'clock'>, registers: Registry[]) {
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const delivered = counter('coursegate_events_delivered_total', 'Events that the backend has taken, by type.', [
+    'type',
+  ]);
+  const failed = counter(
+    'coursegate_events_failed_total',
+    'Attempts to send an event that failed, by status or by the code of the failure.',
+    ['reason'],
+  );
+  const dropped = counter(
+    'coursegate_events_dropped_total',
+    'Events that are lost: old, after they were not taken for events.maxAge; full, when more than events.maxPending waited.',
+    ['type', 'why'],
+  );
+  new Gauge({
+    name: 'coursegate_events_pending',
+    help: 'Events that wait for the backend to take them, of all replicas, by class.',
+    labelNames: ['class'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [of, count] of Object.entries(events()?.events ?? {})) this.set({ class: of }, count);
+    },
+  });
+  new Gauge({
+    name: 'coursegate_events_oldest_seconds',
+    help: 'How long the oldest of them has waited.',
+    registers,
+    collect() {
+      const oldestAt = events()?.oldestAt;
+      this.set(oldestAt === undefined ? 0 : Math.max(0, (clock() - oldestAt) / 1000));
+    },
+  });
+  new Gauge({
+    name: 'coursegate_events_stopped',
+    help: 'Whether the backend has answered 410: 1 until `coursegate events retry`.',
+    registers,
+    collect() {
+      this.set(events()?.stopped === true ? 1 : 0);
+    },
+  });
+  return {
+    delivered: (type: string) => delivered.inc({ type }),
+    failed: (reason: string) => failed.inc({ reason }),
+    dropped: (type: string, why: string) => dropped.inc({ type, why }),
   };
 }
 

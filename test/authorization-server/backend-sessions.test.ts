@@ -7,6 +7,8 @@ import type { Store } from '../../src/storage/store.ts';
 import { sessionReplay } from '../../src/upstream/credentials/session-replay.ts';
 import { MEMBER } from '../upstream/gate.ts';
 
+const WHY = { by: 'operator', reason: 'grant_revoked' } as const;
+
 let store: Store;
 let sessions: BackendSessions;
 beforeEach(async () => {
@@ -47,7 +49,7 @@ describe('sessions that hang on a grant', () => {
 
   it('are not brought back once the grant has ended, nor begun for one that has', async () => {
     const before = await found();
-    expect(await storedGrants(store, () => undefined).revoke(MEMBER.grantId, { member: MEMBER.sub })).toBe(true);
+    expect(await storedGrants(store, () => undefined).revoke(MEMBER.grantId, { member: MEMBER.sub }, WHY)).toBe(true);
     expect(await sessions.replace(before, [['sid', 'two']])).toBe(false);
     await sessions.keep(MEMBER.grantId, 'sid=three');
     expect(await sessions.find(MEMBER.grantId)).toBeUndefined();

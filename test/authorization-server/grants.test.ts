@@ -17,6 +17,8 @@ import { OLU } from '../support/member.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 import { startWorld } from '../support/world.ts';
 
+const WHY = { by: 'operator', reason: 'grant_revoked' } as const;
+
 const SECRET = 'x'.repeat(32);
 const NOW = Date.UTC(2026, 0, 1);
 const HANGING_ON = [
@@ -117,12 +119,12 @@ describe.each(STORES)('grants in %s', (_name, open) => {
 
   it('end one by one with all that hangs on them, for their owner only', async () => {
     const { grants, revoked } = counted();
-    for (const of of [{ member: 'm-1' }, { client: 'c-1' }]) expect(await grants.revoke('g-0', of)).toBe(false);
-    expect(await grants.revoke('none', { member: 'm-0' })).toBe(false);
+    for (const of of [{ member: 'm-1' }, { client: 'c-1' }]) expect(await grants.revoke('g-0', of, WHY)).toBe(false);
+    expect(await grants.revoke('none', { member: 'm-0' }, WHY)).toBe(false);
     expect(revoked.times).toBe(0);
-    expect(await grants.revoke('g-0', { member: 'm-0' })).toBe(true);
+    expect(await grants.revoke('g-0', { member: 'm-0' }, WHY)).toBe(true);
     expect(revoked.times).toBe(1);
-    expect(await grants.revoke('g-0', { member: 'm-0' })).toBe(false);
+    expect(await grants.revoke('g-0', { member: 'm-0' }, WHY)).toBe(false);
     for (const kind of HANGING_ON) {
       expect(await store.get(kind, `${kind}-g-0`), kind).toBeUndefined();
       expect(await store.get(kind, `${kind}-g-3`), kind).toBeDefined();
@@ -140,7 +142,7 @@ describe.each(STORES)('grants in %s', (_name, open) => {
       sizes.push(mutations.filter((one) => one.op === 'delete').length);
       return commit(mutations);
     };
-    expect(await grants.revokeAll(of)).toBe(count);
+    expect(await grants.revokeAll(of, WHY)).toBe(count);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(10);
     expect(revoked.times).toBe(sizes.length);
     expect(await grants.list(of, 100)).toEqual([]);
@@ -149,7 +151,7 @@ describe.each(STORES)('grants in %s', (_name, open) => {
       expect(await store.get(kind, `${kind}-${ended}`), kind).toBeUndefined();
       expect(await store.get(kind, `${kind}-${kept}`), kind).toBeDefined();
     }
-    expect(await grants.revokeAll(of)).toBe(0);
+    expect(await grants.revokeAll(of, WHY)).toBe(0);
   });
 });
 
@@ -171,7 +173,7 @@ describe.each(STORES)('a token request that is under way in %s', (_name, open) =
         }
         const told: string[] = [];
         const all = { member: 'sam' };
-        expect(await storedGrants(store, () => {}).revokeAll(all, ({ id }) => told.push(id))).toBe(1);
+        expect(await storedGrants(store, () => {}).revokeAll(all, WHY, ({ id }) => told.push(id))).toBe(1);
         expect(told).toEqual(['g']);
         expect(await unit.commit()).toBe(false);
         for (const written of ['AccessToken', 'RefreshToken']) {
@@ -205,7 +207,7 @@ describe.skipIf(!present)('grants in Redis', () => {
       return {
         listed: await commands(() => grants.list({ member: 'sam' }, 100)),
         byClient: await commands(() => grants.list({ client: 'app' }, 100)),
-        ended: await commands(() => grants.revokeAll({ member: 'sam' })),
+        ended: await commands(() => grants.revokeAll({ member: 'sam' }, WHY)),
       };
     };
     await others(0, 20);
@@ -245,7 +247,7 @@ describe('grants that a gate has made', () => {
           resources: [world.origin],
           scopes: ['openid', 'profile', 'email', 'account:read', 'courses:read'],
         });
-        return of.revokeAll({ member });
+        return of.revokeAll({ member }, WHY);
       });
       expect(ended).toBe(2);
       for (const tokens of [first, second]) {

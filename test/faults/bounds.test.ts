@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adapterFactory } from '../../src/authorization-server/adapter.ts';
+import { NO_OUTBOX } from '../../src/events/outbox.ts';
 import { sealedStore } from '../../src/storage/seal.ts';
 import { secretBeside } from '../../src/storage/secret.ts';
 import { sqliteStore } from '../../src/storage/sqlite.ts';
@@ -130,6 +131,7 @@ describe('registrations and sign-ins that nobody goes on with', () => {
       interactionTtl: 900,
       unusedLifetime: 86_400,
       redirects: { schemes: [], allow: [], deny: [] },
+      outbox: NO_OUTBOX,
       replayWindow: 10,
     });
     const [clients, registrationTokens, interactions] = [

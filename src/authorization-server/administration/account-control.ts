@@ -1,3 +1,4 @@
+import type { EndReason } from '../../events/event.ts';
 import { SIGN_IN_KIND } from '../../login/sign-in-session.ts';
 import type { Audit } from '../../operations/audit.ts';
 import type { Store } from '../../storage/store.ts';
@@ -48,12 +49,13 @@ const LISTED = 200;
 export function createAccountControl(options: AccountControlOptions): AccountControl {
   const { grants, members, suspensions, store, audit } = options;
 
-  const endAll = async (of: GrantsOf, decision: Decision): Promise<number> => {
+  const endAll = async (of: GrantsOf, reason: EndReason, decision: Decision): Promise<number> => {
     // Who was cut off must not approve by what a browser still holds.
     if ('member' in of) {
       await store.commit([{ op: 'deleteBy', kind: SIGN_IN_KIND, name: 'member', value: of.member }]);
     }
-    return grants.revokeAll(of, ({ id, member, clientId }) =>
+    const why = { by: decision.by, reason, note: decision.reason };
+    return grants.revokeAll(of, why, ({ id, member, clientId }) =>
       audit({ action: 'grant_ended', grantId: id, member, clientId, ...decision }),
     );
   };
@@ -78,20 +80,20 @@ export function createAccountControl(options: AccountControlOptions): AccountCon
     },
 
     async revokeMember(id, decision) {
-      const ended = await endAll({ member: id }, decision);
+      const ended = await endAll({ member: id }, 'member_revoked', decision);
       tell('member_revoked', id, ended, decision);
       return { id, ended };
     },
 
     async suspendMember(id, decision) {
       const since = await suspensions.begin(id);
-      const ended = await endAll({ member: id }, decision);
+      const ended = await endAll({ member: id }, 'member_suspended', decision);
       tell('member_suspended', id, ended, decision);
       return { id, state: 'suspended', suspended_at: isoTime(since), ended };
     },
 
     async resumeMember(id, decision) {
-      await endAll({ member: id }, decision);
+      await endAll({ member: id }, 'member_resumed', decision);
       await suspensions.end(id);
       audit({ action: 'member_resumed', member: id, clientId: undefined, grantId: undefined, ...decision });
       return { id, state: 'active' };
@@ -102,7 +104,7 @@ export function createAccountControl(options: AccountControlOptions): AccountCon
     },
 
     async revokeClient(id, decision) {
-      const ended = await endAll({ client: id }, decision);
+      const ended = await endAll({ client: id }, 'client_revoked', decision);
       audit({ action: 'client_revoked', member: undefined, clientId: id, grantId: undefined, ended, ...decision });
       return { id, ended };
     },

@@ -165,6 +165,7 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
       const ended = await grants.revokeEach(
         meant.map(({ id }) => id),
         { member: member.sub },
+        { by: 'member', reason: 'disconnected' },
       );
       for (const { id, clientId } of ended) {
         const { clientAddress: address, requestId } = provenance;

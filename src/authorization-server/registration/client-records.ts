@@ -1,5 +1,8 @@
 import type { AdapterPayload } from 'oidc-provider';
+import { clientEvent } from '../../events/event.ts';
+import type { Outbox } from '../../events/outbox.ts';
 import { type Clock, type Entry, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
+import { clientOf, describeClient, eventClient } from '../event-client.ts';
 import { storedGrants } from '../grants.ts';
 
 /** What a client may have besides its grants and what hangs on them. */
@@ -14,6 +17,8 @@ export interface ClientRecordsOptions {
   readonly unusedLifetime: number;
   /** Called as soon as a client is gone. */
   readonly onRevoked: () => void;
+  /** What the backend is told of is written down in the commit that makes it so. */
+  readonly outbox: Outbox;
 }
 
 /**
@@ -35,7 +40,13 @@ export interface ClientRecords {
   remove(id: string): Promise<void>;
 }
 
-export function clientRecords({ store, clock, unusedLifetime, onRevoked }: ClientRecordsOptions): ClientRecords {
+export function clientRecords({
+  store,
+  clock,
+  unusedLifetime,
+  onRevoked,
+  outbox,
+}: ClientRecordsOptions): ClientRecords {
   const keep = async (id: string): Promise<boolean> => {
     const client = await store.get('Client', id);
     if (client === undefined || client.consumedAt !== undefined) return true;
@@ -51,10 +62,12 @@ export function clientRecords({ store, clock, unusedLifetime, onRevoked }: Clien
 
   return {
     async save(id, payload) {
-      const known = await store.get('Client', id);
-      const expiresAt = known === undefined ? unixSeconds(clock) + unusedLifetime : known.expiresAt;
+      const before = await store.get('Client', id);
+      const expiresAt = before === undefined ? unixSeconds(clock) + unusedLifetime : before.expiresAt;
       const entry = { kind: 'Client', id, payload: JSON.stringify(payload), expiresAt, references: { client: id } };
-      await store.commit([{ op: 'put', entry }]);
+      const app = eventClient(clientOf(id, payload));
+      const told = outbox.entries(clientEvent(before === undefined ? 'client.registered' : 'client.updated', app));
+      await store.commit([entry, ...told].map((written) => ({ op: 'put', entry: written })));
     },
 
     async expiryOf(id) {
@@ -69,9 +82,18 @@ export function clientRecords({ store, clock, unusedLifetime, onRevoked }: Clien
 
     async remove(id) {
       const ofClient = (kind: string): Mutation => ({ op: 'deleteBy', kind, name: 'client', value: id });
-      await store.commit([{ op: 'delete', kind: 'Client', id }, ofClient('RegistrationAccessToken')]);
+      // Its grants go last, and are to be told of by its name all the same.
+      const app = await describeClient(store, id);
+      const told = outbox.entries(clientEvent('client.deleted', app)).map((entry): Mutation => ({ op: 'put', entry }));
+      await store.commit([{ op: 'delete', kind: 'Client', id }, ofClient('RegistrationAccessToken'), ...told]);
       onRevoked();
-      await storedGrants(store, () => {}).revokeAll({ client: id });
+      const grants = storedGrants(
+        store,
+        () => {},
+        outbox,
+        async () => app,
+      );
+      await grants.revokeAll({ client: id }, { by: 'app', reason: 'client_deleted' });
       await store.commit(BELONGINGS.map(ofClient));
     },
   };

@@ -6,12 +6,15 @@ import { adapterFactory } from '../../../src/authorization-server/adapter.ts';
 import { createUsage, type Usage } from '../../../src/authorization-server/connected-apps/usage.ts';
 import { storedGrants } from '../../../src/authorization-server/grants.ts';
 import { GatewayError } from '../../../src/errors.ts';
+import { NO_OUTBOX } from '../../../src/events/outbox.ts';
 import { memoryStore } from '../../../src/storage/memory.ts';
 import { redisStore } from '../../../src/storage/redis.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
 import { sqliteStore } from '../../../src/storage/sqlite.ts';
 import type { Mutation, Store } from '../../../src/storage/store.ts';
 import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
+
+const WHY = { by: 'operator', reason: 'grant_revoked' } as const;
 
 const START = Date.UTC(2026, 5, 1, 12);
 const DAY = 86_400_000;
@@ -158,7 +161,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     usage.count(ANN, ['courses']);
     await usage.flush();
     usage.count(ANN, ['courses']);
-    await storedGrants(store, () => {}).revoke('g1', { member: 'ann' });
+    await storedGrants(store, () => {}).revoke('g1', { member: 'ann' }, WHY);
     await usage.flush();
     now += DAY;
     for (const kind of ['GrantUse', 'GrantLastUse']) expect(await store.findBy(kind, 'member', 'ann')).toEqual([]);
@@ -170,7 +173,9 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     await usage.flush();
     const redirects = { schemes: [], allow: [], deny: [] };
     const times = { interactionTtl: 900, unusedLifetime: 900, replayWindow: 10 };
-    await adapterFactory({ store, clock, onRevoked: () => {}, redirects, ...times })('Grant').destroy('g1');
+    await adapterFactory({ store, clock, outbox: NO_OUTBOX, onRevoked: () => {}, redirects, ...times })(
+      'Grant',
+    ).destroy('g1');
     for (const kind of ['Grant', 'GrantUse', 'GrantLastUse'])
       expect(await store.findBy(kind, 'grant', 'g1')).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { adapterFactory } from '../../../src/authorization-server/adapter.ts';
+import { NO_OUTBOX } from '../../../src/events/outbox.ts';
 import { memoryStore } from '../../../src/storage/memory.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
 
@@ -21,6 +22,7 @@ function records() {
     unusedLifetime: 24 * 3600,
     replayWindow: 10,
     redirects: { schemes: [], allow: [], deny: [] },
+    outbox: NO_OUTBOX,
   });
   const adapters = {
     client: models('Client'),

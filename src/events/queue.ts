@@ -1,0 +1,127 @@
+import type { EventType } from '../config/events.ts';
+import type { Clock, Entry, NewEntry, Store } from '../storage/store.ts';
+import type { GateEvent } from './event.ts';
+
+const KIND = 'Event';
+
+/** Milliseconds of one slot: what is put off is filed by the slot it is due in, so that nobody looks at what is not. */
+const SLOT = 60_000;
+
+/** How long after an event is given up its entry goes by itself, where no gate runs to give it up: seconds. */
+const AFTERWARDS = 3600;
+
+/** What goes first when there are too many, and last when there are few. */
+export const CLASSES = ['refusal', 'client', 'grant'] as const;
+
+export type EventClass = (typeof CLASSES)[number];
+
+const CLASS_OF: Readonly<Record<EventType, EventClass>> = {
+  'consent.given': 'grant',
+  'consent.denied': 'grant',
+  'grant.created': 'grant',
+  'grant.revoked': 'grant',
+  'client.registered': 'client',
+  'client.updated': 'client',
+  'client.deleted': 'client',
+  'access.refused': 'refusal',
+};
+
+/** Within a lane: the clocks of two replicas need not agree on what came first. */
+const RANK: Readonly<Partial<Record<EventType, number>>> = {
+  'consent.given': 0,
+  'grant.created': 1,
+  'grant.revoked': 2,
+  'client.registered': 0,
+  'client.updated': 1,
+  'client.deleted': 2,
+};
+
+/** An event that waits. */
+export interface QueuedEvent extends GateEvent {
+  /** When it happened. Milliseconds since the epoch. */
+  readonly at: number;
+  /** How often it was sent and not taken. */
+  readonly attempts: number;
+  /** Not before: milliseconds since the epoch; 0: at once. */
+  readonly dueAt: number;
+}
+
+/** Events in the store, from what they tell of to their delivery. Every method throws `store_unavailable`. */
+export interface EventQueue {
+  /** Out: what writes an event down, to be committed with what it tells of. */
+  entryOf(event: GateEvent): NewEntry;
+  /** Those that were never put off, the most important first, then the oldest; at most `limit`. */
+  fresh(limit: number): Promise<readonly QueuedEvent[]>;
+  /** Those that were put off to a slot. */
+  inSlot(slot: number): Promise<readonly QueuedEvent[]>;
+  slotOf(time: number): number;
+  /** Those of one lane, in their order. */
+  ofLane(lane: string): Promise<readonly QueuedEvent[]>;
+  oldest(of: EventClass, limit: number): Promise<readonly QueuedEvent[]>;
+  /** How many wait, by class, and how many of them were put off. */
+  counts(): Promise<{ readonly waiting: Readonly<Record<EventClass, number>>; readonly putOff: number }>;
+  /** In: the event as it is from now on; undefined slot: it is to go at once. */
+  putOff(event: QueuedEvent, slot: number | undefined): Promise<void>;
+  remove(event: QueuedEvent): Promise<void>;
+}
+
+export function eventQueue(store: Store, clock: Clock, maxAge: number): EventQueue {
+  const entry = (event: QueuedEvent, place: string): NewEntry => ({
+    kind: KIND,
+    id: event.id,
+    payload: JSON.stringify(event),
+    expiresAt: Math.floor(event.at / 1000) + maxAge + AFTERWARDS,
+    references: {
+      uid: place,
+      client: CLASS_OF[event.type],
+      ...(event.lane === undefined ? {} : { grant: event.lane }),
+    },
+  });
+  const freshPlace = (of: EventClass) => `fresh ${of}`;
+  const find = async (name: 'uid' | 'client' | 'grant', value: string, limit?: number) =>
+    (await store.findBy(KIND, name, value, limit)).map(toEvent);
+
+  return {
+    entryOf: (event) => entry({ ...event, at: clock(), attempts: 0, dueAt: 0 }, freshPlace(CLASS_OF[event.type])),
+
+    async fresh(limit) {
+      const found: QueuedEvent[] = [];
+      for (const of of CLASSES.toReversed()) {
+        if (found.length >= limit) break;
+        found.push(...(await find('uid', freshPlace(of), limit - found.length)).toSorted((a, b) => a.at - b.at));
+      }
+      return found;
+    },
+
+    inSlot: (slot) => find('uid', `slot ${slot}`),
+    slotOf: (time) => Math.floor(time / SLOT),
+    ofLane: async (lane) =>
+      (await find('grant', lane)).toSorted(
+        (a, b) => (RANK[a.type] ?? 0) - (RANK[b.type] ?? 0) || a.at - b.at || (a.id < b.id ? -1 : 1),
+      ),
+    oldest: (of, limit) => find('client', of, limit),
+
+    async counts() {
+      const [all, fresh] = await Promise.all([
+        Promise.all(CLASSES.map((of) => store.count(KIND, 'client', of))),
+        Promise.all(CLASSES.map((of) => store.count(KIND, 'uid', freshPlace(of)))),
+      ]);
+      const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+      const [refusal = 0, client = 0, grant = 0] = all;
+      return { waiting: { refusal, client, grant }, putOff: Math.max(0, sum(all) - sum(fresh)) };
+    },
+
+    async putOff(event, slot) {
+      const place = slot === undefined ? freshPlace(CLASS_OF[event.type]) : `slot ${slot}`;
+      await store.commit([{ op: 'put', entry: entry(event, place) }]);
+    },
+
+    async remove({ id }) {
+      await store.commit([{ op: 'delete', kind: KIND, id }]);
+    },
+  };
+}
+
+function toEvent({ payload }: Entry): QueuedEvent {
+  return JSON.parse(payload) as QueuedEvent;
+}

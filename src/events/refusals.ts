@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock, Store } from '../storage/store.ts';
+import { accessRefused, type EventClient, type Refusals } from './event.ts';
+import type { Outbox } from './outbox.ts';
+
+/** One request that was refused. */
+export interface Refused {
+  readonly reason: string;
+  readonly clientId: string | undefined;
+  readonly member: string | undefined;
+  readonly grantId: string | undefined;
+}
+
+/** Counts what is refused, and writes an event of it once a minute for each app, member and reason. */
+export interface RefusalCounts {
+  count(refused: Refused): void;
+  /** Writes down the minutes that are over; all of it when `everything`. Throws `store_unavailable`: nothing is lost. */
+  flush(everything?: boolean): Promise<void>;
+}
+
+export interface RefusalCountsOptions {
+  readonly store: Store;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly describe: (clientId: string) => Promise<EventClient>;
+}
+
+const MINUTE = 60_000;
+/** Counted apart within a minute; what is beyond is counted by its reason alone. */
+const MOST = 1000;
+
+interface Count extends Refused {
+  readonly minute: number;
+  readonly firstAt: number;
+  count: number;
+  lastAt: number;
+}
+
+export function refusalCounts({ store, outbox, clock, describe }: RefusalCountsOptions): RefusalCounts {
+  const replica = randomUUID();
+  const counts = new Map<string, Count>();
+
+  const eventOf = async ({ minute, clientId, ...of }: Count) => {
+    const client = clientId === undefined ? undefined : await describe(clientId);
+    return accessRefused({ ...of, client } satisfies Refusals, `${replica} ${minute}`);
+  };
+
+  return {
+    count(refused) {
+      if (!outbox.wants('access.refused')) return;
+      const now = clock();
+      const minute = Math.floor(now / MINUTE);
+      const keyOf = ({ reason, clientId, member }: Refused) => JSON.stringify([minute, reason, clientId, member]);
+      const nobody = { reason: refused.reason, clientId: undefined, member: undefined, grantId: undefined };
+      const who = counts.size < MOST || counts.has(keyOf(refused)) ? refused : nobody;
+      const known = counts.get(keyOf(who));
+      if (known === undefined) counts.set(keyOf(who), { ...who, minute, firstAt: now, lastAt: now, count: 1 });
+      else {
+        known.count += 1;
+        known.lastAt = now;
+      }
+    },
+
+    async flush(everything = false) {
+      const current = Math.floor(clock() / MINUTE);
+      for (const [key, count] of counts) {
+        if (count.minute === current && !everything) continue;
+        const entries = outbox.entries(await eventOf(count));
+        await store.commit(entries.map((entry) => ({ op: 'put', entry })));
+        counts.delete(key);
+      }
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { EventsConfig } from '../config/events.ts';
+import { GatewayError } from '../errors.ts';
+import { type Clock, unixSeconds } from '../storage/store.ts';
+import type { CallUpstream } from '../upstream/request.ts';
+import { signedFields } from './signature.ts';
+
+/** What is sent: an event that waits, or a `test.ping`. */
+interface Message {
+  readonly type: string;
+  readonly id: string;
+  /** When it happened: milliseconds since the epoch. */
+  readonly at: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+type Sent =
+  | { readonly kind: 'taken'; readonly status: number }
+  /** The backend answers, and does not take this one. */
+  | { readonly kind: 'refused'; readonly status: number; readonly retryAfter: string | undefined }
+  /** It says nothing, or that it can do nothing now. */
+  | { readonly kind: 'down'; readonly reason: string; readonly retryAfter: string | undefined }
+  /** It wants no events any more (Standard Webhooks: 410). */
+  | { readonly kind: 'gone' };
+
+/** Sends one message, once. Never rejects because of the backend. */
+export type Send = (message: Message, signal?: AbortSignal) => Promise<Sent>;
+
+export interface SendOptions {
+  readonly call: CallUpstream;
+  readonly to: Pick<EventsConfig, 'upstream' | 'path'>;
+  /** What it is signed with, the present key first. */
+  readonly keys: readonly Buffer[];
+  readonly clock: Clock;
+}
+
+/** Too many requests, and what proxies say when nothing stands behind them. */
+const DOWN = new Set([429, 502, 503, 504]);
+
+export function eventSender({ call, to, keys, clock }: SendOptions): Send {
+  return async ({ type, id, at, data }, signal) => {
+    const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
+    try {
+      const { status, headers } = await call({
+        ...to,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...signedFields(id, unixSeconds(clock), body, keys) },
+        body,
+        ...(signal === undefined ? {} : { signal }),
+      });
+      const retryAfter = headers['retry-after'];
+      if (status >= 200 && status < 300) return { kind: 'taken', status };
+      if (status === 410) return { kind: 'gone' };
+      if (DOWN.has(status)) return { kind: 'down', reason: String(status), retryAfter };
+      return { kind: 'refused', status, retryAfter };
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      return { kind: 'down', reason: thrown.code, retryAfter: undefined };
+    }
+  };
+}

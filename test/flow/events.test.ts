@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type App, authorizationRequest, bearer, registerApp, revoke } from '../support/app.ts';
+import { createBrowser } from '../support/browser.ts';
+import { COMMAND_SECRET, command } from '../support/commands.ts';
+import { approved, connect, refreshForm, statusOf, token } from '../support/connection.ts';
+import {
+  EVENTS_SECRET,
+  type EventReceiver,
+  type ReceivedEvent,
+  startEventReceiver,
+} from '../support/event-receiver.ts';
+import { OLU, reachConsent, SAM, signIn } from '../support/member.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const SCOPES = ['openid', 'profile', 'email', 'account:read', 'courses:read'];
+
+describe('the backend', () => {
+  let receiver: EventReceiver;
+  let world: World;
+  let app: App;
+  beforeAll(async () => {
+    receiver = await startEventReceiver();
+    world = await startWorld({
+      profile: 'A',
+      environment: { COMMAND_SECRET, EVENTS_SECRET },
+      overrides: {
+        upstreams: { hooks: { url: receiver.upstream.url } },
+        admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } },
+        events: { upstream: 'hooks', path: '/coursegate/events', secret: { env: 'EVENTS_SECRET' } },
+      },
+    });
+  });
+  afterAll(async () => {
+    await world.close();
+    await receiver.close();
+  });
+  beforeEach(async () => {
+    app = await registerApp(world.origin);
+  });
+
+  const ofApp = ({ data }: ReceivedEvent) => (data.client as { id?: string } | undefined)?.id === app.client.client_id;
+  /** Resolves once there are so many events of a type about this test's app. */
+  const told = async (type: string, count = 1) =>
+    (await receiver.has(type, (events) => events.filter(ofApp).length >= count)).filter(ofApp);
+  const typesTold = () => receiver.receipts.filter(({ event }) => ofApp(event)).map(({ event }) => event.type);
+  const lastOfApp = () => receiver.receipts.filter(({ event }) => ofApp(event)).at(-1);
+
+  const client = () => ({ id: app.client.client_id, name: 'Test App', host: 'app.example', kind: 'registered' });
+  const member = { id: 'm-1001' };
+  const granted = (data: object) => ({
+    grant_id: expect.stringMatching(/^[\w-]{20,}$/),
+    member,
+    client: client(),
+    scopes: SCOPES,
+    resources: [world.origin],
+    ...data,
+  });
+  const ended = (by: string, reason: string, more: object = {}) => [
+    { type: 'grant.revoked', timestamp: expect.stringMatching(TIME), data: granted({ by, reason, ...more }) },
+  ];
+
+  it('is told who let which app in for what, and that the app has its tokens', async () => {
+    const { access_token } = await connect(app);
+    const [created] = await told('grant.created');
+    expect(created).toEqual({
+      type: 'grant.created',
+      timestamp: expect.stringMatching(TIME),
+      data: granted({ expires_at: expect.stringMatching(TIME) }),
+    });
+    const [given] = await told('consent.given');
+    expect(given).toEqual({ type: 'consent.given', timestamp: expect.stringMatching(TIME), data: granted({}) });
+    expect(given?.data.grant_id).toBe(created?.data.grant_id);
+    expect(typesTold()).toEqual(['client.registered', 'consent.given', 'grant.created']);
+    expect(Date.parse(String(created?.data.expires_at)) - Date.now()).toBeGreaterThan(360 * 86_400_000);
+
+    const { method, target, rawHeaders } = receiver.upstream.last();
+    expect([method, target]).toEqual(['POST', '/coursegate/events']);
+    const { id = '', fields = {} } = lastOfApp() ?? {};
+    expect(id).toMatch(/^msg_[\w-]{32}$/);
+    expect(fields['content-type']).toBe('application/json');
+    expect(fields['webhook-timestamp']).toMatch(/^\d{10}$/);
+    expect(fields['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
+    // What is told is of a member, and not said as one.
+    expect(rawHeaders.join(' ')).not.toMatch(/x-member|x-client-id|x-coursegate-assertion|authorization|cookie/i);
+    for (const { body } of receiver.receipts) expect(body).not.toContain(access_token);
+  });
+
+  it('is told less when the member ticks less', async () => {
+    await connect(app, { ticked: ['courses:read'] });
+    const [created] = await told('grant.created');
+    expect(created?.data.scopes).toEqual(['openid', 'courses:read']);
+  });
+
+  it('is told that a member said no, once, and to what', async () => {
+    const { url } = await authorizationRequest(app, { scope: 'openid courses:read' });
+    const { browser, page } = await reachConsent(url);
+    for (let clicks = 0; clicks < 2; clicks += 1) await browser.submit(page, { decision: 'deny' }, () => false);
+    await connect(app, { member: OLU });
+    await told('grant.created');
+    await told('consent.denied');
+    expect(receiver.of('consent.denied').filter(ofApp)).toEqual([
+      {
+        type: 'consent.denied',
+        timestamp: expect.stringMatching(TIME),
+        data: { client: client(), member, scopes: ['openid', 'courses:read'], resources: [world.origin] },
+      },
+    ]);
+  });
+
+  it('is told nothing of an approval that was never exchanged but that it was given', async () => {
+    await approved(app);
+    await told('consent.given');
+    await connect(app, { member: OLU });
+    await told('grant.created');
+    expect((await told('grant.created')).map(({ data }) => data.member)).toEqual([{ id: 'm-1002' }]);
+  });
+
+  it('is told of an app that gives its token back', async () => {
+    const { access_token } = await connect(app);
+    await revoke(app, access_token);
+    expect(await told('grant.revoked')).toEqual(ended('app', 'token_revoked'));
+    // Already ended: nothing more to tell.
+    await revoke(app, access_token);
+    await connect(app);
+    await told('grant.created', 2);
+    const types = ['consent.given', 'grant.created'];
+    expect(typesTold()).toEqual(['client.registered', ...types, 'grant.revoked', ...types]);
+  });
+
+  it('is told of a member who disconnects an app', async () => {
+    await connect(app);
+    const browser = createBrowser();
+    await signIn(browser, world.origin, SAM);
+    const which = new URLSearchParams({ app: app.client.client_id });
+    const page = await browser.open(`${world.origin}/oauth/apps/disconnect?${which}`);
+    await browser.submit(page, {});
+    expect(await told('grant.revoked')).toEqual(ended('member', 'disconnected'));
+  });
+
+  it.each([
+    ['members', 'revoke', 'member_revoked'],
+    ['members', 'suspend', 'member_suspended'],
+    ['clients', 'revoke', 'client_revoked'],
+  ])('is told of its own command %s %s, with what was said of it', async (what, verb, reason) => {
+    await connect(app);
+    const id = what === 'members' ? 'm-1001' : app.client.client_id;
+    const body = '{"by":"operator","reason":"chargeback"}';
+    expect((await command(world.admin, `/${what}/${id}/${verb}`, { body })).status).toBe(200);
+    expect(await told('grant.revoked')).toEqual(ended('operator', reason, { note: 'chargeback' }));
+    if (verb === 'suspend') await command(world.admin, '/members/m-1001/resume');
+  });
+
+  it('is told of the reuse of a refresh token, and of a code, once each', async () => {
+    const { refresh_token } = await connect(app);
+    const next = await token(app, refreshForm(app, String(refresh_token)));
+    await token(app, refreshForm(app, String(next.body.refresh_token)));
+    for (let again = 0; again < 2; again += 1) await token(app, refreshForm(app, String(refresh_token)));
+    expect(await told('grant.revoked')).toEqual(ended('gate', 'refresh_token_reuse'));
+
+    app = await registerApp(world.origin);
+    const { form } = await approved(app);
+    const { body: first } = await token(app, form);
+    await token(app, refreshForm(app, String(first.refresh_token)));
+    for (let again = 0; again < 2; again += 1) expect((await token(app, form)).body.error).toBe('invalid_grant');
+    expect(await told('grant.revoked')).toEqual(ended('gate', 'code_reuse'));
+  });
+
+  it('is told of apps that register, change and go, with the connections that go with them', async () => {
+    const callback = 'http://127.0.0.1/callback';
+    app = await registerApp(world.origin, { redirectUri: callback, metadata: { client_name: 'Short Lived' } });
+    const short = { id: app.client.client_id, name: 'Short Lived', host: 'localhost', kind: 'registered' };
+    expect((await told('client.registered')).map(({ data }) => data)).toEqual([{ client: short }]);
+
+    const manage = (method: string, accessToken: unknown, body?: object) =>
+      fetch(String(app.client.registration_client_uri), {
+        method,
+        headers: { ...bearer(String(accessToken)), 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    const changed = { client_id: app.client.client_id, client_name: 'Renamed', redirect_uris: [callback] };
+    const updated = await manage('PUT', app.client.registration_access_token, changed);
+    const { registration_access_token } = (await updated.json()) as Record<string, unknown>;
+    const renamed = { ...short, name: 'Renamed' };
+    expect((await told('client.updated')).map(({ data }) => data)).toEqual([{ client: renamed }]);
+
+    await connect(app);
+    expect((await manage('DELETE', registration_access_token)).status).toBe(204);
+    expect((await told('client.deleted')).map(({ data }) => data)).toEqual([{ client: renamed }]);
+    const [revoked] = await told('grant.revoked');
+    expect(revoked?.data).toMatchObject({ by: 'app', reason: 'client_deleted', client: renamed });
+    const types = typesTold().filter((type) => type.startsWith('client.'));
+    expect(types).toEqual(['client.registered', 'client.updated', 'client.deleted']);
+  });
+
+  it('hears nothing of a token in any event, and every event has one id', async () => {
+    const { access_token, refresh_token } = await connect(app);
+    expect(await statusOf(world.origin, access_token)).toBe(200);
+    await told('grant.created');
+    const all = receiver.receipts.map(({ body }) => body).join('\n');
+    expect(all).not.toContain(access_token);
+    expect(all).not.toContain(String(refresh_token));
+    expect(all).not.toContain('student@example.com');
+    const ids = receiver.receipts.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
