@@ -85,8 +85,12 @@ describe('on the demo, as it runs', () => {
     await runModule(block('ts', `import 'openid-client'; const a: number = 1; console.log(a);`), world, {});
   });
 
-  it('has something to run', () => {
-    expect(SESSIONS.length).toBeGreaterThan(0);
+  it('has what it says to run, and to compare', () => {
+    expect(SESSIONS.map(({ file }) => file)).toEqual(expect.arrayContaining(['docs/clients.md', 'schema/README.md']));
+    const client = (block: Block) => block.file === 'docs/clients.md';
+    expect(SESSIONS.flatMap(({ blocks }) => blocks).filter(client).length).toBeGreaterThan(5);
+    expect(MODULES.filter(({ block }) => client(block)).length).toBeGreaterThan(3);
+    expect(ANSWERS.length).toBeGreaterThan(2);
   });
 });
 
