@@ -12,7 +12,7 @@ import type { Store } from '../src/storage/store.ts';
 /** The gate's own question about a token, in this process and on this store: no network, no cache. */
 export async function tokenCheck(store: Store, origin: string, scopes: readonly string[]): Promise<Introspect> {
   const members = storedMembers(store);
-  const keyring = await openKeyring(store, Date.now, 90 * 86_400);
+  const keyring = await openKeyring(store, Date.now, () => 90 * 86_400);
   const provider = createProvider({
     origin,
     indicators: resourceIndicators(origin, { doors: [], parts: [] }),

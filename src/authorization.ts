@@ -1,4 +1,5 @@
 import { type AuthorizationServer, createAuthorizationServer } from './authorization-server/authorization-server.ts';
+import { FetchBudget } from './authorization-server/client-documents/budget.ts';
 import type { DocumentNetwork } from './authorization-server/client-documents/network.ts';
 import { createPages, type Pages } from './authorization-server/pages/pages.ts';
 import { refusedApp } from './authorization-server/refused-app.ts';
@@ -10,6 +11,7 @@ import { DISCOVERY_PATHS } from './discovery/paths.ts';
 import { GatewayError } from './errors.ts';
 import type { Outbox } from './events/outbox.ts';
 import type { Foundation } from './foundation.ts';
+import type { Share } from './handed-down.ts';
 import type { Member } from './login/connector.ts';
 import { createLogin } from './login/create-login.ts';
 import { memberCheck } from './login/member-check.ts';
@@ -34,14 +36,15 @@ export interface AuthorizationParts {
   readonly documentNetwork: DocumentNetwork;
   /** Where what the backend is told of is written down. */
   readonly outbox: Outbox;
-  /** Called after anything was revoked here. */
-  readonly onRevoked: () => void;
+  /** Of what an earlier configuration left. */
+  readonly share: Share;
 }
 
 export function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Authorization {
   const { config } = loaded;
   const { origin } = config;
-  const { store, secret, bus, counters, keyring, audit, unused, clock, log } = parts.foundation;
+  const { store, secret, counters, keyring, usage, revocations, audit, unused, clock, log } = parts.foundation;
+  const { share } = parts;
   const { call, sessions } = parts.lanes;
   const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
 
@@ -53,6 +56,7 @@ export function openAuthorization(loaded: LoadedConfig, parts: AuthorizationPart
     secrets: loaded.loginSecrets,
     members: loaded.members,
     log,
+    share,
   });
   const signedIn = (member: Member) => server.signedIn(member);
   const signIn = configuredSignIn(config.login, {
@@ -63,8 +67,9 @@ export function openAuthorization(loaded: LoadedConfig, parts: AuthorizationPart
     pages,
     secret,
     counters,
-    signedIn,
     audit,
+    share,
+    signedIn,
   });
 
   const { documents, redirects, registration } = config.clients;
@@ -96,7 +101,15 @@ export function openAuthorization(loaded: LoadedConfig, parts: AuthorizationPart
       : undefined,
     ttl: config.tokens,
     keyring,
-    documents: documents.enabled ? { ...documents, network: parts.documentNetwork, log } : undefined,
+    usage,
+    documents: documents.enabled
+      ? {
+          ...documents,
+          network: parts.documentNetwork,
+          budget: share.take('document fetches', undefined, () => new FetchBudget(clock)),
+          log,
+        }
+      : undefined,
     registration: registration.enabled
       ? {
           initialAccessToken: loaded.initialAccessToken,
@@ -111,11 +124,7 @@ export function openAuthorization(loaded: LoadedConfig, parts: AuthorizationPart
     introspected: unused.used,
     log,
     recheck: memberCheck(config.login, login, loaded.recheckKey, call),
-    onRevoked() {
-      parts.onRevoked();
-      // Without the bus the other replicas believe what they remember until it runs out by itself.
-      return bus.announce().catch((error: unknown) => log.warn({ err: error }, 'the other replicas were not told'));
-    },
+    onRevoked: revocations.announce,
     renderErrorPage(ctx, code, detail) {
       ctx.respond = false;
       const requestId = String(ctx.res.getHeader('x-request-id') ?? '');

@@ -42,7 +42,8 @@ export interface DispatchOptions {
 }
 
 export interface Dispatch {
-  readonly request: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Resolves when nothing more is done about it; the answer may be on its way still. */
+  readonly request: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Refuses: nobody is connected to anything through the gate. */
   readonly connect: (request: IncomingMessage, socket: Duplex) => void;
@@ -252,7 +253,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     request(request, response) {
       const provenance = provenanceOf(request);
       const userAgent = request.headers['user-agent'] ?? '';
-      withinRequest({ provenance, userAgent }, () => void serve(request, response, provenance));
+      return withinRequest({ provenance, userAgent }, () => serve(request, response, provenance));
     },
 
     upgrade(request, socket, head) {

@@ -75,7 +75,7 @@ export function drainOf(server: Server): Drain {
  * An event stream has no end of its own: closed in order, its client connects anew, and drops an event that has begun
  * (WHATWG HTML §9.2.6). Nothing is written before the end, not even a comment: its line feeds would complete that event.
  */
-function endAnswer(answer: ServerResponse): void {
+export function endAnswer(answer: ServerResponse): void {
   if (!answer.headersSent || !isOpenEventStream(answer)) {
     cutOff(answer);
     return;

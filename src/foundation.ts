@@ -1,26 +1,40 @@
+import { createHmac } from 'node:crypto';
+import { createUsage, type Usage } from './authorization-server/connected-apps/usage.ts';
 import { type Keyring, openKeyring } from './authorization-server/keyring.ts';
 import type { LoadedConfig } from './config/load.ts';
+import { type HandedDown, handedDown } from './handed-down.ts';
 import { type Audit, createAudit } from './operations/audit.ts';
 import { createDenials } from './operations/denials.ts';
 import { createLineWriter, type LineWriter } from './operations/line-writer.ts';
 import type { Log } from './operations/log.ts';
 import { createMetrics, type Metrics, type MetricsOptions } from './operations/metrics.ts';
 import { observedStore } from './operations/observed-store.ts';
+import { createReloads, type Reloads } from './operations/reloads.ts';
 import { type UnusedTokens, unusedTokens } from './operations/unused-tokens.ts';
+import { createRevocations, type Revocations } from './revocations.ts';
 import { type OpenedStore, openStore } from './storage/open.ts';
+import { deriveKey } from './storage/seal.ts';
 import type { Clock } from './storage/store.ts';
 
 /** What lives as long as the process, whatever the configuration says meanwhile: all that remembers or is counted. */
-export interface Foundation extends Pick<OpenedStore, 'store' | 'secret' | 'bus' | 'counters' | 'probe'> {
+export interface Foundation extends Pick<OpenedStore, 'store' | 'secret' | 'counters' | 'probe'> {
   readonly clock: Clock;
   readonly log: Log;
   readonly keyring: Keyring;
+  /** What apps do, counted. */
+  readonly usage: Usage;
+  readonly revocations: Revocations;
+  /** What one configuration hands down to the next. */
+  readonly heirlooms: HandedDown;
   readonly metrics: Metrics;
   readonly audit: Audit;
   /** Tells the audit of whom the gate refuses. */
   readonly denied: ReturnType<typeof createDenials>;
+  readonly reloads: Reloads;
+  /** Tells configurations apart by what is in their files. Keyed, for secrets are among it. */
+  fingerprint(loaded: LoadedConfig): string;
   readonly unused: UnusedTokens;
-  /** Where the lines of the access log go; undefined: none is kept. */
+  /** Where the lines of the access log go; undefined: nowhere. */
   readonly accessLines: LineWriter | undefined;
   /** Writes what is left, and lets go of everything. */
   close(): Promise<void>;
@@ -30,8 +44,10 @@ export interface FoundationOptions {
   readonly loaded: LoadedConfig;
   readonly log: Log;
   readonly clock: Clock;
-  /** The file descriptor the access log goes to, if the configuration asks for one; undefined: nowhere. */
+  /** The file descriptor the access log goes to; undefined: nowhere. */
   readonly accessDescriptor: number | undefined;
+  /** How long a signing key signs, in seconds. */
+  readonly keyLifetime: () => number;
   /** How each upstream is doing now, for the metrics. */
   readonly upstreams: MetricsOptions['upstreams'];
   /** What waits to be told to the backend, for the metrics. */
@@ -48,34 +64,41 @@ const NOBODY = {
 
 /** Throws what keeps the gate from starting, such as a store that cannot be used; then nothing is left open. */
 export async function openFoundation(options: FoundationOptions): Promise<Foundation> {
-  const { loaded, log, clock, accessDescriptor, upstreams, events } = options;
+  const { loaded, log, clock, accessDescriptor, keyLifetime, upstreams, events } = options;
   const { config } = loaded;
-  const { check, ...opened } = openStore(config.store, loaded, clock, (kind, err) =>
+  const { check, bus, ...opened } = openStore(config.store, loaded, clock, (kind, err) =>
     log.error({ kind, err }, 'an entry of the store is damaged, and counts as absent'),
   );
   const accessLines =
-    config.log.access && accessDescriptor !== undefined
-      ? createLineWriter(accessDescriptor, (error) => log.error({ err: error }, 'the access log cannot be written'))
-      : undefined;
+    accessDescriptor === undefined
+      ? undefined
+      : createLineWriter(accessDescriptor, (error) => log.error({ err: error }, 'the access log cannot be written'));
   const metrics = createMetrics({
     droppedLines: () => accessLines?.dropped() ?? 0,
     upstreams,
     events,
     clock,
+    reloads: () => reloads.state(),
     unused: () => ({ connections: unused.connections(), apps: unused.apps() }),
   });
   const store = observedStore(opened.store, metrics.storeFailed);
   const unused = unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });
   const written = createAudit(log, clock);
+  const usage = createUsage(store, clock);
   const audit: Audit = (event) => {
     written(event);
     unused.heard(event);
   };
   const rotated = (keyId: string, reason: string) => audit({ ...NOBODY, action: 'keys_rotated', keyId, reason });
+  const fingerprintKey = deriveKey(opened.secret, 'config-fingerprint');
+  const fingerprint = ({ sources }: LoadedConfig) =>
+    sources.fingerprint((digest) => createHmac('sha256', fingerprintKey).update(digest).digest('hex').slice(0, 16));
+  const reloads = createReloads({ log, audit, clock, fingerprint: fingerprint(loaded) });
 
   const close = async (): Promise<void> => {
+    await usage.flush().catch((error: unknown) => log.error({ err: error }, 'what apps used last is lost'));
     opened.counters.close();
-    await opened.bus.close();
+    await bus.close();
     await store.close();
     await accessLines?.close();
   };
@@ -87,10 +110,15 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
       store,
       clock,
       log,
-      keyring: await openKeyring(store, clock, config.keys.rotate, rotated),
+      keyring: await openKeyring(store, clock, keyLifetime, rotated),
+      usage,
+      revocations: createRevocations(bus, log),
+      heirlooms: handedDown(),
       metrics,
       audit,
       denied: createDenials(audit, clock),
+      reloads,
+      fingerprint,
       unused,
       accessLines,
       close,

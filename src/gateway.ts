@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNetwork, INTERNET } from './authorization-server/client-documents/network.ts';
 import type { LoadedConfig } from './config/load.ts';
+import type { Dispatch } from './dispatch.ts';
 import { openFoundation } from './foundation.ts';
-import { createGeneration, type Generation } from './generation.ts';
+import type { Generation } from './generation.ts';
+import { createGenerations } from './generations.ts';
 import { openListeners } from './listeners.ts';
 import { checkDriver } from './login/database/check-driver.ts';
 import type { ServerFactory } from './mcp/server.ts';
 import type { Log } from './operations/log.ts';
+import { createReload, type Reload } from './reload.ts';
+import { createOpenAnswers } from './resource-server/open-answers.ts';
 import { withPatience } from './storage/patience.ts';
 import type { Clock } from './storage/store.ts';
 import { startUpkeep } from './upkeep.ts';
@@ -27,6 +31,11 @@ export interface Gateway {
   readonly publicPort: number;
   readonly adminPort: number;
   /**
+   * Loads a configuration and serves by it from then on. Requests that are under way end by the one before. Out: how that
+   * went, which is told in the log too; when it was refused the one before serves on, whole. Never rejects.
+   */
+  reload(load: () => Promise<LoadedConfig>): Promise<Reload>;
+  /**
    * Says that it is not ready, stops taking requests, lets those in flight end for at most `seconds`, then closes
    * everything. Without `seconds` as configured, which may begin with a notice.
    */
@@ -35,57 +44,85 @@ export interface Gateway {
 
 /** Builds every part from the configuration and listens. Throws what keeps it from starting; then nothing is left open. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { loaded, log, clock, documentNetwork = INTERNET } = options;
-  const { listen, limits } = loaded.config;
+  const { loaded, log, clock, documentNetwork = INTERNET, mcpServer, accessDescriptor } = options;
   await checkDriver(loaded);
-  let current: Generation | undefined;
+  let draining = false;
   const foundation = await openFoundation({
     loaded,
     log,
     clock,
-    accessDescriptor: options.accessDescriptor,
-    upstreams: () => current?.pools.states() ?? [],
-    events: () => current?.events.waiting(),
+    accessDescriptor,
+    keyLifetime: () => current().loaded.config.keys.rotate,
+    upstreams: () => generations.upstreams(),
+    events: () => current().events.waiting(),
   });
-  let draining = false;
+  const { store, usage, unused, revocations } = foundation;
+  // Whichever generation gives them, and for as long as they last.
+  const openAnswers = createOpenAnswers({
+    introspect: (token) => current().introspect(token),
+    stands: (grantId) => current().server.stands(grantId),
+    clock,
+    onCut: (answers) => log.info({ answers }, 'answers under way were cut off: what let them in was revoked'),
+  });
+  const generations = createGenerations({
+    foundation,
+    openAnswers,
+    documentNetwork,
+    mcpServer,
+    draining: () => draining,
+  });
+  const { current } = generations;
 
   try {
-    const generation = await createGeneration(loaded, {
-      foundation,
-      documentNetwork,
-      mcpServer: options.mcpServer,
-      draining: () => draining,
-    });
-    current = generation;
-    const { dispatch, admin, server } = generation;
+    await generations.begin(loaded);
+    revocations.subscribe(openAnswers.revoked);
+    const { listen, limits } = loaded.config;
     const listeners = await openListeners(
-      { ...dispatch, request: (request, response) => withPatience(() => dispatch.request(request, response)) },
+      dispatchTo(current),
       { ...listen, longestHead: limits.headers },
-      admin,
+      (request, response) => current().admin(request, response),
       { ...listen.admin, tls: loaded.admin.mtls },
       listen.probes,
     );
-    const { store, unused } = foundation;
-    const stopUpkeep = startUpkeep({ store, server, unused, draining: () => draining, log });
+    const stopUpkeep = startUpkeep({
+      store,
+      server: () => current().server,
+      usage,
+      unused,
+      draining: () => draining,
+      log,
+    });
 
     return {
       publicPort: listeners.publicPort,
       adminPort: listeners.adminPort,
+      reload: createReload({ foundation, generations, listeners, draining: () => draining }),
       async close(seconds) {
         draining = true;
         listeners.announceDrain();
         stopUpkeep();
-        if (seconds === undefined) await sleep(listen.drain.notice * 1000);
-        generation.hangUp();
-        await listeners.drain(seconds ?? listen.drain.grace);
-        await generation.close();
-        await server.usage.flush().catch((error: unknown) => log.error({ err: error }, 'what apps used last is lost'));
+        const { drain } = current().loaded.config.listen;
+        if (seconds === undefined) await sleep(drain.notice * 1000);
+        openAnswers.close();
+        generations.hangUp();
+        await listeners.drain(seconds ?? drain.grace);
+        await generations.close();
         await foundation.close();
       },
     };
   } catch (thrown) {
-    await current?.close();
+    await generations.close();
     await foundation.close();
     throw thrown;
   }
+}
+
+/** Each request is taken by the generation that answers when it comes, and by no other from then on. */
+function dispatchTo(current: () => Generation): Dispatch {
+  return {
+    request: (request, response) => withPatience(() => current().dispatch.request(request, response)),
+    upgrade: (request, socket, head) => current().dispatch.upgrade(request, socket, head),
+    connect: (request, socket) => current().dispatch.connect(request, socket),
+    unreadable: (error, socket) => current().dispatch.unreadable(error, socket),
+  };
 }

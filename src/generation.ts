@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openAdmin } from './admin.ts';
 import { openAuthorization } from './authorization.ts';
 import type { AuthorizationServer } from './authorization-server/authorization-server.ts';
@@ -8,19 +9,21 @@ import type { LoadedConfig } from './config/load.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
 import { openDoors } from './doors.ts';
 import type { Events } from './events/events.ts';
+import { createExchanges, type Exchanges } from './exchanges.ts';
 import type { Foundation } from './foundation.ts';
 import { createProvenance } from './http/provenance.ts';
 import { buildInterfaces } from './interfaces.ts';
 import { createAdmission } from './limits/admission.ts';
 import { cookieFilter } from './login/cookies.ts';
 import type { ServerFactory } from './mcp/server.ts';
+import type { Introspect } from './oauth/introspection.ts';
 import { createAccessLog } from './operations/access-log.ts';
 import { createObserver } from './operations/observe/observer.ts';
 import { createRequestRecords } from './operations/request-records.ts';
 import { cachedIntrospect } from './resource-server/cache.ts';
 import { proofCheck } from './resource-server/dpop.ts';
 import { createGate } from './resource-server/gate.ts';
-import { createOpenAnswers } from './resource-server/open-answers.ts';
+import type { OpenAnswers } from './resource-server/open-answers.ts';
 import type { Route } from './routes.ts';
 import { servedResources } from './served-resources.ts';
 import { deriveKey } from './storage/seal.ts';
@@ -32,37 +35,55 @@ import { countingRefusals, openEvents, refusedAtGate } from './webhooks.ts';
 
 /** All that is made from one configuration: what answers requests as long as that one holds. */
 export interface Generation {
+  readonly loaded: LoadedConfig;
   readonly dispatch: Dispatch;
   /** What answers on the admin listener. */
   readonly admin: RequestListener;
   readonly server: AuthorizationServer;
+  /** Whether a token is good, and whose. */
+  readonly introspect: Introspect;
   readonly pools: Pools;
   readonly events: Events;
+  /** Begins what is done without a request: it answers from now on. */
+  start(): void;
   /** Ends what would never end by itself: WebSockets to the site. Requests go on. */
   hangUp(): void;
+  /**
+   * No more comes to it: lets what it has begun end, for at most so many seconds, and then lets go of everything. It
+   * resolves when that is done; an abort of the signal is the end of the time.
+   */
+  retire(seconds: number, signal: AbortSignal): Promise<void>;
   /** Lets go of everything, what is in use included. */
   close(): Promise<void>;
 }
 
 export interface GenerationParts {
   readonly foundation: Foundation;
+  /** Every answer that is given to a token, whichever generation gives it. */
+  readonly openAnswers: OpenAnswers;
+  /** Whether the gate is on its way out. */
+  readonly draining: () => boolean;
   /** Where client ID metadata documents are fetched from. */
   readonly documentNetwork: DocumentNetwork;
   /** What answers at /mcp; undefined: the configured tools. */
   readonly mcpServer: ServerFactory | undefined;
-  /** Whether the gate is on its way out. */
-  readonly draining: () => boolean;
 }
 
+/** Milliseconds that what was ended has until everything is let go of. */
+const LAST_WORDS = 1_000;
+/** What a timer can wait, in milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
 const OBSERVING =
   'OBSERVE MODE: what the routes would refuse is let through to the site; take `enforcement` out to enforce them';
 
 /** Throws what is wrong with the configuration, as ConfigError; then nothing is left open. */
 export async function createGeneration(loaded: LoadedConfig, parts: GenerationParts): Promise<Generation> {
   const { config } = loaded;
-  const { foundation } = parts;
-  const { store, secret, bus, counters, keyring, metrics, unused, clock, log } = foundation;
+  const { foundation, openAnswers } = parts;
+  const { store, secret, counters, keyring, usage, revocations, metrics, unused, clock, log } = foundation;
   const served = servedResources(config);
+  const share = foundation.heirlooms.share();
+  const exchanges = createExchanges();
   const lanes = openLanes({
     loaded,
     store,
@@ -70,43 +91,37 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
     signing: () => keyring.signing(),
     answered: metrics.called,
     ended: (member, why) => endConnection(server.grants, foundation.audit)(member, why),
+    share,
   });
   const { pools, call, site } = lanes;
   const events = openEvents(loaded, { foundation, call });
   const audit = countingRefusals(foundation.audit, events);
-  const open: (() => unknown)[] = [events.close, () => site?.close(), () => pools.close()];
-  const close = async (): Promise<void> => {
-    for (const letGo of open) await letGo();
+  const open: (() => unknown)[] = [() => pools.close(), () => site?.close(), events.close];
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closed ??= (async () => {
+      for (const letGo of open.toReversed()) await letGo();
+    })();
+    return closed;
   };
   let server: AuthorizationServer;
 
   try {
     const { documentNetwork } = parts;
-    const onRevoked = () => revoked();
     const authorization = openAuthorization(loaded, {
       foundation,
       lanes,
       served,
       documentNetwork,
       outbox: events.outbox,
-      onRevoked,
+      share,
     });
     open.push(authorization.close);
     const { pages } = authorization;
     server = authorization.server;
 
     const cache = cachedIntrospect(unused.observed(server.introspect), clock);
-    const openAnswers = createOpenAnswers({
-      introspect: cache.introspect,
-      stands: server.stands,
-      clock,
-      onCut: (answers) => log.info({ answers }, 'answers under way were cut off: what let them in was revoked'),
-    });
-    const revoked = () => {
-      cache.clear();
-      openAnswers.revoked();
-    };
-    bus.subscribe(revoked);
+    open.push(revocations.subscribe(cache.clear));
 
     const interfaces = buildInterfaces(loaded, {
       call,
@@ -115,14 +130,14 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
       remembered: { store, counters, clock },
       onError: (error, what) => log.error({ err: error }, what),
     });
-    const admission = createAdmission(config.limits, counters, clock, audit);
+    const admission = createAdmission(config.limits, { counters, clock, audit, share });
     const routes = openDoors(loaded, { foundation, lanes, served, authorization, interfaces, admission });
 
     const hasSession = cookieFilter([
       ...(config.login.kind === 'session' ? config.login.cookies : []),
       ...config.enforcement.cookies,
     ]);
-    const observer = createObserver({ config, hasSession: (cookie) => hasSession(cookie) !== '', clock });
+    const observer = createObserver({ config, hasSession: (cookie) => hasSession(cookie) !== '', clock, share });
     if (observer !== undefined) log.warn(OBSERVING);
     const isWatched = ({ entry }: Route) => entry !== undefined && observer?.watches(entry) === true;
     const enforced = createRouting(routes.filter(({ value }) => !isWatched(value)));
@@ -140,7 +155,7 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
       records: createRequestRecords({
         metrics,
         accessLog:
-          foundation.accessLines === undefined
+          foundation.accessLines === undefined || !config.log.access
             ? undefined
             : createAccessLog({
                 line: foundation.accessLines.write,
@@ -148,7 +163,7 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
                 member: config.log.member,
                 key: deriveKey(secret, 'access-log-member'),
               }),
-        used: config.pages.apps.enabled ? server.usage.count : undefined,
+        used: config.pages.apps.enabled ? usage.count : undefined,
         denied(record) {
           foundation.denied(record);
           refusedAtGate(events, record);
@@ -159,17 +174,32 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
     });
     const admin = openAdmin(loaded, { foundation, server, events, observer, interfaces, draining: parts.draining });
 
-    events.start();
-
     return {
-      dispatch,
-      admin: (request, response) => void admin(request, response),
+      loaded,
+      dispatch: held(dispatch, exchanges),
+      admin: (request, response) => exchanges.hold(response, admin(request, response)),
       server,
+      introspect: cache.introspect,
       pools,
       events,
-      hangUp() {
-        openAnswers.close();
-        site?.hangUp();
+      start: events.start,
+      hangUp: () => site?.hangUp(),
+      async retire(seconds, signal) {
+        // From now on the one after it sends them: signed as it says, and to where it says.
+        const told = events.close();
+        const { promise: late, resolve: isLate } = Promise.withResolvers<void>();
+        const timer = setTimeout(isLate, Math.min(seconds * 1000, LONGEST_TIMER)).unref();
+        signal.addEventListener('abort', () => isLate(), { once: true });
+        if (signal.aborted) isLate();
+        const ended = late.then(() => {
+          exchanges.endAnswers();
+          site?.hangUp();
+          return sleep(LAST_WORDS, undefined, { ref: false });
+        });
+        await Promise.race([exchanges.over(), ended]);
+        clearTimeout(timer);
+        await told;
+        await close();
       },
       close,
     };
@@ -177,4 +207,20 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
     await close();
     throw thrown;
   }
+}
+
+/** The same, and what comes in is known to be under way. */
+function held(dispatch: Dispatch, exchanges: Exchanges): Dispatch {
+  return {
+    ...dispatch,
+    request(request, response) {
+      const work = dispatch.request(request, response);
+      exchanges.hold(response, work);
+      return work;
+    },
+    upgrade(request, socket, head) {
+      exchanges.holdSocket(socket);
+      dispatch.upgrade(request, socket, head);
+    },
+  };
 }

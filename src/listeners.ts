@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
 import type { Dispatch } from './dispatch.ts';
 import { drainOf } from './drain.ts';
 import { type ConnectionCaps, capConnections } from './http/connection-caps.ts';
@@ -14,9 +15,18 @@ interface Address {
   readonly port: number;
 }
 
+/** PEM texts. */
+interface AdminTls {
+  readonly cert: string;
+  readonly key: string;
+  readonly clientCa: string;
+}
+
 export interface Listeners {
   readonly publicPort: number;
   readonly adminPort: number;
+  /** New certificates for the admin one, if it speaks TLS. Throws what is wrong with them; then the old ones stay. */
+  renewTls(tls: AdminTls): void;
   /** From now on each answer of the public one is the last of its connection. */
   announceDrain(): void;
   /** Takes no more requests, lets those in flight end for at most `seconds`, and resolves when all are gone. */
@@ -39,8 +49,8 @@ export async function openListeners(
     },
   admin: RequestListener,
   adminAddress: Address & {
-    /** PEM texts: it speaks TLS then, and asks for a client certificate, which nobody must have. */
-    readonly tls: { readonly cert: string; readonly key: string; readonly clientCa: string } | undefined;
+    /** It speaks TLS then, and asks for a client certificate, which nobody must have. */
+    readonly tls: AdminTls | undefined;
   },
   probesAddress: Address | undefined,
 ): Promise<Listeners> {
@@ -74,13 +84,10 @@ export async function openListeners(
       ? createServer(admin)
       : createTlsServer(
           {
-            cert: adminAddress.tls.cert,
-            key: adminAddress.tls.key,
-            ca: adminAddress.tls.clientCa,
+            ...secureContext(adminAddress.tls),
             requestCert: true,
             // Whether there is a good one is asked where it matters: probes and metrics come without.
             rejectUnauthorized: false,
-            minVersion: 'TLSv1.2',
           },
           admin,
         );
@@ -103,12 +110,19 @@ export async function openListeners(
   return {
     publicPort: (publicServer.address() as AddressInfo).port,
     adminPort: (adminServer.address() as AddressInfo).port,
+    renewTls(tls) {
+      if (adminServer instanceof TlsServer) adminServer.setSecureContext(secureContext(tls));
+    },
     announceDrain: publicDrain.announce,
     async drain(seconds) {
       await publicDrain.finish(seconds);
       await Promise.all(otherDrains.map((drain) => drain.finish(0)));
     },
   };
+}
+
+function secureContext({ cert, key, clientCa }: AdminTls): SecureContextOptions {
+  return { cert, key, ca: clientCa, minVersion: 'TLSv1.2' };
 }
 
 function listen(server: Server, { host, port }: Address): Promise<void> {

@@ -1,4 +1,5 @@
 import type { AuthorizationServer } from './authorization-server/authorization-server.ts';
+import type { Usage } from './authorization-server/connected-apps/usage.ts';
 import type { Log } from './operations/log.ts';
 import { oneAtATime } from './operations/one-at-a-time.ts';
 import type { UnusedTokens } from './operations/unused-tokens.ts';
@@ -14,7 +15,9 @@ const UNUSED_EVERY = 30_000;
 
 export interface UpkeepOptions {
   readonly store: Store;
-  readonly server: Pick<AuthorizationServer, 'refreshKeys' | 'usage'>;
+  /** The present one. */
+  readonly server: () => Pick<AuthorizationServer, 'refreshKeys'>;
+  readonly usage: Pick<Usage, 'flush'>;
   readonly unused: Pick<UnusedTokens, 'judge'>;
   /** Whether the gate is on its way out: a sweep then ends early. */
   readonly draining: () => boolean;
@@ -22,7 +25,7 @@ export interface UpkeepOptions {
 }
 
 /** What is done now and then, each by itself and never twice at once. Out: what stops it. */
-export function startUpkeep({ store, server, unused, draining, log }: UpkeepOptions): () => void {
+export function startUpkeep({ store, server, usage, unused, draining, log }: UpkeepOptions): () => void {
   const every = (milliseconds: number, work: () => Promise<unknown>, failed: string) => {
     const turn = oneAtATime(work, failed, log);
     return { turn, timer: setInterval(turn, milliseconds).unref() };
@@ -32,9 +35,9 @@ export function startUpkeep({ store, server, unused, draining, log }: UpkeepOpti
   sweep.turn();
   const chores = [
     sweep,
-    every(KEYS_EVERY, () => server.refreshKeys(), 'the signing keys could not be renewed'),
+    every(KEYS_EVERY, () => server().refreshKeys(), 'the signing keys could not be renewed'),
     every(UNUSED_EVERY, () => unused.judge(), 'unused tokens could not be looked for'),
-    every(USE_EVERY, () => server.usage.flush(), 'what apps used could not be written'),
+    every(USE_EVERY, () => usage.flush(), 'what apps used could not be written'),
   ];
   return () => {
     for (const { timer } of chores) clearInterval(timer);

@@ -1,5 +1,6 @@
 import { type BackendSessions, storedBackendSessions } from './authorization-server/backend-sessions.ts';
 import type { LoadedConfig } from './config/load.ts';
+import type { Share } from './handed-down.ts';
 import { isOwnCookie } from './http/own-cookie.ts';
 import { sessionOwner } from './login/session-owner.ts';
 import type { Clock, Store } from './storage/store.ts';
@@ -30,13 +31,23 @@ export interface UpstreamLanesOptions {
   readonly signing: () => SigningKey;
   /** Told of each call of ours that was answered. */
   readonly answered: NonNullable<Parameters<typeof createCallUpstream>[0]['answered']>;
+  /** Of what an earlier configuration left; it is given back with the pools. */
+  readonly share: Share;
   /** What a session that is over at the backend ends here. */
   readonly ended: CredentialsOptions['ended'];
 }
 
-export function openLanes({ loaded, store, clock, signing, answered, ended }: UpstreamLanesOptions): UpstreamLanes {
+export function openLanes({
+  loaded,
+  store,
+  clock,
+  signing,
+  answered,
+  ended,
+  share,
+}: UpstreamLanesOptions): UpstreamLanes {
   const { origin, upstreams, login, site } = loaded.config;
-  const pools = createPools(upstreams);
+  const pools = createPools(upstreams, undefined, share);
   const identity = createIdentity({ issuer: origin, signingKey: async () => signing(), clock });
   const cookies = keptCookies(upstreams);
   const sessions = storedBackendSessions(store, cookies ?? []);
@@ -54,6 +65,8 @@ export function openLanes({ loaded, store, clock, signing, answered, ended }: Up
     sessions,
     ended,
     owner: sessionOwner(login, call),
+    asked: login,
+    share,
     loginUrl: login.kind === 'session' ? login.loginUrl : origin,
     call,
     origin,

@@ -29,6 +29,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   doctor: ['connect/printable.ts'],
   // The doctor's way to ask a site that nobody knows yet.
   setup: ['config', 'doctor', 'connect/printable.ts', 'public-paths.ts', 'operations/observe/suggested-scope.ts'],
+  // Reads the configuration again when its files change.
+  watch: ['config'],
   demo: ['config', 'connect', 'storage', 'operations', 'gateway.ts'],
   // What is typed: it starts the work of any room, and no room knows of it.
   commands: [
@@ -44,11 +46,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'setup',
     'demo',
     'gateway.ts',
+    'watch/follow.ts',
     'interfaces.ts',
   ],
 };
 
-const LEAVES = ['errors.ts', 'http', 'operations/log.ts', 'operations/audit.ts', 'operations/ration.ts'];
+const LEAVES = [
+  'errors.ts',
+  'handed-down.ts',
+  'http',
+  'operations/log.ts',
+  'operations/audit.ts',
+  'operations/ration.ts',
+];
 
 /** One dependency, one home. A name that is not here may be imported by nobody. */
 const HOMES: Readonly<Record<string, readonly string[]>> = {
@@ -75,7 +85,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   re2js: ['config/pattern.ts'],
   zod: ['config'],
   pino: ['operations/log.ts'],
-  'prom-client': ['operations/metrics.ts'],
+  'prom-client': ['operations/metrics.ts', 'operations/reload-metrics.ts'],
   '@modelcontextprotocol/server': ['mcp'],
   'lru-cache': [
     'resource-server/cache.ts',

@@ -11,7 +11,7 @@ import { answerReplay } from './answer-replay.ts';
 import { type ClientDocumentsOptions, createClientDocuments } from './client-documents/client-documents.ts';
 import { judgeClient } from './client-documents/feature.ts';
 import { type ConnectedApps, type ConnectedAppsOptions, createConnectedApps } from './connected-apps/connected-apps.ts';
-import { createUsage, type Usage } from './connected-apps/usage.ts';
+import type { Usage } from './connected-apps/usage.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { type Grants, storedGrants } from './grants.ts';
 import { createInteractions, type InteractionOptions, type Interactions } from './interactions.ts';
@@ -51,8 +51,10 @@ export interface AuthorizationServerOptions
   /** What the cookies, the forms' tokens and the nonces are derived from. */
   readonly secret: string;
   /** Undefined: client ID metadata documents are not taken. */
-  readonly documents: Pick<ClientDocumentsOptions, 'allow' | 'deny' | 'network' | 'log'> | undefined;
+  readonly documents: Pick<ClientDocumentsOptions, 'allow' | 'deny' | 'network' | 'budget' | 'log'> | undefined;
   readonly keyring: Keyring;
+  /** What apps did, counted. */
+  readonly usage: Usage;
   /** The page of connected apps; undefined: there is none. */
   readonly connectedApps: Pick<ConnectedAppsOptions, 'names' | 'timeZone' | 'back'> | undefined;
   /** Called after anything was revoked. Who ends grants waits until it is done. */
@@ -69,8 +71,6 @@ export interface AuthorizationServer {
   signedIn(member: Member): Promise<void>;
   /** What members have approved: to list, and to end. */
   readonly grants: Grants;
-  /** What apps did with them. */
-  readonly usage: Usage;
   /** What the school decides about members and apps. */
   readonly control: AccountControl;
   /** Whether a grant stands, by its id. Throws GatewayError `store_unavailable`. */
@@ -95,10 +95,9 @@ interface Parts {
  * takes its keys once, so each generation of keys has a provider of its own; requests under way end on the old one.
  */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
-  const { origin, secret, store, clock, keyring } = options;
+  const { origin, secret, store, clock, keyring, usage } = options;
   const scopes = Object.keys(options.scopes);
   const members = storedMembers(store);
-  const usage = createUsage(store, clock);
   const csrfKey = deriveKey(secret, 'csrf');
   const suspensions = storedSuspensions(store, clock);
   const grants = storedGrants(store, options.onRevoked, options.outbox);
@@ -116,7 +115,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
           judge: (metadata) => judgeClient(current.provider, metadata, options.redirects),
         });
 
+  let version = 0;
   const assemble = (): Parts => {
+    version = keyring.version();
     const provider = createProvider({
       ...options,
       scopes,
@@ -157,6 +158,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     };
   };
   let current = assemble();
+  /** The keys may have been changed by somebody else who has this keyring too. */
+  const keepUp = () => {
+    if (keyring.version() !== version) current = assemble();
+  };
 
   const gone: Handler = () => {
     throw new GatewayError('not_found');
@@ -193,15 +198,15 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     introspect: (token) => current.introspect(token),
     signedIn: standings.signedIn,
     grants,
-    usage,
     stands: grants.stands,
     control: createAccountControl({ grants, members, suspensions, store, audit: options.audit }),
     async rotateKeys() {
       await keyring.rotate();
-      current = assemble();
+      keepUp();
     },
     async refreshKeys() {
-      if (await keyring.refresh()) current = assemble();
+      await keyring.refresh();
+      keepUp();
     },
   };
 }

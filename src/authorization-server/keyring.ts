@@ -20,6 +20,8 @@ interface Generation {
 type PrivateJwk = JWK & { readonly kid: string };
 
 export interface Keyring {
+  /** Goes up with every rotation. */
+  readonly version: () => number;
   /** Private JWKs of one generation, the signing one first: the order in which oidc-provider picks. */
   readonly privateKeys: () => readonly JWK[];
   /** The key that signs now: for the identity assertion. */
@@ -37,14 +39,15 @@ export interface Keyring {
 
 /**
  * The ES256 signing keys, kept in the store and shared by all replicas: a generation is written once (`create`), so of
- * two that rotate together one wins and the other takes it over. In: how long a key signs, in seconds, and whom to tell
+ * two that rotate together one wins and the other takes it over. In: how long a key signs, in seconds, asked for anew each
+ * time, and whom to tell
  * when this process has moved on to the next.
  * Throws GatewayError `store_unavailable`.
  */
 export async function openKeyring(
   store: Store,
   clock: Clock,
-  lifetime: number,
+  lifetime: () => number,
   rotated: (keyId: string, reason: 'due' | 'asked_for') => void = () => {},
 ): Promise<Keyring> {
   let generation = (await load(store)) ?? (await write(store, await firstGeneration(unixSeconds(clock))));
@@ -67,6 +70,7 @@ export async function openKeyring(
   };
 
   return {
+    version: () => generation.version,
     privateKeys: () => [generation.current, generation.next, ...(generation.previous ? [generation.previous] : [])],
     signing: () => ({ kid: generation.current.kid, key }),
     since: () => generation.since,
@@ -75,7 +79,7 @@ export async function openKeyring(
     },
     async refresh() {
       const adopted = await adopt((await load(store)) ?? generation);
-      return unixSeconds(clock) - generation.since >= lifetime ? rotate('due') : adopted;
+      return unixSeconds(clock) - generation.since >= lifetime() ? rotate('due') : adopted;
     },
   };
 }

@@ -17,6 +17,11 @@ export function untilSignal(close: () => Promise<void>, tell: (line: string) => 
   }
 }
 
+/** Does the work at each SIGHUP, which would end the process otherwise. It never rejects. */
+export function onHangUp(work: () => Promise<void>): void {
+  process.on('SIGHUP', () => void work());
+}
+
 /**
  * What to do about a throw that nobody caught, an unhandled rejection among them: nobody knows any more what state the
  * process is in, so it takes no more requests, lets those in flight end, and exits 1 within ten seconds, for the

@@ -1,5 +1,5 @@
 import { type Define, examples } from './command.ts';
-import { onUncaught, untilSignal } from './lifetime.ts';
+import { onHangUp, onUncaught, untilSignal } from './lifetime.ts';
 
 export const define: Define = (command, { tell, say, environment }) => {
   command
@@ -12,8 +12,9 @@ export const define: Define = (command, { tell, say, environment }) => {
       ),
     )
     .action(async ({ config: file }: { config: string }) => {
-      const [{ startGateway }, { loadConfig }, { createLog }] = await Promise.all([
+      const [{ startGateway }, { followConfig }, { loadConfig }, { createLog }] = await Promise.all([
         import('../gateway.ts'),
+        import('../watch/follow.ts'),
         import('../config/load.ts'),
         import('../operations/log.ts'),
       ]);
@@ -23,7 +24,12 @@ export const define: Define = (command, { tell, say, environment }) => {
         log.warn({ file: where, line }, `${path}: ${message}`);
       const gateway = await startGateway({ loaded, log, clock: Date.now, accessDescriptor: 1 });
       onUncaught(log, (seconds) => gateway.close(seconds));
-      untilSignal(() => gateway.close(), tell);
+      const following = followConfig({ file, environment, loaded, reload: gateway.reload, log });
+      onHangUp(() => following.now());
+      untilSignal(() => {
+        following.close();
+        return gateway.close();
+      }, tell);
       say(`coursegate ready ${loaded.config.origin} profile=${loaded.profile}`);
     });
 };

@@ -201,7 +201,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 }
 
 /** The way to the files of a configuration that nothing was read of yet. */
-function sourceFilesOf(file: string): SourceFiles {
+export function sourceFilesOf(file: string): SourceFiles {
   return sourceFiles(dirname(resolvePath(file)));
 }
 

@@ -37,7 +37,7 @@ export class ConfigError extends Error {
 }
 
 /** Out: `file:line:column  path: message`, and the code frame below it when there is one. */
-function formatProblem({ file, line, column, path, message, frame }: Problem): string {
+export function formatProblem({ file, line, column, path, message, frame }: Problem): string {
   const where = line === 0 ? file : `${file}:${line}:${column}`;
   const text = `${where}  ${path === '' ? '' : `${path}: `}${message}`;
   return frame === undefined ? text : `${text}\n${frame}`;

@@ -12,6 +12,7 @@ import { mcp } from './mcp.ts';
 import { name } from './name.ts';
 import { pages, translatable } from './pages.ts';
 import { redisSettings } from './redis-settings.ts';
+import { reload } from './reload.ts';
 import { secretReference } from './secret-reference.ts';
 import { duration, size } from './units.ts';
 import { upstreamApi } from './upstream-api.ts';
@@ -386,6 +387,7 @@ export const configSchema = z.strictObject({
   }),
   limits: limits.prefault({}).meta({ description: 'How much one request, and one caller, may ask for.' }),
   pages: pages.prefault({}).meta({ description: 'How our own pages look: sign-in, consent, errors.' }),
+  reload: reload.prefault({}).meta({ description: 'How a changed configuration is taken over without a restart.' }),
   log: log.prefault({}).meta({ description: 'The log of what happens goes to stderr, the access log to stdout.' }),
 });
 

@@ -1,13 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Config, RouteConfig } from '../config/schema.ts';
+import type { Share } from '../handed-down.ts';
 import { networkOf } from '../http/client-network.ts';
 import type { Principal } from '../oauth/principal.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { Counters } from '../storage/counters.ts';
 import type { Clock } from '../storage/store.ts';
 import type { LimitName } from './limit-fields.ts';
-import { openRequests } from './open-requests.ts';
+import { type OpenCounts, openRequests } from './open-requests.ts';
 import { type LimitFields, type RateLimit, rateLimit } from './rate-limit.ts';
 
 /** The limits that hold at one route. */
@@ -31,11 +32,20 @@ export interface Admission {
   limitsOf(entry: Pick<RouteConfig, 'match' | 'limits'>): RouteLimits | undefined;
 }
 
+export interface AdmissionParts {
+  readonly counters: Counters;
+  readonly clock: Clock;
+  readonly audit: Audit;
+  /** Of what callers had open under an earlier configuration. */
+  readonly share: Share;
+}
+
 /**
  * A member is counted as that member and as a request of that client. The address counts when nobody else is answerable:
  * members of a hosted assistant, and of a school behind one router, all come from few addresses.
  */
-export function createAdmission(config: Config['limits'], counters: Counters, clock: Clock, audit: Audit): Admission {
+export function createAdmission(config: Config['limits'], parts: AdmissionParts): Admission {
+  const { counters, clock, audit, share } = parts;
   const tripped = (limit: LimitName, whose: string) =>
     audit({
       action: 'limit_tripped',
@@ -53,8 +63,9 @@ export function createAdmission(config: Config['limits'], counters: Counters, cl
     client: everywhere('client'),
   };
   const attempts = everywhere('attempts');
-  const openOfAddress = openRequests(config.open.address);
-  const openOfMember = openRequests(config.open.member);
+  const noneOpen = (): OpenCounts => new Map();
+  const openOfAddress = openRequests(config.open.address, share.take('open of addresses', undefined, noneOpen));
+  const openOfMember = openRequests(config.open.member, share.take('open of members', undefined, noneOpen));
 
   return {
     open: (address, opened) => openOfAddress(networkOf(address), opened),

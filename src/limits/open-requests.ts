@@ -5,15 +5,17 @@ import { whenClosed } from '../http/when-closed.ts';
 /** Counts what one caller has open at the same time. */
 export type OpenRequests = (whose: string, opened: EventEmitter) => void;
 
+/** How much each caller has open. */
+export type OpenCounts = Map<string, number>;
+
 /** Seconds: nobody knows when a stream ends. */
 const RETRY_AFTER = '1';
 
 /**
- * In: how much one caller may have open. Out: counts something opened by `whose` until it closes (a response or a socket
+ * In: how much one caller may have open, and what each has open already. Out: counts something opened by `whose` until it closes (a response or a socket
  * does, however it ends); throws GatewayError `too_many_requests` when that is too much, and counts nothing.
  */
-export function openRequests(most: number): OpenRequests {
-  const open = new Map<string, number>();
+export function openRequests(most: number, open: OpenCounts = new Map()): OpenRequests {
   return (whose, opened) => {
     const count = open.get(whose) ?? 0;
     if (count >= most) {

@@ -1,5 +1,6 @@
 import type { DirectoryMember } from '../config/members-file.ts';
 import type { Config } from '../config/schema.ts';
+import type { Share } from '../handed-down.ts';
 import type { Log } from '../operations/log.ts';
 import type { Clock } from '../storage/store.ts';
 import { ownCallPlace } from '../upstream/headers.ts';
@@ -26,13 +27,16 @@ export interface LoginParts {
   /** Those of a `directory`, as they were when the configuration was loaded. */
   readonly members: readonly DirectoryMember[] | undefined;
   readonly log: Pick<Log, 'error'>;
+  /** Of what an earlier configuration left: as many passwords are verified at once as before. */
+  readonly share: Share;
 }
 
 /** The way to sign in that the configuration says. Throws nothing: what could be wrong was found when it was loaded. */
 export function createLogin(
   config: Config['login'],
-  { origin, call, clock, upstreams, secrets, members = [], log }: LoginParts,
+  { origin, call, clock, upstreams, secrets, members = [], log, share }: LoginParts,
 ): Login {
+  const hashing = () => share.take('hashing', undefined, createHashing);
   switch (config.kind) {
     case 'session':
       return { shape: 'ambient', connector: sessionConnector(config, origin, call) };
@@ -54,12 +58,12 @@ export function createLogin(
     case 'directory':
       return {
         shape: 'credentials',
-        ...createDirectory({ file: config.file, members, hashing: createHashing(), log }),
+        ...createDirectory({ file: config.file, members, hashing: hashing(), log }),
       };
     case 'database': {
       const url = secrets.get('login.url') ?? '';
       const pepper = secrets.get('login.hash.pepper') ?? '';
-      return { shape: 'credentials', ...databaseCheck(config, { url, pepper, hashing: createHashing(), log }) };
+      return { shape: 'credentials', ...databaseCheck(config, { url, pepper, hashing: hashing(), log }) };
     }
     case 'header':
       return { shape: 'ambient', connector: headerConnector(config, origin, clock) };

@@ -106,6 +106,8 @@ const ACTIONS = {
   tool_called: kind('success', 'api', 'access'),
   /** An app changed something through the Account API, or wanted to. */
   mutation_called: kind('success', 'api', 'change'),
+  /** Another configuration took the place of the one before, or was refused. */
+  config_reloaded: kind('success', 'configuration', 'change'),
 } as const satisfies Record<string, Kind>;
 
 export type AuditAction = keyof typeof ACTIONS;

@@ -2,6 +2,8 @@ import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'pr
 import { type RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
 import type { Clock } from '../storage/store.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
+import { registerReloadMetrics } from './reload-metrics.ts';
+import type { ReloadState } from './reloads.ts';
 
 export interface Metrics {
   /** A request is here. */
@@ -29,6 +31,8 @@ export interface MetricsOptions {
   readonly droppedLines: () => number;
   /** How each upstream is doing now. */
   readonly upstreams: () => readonly UpstreamState[];
+  /** How it went when the configuration was last read. */
+  readonly reloads: () => ReloadState;
   /** Connections whose tokens never came, and apps of which that is so again and again. */
   readonly unused: () => { readonly connections: number; readonly apps: number };
   /** Events that wait to be taken by the backend; undefined: it is told of none. */
@@ -59,7 +63,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
  * them is a client's to choose, so the number of series is bounded by the configuration.
  */
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { droppedLines, upstreams: states, unused } = options;
+  const { droppedLines, upstreams: states, unused, reloads } = options;
   const registry = new Registry();
   const registers = [registry];
   const open = new Set<RequestRecord>();
@@ -75,6 +79,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     'Answers by upstream, route and status passed on: from the request being sent to the head of the answer.',
     ['upstream', 'route', 'status'],
   );
+  registerReloadMetrics(registry, reloads);
   for (const histogram of [requests, upstreams]) registry.registerMetric(histogram as unknown as Metric);
 
   const refusals = new Counter({
@@ -148,6 +153,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
       labelNames: ['upstream'],
       registers,
       collect() {
+        // Those that the configuration does not name any more are not told of for ever.
+        this.reset();
         for (const state of states()) this.set({ upstream: state.name }, count(state));
       },
     });

@@ -1,4 +1,5 @@
 import type { UpstreamConfig } from '../config/schema.ts';
+import { handedDown, type Share } from '../handed-down.ts';
 import { Admission } from './admission.ts';
 import { createBreaker } from './breaker.ts';
 import { Connections } from './connections.ts';
@@ -32,29 +33,41 @@ interface Timeouts {
 export interface Pools {
   /** Throws Error for a name that is not configured: a mistake of ours, not of a request. */
   get(name: string): Upstream;
-  /** How each of them is doing now. */
-  states(): readonly ({ readonly name: string } & ReturnType<Admission['state']>)[];
-  /** Ends every connection, also those in use. */
+  all(): ReadonlyMap<string, Upstream>;
+  /** Gives its share back: ends every connection, also those in use, to upstreams that nobody else has opened. */
   close(): Promise<void>;
 }
 
-/** Opens what is kept per upstream. In: the upstreams by name, and a clock in monotonic milliseconds. */
+/**
+ * Opens what is kept per upstream. In: the upstreams by name, a clock in monotonic milliseconds, and a share of what an
+ * earlier configuration left: an upstream of which this one says the same keeps its connections, its places and its breaker.
+ */
 export function createPools(
   upstreams: Readonly<Record<string, UpstreamConfig>>,
   now: () => number = () => performance.now(),
+  share: Share = handedDown().share(),
 ): Pools {
-  const open = new Map(Object.entries(upstreams).map(([name, config]) => [name, openUpstream(config, now)]));
+  const open = new Map(
+    Object.entries(upstreams).map(([name, config]) => {
+      const make = () => openUpstream(config, now);
+      return [name, share.take(`upstream ${name}`, madeFrom(config), make, ({ connections }) => connections.end())];
+    }),
+  );
   return {
     get(name) {
       const upstream = open.get(name);
       if (upstream === undefined) throw new Error(`There is no upstream named ${name}.`);
       return upstream;
     },
-    states: () => [...open].map(([name, { admission }]) => ({ name, ...admission.state() })),
-    async close() {
-      await Promise.all([...open.values()].map((upstream) => upstream.connections.end()));
-    },
+    all: () => open,
+    close: share.release,
   };
+}
+
+/** All of a configuration that `openUpstream` looks at. */
+function madeFrom(config: UpstreamConfig) {
+  const { url, timeout, connectTimeout, bodyTimeout, streamTimeout, maxRequests, maxStreams, breaker } = config;
+  return [url, timeout, connectTimeout, bodyTimeout, streamTimeout, maxRequests, maxStreams, breaker, config.identity];
 }
 
 function openUpstream(config: UpstreamConfig, now: () => number): Upstream {

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import type { Config } from '../config/schema.ts';
 import type { RequestRecord } from '../http/request-record.ts';
+import { forgottenByServer } from './forgotten-by-server.ts';
 import { requestFraming } from './framing.ts';
 import { headerPolicy, requestHeaders } from './headers.ts';
 import { pathPrefix } from './location.ts';
@@ -73,6 +74,7 @@ export function createSite(options: SiteOptions): Site {
   const agent = createSiteAgent({ url: upstreamUrl, servername: policy.servername, connectTimeout: timeouts.connect });
   const pathOf = (target: Target) => pathPrefix(upstreamUrl) + target.path + target.query;
 
+  const forgotten = forgottenByServer();
   const exchanges = new WeakMap<IncomingMessage, SiteExchange>();
   const proxy = createProxyMiddleware({
     target: new URL(upstreamUrl.origin),
@@ -107,7 +109,8 @@ export function createSite(options: SiteOptions): Site {
       if (framing.kind === 'chunked') fields.push('transfer-encoding', 'chunked');
       request.headers = headersOf(fields);
       request.url = pathOf(target);
-      const send = (failed: (error: unknown) => void) => void proxy(request, response, failed).catch(failed);
+      const send = (failed: (error: unknown) => void) =>
+        void forgotten(request, () => proxy(request, response, failed)).catch(failed);
       const visit = admission.enter(request.headers.accept === 'text/event-stream');
       const exchange = new SiteExchange({
         response,

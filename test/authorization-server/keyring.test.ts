@@ -9,7 +9,7 @@ describe('the keyring', () => {
   const open = async () => {
     const clock = testClock();
     const store = memoryStore(clock.now);
-    return { clock, store, keyring: await openKeyring(store, clock.now, 90 * DAY) };
+    return { clock, store, keyring: await openKeyring(store, clock.now, () => 90 * DAY) };
   };
   const kids = (keyring: Awaited<ReturnType<typeof open>>['keyring']) => keyring.privateKeys().map(({ kid }) => kid);
 
@@ -40,7 +40,10 @@ describe('the keyring', () => {
   it('is one ring for all replicas, also when they start or rotate together', async () => {
     const clock = testClock();
     const store = memoryStore(clock.now);
-    const [a, b] = await Promise.all([openKeyring(store, clock.now, DAY), openKeyring(store, clock.now, DAY)]);
+    const [a, b] = await Promise.all([
+      openKeyring(store, clock.now, () => DAY),
+      openKeyring(store, clock.now, () => DAY),
+    ]);
     expect(kids(a)).toEqual(kids(b));
     clock.advance(DAY);
     await Promise.all([a.refresh(), b.refresh()]);
@@ -53,7 +56,7 @@ describe('the keyring', () => {
   it('is the same after a restart', async () => {
     const { clock, store, keyring } = await open();
     await keyring.rotate();
-    const reopened = await openKeyring(store, clock.now, 90 * DAY);
+    const reopened = await openKeyring(store, clock.now, () => 90 * DAY);
     expect(kids(reopened)).toEqual(kids(keyring));
   });
 });

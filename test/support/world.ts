@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DocumentNetwork } from '../../src/authorization-server/client-documents/network.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { type LoadedConfig, loadConfig } from '../../src/config/load.ts';
 import { type School, startSchool } from '../../src/demo/school.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
 import type { ServerFactory } from '../../src/mcp/server.ts';
 import { createLog, type Log } from '../../src/operations/log.ts';
+import type { Reload } from '../../src/reload.ts';
 
 export interface World {
   readonly origin: string;
@@ -18,6 +19,8 @@ export interface World {
   readonly data: string;
   /** Stops the gate and starts it again on the same data, with other settings laid over its configuration if given. */
   restart(overrides?: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Has the gate take over the same configuration with other settings laid over it, while it runs. */
+  reload(overrides: Readonly<Record<string, unknown>>): Promise<Reload>;
   /** Stops the gate, does the work on what it has stored, and starts it again. */
   whileStopped<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -61,9 +64,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     clock: schoolClock,
   });
   const { urls } = school;
-  const start = async (): Promise<Gateway> => {
+  const load = (): Promise<LoadedConfig> => {
     const { upstreams = {}, ...others } = overrides;
-    const loaded = await loadConfig({
+    return loadConfig({
       file: CONFIG,
       environment: {
         COURSEGATE_PROFILE: profile,
@@ -84,15 +87,16 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         ...others,
       },
     });
-    return startGateway({
-      loaded,
+  };
+  const start = async (): Promise<Gateway> =>
+    startGateway({
+      loaded: await load(),
       log: options.log ?? createLog('silent', 2),
       clock,
       ...(options.accessDescriptor === undefined ? {} : { accessDescriptor: options.accessDescriptor }),
       ...(options.mcpServer === undefined ? {} : { mcpServer: options.mcpServer }),
       ...(options.documentNetwork === undefined ? {} : { documentNetwork: options.documentNetwork }),
     });
-  };
   let gateway = await start();
   return {
     origin,
@@ -105,6 +109,13 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       overrides = changed;
       await gateway.close(1);
       gateway = await start();
+    },
+    async reload(changed) {
+      const before = overrides;
+      overrides = changed;
+      const reload = await gateway.reload(load);
+      if (reload.kind === 'refused') overrides = before;
+      return reload;
     },
     async whileStopped(work) {
       await gateway.close(1);

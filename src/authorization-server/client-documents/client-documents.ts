@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Log } from '../../operations/log.ts';
 import { type Clock, type Store, unixSeconds } from '../../storage/store.ts';
-import { FetchBudget } from './budget.ts';
+import type { FetchBudget } from './budget.ts';
 import { type ClientDocument, metadataOf, readDocument } from './document.ts';
 import { DocumentFailure } from './failure.ts';
 import { fetchDocument } from './fetch-document.ts';
@@ -16,6 +16,7 @@ export interface ClientDocumentsOptions extends UrlRule {
   readonly clock: Clock;
   readonly log: Log;
   readonly network: DocumentNetwork;
+  readonly budget: FetchBudget;
   /** Judges metadata as a registration is judged; throws when it is not acceptable. */
   readonly judge: (metadata: Record<string, unknown>) => void;
   /** Milliseconds for one fetch. */
@@ -76,8 +77,7 @@ interface RememberedFailure {
 }
 
 export function createClientDocuments(options: ClientDocumentsOptions): ClientDocuments {
-  const { store, clock, network, log, deadline = DEADLINE } = options;
-  const budget = new FetchBudget(clock);
+  const { store, clock, network, budget, log, deadline = DEADLINE } = options;
   const memory = new LRUCache<string, Known>({ max: DOCUMENTS_IN_MEMORY });
   const failures = new LRUCache<string, RememberedFailure>({ max: FAILURES_IN_MEMORY });
   const fetches = new Map<string, Promise<Known>>();

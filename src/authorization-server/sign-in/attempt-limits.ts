@@ -11,6 +11,8 @@ export interface AttemptLimitsOptions {
   readonly address: Rate | undefined;
   readonly counters: Counters;
   readonly clock: Clock;
+  /** Attempts that have no answer yet, by what they are counted as. */
+  readonly underWay: Map<string, number>;
 }
 
 interface Limit {
@@ -27,8 +29,7 @@ const UNDER_WAY = 1;
  * an ill backend keeps nobody out once it is well. Until then it takes a place, so that a hundred at once are a hundred.
  */
 export function limitAttempts(check: CredentialCheck, options: AttemptLimitsOptions): CredentialCheck {
-  const { account, address, counters, clock } = options;
-  const underWay = new Map<string, number>();
+  const { account, address, counters, clock, underWay } = options;
 
   const limitsOf = (from: string, username: string): readonly Limit[] => {
     const network = networkOf(from);

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts';
+import type { Share } from '../../handed-down.ts';
 import type { Audit } from '../../operations/audit.ts';
 import type { Counters } from '../../storage/counters.ts';
 import { deriveKey } from '../../storage/seal.ts';
@@ -13,17 +14,28 @@ export function configuredSignIn(
     secret,
     counters,
     audit,
+    share,
     ...parts
   }: Pick<SignInOptions, 'login' | 'origin' | 'store' | 'clock' | 'pages' | 'signedIn'> & {
     readonly secret: string;
     readonly counters: Counters;
     readonly audit: Audit;
+    /** Of what was under way under an earlier configuration. */
+    readonly share: Share;
   },
 ): SignIn {
   const { login, ...others } = parts;
   const limited =
     login.shape === 'credentials' && 'attempts' in config
-      ? { ...login, check: limitAttempts(login.check, { ...config.attempts, counters, clock: parts.clock }) }
+      ? {
+          ...login,
+          check: limitAttempts(login.check, {
+            ...config.attempts,
+            counters,
+            clock: parts.clock,
+            underWay: share.take('sign-ins under way', undefined, () => new Map<string, number>()),
+          }),
+        }
       : login;
   return createSignIn({
     ...others,

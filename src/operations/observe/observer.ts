@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config, RouteConfig } from '../../config/schema.ts';
+import type { Share } from '../../handed-down.ts';
 import type { RequestRecord } from '../../http/request-record.ts';
 import { whenClosed } from '../../http/when-closed.ts';
 import { createObservations, type Refusal } from './observations.ts';
@@ -26,17 +27,24 @@ export interface ObserverOptions {
   /** Whether a Cookie field holds the cookie of a session. */
   readonly hasSession: (cookie: string) => boolean;
   readonly clock: () => number;
+  /** Of what was observed under an earlier configuration. */
+  readonly share: Share;
 }
 
 /** Undefined unless the configuration asks for observe mode. */
-export function createObserver({ config, hasSession, clock }: ObserverOptions): Observer | undefined {
+export function createObserver({ config, hasSession, clock, share }: ObserverOptions): Observer | undefined {
   const { site, routes: configured, scopes } = config;
   if (config.enforcement.mode !== 'observe' || site === undefined) return undefined;
-  const since = new Date(clock());
-  const observations = createObservations();
+  const { since, observations } = share.take('observations', undefined, () => ({
+    since: new Date(clock()),
+    observations: createObservations(),
+  }));
+  /** A route may have been changed or taken out since it was met. */
+  const observed = () =>
+    observations.all().map((one) => ({ ...one, route: configured.find(({ match }) => match === one.route?.match) }));
   const map = () =>
     proposeRouteMap({
-      observed: observations.all(),
+      observed: observed(),
       dropped: observations.dropped(),
       configured,
       site: site.upstream,
@@ -59,6 +67,6 @@ export function createObserver({ config, hasSession, clock }: ObserverOptions): 
       );
     },
     yaml: () => routeMapYaml(map(), since),
-    json: () => observedJson(observations.all(), map(), { since, dropped: observations.dropped() }),
+    json: () => observedJson(observed(), map(), { since, dropped: observations.dropped() }),
   };
 }

@@ -1,18 +1,23 @@
 import type { Config, UpstreamConfig } from '../../config/schema.ts';
+import type { Share } from '../../handed-down.ts';
 import type { CallUpstream } from '../request.ts';
 import type { Credential, Credentials } from './credential.ts';
-import { memberTokens } from './member-tokens.ts';
+import { memberTokens, mintedTokens } from './member-tokens.ts';
 import { serviceKey } from './service-key.ts';
-import { type SessionReplayOptions, sessionReplay } from './session-replay.ts';
+import { lookedAtSessions, type SessionReplayOptions, sessionReplay } from './session-replay.ts';
 
 export interface CredentialsOptions
   extends Pick<SessionReplayOptions, 'sessions' | 'ended' | 'owner' | 'origin' | 'clock'> {
   readonly upstreams: Config['upstreams'];
   /** The secrets that `upstreams` names, by where they are named. */
   readonly secrets: ReadonlyMap<string, string>;
+  /** Who is asked whose a session is, as configured. */
+  readonly asked: unknown;
   /** The page that members sign in on: a path, or a whole URL. */
   readonly loginUrl: string;
   readonly call: CallUpstream;
+  /** Of what was remembered of an upstream whose credential was configured the same. */
+  readonly share: Share;
 }
 
 /** The credential of each upstream that is configured for one. */
@@ -34,12 +39,17 @@ function credentialOf(
   switch (config.kind) {
     case 'session': {
       const loginPath = new URL(options.loginUrl, options.origin).pathname;
-      return sessionReplay({ ...options, config, upstream, loginPath });
+      const from = [config, options.upstreams[upstream]?.url, options.asked];
+      const lookedAt = options.share.take(`sessions at ${upstream}`, from, lookedAtSessions);
+      return sessionReplay({ ...options, config, upstream, loginPath, lookedAt });
     }
     case 'token': {
       const { call, clock } = options;
       const key = secretAt('mint.key.secret');
-      return memberTokens({ config, upstream: config.mint.upstream ?? upstream, key, call, clock });
+      const minting = config.mint.upstream ?? upstream;
+      const from = [config, options.upstreams[minting]?.url, key];
+      const minted = options.share.take(`tokens for ${upstream}`, from, mintedTokens);
+      return memberTokens({ config, upstream: minting, key, call, clock, minted });
     }
     case 'key':
       return serviceKey(config, secretAt('secret') ?? '');

@@ -15,6 +15,8 @@ export interface MemberTokensOptions {
   readonly call: CallUpstream;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** Those that were made before. */
+  readonly minted?: MintedTokens;
 }
 
 interface Minted {
@@ -23,20 +25,31 @@ interface Minted {
   readonly until: number;
 }
 
+/** Tokens by member, and those that are being made. */
+interface MintedTokens {
+  readonly kept: LRUCache<string, Minted>;
+  readonly minting: Map<string, Promise<Minted>>;
+}
+
 const MOST_KEPT = 10_000;
 /** Milliseconds before its end from which a token is not used any more: it must live until it arrives. */
 const MARGIN = 5000;
 /** What a field can hold. */
 const TOKEN = /^[\x21-\x7E]{1,8192}$/;
 
+/** None yet. */
+export function mintedTokens(): MintedTokens {
+  return { kept: new LRUCache({ max: MOST_KEPT }), minting: new Map() };
+}
+
 /**
  * A token of the backend's own for each member, made by a call to it and kept in memory until it runs out. Whoever asks
  * while one is being made waits for that. A token that is refused is made anew, once for a request.
  */
-export function memberTokens({ config, upstream, key, call, clock }: MemberTokensOptions): Credential {
+export function memberTokens(options: MemberTokensOptions): Credential {
+  const { config, upstream, key, call, clock, minted = mintedTokens() } = options;
   const { mint, header, scheme } = config;
-  const kept = new LRUCache<string, Minted>({ max: MOST_KEPT });
-  const minting = new Map<string, Promise<Minted>>();
+  const { kept, minting } = minted;
   const keyField =
     mint.key === undefined || key === undefined
       ? {}

@@ -46,6 +46,8 @@ export interface SessionReplayOptions {
   readonly origin: string;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** When sessions were looked at before. */
+  readonly lookedAt?: LRUCache<string, number>;
 }
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -56,13 +58,17 @@ const MOST_SENT = 8;
 /** Grants that it is remembered of when their session was looked at; of others it is asked again. */
 const REMEMBERED = 10_000;
 
+/** None yet. */
+export function lookedAtSessions(): LRUCache<string, number> {
+  return new LRUCache({ max: REMEMBERED });
+}
+
 /**
  * Shows a backend the session that the member had there when they approved the app. What the backend sets is kept in its
  * place. When it says that the session is over the grant ends: nobody but the member can begin another.
  */
 export function sessionReplay(options: SessionReplayOptions): Credential {
-  const { config, upstream, sessions, ended, call, owner, origin, clock } = options;
-  const lookedAt = new LRUCache<string, number>({ max: REMEMBERED });
+  const { config, upstream, sessions, ended, call, owner, origin, clock, lookedAt = lookedAtSessions() } = options;
   const { csrf } = config;
   const matches = cookieMatcher(csrf === undefined ? config.cookies : [...config.cookies, csrf.cookie]);
   const isSession = cookieMatcher(config.cookies);

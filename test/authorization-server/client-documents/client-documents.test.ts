@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { FetchBudget } from '../../../src/authorization-server/client-documents/budget.ts';
 import {
   type ClientDocuments,
   type ClientDocumentsOptions,
@@ -34,6 +35,7 @@ describe('client documents', () => {
       clock: () => now,
       log: createLog('silent', 2),
       network: host.network,
+      budget: new FetchBudget(() => now),
       judge: () => undefined,
       deadline: DEADLINE,
       ...options,

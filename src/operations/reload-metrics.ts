@@ -1,0 +1,33 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { ReloadState } from './reloads.ts';
+
+/** Registers what tells whether the configuration that runs is the one that was last written. */
+export function registerReloadMetrics(registry: Registry, state: () => ReloadState): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'coursegate_config_last_reload_successful',
+    help: 'Whether the configuration was taken over when it was last read: 0 while an older one serves on.',
+    registers,
+    collect() {
+      this.set(state().successful ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'coursegate_config_last_reload_timestamp_seconds',
+    help: 'When a configuration was last taken over, at the start of the process or later.',
+    registers,
+    collect() {
+      this.set(state().takenAt);
+    },
+  });
+  new Gauge({
+    name: 'coursegate_config_info',
+    help: 'The configuration that serves, by a fingerprint of its files: the same at all replicas that have the same.',
+    labelNames: ['fingerprint'],
+    registers,
+    collect() {
+      this.reset();
+      this.set({ fingerprint: state().fingerprint }, 1);
+    },
+  });
+}
