@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PAGES } from './support/pages.ts';
+import { PAGES, ROOT } from './support/pages.ts';
 import { isSaid, quotedIn } from './support/quoted.ts';
 
 describe('what a page quotes (> text)', () => {
@@ -15,6 +17,19 @@ describe('what a page quotes (> text)', () => {
     expect(isSaid('The store … is used by another coursegate')).toBe(false);
     expect(isSaid('the access token … is not valid, or no longer')).toBe(false);
     expect(isSaid('…')).toBe(false);
+  });
+
+  it.each([
+    ['en', 'In English', ['consent.approve', 'consent.cancel', 'apps.title', 'apps.confirm']],
+    ['es', 'En español', ['consent.approve', 'consent.cancel', 'apps.title', 'apps.confirm']],
+  ])('the text for members has the words of the pages, in %s', (language, heading, keys) => {
+    const file = join(ROOT, `src/authorization-server/pages/i18n/${language}.json`);
+    const words = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+    const page = readFileSync(join(ROOT, 'docs/for-members.md'), 'utf8');
+    const section = page.split(/^## /m).find((one) => one.startsWith(heading)) ?? '';
+    expect(keys.map((key) => words[key] ?? key).filter((word) => !section.includes(word))).toEqual([]);
+    // The first words of the warning on the consent page, which the text explains.
+    expect(section).toContain(words['consent.unchecked']?.split(':', 1)[0]);
   });
 
   it('is a good deal of the page on troubles', () => {
