@@ -27,17 +27,19 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<t
   const { server, events, observer, draining } = parts;
   const { store, counters, keyring, probe, metrics, audit, clock, log } = parts.foundation;
   const { account } = parts.interfaces;
+  const health = createHealth({
+    probeStore: probe,
+    store: config.store.kind,
+    signing: () => keyring.signing(),
+    config: { routes: config.routes.length, profile: loaded.profile },
+    draining,
+    observing: observer !== undefined,
+    uptime: () => performance.now() / 1000,
+    log,
+  });
+  metrics.watch({ ready: async () => (await health.ready()).ok });
   return adminHandler({
-    health: createHealth({
-      probeStore: probe,
-      store: config.store.kind,
-      signing: () => keyring.signing(),
-      config: { routes: config.routes.length, profile: loaded.profile },
-      draining,
-      observing: observer !== undefined,
-      uptime: () => performance.now() / 1000,
-      log,
-    }),
+    health,
     observer,
     rotateKeys: () => server.rotateKeys(),
     metrics: metrics.exposition,

@@ -43,7 +43,8 @@ export interface AuthorizationParts {
 export function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Authorization {
   const { config } = loaded;
   const { origin } = config;
-  const { store, secret, counters, keyring, usage, revocations, audit, unused, clock, log } = parts.foundation;
+  const { store, secret, counters, keyring, usage, revocations, metrics, audit, unused, clock, log } =
+    parts.foundation;
   const { share } = parts;
   const { call, sessions } = parts.lanes;
   const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
@@ -72,6 +73,7 @@ export function openAuthorization(loaded: LoadedConfig, parts: AuthorizationPart
     signedIn,
   });
 
+  metrics.watch({ login: () => config.login.kind });
   const { documents, redirects, registration } = config.clients;
   const server = createAuthorizationServer({
     origin,
@@ -108,13 +110,20 @@ export function openAuthorization(loaded: LoadedConfig, parts: AuthorizationPart
           network: parts.documentNetwork,
           budget: share.take('document fetches', undefined, () => new FetchBudget(clock)),
           log,
+          watchCache: metrics.watchCache,
         }
       : undefined,
     registration: registration.enabled
       ? {
           initialAccessToken: loaded.initialAccessToken,
           redirects,
-          limits: registrationLimits({ ...registration, counters, clock, audit }),
+          limits: registrationLimits({
+            ...registration,
+            counters,
+            clock,
+            audit,
+            limited: () => metrics.limited('registration'),
+          }),
         }
       : undefined,
     unusedLifetime: registration.unusedLifetime,

@@ -14,7 +14,8 @@ import { type UnusedTokens, unusedTokens } from './operations/unused-tokens.ts';
 import { createRevocations, type Revocations } from './revocations.ts';
 import { type OpenedStore, openStore } from './storage/open.ts';
 import { deriveKey } from './storage/seal.ts';
-import type { Clock } from './storage/store.ts';
+import { bytesOf } from './storage/sqlite-size.ts';
+import { type Clock, unixSeconds } from './storage/store.ts';
 
 /** What lives as long as the process, whatever the configuration says meanwhile: all that remembers or is counted. */
 export interface Foundation extends Pick<OpenedStore, 'store' | 'secret' | 'counters' | 'probe'> {
@@ -81,13 +82,14 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
     reloads: () => reloads.state(),
     unused: () => ({ connections: unused.connections(), apps: unused.apps() }),
   });
-  const store = observedStore(opened.store, metrics.storeFailed);
+  const store = observedStore(opened.store, metrics);
   const unused = unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });
   const written = createAudit(log, clock);
   const usage = createUsage(store, clock);
   const audit: Audit = (event) => {
     written(event);
     unused.heard(event);
+    metrics.heard(event);
   };
   const rotated = (keyId: string, reason: string) => audit({ ...NOBODY, action: 'keys_rotated', keyId, reason });
   const fingerprintKey = deriveKey(opened.secret, 'config-fingerprint');
@@ -105,12 +107,19 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
 
   try {
     for (const warning of await check()) log.warn(warning);
+    const keyring = await openKeyring(store, clock, keyLifetime, rotated);
+    metrics.watch({ keyAge: () => unixSeconds(clock) - keyring.since() });
+    if (config.store.kind === 'sqlite') {
+      const { path } = config.store;
+      metrics.watch({ storeBytes: () => bytesOf(path) });
+    }
+    metrics.watchCache('rate_limit_windows', opened.counters.held);
     return {
       ...opened,
       store,
       clock,
       log,
-      keyring: await openKeyring(store, clock, keyLifetime, rotated),
+      keyring,
       usage,
       revocations: createRevocations(bus, log),
       heirlooms: handedDown(),

@@ -120,7 +120,8 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
     const { pages } = authorization;
     server = authorization.server;
 
-    const cache = cachedIntrospect(unused.observed(server.introspect), clock);
+    const cache = cachedIntrospect(unused.observed(server.introspect), clock, metrics.tokenChecked);
+    metrics.watchCache('tokens', cache.held);
     open.push(revocations.subscribe(cache.clear));
 
     const interfaces = buildInterfaces(loaded, {
@@ -130,7 +131,7 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
       remembered: { store, counters, clock },
       onError: (error, what) => log.error({ err: error }, what),
     });
-    const admission = createAdmission(config.limits, { counters, clock, audit, share });
+    const admission = createAdmission(config.limits, { counters, clock, audit, share, limited: metrics.limited });
     const routes = openDoors(loaded, { foundation, lanes, served, authorization, interfaces, admission });
 
     const hasSession = cookieFilter([

@@ -52,6 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 const LEAVES = [
+  '../package.json',
   'errors.ts',
   'handed-down.ts',
   'http',
@@ -85,7 +86,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   re2js: ['config/pattern.ts'],
   zod: ['config'],
   pino: ['operations/log.ts'],
-  'prom-client': ['operations/metrics.ts', 'operations/reload-metrics.ts'],
+  'prom-client': ['operations/metrics.ts', 'operations/part-metrics.ts', 'operations/reload-metrics.ts'],
   '@modelcontextprotocol/server': ['mcp'],
   'lru-cache': [
     'resource-server/cache.ts',

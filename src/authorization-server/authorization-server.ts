@@ -51,7 +51,9 @@ export interface AuthorizationServerOptions
   /** What the cookies, the forms' tokens and the nonces are derived from. */
   readonly secret: string;
   /** Undefined: client ID metadata documents are not taken. */
-  readonly documents: Pick<ClientDocumentsOptions, 'allow' | 'deny' | 'network' | 'budget' | 'log'> | undefined;
+  readonly documents:
+    | Pick<ClientDocumentsOptions, 'allow' | 'deny' | 'network' | 'budget' | 'log' | 'watchCache'>
+    | undefined;
   readonly keyring: Keyring;
   /** What apps did, counted. */
   readonly usage: Usage;

@@ -38,6 +38,8 @@ export interface AdmissionParts {
   readonly audit: Audit;
   /** Of what callers had open under an earlier configuration. */
   readonly share: Share;
+  /** Told of each request that is stopped, and by which limit. */
+  readonly limited: (limit: LimitName | 'open') => void;
 }
 
 /**
@@ -45,7 +47,7 @@ export interface AdmissionParts {
  * members of a hosted assistant, and of a school behind one router, all come from few addresses.
  */
 export function createAdmission(config: Config['limits'], parts: AdmissionParts): Admission {
-  const { counters, clock, audit, share } = parts;
+  const { counters, clock, audit, share, limited } = parts;
   const tripped = (limit: LimitName, whose: string) =>
     audit({
       action: 'limit_tripped',
@@ -56,7 +58,7 @@ export function createAdmission(config: Config['limits'], parts: AdmissionParts)
       address: limit === 'address' || limit === 'attempts' ? whose : undefined,
       requestId: undefined,
     });
-  const everywhere = (name: LimitName) => rateLimit(name, '', config[name], counters, clock, tripped);
+  const everywhere = (name: LimitName) => rateLimit(name, '', config[name], counters, clock, tripped, limited);
   const common: RouteLimits = {
     address: everywhere('address'),
     member: everywhere('member'),
@@ -64,8 +66,10 @@ export function createAdmission(config: Config['limits'], parts: AdmissionParts)
   };
   const attempts = everywhere('attempts');
   const noneOpen = (): OpenCounts => new Map();
-  const openOfAddress = openRequests(config.open.address, share.take('open of addresses', undefined, noneOpen));
-  const openOfMember = openRequests(config.open.member, share.take('open of members', undefined, noneOpen));
+  const openOf = (most: number, whose: string) =>
+    openRequests(most, share.take(`open of ${whose}`, undefined, noneOpen), () => limited('open'));
+  const openOfAddress = openOf(config.open.address, 'addresses');
+  const openOfMember = openOf(config.open.member, 'members');
 
   return {
     open: (address, opened) => openOfAddress(networkOf(address), opened),
@@ -95,7 +99,9 @@ export function createAdmission(config: Config['limits'], parts: AdmissionParts)
     limitsOf({ match, limits }) {
       if (limits === undefined) return undefined;
       const own = (name: 'address' | 'member' | 'client') =>
-        Object.hasOwn(limits, name) ? rateLimit(name, match, limits[name], counters, clock, tripped) : common[name];
+        Object.hasOwn(limits, name)
+          ? rateLimit(name, match, limits[name], counters, clock, tripped, limited)
+          : common[name];
       return { address: own('address'), member: own('member'), client: own('client') };
     },
   };

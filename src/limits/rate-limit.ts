@@ -19,7 +19,7 @@ export interface RateLimit {
 
 /**
  * One limit. In: its name; where it is counted by itself ('' for everywhere); how much may be asked for, undefined when
- * that is unlimited; and what to call with whom it has stopped, once for each of their windows. Out: undefined then.
+ * that is unlimited; and what to call with whom it has stopped, once for each of their windows, and at each request that it stops. Out: undefined then.
  */
 export function rateLimit(
   name: LimitName,
@@ -28,6 +28,7 @@ export function rateLimit(
   counters: Counters,
   clock: Clock,
   tripped: (name: LimitName, whose: string) => void = () => {},
+  stopped: (name: LimitName) => void = () => {},
 ): RateLimit | undefined {
   if (rate === undefined) return undefined;
   const { requests } = rate;
@@ -38,6 +39,7 @@ export function rateLimit(
   const told = new Map<string, number>();
 
   const refusal = (whose: string, { resetsAt }: Tally): GatewayError => {
+    stopped(name);
     if ((told.get(whose) ?? 0) <= clock()) {
       if (told.size >= MOST_TOLD) told.clear();
       told.set(whose, resetsAt);

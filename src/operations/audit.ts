@@ -113,7 +113,7 @@ const ACTIONS = {
 export type AuditAction = keyof typeof ACTIONS;
 
 /** How an event ended, as ECS has it. */
-function outcomeOf({ action, outcome }: Pick<AuditEvent, 'action' | 'outcome'>): 'success' | 'failure' {
+export function outcomeOf({ action, outcome }: Pick<AuditEvent, 'action' | 'outcome'>): 'success' | 'failure' {
   const failed = ACTIONS[action].counts !== 'success' || (outcome !== undefined && outcome !== 'success');
   return failed ? 'failure' : 'success';
 }

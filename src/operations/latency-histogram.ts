@@ -27,43 +27,37 @@ interface Sample {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+type Label = string | number;
+
 /**
  * A histogram as a registry of prom-client takes it (it asks for `name` and `get`). Its own, because prom-client's
- * hashes the labels on every observation, which costs more than all our other counting. In: `count(first, second,
- * third)`, the label values, of which the caller keeps the number small.
+ * hashes the labels on every observation, which costs more than all our other counting. In: the names of at most four
+ * labels; their values come with each observation, and whoever observes keeps the number of them small.
  */
 export class LatencyHistogram {
   readonly name: string;
   readonly #help: string;
-  readonly #labelNames: readonly [string, string, string];
-  readonly #series = new Map<string, Map<string, Series[]>>();
+  readonly #labelNames: readonly string[];
+  readonly #series = new Map<Label, Map<Label, Map<Label, Map<Label, Series>>>>();
 
-  constructor(name: string, help: string, labelNames: readonly [string, string, string]) {
+  constructor(name: string, help: string, labelNames: readonly string[]) {
     this.name = name;
     this.#help = help;
     this.#labelNames = labelNames;
   }
 
-  /** The last label is a number from 0 to 999: a status. */
-  observe(first: string, second: string, status: number, milliseconds: number): void {
-    const series = this.#series.get(first)?.get(second)?.[status] ?? this.#open(first, second, status);
+  observe(milliseconds: number, first: Label, second: Label, third: Label = '', fourth: Label = ''): void {
+    const series =
+      this.#series.get(first)?.get(second)?.get(third)?.get(fourth) ?? this.#open(first, second, third, fourth);
     series.observe(milliseconds);
   }
 
-  #open(first: string, second: string, status: number): Series {
-    const [one, two, three] = this.#labelNames;
-    let bySecond = this.#series.get(first);
-    if (bySecond === undefined) {
-      bySecond = new Map();
-      this.#series.set(first, bySecond);
-    }
-    let byStatus = bySecond.get(second);
-    if (byStatus === undefined) {
-      byStatus = [];
-      bySecond.set(second, byStatus);
-    }
-    const series = new Series({ [one]: first, [two]: second, [three]: String(status) });
-    byStatus[status] = series;
+  #open(...values: [Label, Label, Label, Label]): Series {
+    const [first, second, third, fourth] = values;
+    const labels = Object.fromEntries(this.#labelNames.map((name, at) => [name, String(values[at])]));
+    const series = new Series(labels);
+    const bySecond = within(this.#series, first);
+    within(within(bySecond, second), third).set(fourth, series);
     return series;
   }
 
@@ -73,11 +67,22 @@ export class LatencyHistogram {
 
   *#samples(): Generator<Sample> {
     for (const bySecond of this.#series.values()) {
-      for (const byStatus of bySecond.values()) {
-        for (const series of Object.values(byStatus)) yield* samplesOf(this.name, series);
+      for (const byThird of bySecond.values()) {
+        for (const byFourth of byThird.values()) {
+          for (const series of byFourth.values()) yield* samplesOf(this.name, series);
+        }
       }
     }
   }
+}
+
+function within<K, V>(map: Map<Label, Map<K, V>>, label: Label): Map<K, V> {
+  let inner = map.get(label);
+  if (inner === undefined) {
+    inner = new Map();
+    map.set(label, inner);
+  }
+  return inner;
 }
 
 function* samplesOf(name: string, { labels, counts, sum }: Series): Generator<Sample> {

@@ -2,10 +2,11 @@ import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'pr
 import { type RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
 import type { Clock } from '../storage/store.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
+import { createPartMetrics, type PartMetrics } from './part-metrics.ts';
 import { registerReloadMetrics } from './reload-metrics.ts';
 import type { ReloadState } from './reloads.ts';
 
-export interface Metrics {
+export interface Metrics extends Omit<PartMetrics, 'oauthError'> {
   /** A request is here. */
   began(record: RequestRecord): void;
   /** It is over: its status (0 when none was sent) and how long it took. */
@@ -66,13 +67,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { droppedLines, upstreams: states, unused, reloads } = options;
   const registry = new Registry();
   const registers = [registry];
+  const parts = createPartMetrics(registry);
   const open = new Set<RequestRecord>();
   let sockets = 0;
 
   const requests = new LatencyHistogram(
     'coursegate_http_request_duration_seconds',
-    'Requests by route, method and status: from the head of the request to the end of the answer. Status 0: none was sent.',
-    ['route', 'method', 'status'],
+    'Requests by route, method, status and verdict: from the head of the request to the end of the answer. Status 0: none was sent.',
+    ['route', 'method', 'status', 'verdict'],
   );
   const upstreams = new LatencyHistogram(
     'coursegate_upstream_response_seconds',
@@ -177,17 +179,20 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const events = eventMetrics(options, registers);
 
   return {
+    ...parts,
     events,
     began(record) {
       open.add(record);
     },
     ended(record, status, milliseconds) {
       open.delete(record);
-      requests.observe(record.route, METHODS.has(record.method) ? record.method : 'other', status, milliseconds);
+      const method = METHODS.has(record.method) ? record.method : 'other';
+      requests.observe(milliseconds, record.route, method, status, record.outcome);
       if (record.upstreamMilliseconds >= 0)
-        upstreams.observe(record.upstream, record.route, status, record.upstreamMilliseconds);
-      if (record.outcome === 'refused') refusals.inc({ reason: record.reason });
-      else if (record.outcome === 'failed') failures.inc({ code: record.reason });
+        upstreams.observe(record.upstreamMilliseconds, record.upstream, record.route, status);
+      if (record.oauthError !== '') parts.oauthError(record.route, record.oauthError);
+      else if (record.outcome === 'refused') refusals.inc({ reason: record.reason });
+      if (record.outcome === 'failed') failures.inc({ code: record.reason });
     },
     socketOpened() {
       sockets += 1;
@@ -195,7 +200,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         sockets -= 1;
       };
     },
-    called: (upstream, status, milliseconds) => upstreams.observe(upstream, ROUTE_LABELS.own, status, milliseconds),
+    called: (upstream, status, milliseconds) => upstreams.observe(milliseconds, upstream, ROUTE_LABELS.own, status),
     storeFailed: () => store.inc(),
     async exposition() {
       const all = [registry, processMetrics()];

@@ -1,21 +1,34 @@
 import { GatewayError } from '../errors.ts';
 import type { Store } from '../storage/store.ts';
 
-/** The same store; `failed` is called whenever it could not do its work. */
-export function observedStore(store: Store, failed: () => void): Store {
-  const watch = <T>(work: Promise<T>): Promise<T> => {
-    work.catch((thrown: unknown) => {
-      if (thrown instanceof GatewayError && thrown.code === 'store_unavailable') failed();
-    });
+export interface StoreObserver {
+  /** The store could not do its work. */
+  storeFailed(): void;
+  /** It was asked: for what, for how long, and whether it could do its work. */
+  storeAsked(operation: string, milliseconds: number, failed: boolean): void;
+}
+
+/** The same store, watched. */
+export function observedStore(store: Store, observer: StoreObserver): Store {
+  const watch = <T>(operation: string, work: Promise<T>): Promise<T> => {
+    const began = performance.now();
+    work.then(
+      () => observer.storeAsked(operation, performance.now() - began, false),
+      (thrown: unknown) => {
+        const failed = thrown instanceof GatewayError && thrown.code === 'store_unavailable';
+        if (failed) observer.storeFailed();
+        observer.storeAsked(operation, performance.now() - began, failed);
+      },
+    );
     return work;
   };
   return {
-    get: (kind, id) => watch(store.get(kind, id)),
-    findBy: (kind, name, value, limit) => watch(store.findBy(kind, name, value, limit)),
-    count: (kind, name, value) => watch(store.count(kind, name, value)),
-    scan: (kind, from, limit) => watch(store.scan(kind, from, limit)),
-    commit: (mutations) => watch(store.commit(mutations)),
-    sweep: (limit) => watch(store.sweep(limit)),
+    get: (kind, id) => watch('get', store.get(kind, id)),
+    findBy: (kind, name, value, limit) => watch('findBy', store.findBy(kind, name, value, limit)),
+    count: (kind, name, value) => watch('count', store.count(kind, name, value)),
+    scan: (kind, from, limit) => watch('scan', store.scan(kind, from, limit)),
+    commit: (mutations) => watch('commit', store.commit(mutations)),
+    sweep: (limit) => watch('sweep', store.sweep(limit)),
     close: () => store.close(),
   };
 }

@@ -20,5 +20,7 @@ export interface Counters {
   /** Counts one event. */
   add(key: string, rate: Rate): Tally;
   peek(key: string, rate: Rate): Tally;
+  /** How many are counted in memory, and how many at most. */
+  readonly held: { readonly size: number; readonly max: number };
   close(): void;
 }

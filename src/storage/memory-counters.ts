@@ -46,6 +46,7 @@ export function memoryCounters(clock: Clock): MemoryCounters {
       const now = clock();
       return openAt(key, now, per * 1000) ?? { count: 0, resetsAt: now };
     },
+    held: windows,
     close: () => windows.clear(),
   };
 }

@@ -44,6 +44,7 @@ export function sharedCounters(share: Share, clock: Clock): Counters {
       return window;
     },
     peek: local.peek,
+    held: local.held,
     close: local.close,
   };
 

@@ -2,8 +2,12 @@ import { once } from 'node:events';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authorizationRequest, bearer, registerApp } from '../support/app.ts';
+import { RequestRecord } from '../../src/http/request-record.ts';
+import { createMetrics } from '../../src/operations/metrics.ts';
+import { authorizationRequest, bearer, postForm, registerApp } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
+import { approved, connect as connectApp, refreshForm, statusOf, token } from '../support/connection.ts';
+import { reachConsent } from '../support/member.ts';
 import { rawRequest } from '../support/raw.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -52,7 +56,7 @@ describe('the metrics', () => {
   });
 
   it('count a request by route, method and status, and its time in buckets that add up', async () => {
-    const series = 'route="/api/v1/courses/**",method="GET",status="200"';
+    const series = 'route="/api/v1/courses/**",method="GET",status="200",verdict="anonymous"';
     const before = await value(`${REQUESTS}_count{${series}}`);
     await get('/api/v1/courses/1');
     await get('/api/v1/courses/2');
@@ -76,7 +80,7 @@ describe('the metrics', () => {
     });
     await get('/api/v1/ticks', {}, 'GET');
     upstream.script((_request, response) => void response.end('{}'));
-    const series = 'route="/api/v1/ticks",method="GET",status="200"';
+    const series = 'route="/api/v1/ticks",method="GET",status="200",verdict="anonymous"';
     await expect.poll(() => value(`${REQUESTS}_bucket{${series},le="10"}`)).toBe(1);
     expect(await value(`${REQUESTS}_bucket{${series},le="0.05"}`)).toBe(0);
     expect(await value(`${REQUESTS}_sum{${series}}`)).toBeGreaterThanOrEqual(0.05);
@@ -89,13 +93,20 @@ describe('the metrics', () => {
         get(`/api/v1/courses/${at}`),
         get(`/api/v1/nothing-${at}`, bearer(`${at}`.padStart(43, 'x'))),
         get(`//${at}`),
+        get(`/oauth/authorize?client_id=app-${at}&response_type=r${at}`),
       ]);
+    const redeem = (at: number) =>
+      postForm(`${world.origin}/api/oauth/token`, { grant_type: `grant-${at}`, client_id: `app-${at}`, code: `${at}` });
     const seriesOf = async () => (await scrape()).split('\n').filter((line) => line.startsWith('coursegate_')).length;
     for (const method of ['GET', 'PROPFIND', 'PURGE', 'MKCOL']) await get('/a', {}, method);
     await ask(0);
+    await redeem(0);
     const before = await seriesOf();
     for (let at = 1; at < 2_500; at += 50) {
       await Promise.all(Array.from({ length: 50 }, (_, more) => ask(at + more)));
+    }
+    for (let at = 1; at < 500; at += 50) {
+      await Promise.all(Array.from({ length: 50 }, (_, more) => redeem(at + more)));
     }
     for (const method of ['REPORT', 'SEARCH', 'LOCK']) await get('/a', {}, method);
     expect(await seriesOf()).toBe(before);
@@ -103,7 +114,111 @@ describe('the metrics', () => {
     expect(text).toContain('method="other"');
     expect(text).not.toContain('random');
     expect(text).not.toContain('PROPFIND');
-  }, 60_000);
+    expect(text).not.toMatch(/app-\d|grant-\d/);
+  }, 120_000);
+
+  it('keep the errors of OAuth a bounded set, whatever a bug may make of them', () => {
+    const metrics = createMetrics({
+      droppedLines: () => 0,
+      upstreams: () => [],
+      unused: () => ({ connections: 0, apps: 0 }),
+      reloads: () => ({ successful: true, takenAt: 0, fingerprint: '' }),
+      events: () => undefined,
+      clock: Date.now,
+    });
+    const provenance = {
+      clientAddress: '',
+      hops: '',
+      trusted: false,
+      requestId: '',
+      traceId: () => '',
+      traceFields: () => [],
+    };
+    for (let at = 0; at < 10_000; at += 1) {
+      for (const error of [
+        `made_up_${at.toString(26).replaceAll(/\d/g, 'x')}`,
+        `Made Up ${at}`,
+        'a'.repeat(at % 500),
+      ]) {
+        const record = new RequestRecord(provenance, 'GET', '/');
+        record.refusedWith(error);
+        metrics.began(record);
+        metrics.ended(record, 400, 1);
+      }
+    }
+    return metrics.exposition().then(({ text }) => {
+      const errors = text.split('\n').filter((line) => line.startsWith('coursegate_oauth_errors_total{'));
+      expect(errors.length).toBeLessThanOrEqual(65);
+      expect(errors.join('\n')).toContain('error="other"');
+      expect(errors.join('\n')).not.toMatch(/Made|a{41}/);
+    });
+  });
+
+  it('count what the audit tells: sign-ins, consents, tokens, and each event', async () => {
+    const own = await startWorld({ profile: 'A' });
+    try {
+      const app = await registerApp(own.origin);
+      await connectApp(app);
+      const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
+      await browser.submit(page, { decision: 'deny' }, (to) => !to.startsWith(app.redirectUri));
+      const { form } = await approved(app);
+      const { body } = await token(app, form);
+      await token(app, refreshForm(app, body.refresh_token));
+      await statusOf(own.origin, body.access_token);
+      await statusOf(own.origin, body.access_token);
+      await statusOf(own.origin, 'n'.repeat(43));
+      await token(app, { ...form, code: 'none' });
+      await fetch(`${own.origin}/oauth/authorize?client_id=nobody`);
+      const text = await (await fetch(`${own.admin}/metrics`)).text();
+      for (const line of [
+        'coursegate_sign_ins_total{connector="session",outcome="success"} 3',
+        'coursegate_consents_total{decision="given"} 2',
+        'coursegate_consents_total{decision="denied"} 1',
+        'coursegate_tokens_issued_total{grant="authorization_code"} 2',
+        'coursegate_tokens_issued_total{grant="refresh_token"} 1',
+        'coursegate_events_total{action="client_registered",outcome="success"} 1',
+        'coursegate_events_total{action="access_denied",outcome="failure"} 1',
+        'coursegate_token_checks_total{result="active",cache="miss"} 1',
+        'coursegate_token_checks_total{result="active",cache="hit"} 1',
+        'coursegate_token_checks_total{result="inactive",cache="miss"} 1',
+        'coursegate_token_checks_total{result="failed",cache="miss"} 0',
+        'coursegate_oauth_errors_total{endpoint="/api/oauth/token",error="invalid_grant"} 1',
+        'coursegate_oauth_errors_total{endpoint="/oauth/authorize",error="invalid_client"} 1',
+        'coursegate_cache_entries{cache="tokens"} 1',
+        'coursegate_cache_capacity{cache="tokens"} 10000',
+        'coursegate_cache_capacity{cache="client_documents"} 500',
+        'coursegate_cache_capacity{cache="rate_limit_windows"} 100000',
+        'coursegate_ready 1',
+        `coursegate_build_info{version="0.1.0",node="${process.versions.node}"} 1`,
+      ])
+        expect(text.split('\n')).toContain(line);
+      expect(text).toMatch(/^coursegate_signing_key_age_seconds \d{1,4}$/m);
+      expect(Number(/^coursegate_store_bytes (\d+)$/m.exec(text)?.[1])).toBeGreaterThan(4096);
+      expect(text).toMatch(/^coursegate_store_operation_seconds_count\{operation="get",result="done"\} [1-9]/m);
+      expect(text).toMatch(/^coursegate_store_operation_seconds_count\{operation="commit",result="done"\} [1-9]/m);
+      expect(text).toMatch(/verdict="admitted"/);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('count each request that a limit has stopped, by its name', async () => {
+    const limited = await startWorld({
+      profile: 'B',
+      overrides: {
+        upstreams: { school: { url: upstream.url } },
+        limits: { address: { requests: 2, per: '1m' } },
+        clients: { registration: { perAddressPerMinute: 1 } },
+      },
+    });
+    try {
+      for (let times = 0; times < 5; times += 1) await rawRequest(limited.origin, { path: '/api/v1/whoami' });
+      const text = await (await fetch(`${limited.admin}/metrics`)).text();
+      expect(text.split('\n')).toContain('coursegate_rate_limited_total{limit="address"} 3');
+    } finally {
+      await limited.close();
+    }
+  });
 
   it('count refusals by reason, and failures by code', async () => {
     const refused = (reason: string) => value(`coursegate_refusals_total{reason="${reason}"}`);
@@ -187,7 +302,7 @@ describe('the metrics', () => {
     upstream.script((_request, response) => void response.end('{}'));
     socket.destroy();
     await expect.poll(() => open('websocket')).toBe(0);
-    await expect.poll(() => value(`${REQUESTS}_count{route="site",method="GET",status="101"}`)).toBe(1);
+    await expect.poll(() => value(`${REQUESTS}_count{route="site",method="GET",status="101",verdict="site"}`)).toBe(1);
   });
 });
 
@@ -203,6 +318,10 @@ describe('the metrics of a gate whose store is ill', () => {
       }
       await rawRequest(world.origin, { path: '/api/oauth/userinfo', headers: bearer('z'.repeat(43)) });
       await expect.poll(failures).not.toBe('0');
+      const text = await (await fetch(`${world.admin}/metrics`)).text();
+      expect(text).toMatch(/^coursegate_store_operation_seconds_count\{operation="\w+",result="failed"\} [1-9]/m);
+      expect(text).toMatch(/^coursegate_token_checks_total\{result="failed",cache="miss"\} [1-9]/m);
+      await expect.poll(async () => (await fetch(`${world.admin}/metrics`)).text()).toMatch(/^coursegate_ready 0$/m);
     } finally {
       await world.close().catch(() => undefined);
       rmSync(world.data, { recursive: true, force: true });

@@ -19,6 +19,8 @@ export interface ClientDocumentsOptions extends UrlRule {
   readonly budget: FetchBudget;
   /** Judges metadata as a registration is judged; throws when it is not acceptable. */
   readonly judge: (metadata: Record<string, unknown>) => void;
+  /** Told of what is kept in memory. */
+  readonly watchCache?: (name: string, cache: { readonly size: number; readonly max: number }) => void;
   /** Milliseconds for one fetch. */
   readonly deadline?: number;
 }
@@ -81,6 +83,8 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
   const memory = new LRUCache<string, Known>({ max: DOCUMENTS_IN_MEMORY });
   const failures = new LRUCache<string, RememberedFailure>({ max: FAILURES_IN_MEMORY });
   const fetches = new Map<string, Promise<Known>>();
+  options.watchCache?.('client_documents', memory);
+  options.watchCache?.('client_document_failures', failures);
 
   /** The newest good document: this process's, or when that one is stale, the one another replica may have stored. */
   const load = async (clientId: string): Promise<Known | undefined> => {

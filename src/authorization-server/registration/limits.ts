@@ -12,6 +12,8 @@ export interface RegistrationLimitsOptions {
   readonly counters: Counters;
   readonly clock: Clock;
   readonly audit: Audit;
+  /** Told of each registration that is not taken. */
+  readonly limited: () => void;
 }
 
 /** Counts one registration of an address. Throws GatewayError `too_many_requests` when there were too many. */
@@ -38,6 +40,7 @@ export function registrationLimits(options: RegistrationLimitsOptions): Registra
     });
     const wait = Math.max(...waits);
     if (wait > 0) {
+      options.limited();
       if (clock() >= toldUntil) {
         // Who comes too often comes again: told of once in a while.
         toldUntil = clock() + MINUTE * 1000;

@@ -9,7 +9,13 @@ const MINUTE = 60_000;
 function counter(options: { perAddressPerMinute: number; perDay: number }) {
   const time = { now: 0 };
   const clock = () => time.now;
-  const limits = registrationLimits({ ...options, counters: memoryCounters(clock), clock, audit: () => {} });
+  const limits = registrationLimits({
+    ...options,
+    counters: memoryCounters(clock),
+    clock,
+    limited: () => undefined,
+    audit: () => {},
+  });
   /** Out: undefined when it is taken, else the seconds to wait. */
   const ask = (address: string): number | undefined => {
     try {

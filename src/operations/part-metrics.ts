@@ -1,0 +1,195 @@
+import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
+import manifest from '../../package.json' with { type: 'json' };
+import { type AuditEvent, outcomeOf } from './audit.ts';
+import { LatencyHistogram } from './latency-histogram.ts';
+
+/** What can be asked when somebody scrapes. What nobody has told of yet has no series. */
+interface Sources {
+  /** Seconds for which the key that signs now has done so. */
+  readonly keyAge: () => number;
+  /** Whether the gate may be sent requests. */
+  readonly ready: () => Promise<boolean>;
+  /** Bytes of the store on the disk. */
+  readonly storeBytes: () => Promise<number>;
+  /** How members sign in: the `kind` of the configuration. */
+  readonly login: () => string;
+}
+
+/** Something that forgets the oldest when it is full. */
+interface Cache {
+  readonly size: number;
+  readonly max: number;
+}
+
+export type TokenCheck = 'active' | 'inactive' | 'failed';
+
+/** What the parts of the gate count. Every label is a word of ours, or of the configuration's. */
+export interface PartMetrics {
+  /** Counts what the audit tells. */
+  heard(event: AuditEvent): void;
+  /** An access token was looked up: what it is, and whether that was remembered. */
+  tokenChecked(result: TokenCheck, remembered: boolean): void;
+  /** Somebody was told to slow down, each time. In: the name of the limit. */
+  limited(limit: string): void;
+  /** The store was asked: for what, how long it took, whether it could do its work. */
+  storeAsked(operation: string, milliseconds: number, failed: boolean): void;
+  /** An OAuth endpoint answered with an error. In: its route, the error. */
+  oauthError(endpoint: string, error: string): void;
+  watch(sources: Partial<Sources>): void;
+  /** In: a name, by which a later one takes the place of an earlier one. */
+  watchCache(name: string, cache: Cache): void;
+}
+
+/** RFC 6749 and its kin have some twenty; anything else is one label, however much of it a bug may make. */
+const ERROR = /^[a-z_]{1,40}$/;
+const MOST_ERRORS = 64;
+
+/** Why somebody was not signed in: our own words. */
+const SIGN_IN_FAILURES = new Set([
+  'not_signed_in',
+  'not_as_asked_for',
+  'wrong_credentials',
+  'too_many_attempts',
+  'cancelled',
+  'proof_refused',
+  'account_not_allowed',
+  'account_closed',
+  'suspended',
+  'login_unavailable',
+  'store_unavailable',
+]);
+
+const GRANTS: Readonly<Record<string, string>> = {
+  token_issued: 'authorization_code',
+  token_refreshed: 'refresh_token',
+};
+const DECISIONS: Readonly<Record<string, string>> = { consent_given: 'given', consent_denied: 'denied' };
+
+export function createPartMetrics(registry: Registry): PartMetrics {
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+  let sources: Partial<Sources> = {};
+  const caches = new Map<string, Cache>();
+
+  const events = counter('coursegate_events_total', 'What the audit told, by action and outcome.', [
+    'action',
+    'outcome',
+  ]);
+  const signIns = counter(
+    'coursegate_sign_ins_total',
+    'Sign-ins on the way to an app, and failed ones on our own page, by how members sign in and how it ended.',
+    ['connector', 'outcome'],
+  );
+  const consents = counter('coursegate_consents_total', 'What members answered on the consent page.', ['decision']);
+  const tokens = counter('coursegate_tokens_issued_total', 'Access tokens issued, by the grant they were issued for.', [
+    'grant',
+  ]);
+  const errors = counter(
+    'coursegate_oauth_errors_total',
+    'Answers with an OAuth error, by the route of the endpoint and the error.',
+    ['endpoint', 'error'],
+  );
+  const limited = counter('coursegate_rate_limited_total', 'Requests that a limit has stopped, by its name.', [
+    'limit',
+  ]);
+  const errorsSeen = new Set<string>();
+
+  // Counted as plain numbers: this happens with every request.
+  const checks = { active: [0, 0], inactive: [0, 0], failed: [0, 0] } satisfies Record<TokenCheck, [number, number]>;
+  new Counter({
+    name: 'coursegate_token_checks_total',
+    help: 'Access tokens looked up: what they were, and whether that was remembered (hit) or asked for (miss).',
+    labelNames: ['result', 'cache'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [result, [miss = 0, hit = 0]] of Object.entries(checks)) {
+        this.inc({ result, cache: 'miss' }, miss);
+        if (result === 'active') this.inc({ result, cache: 'hit' }, hit);
+      }
+    },
+  });
+
+  const store = new LatencyHistogram(
+    'coursegate_store_operation_seconds',
+    'Work of the store, by operation and whether it could be done.',
+    ['operation', 'result'],
+  );
+  registry.registerMetric(store as unknown as Metric);
+
+  new Gauge({
+    name: 'coursegate_signing_key_age_seconds',
+    help: 'How long the key that signs now has done so.',
+    registers,
+    collect() {
+      if (sources.keyAge !== undefined) this.set(sources.keyAge());
+    },
+  });
+  new Gauge({
+    name: 'coursegate_ready',
+    help: 'Whether this process may be sent requests: 0 while it drains, or its store cannot be used.',
+    registers,
+    async collect() {
+      if (sources.ready !== undefined) this.set((await sources.ready()) ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'coursegate_store_bytes',
+    help: 'Bytes of the embedded store on the disk. Of a Redis, its own exporter tells.',
+    registers,
+    async collect() {
+      if (sources.storeBytes !== undefined) this.set(await sources.storeBytes());
+    },
+  });
+  new Gauge({
+    name: 'coursegate_build_info',
+    help: 'Always 1: which version of coursegate runs, and on which Node.',
+    labelNames: ['version', 'node'],
+    registers,
+  }).set({ version: manifest.version, node: process.versions.node }, 1);
+
+  const ofCaches = (name: string, help: string, count: (cache: Cache) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['cache'],
+      registers,
+      collect() {
+        for (const [cache, of] of caches) this.set({ cache }, count(of));
+      },
+    });
+  ofCaches('coursegate_cache_entries', 'What is remembered in memory, by what it is.', ({ size }) => size);
+  ofCaches('coursegate_cache_capacity', 'How much of it at most: then the oldest is forgotten.', ({ max }) => max);
+
+  const heardSignIn = (outcome: string) => signIns.inc({ connector: sources.login?.() ?? 'none', outcome });
+
+  return {
+    heard(event) {
+      const { action, reason = '' } = event;
+      events.inc({ action, outcome: outcomeOf(event) });
+      if (action === 'signed_in') heardSignIn('success');
+      if (action === 'sign_in_failed') heardSignIn(SIGN_IN_FAILURES.has(reason) ? reason : 'other');
+      const decision = DECISIONS[action];
+      if (decision !== undefined) consents.inc({ decision });
+      const grant = GRANTS[action];
+      if (grant !== undefined) tokens.inc({ grant });
+    },
+    tokenChecked(result, remembered) {
+      const counts: number[] = checks[result];
+      const at = remembered ? 1 : 0;
+      counts[at] = (counts[at] ?? 0) + 1;
+    },
+    limited: (limit) => limited.inc({ limit }),
+    storeAsked: (operation, milliseconds, failed) => store.observe(milliseconds, operation, failed ? 'failed' : 'done'),
+    oauthError(endpoint, error) {
+      const known = errorsSeen.has(error) || (ERROR.test(error) && errorsSeen.size < MOST_ERRORS);
+      if (known) errorsSeen.add(error);
+      errors.inc({ endpoint, error: known ? error : 'other' });
+    },
+    watch(more) {
+      sources = { ...sources, ...more };
+    },
+    watchCache: (name, cache) => void caches.set(name, cache),
+  };
+}
