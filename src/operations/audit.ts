@@ -112,6 +112,8 @@ const ACTIONS = {
 
 export type AuditAction = keyof typeof ACTIONS;
 
+export const AUDIT_ACTIONS = Object.keys(ACTIONS) as readonly AuditAction[];
+
 /** How an event ended, as ECS has it. */
 export function outcomeOf({ action, outcome }: Pick<AuditEvent, 'action' | 'outcome'>): 'success' | 'failure' {
   const failed = ACTIONS[action].counts !== 'success' || (outcome !== undefined && outcome !== 'success');

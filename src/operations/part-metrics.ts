@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
 import manifest from '../../package.json' with { type: 'json' };
-import { type AuditEvent, outcomeOf } from './audit.ts';
+import { AUDIT_ACTIONS, type AuditEvent, outcomeOf } from './audit.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
 
 /** What can be asked when somebody scrapes. What nobody has told of yet has no series. */
@@ -21,7 +21,7 @@ interface Cache {
   readonly max: number;
 }
 
-export type TokenCheck = 'active' | 'inactive' | 'failed';
+type TokenCheck = 'active' | 'inactive' | 'failed';
 
 /** What the parts of the gate count. Every label is a word of ours, or of the configuration's. */
 export interface PartMetrics {
@@ -59,6 +59,7 @@ const SIGN_IN_FAILURES = new Set([
   'store_unavailable',
 ]);
 
+const LIMITS = ['address', 'member', 'client', 'attempts', 'open', 'registration'];
 const GRANTS: Readonly<Record<string, string>> = {
   token_issued: 'authorization_code',
   token_refreshed: 'refresh_token',
@@ -94,6 +95,12 @@ export function createPartMetrics(registry: Registry): PartMetrics {
     'limit',
   ]);
   const errorsSeen = new Set<string>();
+
+  // From the start: of a series that begins at 1 no Prometheus can tell that it rose.
+  for (const action of AUDIT_ACTIONS) events.inc({ action, outcome: outcomeOf({ action }) }, 0);
+  for (const decision of Object.values(DECISIONS)) consents.inc({ decision }, 0);
+  for (const grant of Object.values(GRANTS)) tokens.inc({ grant }, 0);
+  for (const limit of LIMITS) limited.inc({ limit }, 0);
 
   // Counted as plain numbers: this happens with every request.
   const checks = { active: [0, 0], inactive: [0, 0], failed: [0, 0] } satisfies Record<TokenCheck, [number, number]>;
@@ -189,6 +196,9 @@ export function createPartMetrics(registry: Registry): PartMetrics {
     },
     watch(more) {
       sources = { ...sources, ...more };
+      const connector = more.login?.();
+      if (connector === undefined) return;
+      for (const outcome of ['success', ...SIGN_IN_FAILURES]) signIns.inc({ connector, outcome }, 0);
     },
     watchCache: (name, cache) => void caches.set(name, cache),
   };
