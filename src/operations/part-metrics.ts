@@ -73,7 +73,7 @@ export function createPartMetrics(registry: Registry): PartMetrics {
   let sources: Partial<Sources> = {};
   const caches = new Map<string, Cache>();
 
-  const events = counter('coursegate_events_total', 'What the audit told, by action and outcome.', [
+  const events = counter('coursegate_audit_events_total', 'What the audit told, by action and outcome.', [
     'action',
     'outcome',
   ]);
