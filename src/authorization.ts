@@ -43,8 +43,7 @@ export interface AuthorizationParts {
 export function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Authorization {
   const { config } = loaded;
   const { origin } = config;
-  const { store, secret, counters, keyring, usage, revocations, metrics, audit, unused, clock, log } =
-    parts.foundation;
+  const { store, secret, counters, keyring, usage, revocations, metrics, audit, unused, clock, log } = parts.foundation;
   const { share } = parts;
   const { call, sessions } = parts.lanes;
   const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });

@@ -16,11 +16,7 @@ const RETRY_AFTER = '1';
  * something opened by `whose` until it closes (a response or a socket does, however it ends); throws GatewayError
  * `too_many_requests` when that is too much, and counts nothing.
  */
-export function openRequests(
-  most: number,
-  open: OpenCounts = new Map(),
-  limited: () => void = () => {},
-): OpenRequests {
+export function openRequests(most: number, open: OpenCounts = new Map(), limited: () => void = () => {}): OpenRequests {
   return (whose, opened) => {
     const count = open.get(whose) ?? 0;
     if (count >= most) {
