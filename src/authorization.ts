@@ -40,7 +40,7 @@ export interface AuthorizationParts {
   readonly share: Share;
 }
 
-export function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Authorization {
+export async function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Promise<Authorization> {
   const { config } = loaded;
   const { origin } = config;
   const { store, secret, counters, keyring, usage, revocations, metrics, audit, unused, clock, log } = parts.foundation;
@@ -48,7 +48,7 @@ export function openAuthorization(loaded: LoadedConfig, parts: AuthorizationPart
   const { call, sessions } = parts.lanes;
   const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
 
-  const login = createLogin(config.login, {
+  const login = await createLogin(config.login, {
     origin,
     call,
     clock,

@@ -11,7 +11,7 @@ import { json, writeAnswer } from './http/answer.ts';
 import type { Handler } from './http/exchange.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { Admission } from './limits/admission.ts';
-import { MCP_PATHS } from './mcp/mcp.ts';
+import { MCP_PATHS } from './mcp/paths.ts';
 import { protectedResourceMetadata } from './resource-server/metadata.ts';
 import { type Route, routesTable } from './routes.ts';
 import type { ServedResources } from './served-resources.ts';

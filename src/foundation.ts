@@ -67,7 +67,7 @@ const NOBODY = {
 export async function openFoundation(options: FoundationOptions): Promise<Foundation> {
   const { loaded, log, clock, accessDescriptor, keyLifetime, upstreams, events } = options;
   const { config } = loaded;
-  const { check, bus, ...opened } = openStore(config.store, loaded, clock, (kind, err) =>
+  const { check, bus, ...opened } = await openStore(config.store, loaded, clock, (kind, err) =>
     log.error({ kind, err }, 'an entry of the store is damaged, and counts as absent'),
   );
   const accessLines =

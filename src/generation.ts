@@ -108,7 +108,7 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
 
   try {
     const { documentNetwork } = parts;
-    const authorization = openAuthorization(loaded, {
+    const authorization = await openAuthorization(loaded, {
       foundation,
       lanes,
       served,
@@ -124,7 +124,7 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
     metrics.watchCache('tokens', cache.held);
     open.push(revocations.subscribe(cache.clear));
 
-    const interfaces = buildInterfaces(loaded, {
+    const interfaces = await buildInterfaces(loaded, {
       call,
       audit,
       serverOf: parts.mcpServer,

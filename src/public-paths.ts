@@ -1,5 +1,5 @@
 import type { Config } from './config/schema.ts';
-import { MCP_PATHS } from './mcp/mcp.ts';
+import { MCP_PATHS } from './mcp/paths.ts';
 import { protectedResource } from './oauth/protected-resource.ts';
 import { routesTable } from './routes.ts';
 

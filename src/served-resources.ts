@@ -1,5 +1,5 @@
 import type { Config } from './config/schema.ts';
-import { MCP_PATHS } from './mcp/mcp.ts';
+import { MCP_PATHS } from './mcp/paths.ts';
 import { type ProtectedResource, protectedResource } from './oauth/protected-resource.ts';
 import { type ResourceIndicators, resourceIndicators } from './oauth/resource-indicator.ts';
 

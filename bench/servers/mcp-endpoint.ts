@@ -18,7 +18,7 @@ const loaded = await loadConfig({
   file: fileURLToPath(new URL('../../config/coursegate.yaml', import.meta.url)),
   environment: { PORT: port, COURSEGATE_PROFILE: 'A' },
 });
-const { mcp } = buildInterfaces(loaded, {
+const { mcp } = await buildInterfaces(loaded, {
   call: async () => ({ status: 200, headers: {}, body: ANSWER }),
   audit: createAudit(createLog('info', 1), Date.now),
   remembered: { store: memoryStore(Date.now), counters: memoryCounters(Date.now), clock: Date.now },

@@ -54,7 +54,7 @@ async function check(file: string, environment: Environment): Promise<{ checked:
   let loaded: LoadedConfig | undefined;
   try {
     loaded = await loadConfig({ file, environment });
-    checkInterfaces(loaded);
+    await checkInterfaces(loaded);
     await checkDriver(loaded);
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown;

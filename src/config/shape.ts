@@ -1,4 +1,5 @@
-import { configJsonSchema, type JsonSchema } from './json-schema.ts';
+import { readFileSync } from 'node:fs';
+import type { JsonSchema } from './json-schema.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
 /** What may stand at a path. */
@@ -12,11 +13,14 @@ export interface Shape {
   readonly text: boolean;
 }
 
+/** As `npm run schema` wrote it: to make it anew would take a tenth of what a start takes. */
+const SCHEMA = new URL('../../schema/config.schema.json', import.meta.url);
+
 let root: JsonSchema | undefined;
 
 /** In: a path and the settings so far (their `kind` decides between variants). Out: what may stand there. */
 export function shapeAt(path: Path, tree: Tree): Shape {
-  root ??= configJsonSchema();
+  root ??= JSON.parse(readFileSync(SCHEMA, 'utf8')) as JsonSchema;
   let nodes: readonly JsonSchema[] = [root];
   for (const [depth, step] of path.entries()) {
     nodes = variants(nodes, valueAt(tree, path.slice(0, depth))).flatMap((node) => childOf(node, step));

@@ -10,10 +10,8 @@ import type { Login } from './connector.ts';
 import { databaseCheck } from './database/database.ts';
 import { createDirectory } from './directory.ts';
 import { evenRefusals } from './even-refusals.ts';
-import { formCheck } from './form/form.ts';
 import { createHashing } from './hashing.ts';
 import { headerConnector } from './header.ts';
-import { oidcProvider } from './oidc/oidc.ts';
 import { sessionConnector } from './session.ts';
 import { webhookCheck } from './webhook.ts';
 
@@ -31,11 +29,14 @@ export interface LoginParts {
   readonly share: Share;
 }
 
-/** The way to sign in that the configuration says. Throws nothing: what could be wrong was found when it was loaded. */
-export function createLogin(
+/**
+ * The way to sign in that the configuration says; what the others need is not loaded. Throws nothing: what could be wrong
+ * was found when it was loaded.
+ */
+export async function createLogin(
   config: Config['login'],
   { origin, call, clock, upstreams, secrets, members = [], log, share }: LoginParts,
-): Login {
+): Promise<Login> {
   const hashing = () => share.take('hashing', undefined, createHashing);
   switch (config.kind) {
     case 'session':
@@ -52,6 +53,7 @@ export function createLogin(
     case 'form': {
       const upstream = upstreams[config.upstream];
       if (upstream === undefined) throw new Error(`There is no upstream named ${config.upstream}.`);
+      const { formCheck } = await import('./form/form.ts');
       const check = formCheck(config, { call, clock, ...ownCallPlace(upstream, origin) });
       return { shape: 'credentials', check: evenRefusals(check, config.refusalTime) };
     }
@@ -67,7 +69,8 @@ export function createLogin(
     }
     case 'header':
       return { shape: 'ambient', connector: headerConnector(config, origin, clock) };
-    case 'oidc':
+    case 'oidc': {
+      const { oidcProvider } = await import('./oidc/oidc.ts');
       return {
         shape: 'redirect',
         providers: config.providers.map((provider, index) => {
@@ -75,5 +78,6 @@ export function createLogin(
           return oidcProvider({ provider, clientSecret, timeout: config.timeout, clock });
         }),
       };
+    }
   }
 }

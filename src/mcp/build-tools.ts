@@ -4,7 +4,7 @@ import { valueAt } from '../config/tree.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import { graphqlAction } from './graphql-action.ts';
 import { KEY_ARGUMENT, KEY_SCHEMA } from './idempotency-key.ts';
-import { type Check, compileSchema } from './json-schema.ts';
+import { type Check, type CompileSchema, schemaCompiler } from './json-schema.ts';
 import { compileMapping, type Mapping } from './mapping.ts';
 import type { PrepareOperation } from './operation.ts';
 import { routeAction } from './route-action.ts';
@@ -33,14 +33,15 @@ export function buildTools(parts: ToolParts): {
   readonly findings: readonly Finding[];
 } {
   const findings: Finding[] = [];
+  const compile = schemaCompiler();
   const tools = parts.tools.flatMap((config, index): Tool[] => {
     if (config.graphql !== undefined && parts.prepare === undefined) return [];
     const wrong = (path: readonly string[], message: string): void => {
       findings.push({ path: ['mcp', 'tools', index, ...path], at: 'value', message });
     };
-    const checkInput = schemaOf(inputSchema(config), 'input', wrong);
+    const checkInput = schemaOf(compile, inputSchema(config), 'input', wrong);
     const checkOutput =
-      config.output === undefined ? undefined : schemaOf(outputSchema(config.output), 'output', wrong);
+      config.output === undefined ? undefined : schemaOf(compile, outputSchema(config.output), 'output', wrong);
     const mapping = mappingOf(config, wrong);
     checkPaging(config, wrong);
     const built = actionOf(config, parts, wrong);
@@ -71,8 +72,13 @@ export function buildTools(parts: ToolParts): {
 
 type Wrong = (path: readonly string[], message: string) => void;
 
-function schemaOf(schema: ToolDescriptor['inputSchema'], key: 'input' | 'output', wrong: Wrong): Check {
-  const check = compileSchema(schema);
+function schemaOf(
+  compile: CompileSchema,
+  schema: ToolDescriptor['inputSchema'],
+  key: 'input' | 'output',
+  wrong: Wrong,
+): Check {
+  const check = compile(schema);
   if (typeof check === 'function') return check;
   wrong([key], check.mistake);
   return () => undefined;

@@ -9,13 +9,11 @@ import { buildTools } from './build-tools.ts';
 import { createMcpEndpoint } from './endpoint.ts';
 import { createOnce, type OnceParts } from './once.ts';
 import type { PrepareOperation } from './operation.ts';
+import { MCP_PATHS } from './paths.ts';
 import { buildResources } from './resources.ts';
 import { createServer, type Offer, type ServerFactory } from './server.ts';
 import type { Door, DoorSpellings } from './sign-in.ts';
 import type { Tool } from './tool.ts';
-
-/** Where it is: the door for everybody, and the one that asks for a token first. */
-export const MCP_PATHS = { open: '/mcp', member: '/mcp/member' } as const;
 
 export interface McpParts {
   readonly config: Config;

@@ -1,15 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { RedisSecrets } from '../config/redis-secrets.ts';
 import type { Config } from '../config/schema.ts';
-import { GatewayError } from '../errors.ts';
 import { NO_REPLICAS, type RevocationBus } from './bus.ts';
 import type { Counters } from './counters.ts';
 import { memoryStore } from './memory.ts';
 import { memoryCounters } from './memory-counters.ts';
-import { redisStore } from './redis.ts';
-import { redisBus } from './redis-bus.ts';
-import { redisCounters } from './redis-counters.ts';
-import { checkRedisAtStart } from './redis-start.ts';
 import { sealedStore } from './seal.ts';
 import { secretBeside } from './secret.ts';
 import { sqliteStore } from './sqlite.ts';
@@ -40,12 +35,12 @@ const nothingToTell = async () => [];
  * Opens the store that the configuration names, sealed. `onDamaged` hears of each entry that does not open, and is treated
  * as absent. Throws GatewayError `store_unavailable`.
  */
-export function openStore(
+export async function openStore(
   config: Config['store'],
   named: StoreSecrets,
   clock: Clock,
   onDamaged?: (kind: string, reason: unknown) => void,
-): OpenedStore {
+): Promise<OpenedStore> {
   switch (config.kind) {
     case 'memory': {
       const secret = named.secret ?? randomBytes(32).toString('base64url');
@@ -59,20 +54,9 @@ export function openStore(
       };
     }
     case 'redis': {
-      const { secret, redis } = named;
-      // The loader refuses such a configuration.
-      if (secret === undefined || redis === undefined) throw new GatewayError('internal');
-      const { kind, tls, ...settings } = config;
-      const options = { ...settings, ...redis, tls: tls === undefined ? undefined : { ...tls, ...redis.tls } };
-      const inner = redisStore(options, clock);
-      return {
-        store: sealedStore(inner, secret, onDamaged),
-        secret,
-        bus: redisBus(options),
-        counters: redisCounters({ ...options, secret }, clock),
-        check: () => checkRedisAtStart(options, inner),
-        probe: () => inner.get('SigningKeys', 'current'),
-      };
+      // What another store does without is not loaded.
+      const { openRedis } = await import('./open-redis.ts');
+      return openRedis(config, named, clock, onDamaged);
     }
     case 'sqlite': {
       const inner = sqliteStore(config.path, clock);

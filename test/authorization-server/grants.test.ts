@@ -229,7 +229,7 @@ describe('grants that a gate has made', () => {
       const grants = async <T>(work: (of: ReturnType<typeof storedGrants>) => Promise<T>): Promise<T> => {
         const config = { kind: 'sqlite', path: join(world.data, 'coursegate.db') } as const;
         return world.whileStopped(async () => {
-          const { store } = openStore(config, { secret: undefined, redis: undefined }, Date.now);
+          const { store } = await openStore(config, { secret: undefined, redis: undefined }, Date.now);
           try {
             return await work(storedGrants(store, () => {}));
           } finally {

@@ -14,7 +14,7 @@ describe('a consent page that is submitted twice', () => {
 
   /** How many grants the member has, read from the store while the gate has let go of it. */
   const grantsOf = async (member: string) => {
-    const { store } = openStore(
+    const { store } = await openStore(
       { kind: 'sqlite', path: join(world.data, 'coursegate.db') },
       { secret: undefined, redis: undefined },
       Date.now,

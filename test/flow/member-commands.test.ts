@@ -232,7 +232,7 @@ describe('the school', () => {
     // As it is when the approval is written after the grants were ended: suspended, and a grant stands.
     await world.whileStopped(async () => {
       const config = { kind: 'sqlite', path: join(world.data, 'coursegate.db') } as const;
-      const { store } = openStore(config, { secret: undefined, redis: undefined }, Date.now);
+      const { store } = await openStore(config, { secret: undefined, redis: undefined }, Date.now);
       await storedSuspensions(store, Date.now).begin(OLU_ID);
       await store.close();
     });

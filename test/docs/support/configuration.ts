@@ -89,7 +89,7 @@ async function checkConfiguration(block: Block, tree: Tree): Promise<void> {
       environment: environmentFor(merged),
       overrides: { upstreams: { ...upstreamsFor(merged), ...('account' in tree ? ACCOUNT_UPSTREAMS : {}) } },
     });
-    checkInterfaces(loaded);
+    await checkInterfaces(loaded);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -1,0 +1,33 @@
+import type { Config } from '../config/schema.ts';
+import { GatewayError } from '../errors.ts';
+import type { OpenedStore, StoreSecrets } from './open.ts';
+import { redisStore } from './redis.ts';
+import { redisBus } from './redis-bus.ts';
+import { redisCounters } from './redis-counters.ts';
+import { checkRedisAtStart } from './redis-start.ts';
+import { sealedStore } from './seal.ts';
+import type { Clock } from './store.ts';
+
+type RedisConfig = Extract<Config['store'], { readonly kind: 'redis' }>;
+
+/** The same as openStore, of a Redis. */
+export function openRedis(
+  config: RedisConfig,
+  { secret, redis }: StoreSecrets,
+  clock: Clock,
+  onDamaged?: (kind: string, reason: unknown) => void,
+): OpenedStore {
+  // The loader refuses such a configuration.
+  if (secret === undefined || redis === undefined) throw new GatewayError('internal');
+  const { kind, tls, ...settings } = config;
+  const options = { ...settings, ...redis, tls: tls === undefined ? undefined : { ...tls, ...redis.tls } };
+  const inner = redisStore(options, clock);
+  return {
+    store: sealedStore(inner, secret, onDamaged),
+    secret,
+    bus: redisBus(options),
+    counters: redisCounters({ ...options, secret }, clock),
+    check: () => checkRedisAtStart(options, inner),
+    probe: () => inner.get('SigningKeys', 'current'),
+  };
+}
