@@ -1,5 +1,6 @@
 import type * as oauth from 'oauth4webapi';
 import { type App, type AuthorizationRequest, authorizationRequest, postForm, redeem } from './app.ts';
+import type { Browser } from './browser.ts';
 import { approve, SAM } from './member.ts';
 
 type Credentials = { login: string; password: string };
@@ -10,6 +11,8 @@ export interface ConnectOptions {
   readonly parameters?: Record<string, string | undefined>;
   /** The boxes the member ticks; all when left out. */
   readonly ticked?: string[];
+  /** One that may be signed in; a new one when left out. */
+  readonly browser?: Browser;
 }
 
 /** An approved authorization whose code nobody has redeemed yet. */
@@ -25,6 +28,7 @@ export async function approved(app: App, options: ConnectOptions = {}): Promise<
   const returned = await approve(request.url, app.redirectUri, {
     member: options.member ?? SAM,
     ...(options.ticked === undefined ? {} : { scopes: options.ticked }),
+    ...(options.browser === undefined ? {} : { browser: options.browser }),
   });
   const form = {
     grant_type: 'authorization_code',

@@ -1,0 +1,164 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bearer, postForm, registerApp } from '../../../test/support/app.ts';
+import { createBrowser } from '../../../test/support/browser.ts';
+import { type Answered, approved, read, refreshForm, type Tokens, token } from '../../../test/support/connection.ts';
+import type { Connection, SoakMember } from '../ledger.ts';
+import { again, insist, type Place, send } from '../place.ts';
+
+/** What access tokens live in a soak, so that they expire and are swept all the time; milliseconds. */
+const ACCESS_LIFETIME = 300_000;
+/** After this the same request does not get the same answer any more; the soak's gates have the longest window. */
+const REPLAY_OVER = 65_000;
+/** What the store does after a crash may delay what a replica hears. */
+const HEARD = 10_000;
+
+const any = <T>(values: readonly T[]): T => values[randomInt(values.length)] as T;
+
+/** A member signs in if need be, consents, and the app redeems its code. */
+export async function signIn(place: Place): Promise<void> {
+  const [member, app] = [any(place.members), any(place.apps)];
+  const { form } = await again(place, async () => {
+    const browser = randomInt(12) === 0 ? createBrowser() : browserOf(place, member);
+    const came = await approved(app, { browser, member: member.login });
+    place.browsers.get(member.id)?.push(browser);
+    return came;
+  });
+  const answer = await insist(place, () => token(app, form));
+  if (answer.status !== 200) return place.ledger.fault('a code was refused', answer.body);
+  if (randomInt(4) === 0) {
+    const second = await insist(place, () => token(app, form));
+    if (second.body.refresh_token !== answer.body.refresh_token) place.ledger.fault('a second set', second.body);
+  }
+  place.ledger.give({ member, app, tokens: answer.body, issuedAt: Date.now() });
+}
+
+function browserOf(place: Place, { id }: SoakMember) {
+  const idle = place.browsers.get(id) ?? [];
+  place.browsers.set(id, idle);
+  // A few are kept signed in; each is used by one visit at a time.
+  return (idle.length > 4 ? idle.splice(0, idle.length - 4).at(-1) : idle.pop()) ?? createBrowser();
+}
+
+export async function refresh(place: Place): Promise<void> {
+  const connection = place.ledger.take();
+  if (connection === undefined) return;
+  if (await renewed(place, connection)) place.ledger.give(connection);
+}
+
+/** Rotates the refresh token; now and then the same request is sent twice at once. Out: whether that was granted. */
+async function renewed(place: Place, connection: Connection): Promise<boolean> {
+  const { app, tokens } = connection;
+  const form = refreshForm(app, tokens.refresh_token);
+  const ask = () => insist(place, () => token(app, form));
+  const answers = await Promise.all(randomInt(10) === 0 ? [ask(), ask()] : [ask()]);
+  const [first, second = first] = answers as [Answered<Tokens>, Answered<Tokens>?];
+  if (first.status !== 200) {
+    place.ledger.fault('a refresh token was lost', first.body);
+    return false;
+  }
+  if (second.body.refresh_token !== first.body.refresh_token) place.ledger.fault('two successors', second.body);
+  connection.before = { refreshToken: tokens.refresh_token, at: Date.now() };
+  connection.tokens = first.body;
+  connection.issuedAt = Date.now();
+  return true;
+}
+
+/** Uses a connection with an access token that is good. `use` says what came of it; undefined: the grant is over. */
+export async function withConnection(
+  place: Place,
+  use: (connection: Connection, headers: Record<string, string>) => Promise<'live' | 'ended'>,
+): Promise<void> {
+  const connection = place.ledger.take();
+  if (connection === undefined) return;
+  if (Date.now() - connection.issuedAt > ACCESS_LIFETIME - 60_000 && !(await renewed(place, connection))) return;
+  let state: 'live' | 'ended' = 'live';
+  try {
+    state = await use(connection, bearer(connection.tokens.access_token));
+  } finally {
+    if (state === 'live') place.ledger.give(connection);
+  }
+}
+
+/** The app gives back either token: from then on nothing of the grant is good anywhere. */
+export function revocation(place: Place): Promise<void> {
+  return withConnection(place, async (connection) => {
+    await revoke(place, connection);
+    return 'ended';
+  });
+}
+
+export async function revoke(place: Place, connection: Connection): Promise<void> {
+  const { app, tokens } = connection;
+  const given = randomInt(2) === 0 ? tokens.refresh_token : tokens.access_token;
+  const form = { client_id: app.client.client_id, token: given };
+  const answer = await insist(place, () => postForm(app.server.revocation_endpoint, form));
+  await answer.arrayBuffer();
+  if (answer.status !== 200) return place.ledger.fault('a revocation was refused', answer.status);
+  place.ledger.end(connection);
+  const until = Date.now() + place.hearsay;
+  for (;;) {
+    const opened = await opens(place, connection);
+    if (!opened) return;
+    if (Date.now() > until) return place.ledger.fault('a revoked token is accepted');
+    await sleep(100);
+  }
+}
+
+/** Presents a refresh token that was replaced long ago: whoever has it is not the app, so the grant ends. */
+export function reuse(place: Place): Promise<void> {
+  return withConnection(place, async (connection) => {
+    const { app, before, tokens } = connection;
+    if (before === undefined || before.at > Date.now() - REPLAY_OVER) return 'live';
+    const old = await insist(place, () => token(app, refreshForm(app, before.refreshToken)));
+    if (old.body.error !== 'invalid_grant') place.ledger.fault('an old copy was taken', old.body);
+    const own = await insist(place, () => token(app, refreshForm(app, tokens.refresh_token)));
+    if (own.body.error !== 'invalid_grant') place.ledger.fault('the grant outlived the use of a copy', own.body);
+    place.ledger.end(connection);
+    return 'ended';
+  });
+}
+
+/** What was ended stays ended, for every use of its tokens. */
+export async function endedStaysEnded(place: Place): Promise<void> {
+  const connection = place.ledger.someEnded(place.hearsay + HEARD);
+  if (connection === undefined) return;
+  const { app, tokens } = connection;
+  if (await opens(place, connection)) place.ledger.fault('an ended access token is accepted');
+  const form = { client_id: app.client.client_id, token: tokens.access_token };
+  const told = await insist(place, async () => read(await postForm(app.server.introspection_endpoint, form)));
+  if (told.body.active !== false) place.ledger.fault('an ended access token is active', told);
+  const renewal = await insist(place, () => token(app, refreshForm(app, tokens.refresh_token)));
+  if (renewal.body.error !== 'invalid_grant') place.ledger.fault('an ended refresh token is taken', renewal.body);
+}
+
+async function opens(place: Place, { tokens }: Connection): Promise<boolean> {
+  const answer = await send(place, `${place.origin}/api/v1/whoami`, { headers: bearer(tokens.access_token) });
+  if (answer.status !== 200 && answer.status !== 401) place.ledger.fault('whoami answers', answer.status);
+  return answer.status === 200;
+}
+
+/** An app registers, and at times takes the place of another one. */
+export async function registration(place: Place): Promise<void> {
+  const app = await again(place, () => registerApp(place.origin));
+  if (randomInt(10) === 0) place.apps.splice(randomInt(place.apps.length), 1, app);
+}
+
+/** Every connection that is held is good for its member, and can be renewed. To be called while nothing else uses them. */
+export async function everyOneHolds(place: Place): Promise<number> {
+  const all: Connection[] = [];
+  for (let one = place.ledger.take(); one !== undefined; one = place.ledger.take()) all.push(one);
+  let next = 0;
+  const lane = async () => {
+    for (let one = all[next++]; one !== undefined; one = all[next++]) {
+      if (!(await renewed(place, one))) continue;
+      const headers = bearer(one.tokens.access_token);
+      const answer = await send(place, `${place.origin}/echo/held`, { headers });
+      const { member } = answer.status === 200 ? JSON.parse(answer.text) : { member: undefined };
+      if (member !== one.member.id) place.ledger.fault('a held token is not good', { status: answer.status, member });
+      place.ledger.give(one);
+    }
+  };
+  await Promise.all(Array.from({ length: 6 }, lane));
+  return all.length;
+}
