@@ -21,6 +21,8 @@ login:
 upstreams:
   school: { url: http://127.0.0.1:9 }
 site: { upstream: school }
+routes:
+  - { match: "GET /api/v1/whoami", upstream: school }
 `;
 
 let folder: string;
