@@ -23,7 +23,7 @@ export interface StreamsOptions {
 }
 
 /** Plain requests beside the streams: milliseconds, and statuses that were not 200. */
-export interface Beside {
+interface Beside {
   readonly requests: number;
   readonly p50: number;
   readonly p99: number;
