@@ -12,7 +12,7 @@ import type { Observer } from './operations/observe/observer.ts';
 
 export interface AdminParts {
   readonly foundation: Foundation;
-  readonly server: Pick<AuthorizationServer, 'control' | 'rotateKeys'>;
+  readonly server: Pick<AuthorizationServer, 'controls'>;
   readonly events: Pick<Events, 'state' | 'retry'>;
   /** Undefined: the routes are held to. */
   readonly observer: Observer | undefined;
@@ -41,11 +41,10 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<t
   return adminHandler({
     health,
     observer,
-    rotateKeys: () => server.rotateKeys(),
     metrics: metrics.exposition,
     events,
     commands: createCommands({
-      control: server.control,
+      controls: server.controls,
       identify: callerCheck({
         secrets: loaded.admin.hmac,
         mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },

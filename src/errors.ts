@@ -12,6 +12,7 @@ const FAILURES = {
   forbidden: { status: 403, message: 'This request is not allowed.' },
   not_found: { status: 404, message: 'There is nothing at this address.' },
   method_not_allowed: { status: 405, message: 'This address does not take this method.' },
+  conflict: { status: 409, message: 'What is there already stands against it.' },
   payload_too_large: { status: 413, message: 'The request body is too large.' },
   uri_too_long: { status: 414, message: 'The address is too long.' },
   unsupported_media_type: { status: 415, message: 'This address does not take this content type.' },

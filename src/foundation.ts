@@ -91,7 +91,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
     unused.heard(event);
     metrics.heard(event);
   };
-  const rotated = (keyId: string, reason: string) => audit({ ...NOBODY, action: 'keys_rotated', keyId, reason });
+  const due = (keyId: string) => audit({ ...NOBODY, action: 'keys_rotated', keyId, reason: 'due' });
   const fingerprintKey = deriveKey(opened.secret, 'config-fingerprint');
   const fingerprint = ({ sources }: LoadedConfig) =>
     sources.fingerprint((digest) => createHmac('sha256', fingerprintKey).update(digest).digest('hex').slice(0, 16));
@@ -107,7 +107,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
 
   try {
     for (const warning of await check()) log.warn(warning);
-    const keyring = await openKeyring(store, clock, keyLifetime, rotated);
+    const keyring = await openKeyring(store, clock, keyLifetime, due);
     metrics.watch({ keyAge: () => unixSeconds(clock) - keyring.since() });
     if (config.store.kind === 'sqlite') {
       const { path } = config.store;

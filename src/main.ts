@@ -48,6 +48,26 @@ const COMMANDS: readonly Entry[] = [
     load: () => import('./commands/observed.ts'),
   },
   {
+    name: 'clients',
+    description: 'list the apps that the gate knows, look at one, revoke, disable, enable or delete it',
+    load: () => import('./commands/clients.ts'),
+  },
+  {
+    name: 'members',
+    description: 'list the members who let apps in, look at one, revoke, suspend or resume them',
+    load: () => import('./commands/members.ts'),
+  },
+  {
+    name: 'grants',
+    description: 'list what a member or an app has, and end one or all of it',
+    load: () => import('./commands/grants.ts'),
+  },
+  {
+    name: 'keys',
+    description: 'list the signing keys, rotate, import, remove and export them',
+    load: () => import('./commands/keys.ts'),
+  },
+  {
     name: 'account',
     description: 'look after what the Account API is made from',
     load: () => import('./commands/account.ts'),

@@ -48,7 +48,12 @@ export function openLanes({
 }: UpstreamLanesOptions): UpstreamLanes {
   const { origin, upstreams, login, site } = loaded.config;
   const pools = createPools(upstreams, undefined, share);
-  const identity = createIdentity({ issuer: origin, signingKey: async () => signing(), clock });
+  const identity = createIdentity({
+    issuer: origin,
+    signingKey: async () => signing(),
+    kid: () => signing().kid,
+    clock,
+  });
   const cookies = keptCookies(upstreams);
   const sessions = storedBackendSessions(store, cookies ?? []);
   const call: CallUpstream = createCallUpstream({

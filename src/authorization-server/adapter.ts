@@ -2,6 +2,7 @@ import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { Outbox } from '../events/outbox.ts';
 import type { Clock, Entry, Mutation, NewEntry, Store } from '../storage/store.ts';
 import { unixSeconds } from '../storage/store.ts';
+import { storedClientBlocks } from './administration/client-blocks.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
 import { clientRecords } from './registration/client-records.ts';
@@ -35,6 +36,7 @@ export interface AdapterOptions {
 export function adapterFactory(options: AdapterOptions): (model: string) => Adapter {
   const { store, clock, onRevoked, interactionTtl, redirects } = options;
   const clients = clientRecords(options);
+  const blocks = storedClientBlocks(store, clock);
 
   /**
    * RFC 9449 §11.1, §4.3: marks the `jti` of a DPoP proof as used, at once and outside the unit of work: a proof is used
@@ -96,7 +98,12 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
       // Asked first and marked after, one proof would pass twice at once: the mark alone decides.
       if (model === 'ReplayDetection') return undefined;
       const unit = currentUnitOfWork();
-      const found = toPayload(await (unit ?? store).get(model, id));
+      const [entry, disabled] = await Promise.all([
+        (unit ?? store).get(model, id),
+        model === 'Client' ? blocks.since(id) : undefined,
+      ]);
+      if (disabled !== undefined) return undefined;
+      const found = toPayload(entry);
       const payload = unit !== undefined && found !== undefined && EXCHANGED.has(model) ? asUnused(found) : found;
       // The rules may have changed since it was registered: then it is as if it had not been, and its app registers anew.
       const refused =

@@ -5,7 +5,9 @@ import type { Member } from '../login/connector.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 import { formatScope } from '../oauth/scope.ts';
 import { deriveKey } from '../storage/seal.ts';
-import { type AccountControl, createAccountControl } from './administration/account-control.ts';
+import { createAccountControl } from './administration/account-control.ts';
+import type { Controls } from './administration/commands.ts';
+import { createKeyControl } from './administration/key-control.ts';
 import { storedSuspensions } from './administration/suspensions.ts';
 import { answerReplay } from './answer-replay.ts';
 import { type ClientDocumentsOptions, createClientDocuments } from './client-documents/client-documents.ts';
@@ -20,6 +22,7 @@ import type { Keyring } from './keyring.ts';
 import { storedMembers } from './members.ts';
 import { type Mount, type MountOptions, mountProvider } from './mount.ts';
 import { createProvider, type ProviderOptions } from './provider.ts';
+import { clientRecords } from './registration/client-records.ts';
 import { errorRedirectRule } from './rules/error-redirect.ts';
 import { grantErrorRule } from './rules/grant-error.ts';
 import { createStandings, type StandingsOptions } from './standing.ts';
@@ -73,12 +76,10 @@ export interface AuthorizationServer {
   signedIn(member: Member): Promise<void>;
   /** What members have approved: to list, and to end. */
   readonly grants: Grants;
-  /** What the school decides about members and apps. */
-  readonly control: AccountControl;
+  /** What the school decides about members, apps and keys. */
+  readonly controls: Controls;
   /** Whether a grant stands, by its id. Throws GatewayError `store_unavailable`. */
   readonly stands: (grantId: string) => Promise<boolean>;
-  /** Moves on to the next signing key, at once and without a token lost. */
-  rotateKeys(): Promise<void>;
   /** Takes over a rotation done elsewhere, and does the one that is due. */
   refreshKeys(): Promise<void>;
 }
@@ -117,7 +118,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
           judge: (metadata) => judgeClient(current.provider, metadata, options.redirects),
         });
 
-  let version = 0;
+  let version = '';
   const assemble = (): Parts => {
     version = keyring.version();
     const provider = createProvider({
@@ -201,10 +202,21 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     signedIn: standings.signedIn,
     grants,
     stands: grants.stands,
-    control: createAccountControl({ grants, members, suspensions, store, audit: options.audit }),
-    async rotateKeys() {
-      await keyring.rotate();
-      keepUp();
+    controls: {
+      account: createAccountControl({
+        grants,
+        members,
+        suspensions,
+        removeClient: (id) => clientRecords(options).remove(id),
+        store,
+        clock,
+        audit: options.audit,
+      }),
+      keys: createKeyControl({
+        keyring,
+        onChanged: keepUp,
+        audit: options.audit,
+      }),
     },
     async refreshKeys() {
       await keyring.refresh();

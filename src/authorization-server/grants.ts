@@ -42,6 +42,10 @@ export interface StandingGrant {
 export interface Grants {
   /** At most `limit` of them, in no order. Costs as many reads as it finds, however many others there are. */
   list(of: GrantsOf, limit: number): Promise<readonly StandingGrant[]>;
+  /** The grant of this id, whoever's it is. */
+  find(id: string): Promise<StandingGrant | undefined>;
+  /** How many stand. Costs next to nothing, however many. */
+  count(of: GrantsOf): Promise<number>;
   /** Whether the member has a grant of this client that stands. */
   knows(member: string, clientId: string): Promise<boolean>;
   /** Whether the grant of this id stands, whoever's it is. */
@@ -95,6 +99,14 @@ export function storedGrants(
     async list(of, limit) {
       return (await find(of, limit)).map(toGrant);
     },
+
+    async find(id) {
+      const entry = await store.get('Grant', id);
+      return entry === undefined ? undefined : toGrant(entry);
+    },
+
+    count: (of) =>
+      'member' in of ? store.count('Grant', 'member', of.member) : store.count('Grant', 'client', of.client),
 
     async knows(member, clientId) {
       return (await find({ member }, MOST_LOOKED_AT)).some((entry) => toGrant(entry).clientId === clientId);

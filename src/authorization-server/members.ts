@@ -1,5 +1,5 @@
 import type { Member } from '../login/connector.ts';
-import type { Store } from '../storage/store.ts';
+import type { Entry, Store } from '../storage/store.ts';
 
 const KIND = 'Member';
 
@@ -23,9 +23,14 @@ export function storedMembers(store: Store): Members {
     },
     async find(sub) {
       const entry = await store.get(KIND, sub);
-      return entry === undefined ? undefined : (JSON.parse(entry.payload) as Member);
+      return entry === undefined ? undefined : storedMember(entry);
     },
   };
+}
+
+/** What `save` wrote. */
+export function storedMember({ payload }: Pick<Entry, 'payload'>): Member {
+  return JSON.parse(payload) as Member;
 }
 
 /** How a member knows which of their accounts it is. */

@@ -127,8 +127,10 @@ export function mountProvider(options: MountOptions): Mount {
 
   return {
     async plain(exchange) {
-      // May be kept: a new signing key is published long before it signs.
-      exchange.response.setHeader('cache-control', 'public, max-age=300');
+      // May be kept: a new signing key is published long before it signs. One that is removed must be gone within a minute,
+      // of which a replica may need some seconds to hear of it.
+      const seconds = exchange.target.path === ENDPOINTS.jwks ? 45 : 300;
+      exchange.response.setHeader('cache-control', `public, max-age=${seconds}`);
       await run(exchange, { url: exchange.target.path + exchange.target.query });
     },
 

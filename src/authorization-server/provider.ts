@@ -6,6 +6,7 @@ import { DPOP_ALGORITHMS } from '../oauth/dpop.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import type { Clock, Store } from '../storage/store.ts';
 import { adapterFactory } from './adapter.ts';
+import { storedClientBlocks } from './administration/client-blocks.ts';
 import type { Suspensions } from './administration/suspensions.ts';
 import type { ClientDocuments } from './client-documents/client-documents.ts';
 import { documentFeature, documentFetch } from './client-documents/feature.ts';
@@ -185,7 +186,7 @@ export function createProvider(options: ProviderOptions): Provider {
     // Ours, as registered: the limit on what a document may be stands where it is fetched.
     fetchResponseBodyLimits: { 'client_id metadata document': 64 * 1024 },
     features: {
-      clientIdMetadataDocument: documentFeature(options.documents),
+      clientIdMetadataDocument: documentFeature(options.documents, storedClientBlocks(options.store, options.clock)),
       devInteractions: { enabled: false },
       rpInitiatedLogout: { enabled: false },
       // It refuses tokens with an audience; ours stands behind the gate.

@@ -7,7 +7,6 @@ import type { Observer } from './observe/observer.ts';
 
 export interface AdminOptions {
   readonly health: HealthChecks;
-  readonly rotateKeys: () => Promise<void>;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** Undefined: the routes are enforced, and nothing is watched. */
   readonly observer: Pick<Observer, 'yaml' | 'json'> | undefined;
@@ -46,7 +45,7 @@ interface Entry {
 /**
  * The admin listener. `/livez` says that the process runs; `/readyz` that it may be sent requests; with `?verbose` both
  * list what was looked at, as JSON for who accepts that. `/metrics` is for
- * Prometheus. `/keys/rotate` moves on to the next signing key. `/observed`
+ * Prometheus. `/observed`
  * gives the routes that observe mode proposes, `/observed.json` all that it counted. `/graphiql` is a page for people who write against the
  * Account API. These ask nobody who calls: the listener is on loopback, and takes nothing from a browser's page. The
  * commands do: by `admin.hmac` or `admin.mtls`.
@@ -63,13 +62,6 @@ export function adminHandler(options: AdminOptions) {
     '/observed.json': {
       methods: ['GET', 'HEAD'],
       say: async () => observed(JSON_TYPE, (observer) => JSON.stringify(observer.json(), undefined, 2)),
-    },
-    '/keys/rotate': {
-      methods: ['POST'],
-      async say() {
-        await options.rotateKeys();
-        return { status: 200, text: 'rotated' };
-      },
     },
     '/events': {
       methods: ['GET', 'HEAD'],

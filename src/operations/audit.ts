@@ -37,7 +37,7 @@ export interface AuditEvent {
   readonly route?: string | undefined;
   /** How many more like it were not told of since the last line: a flood must not fill a disk. */
   readonly suppressed?: number | undefined;
-  /** The `kid` of the key that signs from now on. */
+  /** The `kid` of the key that is meant: that signs from now on, was brought or was ended. */
   readonly keyId?: string | undefined;
   /** What an app used for the member: a tool, or fields of the Account API's mutations. */
   readonly used?: { readonly kind: 'tool' | 'mutation'; readonly name: string } | undefined;
@@ -88,6 +88,12 @@ const ACTIONS = {
   member_suspended: kind('success', 'iam', 'change user'),
   member_resumed: kind('success', 'iam', 'change user'),
   client_revoked: kind('success', 'iam', 'change'),
+  /** The operator has disabled an app: what it was granted has ended, and it is refused until it is enabled. */
+  client_disabled: kind('success', 'iam', 'change'),
+  client_enabled: kind('success', 'iam', 'change'),
+  /** The operator brought a signing key of their own, or ended one at once. */
+  key_imported: kind('success', 'configuration', 'change'),
+  key_removed: kind('success', 'configuration', 'change'),
   /** The backend says that a member is gone, inactive or another than before: all that they let in has ended. */
   member_changed: kind('success', 'iam', 'change user'),
   /** A backend says that the session is over that an app acted with, or there is none: the connection has ended. */
@@ -159,9 +165,9 @@ export function createAudit(parent: Log, clock: Clock): Audit {
       'http.request.id': event.requestId ?? current?.provenance.requestId,
       'trace.id': current?.provenance.traceId(),
       'coursegate.by': event.by,
+      'coursegate.key_id': event.keyId,
       'coursegate.limit': event.limit,
       'coursegate.route': event.route,
-      'coursegate.key_id': event.keyId,
       'coursegate.suppressed': event.suppressed,
       'coursegate.web_view': current !== undefined && isWebView(current.userAgent) ? true : undefined,
       'mcp.tool': event.used?.kind === 'tool' ? event.used.name : undefined,

@@ -38,6 +38,8 @@ const ANONYMOUS_FIELDS: Readonly<Record<string, string>> = Object.freeze({});
 export function createIdentity(options: {
   issuer: string;
   signingKey: () => Promise<SigningKey>;
+  /** The name of that key now: what another signed is not given out any more. Left out, it is always the same. */
+  kid?: () => string;
   /** Milliseconds since the epoch. */
   clock: () => number;
 }): Identity {
@@ -48,20 +50,26 @@ export function createIdentity(options: {
   return (principal, upstreamName, kinds) => {
     if (principal.kind === 'anonymous' || kinds.length === 0) return ANONYMOUS_FIELDS;
     const now = options.clock();
+    const kid = options.kid?.() ?? '';
     const known = atHand.get(principal)?.get(upstreamName);
-    if (known !== undefined && isFresh(known, now)) return known.fields;
-    const found = keep(principal, upstreamName, kinds, now);
+    if (known !== undefined && isFresh(known, now, kid)) return known.fields;
+    const found = keep(principal, upstreamName, kinds, { now, kid });
     const ofPrincipal = atHand.get(principal) ?? new Map<string, Kept>();
     atHand.set(principal, ofPrincipal.set(upstreamName, found));
     return found.fields;
   };
 
-  function keep(member: MemberPrincipal, upstreamName: string, kinds: UpstreamConfig['identity'], now: number): Kept {
+  function keep(
+    member: MemberPrincipal,
+    upstreamName: string,
+    kinds: UpstreamConfig['identity'],
+    { now, kid }: { readonly now: number; readonly kid: string },
+  ): Kept {
     const key = cacheKey(member, upstreamName, kinds);
     const known = kept.get(key);
-    if (known !== undefined && isFresh(known, now)) return known;
+    if (known !== undefined && isFresh(known, now, kid)) return known;
     const made = makeFields(member, upstreamName, kinds, now);
-    const keeping: Kept = { fields: made, until: now + REUSED };
+    const keeping: Kept = { fields: made, until: now + REUSED, kid };
     kept.set(key, keeping);
     made.then(
       (fields) => {
@@ -109,10 +117,12 @@ interface Kept {
   fields: Fields | Promise<Fields>;
   /** Milliseconds since the epoch. */
   until: number;
+  /** The key that signed them. */
+  readonly kid: string;
 }
 
-function isFresh({ until }: Kept, now: number): boolean {
-  return now < until && now >= until - REUSED;
+function isFresh({ until, ...known }: Kept, now: number, kid: string): boolean {
+  return known.kid === kid && now < until && now >= until - REUSED;
 }
 
 function plainFields(member: MemberPrincipal): Record<string, string> {

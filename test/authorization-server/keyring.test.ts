@@ -21,8 +21,60 @@ describe('the keyring', () => {
     expect(keyring.signing().kid).toBe(second);
     expect(kids(keyring)).toEqual([second, expect.any(String), first]);
     await keyring.rotate();
+    expect(kids(keyring)).toEqual([expect.any(String), expect.any(String), second, first]);
+  });
+
+  it('publishes a key that signs no more for a day, and then not', async () => {
+    const { clock, keyring } = await open();
+    const [first] = kids(keyring);
+    await keyring.rotate();
+    expect(keyring.list().find(({ kid }) => kid === first)).toMatchObject({ state: 'verifying' });
+    clock.advance(DAY - 1);
+    expect(kids(keyring)).toContain(first);
+    const version = keyring.version();
+    clock.advance(1);
     expect(kids(keyring)).not.toContain(first);
-    expect(kids(keyring)).toContain(second);
+    // So that who has published it publishes anew.
+    expect(keyring.version()).not.toBe(version);
+  });
+
+  it('does not move on to a key that others may not know yet, unless it must', async () => {
+    const { clock, keyring } = await open();
+    const [first, second] = kids(keyring);
+    clock.advance(3599);
+    expect(await keyring.rotate(false)).toBe(1);
+    expect(keyring.signing().kid).toBe(first);
+    clock.advance(1);
+    expect(await keyring.rotate(false)).toBe(0);
+    expect(keyring.signing().kid).toBe(second);
+    expect(await keyring.rotate(false)).toBe(3600);
+    expect(await keyring.rotate(true)).toBe(0);
+  });
+
+  it('ends a key at once, whichever it is, for every replica', async () => {
+    const { clock, store, keyring } = await open();
+    const replica = await openKeyring(store, clock.now, () => 90 * DAY);
+    const [first = '', second = ''] = kids(keyring);
+    await keyring.rotate();
+    const third = kids(keyring)[1] ?? '';
+    for (const [gone, signing] of [
+      [first, second],
+      [third, second],
+      [second, expect.any(String)],
+    ] as const) {
+      expect(await keyring.remove(gone)).toBe(true);
+      expect(kids(keyring)).not.toContain(gone);
+      expect(keyring.signing().kid).toEqual(signing);
+      expect(await replica.refresh()).toBe(true);
+      expect(kids(replica)).toEqual(kids(keyring));
+    }
+    expect(kids(keyring)).toHaveLength(2);
+    expect(await keyring.remove(first)).toBe(false);
+    // Two that remove two keys together: both are gone.
+    const [signing = '', next = ''] = kids(keyring);
+    await Promise.all([keyring.remove(signing), replica.remove(next)]);
+    await keyring.refresh();
+    for (const gone of [signing, next]) expect(kids(keyring)).not.toContain(gone);
   });
 
   it('rotates by itself when the signing key is old, and not before', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { School } from '../../src/demo/school.ts';
 import { type App, introspect, postForm, registerApp } from '../support/app.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
+import { COMMAND_SECRET, command } from '../support/commands.ts';
 import { approved, connect, read, refreshForm, type Tokens, token } from '../support/connection.ts';
 import { proofKey, proven, signProof } from '../support/proof.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
@@ -30,6 +31,8 @@ describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
           environment: {
             COURSEGATE__STORE: '{ kind: redis, url: { env: REDIS_URL } }',
             COURSEGATE__SECRET: '{ env: TEST_SECRET }',
+            COURSEGATE__ADMIN__HMAC__SECRET__ENV: 'COMMAND_SECRET',
+            COMMAND_SECRET,
             COURSEGATE__TOKENS__REPLAYWINDOW: window,
             COURSEGATE__LISTEN__DRAIN: '{ notice: 1s, grace: 30s }',
             REDIS_URL: redis.url,
@@ -142,7 +145,7 @@ describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
         };
         const before = await keysAt(1);
         expect(await keysAt(0)).toEqual(before);
-        expect((await fetch(`${gates[0].admin}/keys/rotate`, { method: 'POST' })).status).toBe(200);
+        expect((await command(gates[0].admin, '/keys/rotate', { body: '{"now":true}' })).status).toBe(200);
         const after = await keysAt(0);
         // What signs now was published before, so whoever has either set can verify.
         expect(before).toContain(after[0]);

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -154,9 +155,19 @@ const EVENTS: Readonly<Record<string, Line>> = {
   },
   keys_rotated: {
     ...kind(['configuration'], ['change']),
-    'event.reason': 'asked_for',
     'coursegate.key_id': ID,
+    ...COMMAND,
   },
+  key_imported: { ...kind(['configuration'], ['change']), 'coursegate.key_id': ID, ...COMMAND },
+  key_removed: { ...kind(['configuration'], ['change']), 'coursegate.key_id': ID, ...COMMAND },
+  client_disabled: {
+    ...kind(['iam'], ['change']),
+    'oauth.client_id': ID,
+    'oauth.client_host': 'app.example',
+    ...COMMAND,
+    'oauth.grants_ended': 0,
+  },
+  client_enabled: { ...kind(['iam'], ['change']), 'oauth.client_id': ID, ...COMMAND },
   member_changed: {
     ...kind(['iam'], ['change', 'user']),
     'user.id': 'ann',
@@ -251,7 +262,14 @@ async function story(): Promise<void> {
       await command(world.admin, `/${path}`, { body });
     await command(world.admin, `/clients/${app.client.client_id}/revoke`, { body });
     await command(world.admin, '/members/m-1001/revoke', { secret: 'wrong' });
-    await fetch(`${world.admin}/keys/rotate`, { method: 'POST' });
+    for (const verb of ['disable', 'enable'])
+      await command(world.admin, `/clients/${app.client.client_id}/${verb}`, { body });
+    const decided = { by: 'operator', reason: 'refund' };
+    const { keys } = (await command(world.admin, '/keys/rotate', { body: JSON.stringify({ ...decided, now: true }) }))
+      .body as { keys: { kid: string }[] };
+    const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
+    await command(world.admin, '/keys/import', { body: JSON.stringify({ ...decided, key }) });
+    await command(world.admin, `/keys/${keys[0]?.kid}/remove`, { body });
     await manage(updated, 'DELETE');
   } finally {
     await world.close();

@@ -1,14 +1,17 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type App, authorizationRequest, bearer, redeem, refresh, registerApp } from '../support/app.ts';
+import { COMMAND_SECRET, command } from '../support/commands.ts';
 import { approve } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
+
+const ADMIN = { hmac: { secret: { env: 'COMMAND_SECRET' } } };
 
 describe('rotating the signing key of a running gate', () => {
   let world: World;
   let app: App;
   beforeAll(async () => {
-    world = await startWorld({ profile: 'A' });
+    world = await startWorld({ profile: 'A', environment: { COMMAND_SECRET }, overrides: { admin: ADMIN } });
     app = await registerApp(world.origin);
   });
   afterAll(() => world.close());
@@ -23,7 +26,7 @@ describe('rotating the signing key of a running gate', () => {
     };
     return keys.map(({ kid }) => kid);
   };
-  const rotate = () => fetch(`${world.admin}/keys/rotate`, { method: 'POST' });
+  const rotate = () => command(world.admin, '/keys/rotate', { body: '{"now":true}' });
   const verify = (idToken: string) =>
     jwtVerify(idToken, createRemoteJWKSet(new URL(`${world.origin}/.well-known/jwks.json`)), { issuer: world.origin });
 

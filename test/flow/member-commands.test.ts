@@ -72,6 +72,7 @@ describe('the school', () => {
     expect((await command(world.admin, '/clients/https%3A%2F%2Fapp.example%2Fa.json', { method: 'GET' })).body).toEqual(
       {
         id: 'https://app.example/a.json',
+        known: false,
         grants: [],
         more: false,
       },

@@ -1,9 +1,15 @@
+import { GatewayError } from '../../errors.ts';
 import type { EndReason } from '../../events/event.ts';
 import { SIGN_IN_KIND } from '../../login/sign-in-session.ts';
 import type { Audit } from '../../operations/audit.ts';
-import type { Store } from '../../storage/store.ts';
+import type { Clock, Store } from '../../storage/store.ts';
 import type { Grants, GrantsOf, StandingGrant } from '../grants.ts';
 import type { Members } from '../members.ts';
+import { storedClientBlocks } from './client-blocks.ts';
+import { type ClientFilter, storedClients } from './clients.ts';
+import { isoTime, LISTED, lastUses, viewOf } from './grant-view.ts';
+import { knownMembers } from './members.ts';
+import type { PageWanted } from './paging.ts';
 import type { Suspensions } from './suspensions.ts';
 
 /** Who decided, and why: for the audit. */
@@ -18,28 +24,38 @@ export interface Decision {
 
 /** What the school can look up and decide about its members, and about the apps they let in. */
 export interface AccountControl {
+  listMembers(text: string | undefined, wanted: PageWanted): Promise<object>;
   describeMember(member: string): Promise<object>;
   /** Ends everything the member has granted. Out: how many grants. May be called again. */
   revokeMember(member: string, decision: Decision): Promise<object>;
   /** The same, and nothing is granted, issued or renewed any more until the member is resumed. */
   suspendMember(member: string, decision: Decision): Promise<object>;
   resumeMember(member: string, decision: Decision): Promise<object>;
+  listClients(filter: ClientFilter, wanted: PageWanted): Promise<object>;
   describeClient(client: string): Promise<object>;
   /** Ends everything that members have granted the app. It may ask them again. */
   revokeClient(client: string, decision: Decision): Promise<object>;
+  /** The same, and to the gate there is no such app any more until it is enabled. */
+  disableClient(client: string, decision: Decision): Promise<object>;
+  enableClient(client: string, decision: Decision): Promise<object>;
+  /** Ends everything and forgets the app. It may register anew, or come with its document again. */
+  deleteClient(client: string, decision: Decision): Promise<object>;
+  listGrants(of: GrantsOf): Promise<object>;
+  /** Ends one grant, whoever's it is. Throws `not_found`. */
+  revokeGrant(id: string, decision: Decision): Promise<object>;
 }
-// Every method throws GatewayError `store_unavailable`.
+// Every method throws GatewayError `store_unavailable`; those on one app `not_found` when the gate knows none of that id.
 
 export interface AccountControlOptions {
   readonly grants: Grants;
   readonly members: Members;
   readonly suspensions: Suspensions;
+  /** Ends a registered app and all that it has. */
+  readonly removeClient: (id: string) => Promise<void>;
   readonly store: Store;
+  readonly clock: Clock;
   readonly audit: Audit;
 }
-
-/** Grants that one answer lists. */
-const LISTED = 200;
 
 /**
  * What is answered is done: the commit that ends a grant takes its codes and tokens with it, and a token request under
@@ -48,6 +64,9 @@ const LISTED = 200;
  */
 export function createAccountControl(options: AccountControlOptions): AccountControl {
   const { grants, members, suspensions, store, audit } = options;
+  const blocks = storedClientBlocks(store, options.clock);
+  const clients = storedClients({ store, grants, blocks });
+  const known = knownMembers({ store, grants, suspensions });
 
   const endAll = async (of: GrantsOf, reason: EndReason, decision: Decision): Promise<number> => {
     // Who was cut off must not approve by what a browser still holds.
@@ -59,12 +78,23 @@ export function createAccountControl(options: AccountControlOptions): AccountCon
       audit({ action: 'grant_ended', grantId: id, member, clientId, ...decision }),
     );
   };
+  const listOf = async (listed: readonly StandingGrant[]) => {
+    const shown = listed.slice(0, LISTED);
+    const uses = await lastUses(store, shown);
+    return { grants: shown.map((grant) => viewOf(grant, uses.get(grant.id))), more: listed.length > LISTED };
+  };
+  const ofClient = (id: string, decision: Decision) => ({
+    clientId: id,
+    member: undefined,
+    grantId: undefined,
+    ...decision,
+  });
   const tell = (action: 'member_revoked' | 'member_suspended', member: string, ended: number, decision: Decision) =>
     audit({ action, member, clientId: undefined, grantId: undefined, ended, ...decision });
 
   return {
     async describeMember(id) {
-      const [since, known, listed] = await Promise.all([
+      const [since, stored, listed] = await Promise.all([
         suspensions.since(id),
         members.find(id),
         grants.list({ member: id }, LISTED + 1),
@@ -74,8 +104,8 @@ export function createAccountControl(options: AccountControlOptions): AccountCon
         state: since === undefined ? 'active' : 'suspended',
         ...(since === undefined ? {} : { suspended_at: isoTime(since) }),
         // An id that no sign-in has ever given is more likely a mistake than a member.
-        known: known !== undefined,
-        ...listOf(listed),
+        known: stored !== undefined,
+        ...(await listOf(listed)),
       };
     },
 
@@ -99,33 +129,61 @@ export function createAccountControl(options: AccountControlOptions): AccountCon
       return { id, state: 'active' };
     },
 
-    async describeClient(id) {
-      return { id, ...listOf(await grants.list({ client: id }, LISTED + 1)) };
+    async listMembers(text, wanted) {
+      const { found, next } = await known.list(text, wanted);
+      return { members: found, ...(next === undefined ? {} : { next }) };
     },
+
+    async listClients(filter, wanted) {
+      const { found, next } = await clients.list(filter, wanted);
+      return { clients: found, ...(next === undefined ? {} : { next }) };
+    },
+
+    describeClient: (id) => clients.describe(id),
 
     async revokeClient(id, decision) {
       const ended = await endAll({ client: id }, 'client_revoked', decision);
-      audit({ action: 'client_revoked', member: undefined, clientId: id, grantId: undefined, ended, ...decision });
+      audit({ action: 'client_revoked', ended, ...ofClient(id, decision) });
       return { id, ended };
     },
-  };
-}
 
-function listOf(grants: readonly StandingGrant[]): object {
-  return {
-    grants: grants.slice(0, LISTED).map((grant) => ({
-      id: grant.id,
-      member: grant.member,
-      client_id: grant.clientId,
-      scopes: grant.scopes,
-      resources: grant.resources,
-      granted_at: isoTime(grant.grantedAt),
-      ...(grant.expiresAt === undefined ? {} : { expires_at: isoTime(grant.expiresAt) }),
-    })),
-    more: grants.length > LISTED,
-  };
-}
+    async disableClient(id, decision) {
+      const { host } = await clients.require(id);
+      const since = await blocks.begin(id);
+      const ended = await endAll({ client: id }, 'client_revoked', decision);
+      audit({ action: 'client_disabled', clientHost: host, ended, ...ofClient(id, decision) });
+      return { id, state: 'disabled', disabled_at: isoTime(since), ended };
+    },
 
-function isoTime(seconds: number): string {
-  return new Date(seconds * 1000).toISOString();
+    async enableClient(id, decision) {
+      // What slipped in between the block and the end of all grants.
+      await endAll({ client: id }, 'client_revoked', decision);
+      await blocks.end(id);
+      audit({ action: 'client_enabled', ...ofClient(id, decision) });
+      return { id, state: 'enabled' };
+    },
+
+    async deleteClient(id, decision) {
+      const { kind, host } = await clients.require(id);
+      const ended = await endAll({ client: id }, 'client_deleted', decision);
+      if (kind === 'registered') await options.removeClient(id);
+      else await store.commit([{ op: 'delete', kind: 'ClientDocument', id }]);
+      audit({ action: 'client_deleted', clientHost: host, ended, ...ofClient(id, decision) });
+      return { id, ended };
+    },
+
+    async listGrants(of) {
+      return listOf(await grants.list(of, LISTED + 1));
+    },
+
+    async revokeGrant(id, decision) {
+      const grant = await grants.find(id);
+      const why = { by: decision.by, reason: 'grant_revoked', note: decision.reason } as const;
+      if (grant === undefined || !(await grants.revoke(id, { member: grant.member }, why)))
+        throw new GatewayError('not_found', { message: 'No grant of this id stands.' });
+      const { member, clientId } = grant;
+      audit({ action: 'grant_ended', grantId: id, member, clientId, ...decision });
+      return { id, member, client_id: clientId, ended: 1 };
+    },
+  };
 }

@@ -5,17 +5,19 @@ import { json, writeAnswer } from '../../http/answer.ts';
 import { readBody } from '../../http/body.ts';
 import type { AccountControl, Decision } from './account-control.ts';
 import type { IdentifyCaller } from './caller.ts';
+import type { KeyControl } from './key-control.ts';
+import { type Query, readQuery } from './query.ts';
 
 /** The commands of the admin listener: what the school decides about members and apps. */
 export interface Commands {
-  /** Whether a path is one of a command's. */
-  takes(path: string): boolean;
+  /** Whether a request target is one of a command's, or may be mistaken for one. */
+  takes(target: string): boolean;
   /** Answers such a request, with JSON or problem JSON (RFC 9457). Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
 export interface CommandsOptions {
-  readonly control: AccountControl;
+  readonly controls: Controls;
   readonly identify: IdentifyCaller;
   /** Told what a caller is not. */
   readonly onError: (error: unknown) => void;
@@ -25,34 +27,148 @@ const BODY_LIMIT = 4096;
 const LONGEST_ID = 2048;
 const LONGEST_REASON = 200;
 
-const PATH = /^\/(members|clients)\/([^/?]+)(?:\/([^/?]+))?$/;
+/** How long a list an answer may be asked for, and is when nothing is asked. */
+const LONGEST_PAGE = 200;
+const PAGE = 50;
 
-type Run = (control: AccountControl, id: string, decision: Decision) => Promise<object>;
+/** What a command acts on. */
+export interface Controls {
+  readonly account: AccountControl;
+  readonly keys: KeyControl;
+}
 
-/** By method, what is named, and what is to be done with it. */
-const COMMANDS: Readonly<Record<string, Run>> = {
-  'GET members': (control, id) => control.describeMember(id),
-  'POST members revoke': (control, id, decision) => control.revokeMember(id, decision),
-  'POST members suspend': (control, id, decision) => control.suspendMember(id, decision),
-  'POST members resume': (control, id, decision) => control.resumeMember(id, decision),
-  'GET clients': (control, id) => control.describeClient(id),
-  'POST clients revoke': (control, id, decision) => control.revokeClient(id, decision),
-};
+interface Told {
+  /** What is named in the path; '' in a command on all. */
+  readonly id: string;
+  readonly query: Query;
+  /** What the body holds besides who decided, and why. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly decision: Decision;
+}
 
-export function createCommands({ control, identify, onError }: CommandsOptions): Commands {
+interface Command {
+  readonly method: 'GET' | 'POST';
+  /** `:id` stands for what is named. */
+  readonly path: string;
+  /** The parameters that its query may have. */
+  readonly query?: readonly string[];
+  /** The members that its body may have. */
+  readonly body?: readonly string[];
+  readonly run: (controls: Controls, told: Told) => Promise<object>;
+}
+
+const PAGED = ['cursor', 'limit'];
+
+/** Every command there is. What comes first is taken: `/keys/rotate` is no key. */
+const COMMANDS: readonly Command[] = [
+  {
+    method: 'GET',
+    path: '/members',
+    query: ['q', ...PAGED],
+    run: ({ account }, { query }) => account.listMembers(query.text('q'), query.page()),
+  },
+  { method: 'GET', path: '/members/:id', run: ({ account }, { id }) => account.describeMember(id) },
+  {
+    method: 'POST',
+    path: '/members/:id/revoke',
+    run: ({ account }, { id, decision }) => account.revokeMember(id, decision),
+  },
+  {
+    method: 'POST',
+    path: '/members/:id/suspend',
+    run: ({ account }, { id, decision }) => account.suspendMember(id, decision),
+  },
+  {
+    method: 'POST',
+    path: '/members/:id/resume',
+    run: ({ account }, { id, decision }) => account.resumeMember(id, decision),
+  },
+  {
+    method: 'GET',
+    path: '/clients',
+    query: ['name', 'host', 'kind', ...PAGED],
+    run: ({ account }, { query }) =>
+      account.listClients(
+        { name: query.text('name'), host: query.text('host'), kind: query.oneOf('kind', ['registered', 'document']) },
+        query.page(),
+      ),
+  },
+  { method: 'GET', path: '/clients/:id', run: ({ account }, { id }) => account.describeClient(id) },
+  {
+    method: 'POST',
+    path: '/clients/:id/revoke',
+    run: ({ account }, { id, decision }) => account.revokeClient(id, decision),
+  },
+  {
+    method: 'POST',
+    path: '/clients/:id/disable',
+    run: ({ account }, { id, decision }) => account.disableClient(id, decision),
+  },
+  {
+    method: 'POST',
+    path: '/clients/:id/enable',
+    run: ({ account }, { id, decision }) => account.enableClient(id, decision),
+  },
+  {
+    method: 'POST',
+    path: '/clients/:id/delete',
+    run: ({ account }, { id, decision }) => account.deleteClient(id, decision),
+  },
+  {
+    method: 'GET',
+    path: '/grants',
+    query: ['member', 'client'],
+    run: ({ account }, { query }) => account.listGrants(query.owner()),
+  },
+  {
+    method: 'POST',
+    path: '/grants/:id/revoke',
+    run: ({ account }, { id, decision }) => account.revokeGrant(id, decision),
+  },
+  { method: 'GET', path: '/keys', run: ({ keys }) => keys.list() },
+  {
+    method: 'POST',
+    path: '/keys/rotate',
+    body: ['now'],
+    run: ({ keys }, { body, decision }) => keys.rotate(body.now === true, decision),
+  },
+  {
+    method: 'POST',
+    path: '/keys/import',
+    body: ['key'],
+    run: ({ keys }, { body, decision }) => keys.import(body.key, decision),
+  },
+  {
+    method: 'POST',
+    path: '/keys/:id/remove',
+    run: ({ keys }, { id, decision }) => keys.remove(id, decision),
+  },
+];
+
+/** What a path may begin with that is a command's, or would be. */
+const BELONGS = /^\/(?:members|clients|grants|keys)(?:\/|$)/;
+
+export function createCommands({ controls, identify, onError }: CommandsOptions): Commands {
   const answer = async (request: IncomingMessage, requestId: string): Promise<Answer> => {
-    const [, kind = '', encodedId = '', verb] = PATH.exec(request.url ?? '') ?? [];
-    const name = verb === undefined ? kind : `${kind} ${verb}`;
-    const run = COMMANDS[`${request.method} ${name}`];
-    if (run === undefined) throw notThere(name);
+    const [path = '', search = ''] = (request.url ?? '').split('?', 2);
+    const there = COMMANDS.flatMap((command) => {
+      const id = idIn(path, command.path);
+      return id === undefined ? [] : [{ command, id }];
+    });
+    const found = there.find(({ command }) => command.method === request.method);
+    if (found === undefined) throw notThere(there.map(({ command }) => command.method));
+    const { command, id } = found;
     const body = await readBody(request, BODY_LIMIT);
     const caller = await identify(request, body);
-    const decision = { ...parseDecision(body), ...caller, address: request.socket.remoteAddress, requestId };
-    return json(200, await run(control, parseId(encodedId), decision), { 'cache-control': 'no-store' });
+    const { by, reason, rest } = parseDecision(body, command.body ?? []);
+    const decision = { by, reason, ...caller, address: request.socket.remoteAddress, requestId };
+    const query = readQuery(search, command.query ?? [], { longest: LONGEST_PAGE, usual: PAGE });
+    const done = await command.run(controls, { id: parseId(id), query, body: rest, decision });
+    return json(200, done, { 'cache-control': 'no-store' });
   };
 
   return {
-    takes: (path) => PATH.test(path),
+    takes: (url) => BELONGS.test(url.split('?', 1)[0] ?? ''),
     async handle(request, response) {
       const requestId = randomUUID();
       response.setHeader('x-request-id', requestId);
@@ -67,8 +183,16 @@ export function createCommands({ control, identify, onError }: CommandsOptions):
   };
 }
 
-function notThere(name: string): GatewayError {
-  const allow = ['GET', 'POST'].filter((method) => Object.hasOwn(COMMANDS, `${method} ${name}`)).join(', ');
+/** Out: what stands for `:id`, as it came; '' where nothing does; undefined when the path is another. */
+function idIn(path: string, pattern: string): string | undefined {
+  const [parts, wanted] = [path.split('/'), pattern.split('/')];
+  if (parts.length !== wanted.length) return undefined;
+  const fits = wanted.every((part, at) => (part === ':id' ? parts[at] !== '' : part === parts[at]));
+  return fits ? (parts[wanted.indexOf(':id')] ?? '') : undefined;
+}
+
+function notThere(methods: readonly string[]): GatewayError {
+  const allow = [...new Set(methods)].join(', ');
   return allow === '' ? new GatewayError('not_found') : new GatewayError('method_not_allowed', { headers: { allow } });
 }
 
@@ -85,11 +209,15 @@ function parseId(encoded: string): string {
   return id;
 }
 
-/** In: the body, which may be left out: `{"by":"operator","reason":"refund"}`. Throws `invalid_request`. */
-function parseDecision(body: Buffer): Pick<Decision, 'by' | 'reason'> {
-  if (body.length === 0) return { by: 'backend', reason: undefined };
+/** In: the body, which may be left out: `{"by":"operator","reason":"refund"}`, and what else it may have. Throws `invalid_request`. */
+function parseDecision(
+  body: Buffer,
+  more: readonly string[],
+): Pick<Decision, 'by' | 'reason'> & { readonly rest: Readonly<Record<string, unknown>> } {
+  if (body.length === 0) return { by: 'backend', reason: undefined, rest: {} };
+  const besides = more.length === 0 ? '' : `, and ${more.map((name) => `"${name}"`).join(', ')}`;
   const wrong = new GatewayError('invalid_request', {
-    message: `The body must be left out, or a JSON object with "by" ("backend" or "operator") and "reason" (a text of at most ${LONGEST_REASON} characters), neither of them needed.`,
+    message: `The body must be left out, or a JSON object with "by" ("backend" or "operator") and "reason" (a text of at most ${LONGEST_REASON} characters), neither of them needed${besides}.`,
   });
   let given: unknown;
   try {
@@ -98,9 +226,9 @@ function parseDecision(body: Buffer): Pick<Decision, 'by' | 'reason'> {
     throw wrong;
   }
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrong;
-  const { by = 'backend', reason, ...others } = given as Record<string, unknown>;
+  const { by = 'backend', reason, ...rest } = given as Record<string, unknown>;
   if (by !== 'backend' && by !== 'operator') throw wrong;
   if (reason !== undefined && (typeof reason !== 'string' || reason.length > LONGEST_REASON)) throw wrong;
-  if (Object.keys(others).length > 0) throw wrong;
-  return { by, reason };
+  if (Object.keys(rest).some((name) => !more.includes(name))) throw wrong;
+  return { by, reason, rest };
 }

@@ -1,5 +1,6 @@
 import type Provider from 'oidc-provider';
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import type { ClientBlocks } from '../administration/client-blocks.ts';
 import { judgeClientMetadata } from '../rules/client-metadata.ts';
 import type { RedirectPolicy } from '../rules/redirect-uri.ts';
 import type { ClientDocuments } from './client-documents.ts';
@@ -24,7 +25,7 @@ const RETRY_AFTER = '60';
  * document that is already here. So `allowFetch` finds or refuses, with an error of ours; a refusal in `fetch` would
  * lose its reason.
  */
-export function documentFeature(documents: ClientDocuments | undefined): Feature {
+export function documentFeature(documents: ClientDocuments | undefined, blocks: Pick<ClientBlocks, 'since'>): Feature {
   if (documents === undefined) return { enabled: false };
   return {
     enabled: true,
@@ -33,6 +34,7 @@ export function documentFeature(documents: ClientDocuments | undefined): Feature
     async allowFetch(ctx: KoaContextWithOIDC | undefined, clientId) {
       const route = ctx?.oidc?.route;
       try {
+        if ((await blocks.since(clientId)) !== undefined) throw new DocumentFailure('forbidden', 'is disabled here');
         if (route === undefined) await documents.known(clientId);
         else if (BEGINNINGS.has(route)) await documents.current(clientId);
         else if (route === 'token') await documents.approved(clientId);

@@ -22,6 +22,8 @@ it.each(['revokeMember', 'suspendMember', 'resumeMember'] as const)(
       members: storedMembers(store),
       suspensions: storedSuspensions(store, Date.now),
       store,
+      clock: Date.now,
+      removeClient: async () => {},
       audit: () => {},
     });
     const decision = { by: 'backend', reason: undefined, certificate: undefined, address: undefined } as const;

@@ -1,0 +1,55 @@
+import { GatewayError } from '../../errors.ts';
+import type { GrantsOf } from '../grants.ts';
+import type { PageWanted } from './paging.ts';
+
+/** The query of a command. Every method throws GatewayError `invalid_request`. */
+export interface Query {
+  text(name: string): string | undefined;
+  oneOf<T extends string>(name: string, choices: readonly T[]): T | undefined;
+  page(): PageWanted;
+  /** `member` or `client`: one of them. */
+  owner(): GrantsOf;
+}
+
+const LONGEST = 2048;
+
+/** In: the query as it came, without its question mark, and the parameters that it may have. Throws `invalid_request`. */
+export function readQuery(
+  search: string,
+  known: readonly string[],
+  lengths: { readonly longest: number; readonly usual: number },
+): Query {
+  const given = new URLSearchParams(search);
+  for (const [name, value] of given) {
+    if (!known.includes(name)) throw wrong(`There is no parameter "${name}" here.`);
+    if (given.getAll(name).length > 1) throw wrong(`The parameter "${name}" may be given once.`);
+    if (value.length > LONGEST || /\p{Cc}/u.test(value)) throw wrong(`The parameter "${name}" cannot be read.`);
+  }
+  const text = (name: string) => given.get(name) || undefined;
+
+  return {
+    text,
+    oneOf(name, choices) {
+      const value = text(name);
+      const chosen = choices.find((choice) => choice === value);
+      if (value !== undefined && chosen === undefined) throw wrong(`"${name}" must be ${choices.join(' or ')}.`);
+      return chosen;
+    },
+    page() {
+      const limit = text('limit') ?? String(lengths.usual);
+      if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > lengths.longest)
+        throw wrong(`"limit" must be a number from 1 to ${lengths.longest}.`);
+      return { cursor: text('cursor'), limit: Number(limit) };
+    },
+    owner() {
+      const [member, client] = [text('member'), text('client')];
+      if (member !== undefined && client === undefined) return { member };
+      if (client !== undefined && member === undefined) return { client };
+      throw wrong('Say whose grants: ?member=ID or ?client=ID.');
+    },
+  };
+}
+
+function wrong(message: string): GatewayError {
+  return new GatewayError('invalid_request', { message });
+}

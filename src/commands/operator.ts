@@ -1,0 +1,90 @@
+import type { Command } from 'commander';
+import { type AdminClient, adminClient, type GateFlags } from './admin-client.ts';
+import { CommandFailure, EXIT } from './failure.ts';
+import { gateOptions } from './gate-options.ts';
+import { tableOf } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface OperatorFlags extends GateFlags {
+  readonly json: boolean;
+  readonly reason?: string;
+  readonly yes: boolean;
+}
+
+/** The options of a command that asks the gate something. */
+export function asking(command: Command): Command {
+  return gateOptions(command).option('--json', 'print the answer as JSON', false);
+}
+
+/** The options of a command that changes something. */
+export function changing(command: Command): Command {
+  return asking(command)
+    .option('--reason <text>', 'why, for the audit log')
+    .option('--yes', 'do it without asking; without a terminal nothing is asked anyway', false);
+}
+
+/** Prints an answer: JSON as the gate gave it, or what a person reads. */
+export function answer(
+  terminal: Terminal,
+  { json }: Pick<OperatorFlags, 'json'>,
+  told: unknown,
+  text: () => string,
+): void {
+  terminal.print(json ? `${JSON.stringify(told, undefined, 2)}\n` : text());
+}
+
+export function table(
+  terminal: Terminal,
+  headings: readonly string[],
+  rows: readonly (readonly (string | undefined)[])[],
+): string {
+  return tableOf(headings, rows, { colour: terminal.colour() });
+}
+
+/** Asks before what cannot be taken back. Throws CommandFailure when the answer is no. */
+export async function agreed(terminal: Terminal, { yes }: Pick<OperatorFlags, 'yes'>, question: string): Promise<void> {
+  if (yes || !terminal.interactive || (await terminal.confirm(question, false))) return;
+  throw new CommandFailure('Nothing was done.', { code: EXIT.unanswered });
+}
+
+/** Gives a command that changes something, with who decided and why. */
+export async function change(
+  gate: AdminClient,
+  path: string,
+  { reason }: Pick<OperatorFlags, 'reason'>,
+  more: object = {},
+): Promise<unknown> {
+  return gate.command('POST', path, { by: 'operator', ...(reason === undefined ? {} : { reason }), ...more });
+}
+
+/** Out: every page of a list, one after the other, with a word of how far it is. */
+export async function everyPage<T>(
+  terminal: Terminal,
+  flags: GateFlags,
+  path: string,
+  query: Readonly<Record<string, string | undefined>>,
+  name: string,
+): Promise<readonly T[]> {
+  const { progressOf } = await import('./progress.ts');
+  const gate = await adminClient(flags, terminal.environment);
+  const progress = progressOf(terminal, `Reading ${name}`);
+  const found: T[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const given = Object.entries({ ...query, cursor, limit: '200' }).filter(([, value]) => value !== undefined);
+    const page = (await gate.command('GET', `${path}?${new URLSearchParams(given as [string, string][])}`)) as Record<
+      string,
+      unknown
+    >;
+    found.push(...(page[name] as T[]));
+    cursor = page.next as string | undefined;
+    progress.at(found.length);
+    if (cursor === undefined) break;
+  }
+  progress.done();
+  return found;
+}
+
+/** A day and a time as a person reads it. */
+export function when(iso: string | undefined): string {
+  return iso === undefined ? '' : iso.replace('T', ' ').replace(/:\d\d(\.\d+)?Z$/, ' UTC');
+}

@@ -1,0 +1,53 @@
+import type { Terminal } from './terminal.ts';
+
+export interface Progress {
+  /** So many are done, of so many where that is known. */
+  at(done: number, total?: number): void;
+  /** It is over: the bar goes, and the line says how it ended. */
+  done(line?: string): void;
+}
+
+/** Milliseconds between two drawings, and between two lines where nothing can be drawn over. */
+const DRAWN = 100;
+const TOLD = 5000;
+
+/**
+ * Shows on standard error how far a long work is: a bar on a terminal, a line now and then elsewhere, and nothing for
+ * what is over at once.
+ */
+export function progressOf(
+  { progress }: Pick<Terminal, 'progress'>,
+  what: string,
+  clock = performance.now.bind(performance),
+): Progress {
+  const { live, width, write } = progress;
+  let last = clock();
+  let drawn = false;
+
+  const draw = (done: number, total: number | undefined) => {
+    const count = total === undefined ? `${done}` : `${Math.min(done, total)}/${total}`;
+    const room = Math.min(30, width - what.length - count.length - 12);
+    const share = total === undefined || total === 0 ? 0 : Math.min(1, done / total);
+    const full = Math.round(share * room);
+    const bar =
+      total === undefined || room < 5
+        ? ''
+        : ` [${'#'.repeat(full)}${'-'.repeat(room - full)}] ${Math.floor(share * 100)}%`;
+    write(`\r\u001b[2K${what}${bar} ${count}`);
+    drawn = true;
+  };
+
+  return {
+    at(done, total) {
+      const now = clock();
+      if (now - last < (live ? DRAWN : TOLD)) return;
+      last = now;
+      if (live) draw(done, total);
+      else write(`${what}: ${done}${total === undefined ? '' : ` of ${total}`}\n`);
+    },
+    done(line) {
+      if (drawn) write('\r\u001b[2K');
+      if (line !== undefined) write(`${line}\n`);
+    },
+  };
+}
