@@ -73,6 +73,11 @@ const COMMANDS: readonly Entry[] = [
     load: () => import('./commands/account.ts'),
   },
   {
+    name: 'events',
+    description: 'what the backend is told: try it, list what waits, send it now',
+    load: () => import('./commands/events.ts'),
+  },
+  {
     name: 'backup',
     description: 'copy the store to a new file, while the gate runs too',
     load: () => import('./commands/backup.ts'),

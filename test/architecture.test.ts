@@ -45,6 +45,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'doctor',
     'setup',
     'demo',
+    'events',
     'gateway.ts',
     'watch/follow.ts',
     'interfaces.ts',

@@ -38,12 +38,7 @@ export const events = z.strictObject({
     .default([...EVENT_TYPES])
     .meta({ description: 'Which events are sent; left out, all.' }),
   maxAge: duration
-    .pipe(
-      z
-        .number()
-        .min(60, 'must be at least 1m')
-        .max(30 * 86_400, 'must be at most 30d'),
-    )
+    .refine((seconds) => seconds >= 60 && seconds <= 30 * 86_400, 'must be from 1m to 30d')
     .prefault('3d')
     .meta({ description: 'How long an event is tried again before it is given up, which the log tells.' }),
   maxPending: z.int().min(100).max(100_000).default(10_000).meta({

@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type App, authorizationRequest, bearer, registerApp, revoke } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
 import { COMMAND_SECRET, command } from '../support/commands.ts';
@@ -12,6 +15,7 @@ import {
 import { OLU, reachConsent, SAM, signIn } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
+const SCHEMA = JSON.parse(readFileSync(new URL('../../schema/events.schema.json', import.meta.url), 'utf8'));
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const SCOPES = ['openid', 'profile', 'email', 'account:read', 'courses:read'];
 
@@ -19,10 +23,13 @@ describe('the backend', () => {
   let receiver: EventReceiver;
   let world: World;
   let app: App;
+  /** Milliseconds that the gate's clock is before ours. */
+  let ahead = 0;
   beforeAll(async () => {
     receiver = await startEventReceiver();
     world = await startWorld({
       profile: 'A',
+      clock: () => Date.now() + ahead,
       environment: { COMMAND_SECRET, EVENTS_SECRET },
       overrides: {
         upstreams: { hooks: { url: receiver.upstream.url } },
@@ -203,5 +210,100 @@ describe('the backend', () => {
     expect(all).not.toContain('student@example.com');
     const ids = receiver.receipts.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('is told once a minute what its apps were refused, and not of what every app asks first', async () => {
+    const { access_token } = await connect(app, { ticked: ['courses:read'] });
+    const ask = (token?: string) =>
+      fetch(`${world.origin}/account/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(token === undefined ? {} : bearer(token)) },
+        body: '{"query":"{ viewer { id } }"}',
+      });
+    for (let times = 0; times < 3; times += 1) expect((await ask(access_token)).status).toBe(403);
+    for (let times = 0; times < 2; times += 1) expect((await ask('unknown')).status).toBe(401);
+    expect((await ask()).status).toBe(401);
+    ahead += 60_000;
+    const [lacking] = await told('access.refused');
+    expect(lacking?.data).toEqual({
+      reason: 'insufficient_scope',
+      count: 3,
+      first_at: expect.stringMatching(TIME),
+      last_at: expect.stringMatching(TIME),
+      client: client(),
+      member,
+      grant_id: (await told('grant.created'))[0]?.data.grant_id,
+    });
+    const others = (await receiver.has('access.refused', (events) => events.length > 1)).filter((one) => !ofApp(one));
+    expect(others.map(({ data }) => data)).toEqual([
+      {
+        reason: 'invalid_token',
+        count: 2,
+        first_at: expect.stringMatching(TIME),
+        last_at: expect.stringMatching(TIME),
+      },
+    ]);
+  });
+
+  it('is told what the schema says, of every type there is', async () => {
+    const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false });
+    formats.default(ajv);
+    const valid = ajv.compile(SCHEMA);
+    const types = new Set(receiver.receipts.map(({ event }) => event.type));
+    expect([...types].toSorted()).toEqual([
+      'access.refused',
+      'client.deleted',
+      'client.registered',
+      'client.updated',
+      'consent.denied',
+      'consent.given',
+      'grant.created',
+      'grant.revoked',
+    ]);
+    for (const { event } of receiver.receipts)
+      expect([valid(event), valid.errors], JSON.stringify(event)).toEqual([true, null]);
+    const [created] = receiver.of('grant.created');
+    for (const data of [{}, { ...created?.data, token: 'x' }, { ...created?.data, member: 'm-1001' }])
+      expect(valid({ ...created, data })).toBe(false);
+    expect(valid({ ...created, type: 'grant.renewed' })).toBe(false);
+  });
+
+  it('leaves the operator with what waits, at the admin listener and in the metrics', async () => {
+    receiver.answers((_request, response) => void response.writeHead(500).end());
+    await connect(app);
+    await told('consent.given');
+    const state = await vi.waitFor(async () => {
+      const answer = await fetch(`${world.admin}/events`);
+      const found = (await answer.json()) as { pending: { grant: number }; events: { attempts: number }[] };
+      if (!found.events.some(({ attempts }) => attempts > 0)) throw new Error(JSON.stringify(found));
+      return found;
+    }, 20_000);
+    expect(state).toMatchObject({ upstream: 'hooks', path: '/coursegate/events' });
+    expect(JSON.stringify(state)).not.toContain('m-1001');
+    const metric = async (line: RegExp) => line.test(await (await fetch(`${world.admin}/metrics`)).text());
+    expect(await metric(/^coursegate_events_failed_total\{reason="500"\} [1-9]/m)).toBe(true);
+    expect(await metric(/^coursegate_events_delivered_total\{type="grant.created"\} [1-9]/m)).toBe(true);
+    await vi.waitFor(async () => {
+      if (!(await metric(/^coursegate_events_pending\{class="grant"\} [1-9]/m))) throw new Error('nothing waits');
+    }, 20_000);
+    receiver.answers(undefined);
+    const retried = await fetch(`${world.admin}/events/retry`, { method: 'POST' });
+    expect((await retried.json()) as object).toEqual({ pending: expect.any(Number) });
+    await told('grant.created');
+    expect((await fetch(`${world.admin}/events/retry`)).status).toBe(405);
+    expect((await fetch(`${world.admin}/events`, { headers: { origin: 'https://evil.example' } })).status).toBe(403);
+  });
+});
+
+describe('a gate without `events`', () => {
+  it('writes nothing down, and says so', async () => {
+    const world = await startWorld({ profile: 'B' });
+    try {
+      await connect(await registerApp(world.origin));
+      expect((await fetch(`${world.admin}/events`)).status).toBe(404);
+      expect((await fetch(`${world.admin}/events/retry`, { method: 'POST' })).status).toBe(404);
+    } finally {
+      await world.close();
+    }
   });
 });
