@@ -17,11 +17,22 @@ const block = (language: string, text: string, ...markers: string[]): Block => (
 const judge = async (language: string, text: string, ...markers: string[]) =>
   RULES[language]?.check(block(language, text, ...markers));
 
+/** A configuration that loads, behind a proxy that it does not name. */
+const WHOLE = `profile: A
+origin: https://school.example
+store: { kind: memory }
+upstreams: { school: { url: http://127.0.0.1:4000 } }
+login: { kind: session, upstream: school, whoami: { path: /api/me }, loginUrl: https://school.example/login, cookies: [a] }
+routes:
+  - { match: "GET /x", upstream: school, scopes: [courses:read] }
+`;
+
 describe('a block that is wrong', () => {
   it.each([
     ['yaml', 'listen: { prt: 8080 }', /listen\.prt|did you mean "port"/],
     ['yaml', 'routes:\n  - { match: "GET /x", upstream: school, scopes: [course:read] }', /no scope "course:read"/],
     ['yaml', 'login: { kind: sesion }', /kind/],
+    ['yaml', `version: 1\n${WHOLE}`, /warning: listen.trustedProxies/],
     ['yaml', 'lisen: { port: 8080 }', /neither a configuration of coursegate/],
     ['yaml', 'members:\n  - { id: 1, password: plain }', /password/],
     ['yaml', 'apiVersion: v1\nmetadata: { name: x }', /needs its `kind`/],

@@ -90,6 +90,10 @@ async function checkConfiguration(block: Block, tree: Tree): Promise<void> {
       overrides: { upstreams: { ...upstreamsFor(merged), ...('account' in tree ? ACCOUNT_UPSTREAMS : {}) } },
     });
     await checkInterfaces(loaded);
+    // A part lacks what it would be warned of; a whole configuration is one that readers copy.
+    if ('version' in tree && loaded.warnings.length > 0) {
+      throw new Error(loaded.warnings.map(({ path, message }) => `warning: ${path}: ${message}`).join('\n'));
+    }
   } finally {
     rmSync(folder, { recursive: true });
   }
