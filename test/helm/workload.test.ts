@@ -101,14 +101,45 @@ describe.skipIf(!toolsPresent())('a Deployment of the chart', () => {
     expect([own.kind, own.url, own.masterName]).toEqual(['redis', undefined, 'mymaster']);
   });
 
-  it('is not restarted for a changed configuration, unless that is asked for', async () => {
-    const checksum = async (...more: readonly string[]) =>
-      only(await render('profile-a.yaml', ...more), 'Deployment').spec.template.metadata.annotations['checksum/config'];
-    expect(await checksum()).toBeUndefined();
-    const [before, same] = [await checksum('--set', 'reload=false'), await checksum('--set', 'reload=false')];
+  it('is restarted for what the gate takes at its start only, and for nothing else', async () => {
+    const pods = async (...more: readonly string[]) =>
+      only(await render('profile-a.yaml', ...more), 'Deployment').spec.template.metadata.annotations;
+    const before = await pods();
+    expect(before['checksum/taken-at-start']).toMatch(/^[0-9a-f]{64}$/);
+    for (const taken of [
+      'name=Another',
+      'tokens.access=5m',
+      'listen.drain.grace=10s',
+      'listen.forwardingField=Forwarded',
+    ]) {
+      expect(await pods('--set', `config.${taken}`)).toEqual(before);
+    }
+    for (const kept of [
+      'origin=https://other.example',
+      'profile=B',
+      'listen.stall=30s',
+      'listen.admin.port=9999',
+      'store.kind=memory',
+      'secret.env=OTHER',
+      'limits.headers=32KiB',
+    ]) {
+      expect(await pods('--set', `config.${kept}`), kept).not.toEqual(before);
+    }
+    const tls = { cert: 'a.pem', key: 'a.key', clientCa: 'ca.pem' };
+    expect(await pods('--set-json', `config.admin.mtls=${JSON.stringify(tls)}`)).not.toEqual(before);
+  });
+
+  it('is restarted for every change where that is asked for, and the gate then waits for it', async () => {
+    const changed = async (...more: readonly string[]) => {
+      const rendered = await render('profile-a.yaml', '--set', 'reload=false', ...more);
+      expect(configurationOf(rendered).reload).toEqual({ watch: false });
+      return only(rendered, 'Deployment').spec.template.metadata.annotations['checksum/config'];
+    };
+    const before = await changed();
     expect(before).toMatch(/^[0-9a-f]{64}$/);
-    expect(same).toBe(before);
-    expect(await checksum('--set', 'reload=false,config.name=Another')).not.toBe(before);
+    expect(await changed()).toBe(before);
+    expect(await changed('--set', 'config.name=Another')).not.toBe(before);
+    expect(configurationOf(await render('profile-a.yaml')).reload).toBeUndefined();
   });
 
   it('leaves Node three quarters of the memory, unless its options are given', async () => {

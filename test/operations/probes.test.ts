@@ -31,6 +31,7 @@ describe('the listener for probes', () => {
 
   it.each([
     ['POST', '/keys/rotate'],
+    ['GET', '/keys/rotate'],
     ['POST', '/readyz'],
     ['GET', '/observed'],
     ['GET', '/graphiql'],

@@ -53,7 +53,8 @@ export const chartValues = z
         'Files beside the configuration: tools, GraphQL schemas, a logo. `config` names them without a folder.',
     }),
     reload: z.boolean().meta({
-      description: 'A changed configuration is taken by the gate that runs. `false`: the pods are restarted.',
+      description:
+        'A changed configuration is taken by the gate that runs, as far as it can be. `false`: the pods are restarted.',
     }),
     secret: z
       .strictObject({

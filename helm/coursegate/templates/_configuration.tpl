@@ -48,6 +48,9 @@ A store and a secret are never mixed with ours: theirs or ours.
 {{- if and .Values.secret.existingSecret (not (hasKey $given "secret")) -}}
 {{- $_ := set $filled "secret" (dict "env" "COURSEGATE_SECRET") -}}
 {{- end -}}
+{{- if and (not .Values.reload) (not (hasKey $given "reload")) -}}
+{{- $_ := set $filled "reload" (dict "watch" false) -}}
+{{- end -}}
 {{- $all := merge $filled (deepCopy (omit $given "listen" "version")) -}}
 {{- $_ := set $all "listen" (mustMergeOverwrite $listen (deepCopy (default (dict) $given.listen))) -}}
 {{- toYaml $all -}}
@@ -64,4 +67,14 @@ A store and a secret are never mixed with ours: theirs or ours.
 {{- else -}}
 {{- $gate -}}
 {{- end -}}
+{{- end -}}
+
+{{- /* What the gate takes at its start only: when this changes, the pods are restarted, since a reload would be refused. */ -}}
+{{- define "coursegate.takenAtStart" -}}
+{{- $all := include "coursegate.configuration" . | fromYaml -}}
+{{- $kept := pick $all "profile" "origin" "store" "secret" -}}
+{{- $_ := set $kept "listen" (omit $all.listen "drain" "forwardingField") -}}
+{{- $_ := set $kept "headers" (dig "limits" "headers" "" $all) -}}
+{{- $_ := set $kept "tls" (hasKey (dig "admin" (dict) $all) "mtls") -}}
+{{- toYaml $kept -}}
 {{- end -}}
