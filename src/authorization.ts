@@ -43,7 +43,8 @@ export interface AuthorizationParts {
 export async function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Promise<Authorization> {
   const { config } = loaded;
   const { origin } = config;
-  const { store, secret, counters, keyring, usage, revocations, metrics, audit, unused, clock, log } = parts.foundation;
+  const { store, secret, counters, places, keyring, usage, revocations, metrics, audit, unused, clock, log } =
+    parts.foundation;
   const { share } = parts;
   const { call, sessions } = parts.lanes;
   const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
@@ -66,9 +67,8 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     clock,
     pages,
     secret,
-    counters,
+    places,
     audit,
-    share,
     signedIn,
   });
 

@@ -1,7 +1,8 @@
-import { createHmac } from 'node:crypto';
 import { createUsage, type Usage } from './authorization-server/connected-apps/usage.ts';
 import { type Keyring, openKeyring } from './authorization-server/keyring.ts';
+import type { Seat } from './cluster/seat.ts';
 import type { LoadedConfig } from './config/load.ts';
+import { configFingerprint } from './config-fingerprint.ts';
 import { type HandedDown, handedDown } from './handed-down.ts';
 import { type Audit, createAudit } from './operations/audit.ts';
 import { createDenials } from './operations/denials.ts';
@@ -13,12 +14,11 @@ import { createReloads, type Reloads } from './operations/reloads.ts';
 import { type UnusedTokens, unusedTokens } from './operations/unused-tokens.ts';
 import { createRevocations, type Revocations } from './revocations.ts';
 import { type OpenedStore, openStore } from './storage/open.ts';
-import { deriveKey } from './storage/seal.ts';
 import { bytesOf } from './storage/sqlite-size.ts';
 import { type Clock, unixSeconds } from './storage/store.ts';
 
 /** What lives as long as the process, whatever the configuration says meanwhile: all that remembers or is counted. */
-export interface Foundation extends Pick<OpenedStore, 'store' | 'secret' | 'counters' | 'probe'> {
+export interface Foundation extends Pick<OpenedStore, 'store' | 'secret' | 'counters' | 'places' | 'probe'> {
   readonly clock: Clock;
   readonly log: Log;
   readonly keyring: Keyring;
@@ -53,6 +53,8 @@ export interface FoundationOptions {
   readonly upstreams: MetricsOptions['upstreams'];
   /** What waits to be told to the backend, for the metrics. */
   readonly events: MetricsOptions['events'];
+  /** What it shares with other workers; undefined: it is the only process. */
+  readonly seat: Seat | undefined;
 }
 
 const NOBODY = {
@@ -65,11 +67,11 @@ const NOBODY = {
 
 /** Throws what keeps the gate from starting, such as a store that cannot be used; then nothing is left open. */
 export async function openFoundation(options: FoundationOptions): Promise<Foundation> {
-  const { loaded, log, clock, accessDescriptor, keyLifetime, upstreams, events } = options;
+  const { loaded, log, clock, accessDescriptor, keyLifetime, upstreams, events, seat } = options;
   const { config } = loaded;
-  const { check, bus, ...opened } = await openStore(config.store, loaded, clock, (kind, err) =>
-    log.error({ kind, err }, 'an entry of the store is damaged, and counts as absent'),
-  );
+  const onDamaged = (kind: string, err: unknown) =>
+    log.error({ kind, err }, 'an entry of the store is damaged, and counts as absent');
+  const { check, bus, ...opened } = await openStore(config.store, loaded, clock, onDamaged, seat?.storage);
   const accessLines =
     accessDescriptor === undefined
       ? undefined
@@ -83,7 +85,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
     unused: () => ({ connections: unused.connections(), apps: unused.apps() }),
   });
   const store = observedStore(opened.store, metrics);
-  const unused = unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });
+  const unused = seat?.unused ?? unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });
   const written = createAudit(log, clock);
   const usage = createUsage(store, clock);
   const audit: Audit = (event) => {
@@ -92,9 +94,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
     metrics.heard(event);
   };
   const due = (keyId: string) => audit({ ...NOBODY, action: 'keys_rotated', keyId, reason: 'due' });
-  const fingerprintKey = deriveKey(opened.secret, 'config-fingerprint');
-  const fingerprint = ({ sources }: LoadedConfig) =>
-    sources.fingerprint((digest) => createHmac('sha256', fingerprintKey).update(digest).digest('hex').slice(0, 16));
+  const fingerprint = configFingerprint(opened.secret);
   const reloads = createReloads({ log, audit, clock, fingerprint: fingerprint(loaded) });
 
   const close = async (): Promise<void> => {

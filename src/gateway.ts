@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNetwork, INTERNET } from './authorization-server/client-documents/network.ts';
+import type { Seat } from './cluster/seat.ts';
 import type { LoadedConfig } from './config/load.ts';
 import type { Dispatch } from './dispatch.ts';
 import { openFoundation } from './foundation.ts';
@@ -25,6 +26,8 @@ export interface GatewayOptions {
   readonly documentNetwork?: DocumentNetwork;
   /** What answers at /mcp, when it is not the configured tools. */
   readonly mcpServer?: ServerFactory;
+  /** When it is one of several workers: what it shares with the others. */
+  readonly seat?: Seat;
 }
 
 export interface Gateway {
@@ -44,7 +47,7 @@ export interface Gateway {
 
 /** Builds every part from the configuration and listens. Throws what keeps it from starting; then nothing is left open. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { loaded, log, clock, documentNetwork = INTERNET, mcpServer, accessDescriptor } = options;
+  const { loaded, log, clock, documentNetwork = INTERNET, mcpServer, accessDescriptor, seat } = options;
   await checkDriver(loaded);
   let draining = false;
   const foundation = await openFoundation({
@@ -55,6 +58,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     keyLifetime: () => current().loaded.config.keys.rotate,
     upstreams: () => generations.upstreams(),
     events: () => current().events.waiting(),
+    seat,
   });
   const { store, usage, unused, revocations } = foundation;
   // Whichever generation gives them, and for as long as they last.
@@ -70,6 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     documentNetwork,
     mcpServer,
     draining: () => draining,
+    seat,
   });
   const { current } = generations;
 
@@ -90,6 +95,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       usage,
       unused,
       draining: () => draining,
+      sweeps: seat?.sweeps ?? (() => true),
       log,
     });
 

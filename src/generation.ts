@@ -5,6 +5,7 @@ import { openAuthorization } from './authorization.ts';
 import type { AuthorizationServer } from './authorization-server/authorization-server.ts';
 import type { DocumentNetwork } from './authorization-server/client-documents/network.ts';
 import { endConnection } from './authorization-server/end-connection.ts';
+import type { Seat } from './cluster/seat.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
 import { openDoors } from './doors.ts';
@@ -67,6 +68,9 @@ export interface GenerationParts {
   readonly documentNetwork: DocumentNetwork;
   /** What answers at /mcp; undefined: the configured tools. */
   readonly mcpServer: ServerFactory | undefined;
+
+  /** What it shares with other workers; undefined: it is the only process. */
+  readonly seat: Seat | undefined;
 }
 
 /** Milliseconds that what was ended has until everything is let go of. */
@@ -173,7 +177,15 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
       }),
       errorPage: pages.fail,
     });
-    const admin = openAdmin(loaded, { foundation, server, events, observer, interfaces, draining: parts.draining });
+    const admin = openAdmin(loaded, {
+      foundation,
+      server,
+      events,
+      observer,
+      interfaces,
+      draining: parts.draining,
+      seat: parts.seat,
+    });
 
     return {
       loaded,

@@ -33,6 +33,9 @@ export interface Listeners {
   drain(seconds: number): Promise<void>;
 }
 
+/** Seconds that an answer of the admin listener may still take when all others are given. */
+const ADMIN_GRACE = 1;
+
 /**
  * The listeners: the public one, the admin one beside it, and one for probes where the configuration asks for it.
  * Throws Node's error (EADDRINUSE, EACCES, with the port); then none listens.
@@ -116,7 +119,7 @@ export async function openListeners(
     announceDrain: publicDrain.announce,
     async drain(seconds) {
       await publicDrain.finish(seconds);
-      await Promise.all(otherDrains.map((drain) => drain.finish(0)));
+      await Promise.all(otherDrains.map((drain) => drain.finish(Math.min(seconds, ADMIN_GRACE))));
     },
   };
 }

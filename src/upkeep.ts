@@ -21,16 +21,18 @@ export interface UpkeepOptions {
   readonly unused: Pick<UnusedTokens, 'judge'>;
   /** Whether the gate is on its way out: a sweep then ends early. */
   readonly draining: () => boolean;
+  /** Whether the store is swept here, and not by another worker. */
+  readonly sweeps: () => boolean;
   readonly log: Log;
 }
 
 /** What is done now and then, each by itself and never twice at once. Out: what stops it. */
-export function startUpkeep({ store, server, usage, unused, draining, log }: UpkeepOptions): () => void {
+export function startUpkeep({ store, server, usage, unused, draining, sweeps, log }: UpkeepOptions): () => void {
   const every = (milliseconds: number, work: () => Promise<unknown>, failed: string) => {
     const turn = oneAtATime(work, failed, log);
     return { turn, timer: setInterval(turn, milliseconds).unref() };
   };
-  const sweep = every(SWEEP_EVERY, () => sweepAll(store, draining), 'the store could not be swept');
+  const sweep = every(SWEEP_EVERY, async () => sweeps() && sweepAll(store, draining), 'the store could not be swept');
   // At the start too: a gate that is restarted more often than it sweeps would only ever grow.
   sweep.turn();
   const chores = [

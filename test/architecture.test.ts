@@ -32,6 +32,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Reads the configuration again when its files change.
   watch: ['config'],
   demo: ['config', 'connect', 'storage', 'operations', 'gateway.ts'],
+  // The gate as several processes: the primary runs none of it, and a worker all of it.
+  cluster: [
+    'config',
+    'config-fingerprint.ts',
+    'storage',
+    'operations',
+    'gateway.ts',
+    'interfaces.ts',
+    'login/database/check-driver.ts',
+  ],
   // What is typed: it starts the work of any room, and no room knows of it.
   commands: [
     'config',
@@ -46,6 +56,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'setup',
     'demo',
     'events',
+    'cluster',
     'gateway.ts',
     'watch/follow.ts',
     'interfaces.ts',
@@ -87,7 +98,13 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   re2js: ['config/pattern.ts'],
   zod: ['config'],
   pino: ['operations/log.ts'],
-  'prom-client': ['operations/metrics.ts', 'operations/part-metrics.ts', 'operations/reload-metrics.ts'],
+  'prom-client': [
+    'operations/metrics.ts',
+    'operations/reload-metrics.ts',
+    'operations/metrics-sum.ts',
+    'operations/part-metrics.ts',
+    'operations/worker-metrics.ts',
+  ],
   '@modelcontextprotocol/server': ['mcp'],
   'lru-cache': [
     'resource-server/cache.ts',

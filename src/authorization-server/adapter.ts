@@ -19,8 +19,8 @@ const ACCESS_MODELS = new Set(['AccessToken', 'RefreshToken', 'Grant', 'Client']
 export interface AdapterOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** Called after anything was revoked: the one place that sees every revocation, whoever asked for it. */
-  readonly onRevoked: () => void;
+  /** Called after anything was revoked, and waited for: the one place that sees every revocation, whoever asked for it. */
+  readonly onRevoked: () => void | Promise<void>;
   /** Seconds a member may take between an authorization request and its answer. */
   readonly interactionTtl: number;
   /** Seconds that a registered client is kept which no member has connected yet. */
@@ -65,7 +65,7 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
     const unit = currentUnitOfWork();
     if (unit !== undefined) return unit.remove(mutation, after);
     await store.commit([mutation]);
-    after?.();
+    await after?.();
   };
 
   return (model) => ({

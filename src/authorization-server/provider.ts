@@ -62,7 +62,7 @@ export interface ProviderOptions {
   readonly redirects: RedirectPolicy;
   readonly clock: Clock;
   readonly suspensions: Suspensions;
-  readonly onRevoked: () => void;
+  readonly onRevoked: () => void | Promise<void>;
   /** Shows a person what went wrong with an authorization request that cannot be redirected. */
   readonly renderErrorPage: (ctx: KoaContextWithOIDC, error: string, description: string) => void;
   readonly onServerError: (error: Error) => void;

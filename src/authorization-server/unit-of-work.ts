@@ -17,7 +17,7 @@ export class UnitOfWork {
   readonly #used = new Set<string>();
   #usedBefore = false;
   readonly #removals: Mutation[] = [];
-  readonly #afterRemoval = new Set<() => void>();
+  readonly #afterRemoval = new Set<() => unknown>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -45,8 +45,8 @@ export class UnitOfWork {
     if (this.#used.has(`${kind}\0${id}`)) this.#usedBefore = true;
   }
 
-  /** In: a deletion, or what is written with one; and what to do once it is done. */
-  remove(mutation: Mutation, after?: () => void): void {
+  /** In: a deletion, or what is written with one; and what to do once it is done, before the answer is written. */
+  remove(mutation: Mutation, after?: () => unknown): void {
     this.#removals.push(mutation);
     if (after !== undefined) this.#afterRemoval.add(after);
   }
@@ -54,7 +54,7 @@ export class UnitOfWork {
   async commitRemovals(): Promise<void> {
     if (this.#removals.length === 0) return;
     await this.#store.commit(this.#removals);
-    for (const after of this.#afterRemoval) after();
+    await Promise.all([...this.#afterRemoval].map((after) => after()));
   }
 
   /** Out: false when another request consumed the same code or refresh token first; then nothing was written. */

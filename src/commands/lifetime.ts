@@ -17,9 +17,14 @@ export function untilSignal(close: () => Promise<void>, tell: (line: string) => 
   }
 }
 
-/** Does the work at each SIGHUP, which would end the process otherwise. It never rejects. */
-export function onHangUp(work: () => Promise<void>): void {
-  process.on('SIGHUP', () => void work());
+/** Ends the process now. */
+export function leave(code: number): never {
+  process.exit(code);
+}
+
+/** Does something whenever this signal comes, instead of what it does by itself. */
+export function onSignal(signal: NodeJS.Signals, act: () => void): void {
+  process.on(signal, act);
 }
 
 /**

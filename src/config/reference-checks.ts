@@ -30,6 +30,7 @@ export function checkReferences(tree: Tree): readonly Finding[] {
     ...headerOfStrangers(tree),
     ...samePort(tree),
     ...sharedStoreWithoutSecret(tree),
+    ...workersWithoutSharedStore(tree),
   ];
 }
 
@@ -88,5 +89,11 @@ function samePort(tree: Tree): readonly Finding[] {
 function sharedStoreWithoutSecret(tree: Tree): readonly Finding[] {
   if (valueAt(tree, ['store', 'kind']) !== 'redis' || tree.secret !== undefined) return [];
   const message = 'a redis store needs `secret`, the same for every replica, such as { env: COURSEGATE_SECRET }';
+  return [{ path: ['store', 'kind'], at: 'value', message }];
+}
+
+function workersWithoutSharedStore(tree: Tree): readonly Finding[] {
+  if (tree.cluster === undefined || valueAt(tree, ['store', 'kind']) !== 'memory') return [];
+  const message = 'is in the memory of one process, and no worker of `cluster` would know of another: sqlite or redis';
   return [{ path: ['store', 'kind'], at: 'value', message }];
 }

@@ -4,6 +4,7 @@ import { isForbiddenScheme } from '../oauth/forbidden-scheme.ts';
 import { isScopeToken } from '../oauth/scope.ts';
 import { account } from './account.ts';
 import { admin } from './admin.ts';
+import { cluster } from './cluster.ts';
 import { enforcement } from './enforcement.ts';
 import { events } from './events.ts';
 import { limits, routeLimits } from './limits.ts';
@@ -314,6 +315,10 @@ export const configSchema = z.strictObject({
   store: store.meta({
     description:
       'Where grants, tokens and apps are kept: sqlite (one file, one machine), redis (for several replicas), memory (gone with the process).',
+  }),
+  cluster: cluster.optional().meta({
+    description:
+      'Several processes behind the one port, on one machine and one store, looked after by one more (docs/scaling.md). Left out, one process does all.',
   }),
   secret: secretReference.optional().meta({
     description:

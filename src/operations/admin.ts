@@ -3,13 +3,12 @@ import { writeAnswer } from '../http/answer.ts';
 import { GRAPHIQL_PATHS, graphiqlFile } from './graphiql/graphiql.ts';
 import type { GraphiqlOptions } from './graphiql/page.ts';
 import { type Health, type HealthChecks, healthLines } from './health.ts';
-import type { Observer } from './observe/observer.ts';
 
 export interface AdminOptions {
   readonly health: HealthChecks;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** Undefined: the routes are enforced, and nothing is watched. */
-  readonly observer: Pick<Observer, 'yaml' | 'json'> | undefined;
+  readonly observer: Proposal | undefined;
   /** What waits to be told to the backend, and to have it sent at once. */
   readonly events: {
     /** Undefined: the backend is told of nothing. */
@@ -24,6 +23,12 @@ export interface AdminOptions {
     takes(path: string): boolean;
     handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
   };
+}
+
+/** What observe mode proposes, and what it counted. */
+export interface Proposal {
+  yaml(): string | Promise<string>;
+  json(): object | Promise<object>;
 }
 
 interface Said {
@@ -61,7 +66,7 @@ export function adminHandler(options: AdminOptions) {
     '/observed': { methods: ['GET', 'HEAD'], say: async () => observed(YAML, (observer) => observer.yaml()) },
     '/observed.json': {
       methods: ['GET', 'HEAD'],
-      say: async () => observed(JSON_TYPE, (observer) => JSON.stringify(observer.json(), undefined, 2)),
+      say: async () => observed(JSON_TYPE, async (observer) => JSON.stringify(await observer.json(), undefined, 2)),
     },
     '/events': {
       methods: ['GET', 'HEAD'],
@@ -86,9 +91,9 @@ export function adminHandler(options: AdminOptions) {
     ),
   };
 
-  function observed(contentType: string, text: (observer: Pick<Observer, 'yaml' | 'json'>) => string): Said {
+  async function observed(contentType: string, text: (observer: Proposal) => string | Promise<string>): Promise<Said> {
     if (options.observer === undefined) return { status: 404, text: 'not in observe mode: nothing is watched' };
-    return { status: 200, contentType, text: text(options.observer) };
+    return { status: 200, contentType, text: await text(options.observer) };
   }
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -1,8 +1,8 @@
 import { write } from 'node:fs';
 
 export interface LineWriter {
-  /** Takes one line, with its line feed. It is on its way within `interval`, or when the buffer is full. */
-  write(line: string): void;
+  /** Takes one line with its line feed, or several. They are on their way within `interval`, or when the buffer is full. */
+  write(lines: string): void;
   /** Lines that were thrown away because the reader is too slow, or gone. */
   dropped(): number;
   /** Writes what is left, for at most two seconds. */
@@ -76,7 +76,7 @@ export function createLineWriter(descriptor: number, failed: (error: Error) => v
   return {
     write(line) {
       if (waiting + line.length > MOST_WAITING) {
-        dropped += 1;
+        dropped += lineFeeds(Buffer.from(line));
         return;
       }
       gathered += line;

@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'pr
 import { type RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
 import type { Clock } from '../storage/store.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
+import type { CollectedMetrics } from './metrics-sum.ts';
 import { createPartMetrics, type PartMetrics } from './part-metrics.ts';
 import { registerReloadMetrics } from './reload-metrics.ts';
 import type { ReloadState } from './reloads.ts';
@@ -25,6 +26,8 @@ export interface Metrics extends Omit<PartMetrics, 'oauthError'> {
   storeFailed(): void;
   /** The text of the Prometheus exposition format 0.0.4. */
   exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
+  /** The same as values, which can be summed with those of other processes. */
+  collected(): Promise<CollectedMetrics>;
 }
 
 export interface MetricsOptions {
@@ -148,10 +151,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
   });
 
-  const ofUpstreams = (name: string, help: string, count: (state: UpstreamState) => number) =>
+  const ofUpstreams = (
+    name: string,
+    help: string,
+    count: (state: UpstreamState) => number,
+    aggregator: 'sum' | 'max' = 'sum',
+  ) =>
     new Gauge({
       name,
       help,
+      aggregator,
       labelNames: ['upstream'],
       registers,
       collect() {
@@ -164,6 +173,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     'coursegate_upstream_breaker_open',
     'Whether an upstream is left alone because it failed: 1 until a request has found it well again.',
     ({ breaker }) => (breaker === 'closed' ? 0 : 1),
+    // Each worker finds out for itself.
+    'max',
   );
   ofUpstreams(
     'coursegate_upstream_requests_in_flight',
@@ -207,10 +218,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const texts = await Promise.all(all.map((one) => one.metrics()));
       return { contentType: registry.contentType, text: texts.join('\n') };
     },
+    collected: async () => ({
+      gate: await registry.getMetricsAsJSON(),
+      process: await processMetrics().getMetricsAsJSON(),
+    }),
   };
 }
 
-/** What becomes of events; a backend that takes them leaves all gauges at 0. */
+/** What becomes of events; a backend that takes them leaves all gauges at 0. All workers find the same of one store. */
 function eventMetrics({ events, clock }: Pick<MetricsOptions, 'events' | 'clock'>, registers: Registry[]) {
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers });
@@ -229,6 +244,7 @@ function eventMetrics({ events, clock }: Pick<MetricsOptions, 'events' | 'clock'
   );
   new Gauge({
     name: 'coursegate_events_pending',
+    aggregator: 'max',
     help: 'Events that wait for the backend to take them, of all replicas, by class.',
     labelNames: ['class'],
     registers,
@@ -239,6 +255,7 @@ function eventMetrics({ events, clock }: Pick<MetricsOptions, 'events' | 'clock'
   });
   new Gauge({
     name: 'coursegate_events_oldest_seconds',
+    aggregator: 'max',
     help: 'How long the oldest of them has waited.',
     registers,
     collect() {
@@ -248,6 +265,7 @@ function eventMetrics({ events, clock }: Pick<MetricsOptions, 'events' | 'clock'
   });
   new Gauge({
     name: 'coursegate_events_stopped',
+    aggregator: 'max',
     help: 'Whether the backend has answered 410: 1 until `coursegate events retry`.',
     registers,
     collect() {

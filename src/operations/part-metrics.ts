@@ -127,6 +127,7 @@ export function createPartMetrics(registry: Registry): PartMetrics {
 
   new Gauge({
     name: 'coursegate_signing_key_age_seconds',
+    aggregator: 'max',
     help: 'How long the key that signs now has done so.',
     registers,
     collect() {
@@ -135,6 +136,7 @@ export function createPartMetrics(registry: Registry): PartMetrics {
   });
   new Gauge({
     name: 'coursegate_ready',
+    aggregator: 'min',
     help: 'Whether this process may be sent requests: 0 while it drains, or its store cannot be used.',
     registers,
     async collect() {
@@ -143,6 +145,7 @@ export function createPartMetrics(registry: Registry): PartMetrics {
   });
   new Gauge({
     name: 'coursegate_store_bytes',
+    aggregator: 'max',
     help: 'Bytes of the embedded store on the disk. Of a Redis, its own exporter tells.',
     registers,
     async collect() {
@@ -151,6 +154,7 @@ export function createPartMetrics(registry: Registry): PartMetrics {
   });
   new Gauge({
     name: 'coursegate_build_info',
+    aggregator: 'max',
     help: 'Always 1: which version of coursegate runs, and on which Node.',
     labelNames: ['version', 'node'],
     registers,

@@ -6,6 +6,8 @@ export function registerReloadMetrics(registry: Registry, state: () => ReloadSta
   const registers = [registry];
   new Gauge({
     name: 'coursegate_config_last_reload_successful',
+    // Of several workers: whether it was at all of them.
+    aggregator: 'min',
     help: 'Whether the configuration was taken over when it was last read: 0 while an older one serves on.',
     registers,
     collect() {
@@ -14,6 +16,7 @@ export function registerReloadMetrics(registry: Registry, state: () => ReloadSta
   });
   new Gauge({
     name: 'coursegate_config_last_reload_timestamp_seconds',
+    aggregator: 'max',
     help: 'When a configuration was last taken over, at the start of the process or later.',
     registers,
     collect() {
@@ -22,6 +25,7 @@ export function registerReloadMetrics(registry: Registry, state: () => ReloadSta
   });
   new Gauge({
     name: 'coursegate_config_info',
+    aggregator: 'max',
     help: 'The configuration that serves, by a fingerprint of its files: the same at all replicas that have the same.',
     labelNames: ['fingerprint'],
     registers,

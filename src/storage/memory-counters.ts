@@ -13,7 +13,8 @@ export interface Window extends Tally {
 }
 
 interface MemoryCounters extends Counters {
-  add(key: string, rate: Rate): Window;
+  /** Counts one event, or `times` of them that were counted elsewhere. */
+  add(key: string, rate: Pick<Rate, 'per'>, times?: number): Window;
 }
 
 /** About 25 MB when full. A caller who has so many addresses to count from needs no forgetting to get past a limit. */
@@ -31,14 +32,14 @@ export function memoryCounters(clock: Clock): MemoryCounters {
   };
 
   return {
-    add(key, { per }) {
+    add(key, { per }, times = 1) {
       const now = clock();
       const window = openAt(key, now, per * 1000);
       if (window !== undefined) {
-        window.count += 1;
+        window.count += times;
         return window;
       }
-      const next = { count: 1, resetsAt: now + per * 1000, untold: 0, telling: false };
+      const next = { count: times, resetsAt: now + per * 1000, untold: 0, telling: false };
       windows.set(key, next);
       return next;
     },

@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { OpenedStore, StoreSecrets } from './open.ts';
+import { countedPlaces } from './places.ts';
 import { redisStore } from './redis.ts';
 import { redisBus } from './redis-bus.ts';
 import { redisCounters } from './redis-counters.ts';
@@ -22,11 +23,13 @@ export function openRedis(
   const { kind, tls, ...settings } = config;
   const options = { ...settings, ...redis, tls: tls === undefined ? undefined : { ...tls, ...redis.tls } };
   const inner = redisStore(options, clock);
+  const counters = redisCounters({ ...options, secret }, clock);
   return {
     store: sealedStore(inner, secret, onDamaged),
     secret,
     bus: redisBus(options),
-    counters: redisCounters({ ...options, secret }, clock),
+    counters,
+    places: countedPlaces(counters, clock),
     check: () => checkRedisAtStart(options, inner),
     probe: () => inner.get('SigningKeys', 'current'),
   };

@@ -5,8 +5,10 @@ import { NO_REPLICAS, type RevocationBus } from './bus.ts';
 import type { Counters } from './counters.ts';
 import { memoryStore } from './memory.ts';
 import { memoryCounters } from './memory-counters.ts';
+import { countedPlaces, type Places } from './places.ts';
 import { sealedStore } from './seal.ts';
 import { secretBeside } from './secret.ts';
+import type { SharedStore } from './shared.ts';
 import { sqliteStore } from './sqlite.ts';
 import type { Clock, Store } from './store.ts';
 
@@ -21,6 +23,8 @@ export interface OpenedStore {
   readonly probe: () => Promise<unknown>;
   /** What limits are counted with: for all replicas that share the store. */
   readonly counters: Counters;
+  /** What sign-ins are limited by: exact among all processes of one gate, and of each replica for itself. */
+  readonly places: Places;
 }
 
 /** What the configuration names and does not hold itself. */
@@ -33,22 +37,25 @@ const nothingToTell = async () => [];
 
 /**
  * Opens the store that the configuration names, sealed. `onDamaged` hears of each entry that does not open, and is treated
- * as absent. Throws GatewayError `store_unavailable`.
+ * as absent. `shared`: in a worker, what it shares an embedded store by. Throws GatewayError `store_unavailable`.
  */
 export async function openStore(
   config: Config['store'],
   named: StoreSecrets,
   clock: Clock,
   onDamaged?: (kind: string, reason: unknown) => void,
+  shared?: SharedStore,
 ): Promise<OpenedStore> {
   switch (config.kind) {
     case 'memory': {
       const secret = named.secret ?? randomBytes(32).toString('base64url');
+      const counters = memoryCounters(clock);
       return {
         store: sealedStore(memoryStore(clock), secret, onDamaged),
         secret,
         bus: NO_REPLICAS,
-        counters: memoryCounters(clock),
+        counters,
+        places: countedPlaces(counters, clock),
         check: nothingToTell,
         probe: nothingToTell,
       };
@@ -59,13 +66,15 @@ export async function openStore(
       return openRedis(config, named, clock, onDamaged);
     }
     case 'sqlite': {
-      const inner = sqliteStore(config.path, clock);
+      const inner = sqliteStore(config.path, clock, undefined, shared);
+      const counters = shared?.counters ?? memoryCounters(clock);
       const secret = named.secret ?? secretBeside(config.path);
       return {
         store: sealedStore(inner, secret, onDamaged),
         secret,
-        bus: NO_REPLICAS,
-        counters: memoryCounters(clock),
+        bus: shared?.bus ?? NO_REPLICAS,
+        counters,
+        places: shared?.places ?? countedPlaces(counters, clock),
         check: nothingToTell,
         probe: inner.probe,
       };

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { draftOf, publish } from './new-file.ts';
 import { asStoreOpenError, StoreOpenError } from './open-failure.ts';
-import { type Check, type CheckLimits, judgeIdentity, judgePages, judgePagesWithin } from './sqlite-check.ts';
-import { lockStore } from './sqlite-lock.ts';
+import { type Check, type CheckLimits, judgeIdentity, judgePages, judgePagesWithin, NO_CHECK } from './sqlite-check.ts';
+import { type Hold, lockStore } from './sqlite-lock.ts';
 import { migrate } from './sqlite-schema.ts';
 
 export interface OpenDatabase {
@@ -20,12 +20,36 @@ export interface OpenDatabase {
  * Throws StoreOpenError, and then leaves what it found as it was.
  */
 export function openDatabase(path: string, limits: CheckLimits): OpenDatabase {
+  return holding(path, 'gate', () => {
+    if (!existsSync(path)) create(path);
+    return openSound(path, limits);
+  });
+}
+
+/**
+ * Has the database of a store ready for the workers of this process, and keeps it for them: as `openDatabase`, once, and
+ * without a connection of its own.
+ */
+export function holdDatabase(path: string, limits: CheckLimits): Omit<OpenDatabase, 'database'> {
+  return holding(path, 'primary', () => {
+    if (!existsSync(path)) create(path);
+    const { database, check } = openSound(path, limits);
+    database.close();
+    return { check };
+  });
+}
+
+/** Opens the database that this worker's primary holds. Throws StoreOpenError. */
+export function joinDatabase(path: string): OpenDatabase {
+  return holding(path, 'worker', () => ({ database: connect(path), check: NO_CHECK }));
+}
+
+function holding<T>(path: string, as: Hold, open: () => T): T & Pick<OpenDatabase, 'unlock'> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const unlock = lockStore(path);
+    const unlock = lockStore(path, as);
     try {
-      if (!existsSync(path)) create(path);
-      return { ...openSound(path, limits), unlock };
+      return { ...open(), unlock };
     } catch (thrown) {
       unlock();
       throw thrown;
@@ -33,6 +57,19 @@ export function openDatabase(path: string, limits: CheckLimits): OpenDatabase {
   } catch (thrown) {
     throw asStoreOpenError(path, thrown);
   }
+}
+
+const DURABLE = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;';
+
+/** Milliseconds that a connection may wait while it is opened: afterwards who waits does so without holding others up. */
+const OPENING = 5000;
+
+function connect(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: OPENING });
+  return closingOnFailure(database, () => {
+    database.exec(DURABLE);
+    return database;
+  });
 }
 
 /** Opens a database only to read it. Throws StoreOpenError. */
@@ -75,12 +112,12 @@ function openSound(path: string, limits: CheckLimits): Omit<OpenDatabase, 'unloc
   const file = statSync(path);
   if (!file.isFile()) throw new StoreOpenError('unopenable', path, 'it is not a file');
   if (file.size === 0) throw new StoreOpenError('damaged', path, 'it is empty');
-  const database = new DatabaseSync(path, { timeout: 5000 });
+  const database = new DatabaseSync(path, { timeout: OPENING });
   return closingOnFailure(database, () => {
     const version = judgeIdentity(path, database);
     const check = judgePagesWithin(path, database, limits);
     chmodSync(path, 0o600);
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    database.exec(DURABLE);
     migrate(database, version);
     return { database, check };
   });

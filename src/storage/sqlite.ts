@@ -1,9 +1,11 @@
 import type { SQLInputValue } from 'node:sqlite';
+import type { SharedStore } from './shared.ts';
 import { CHECK_LIMITS } from './sqlite-check.ts';
-import { openDatabase } from './sqlite-file.ts';
+import { joinDatabase, openDatabase } from './sqlite-file.ts';
 import { StoreHealth } from './sqlite-health.ts';
 import type { Clock, Entry, Mutation, RawStore, ReferenceName, Replacement } from './store.ts';
 import { REFERENCE_NAMES, unixSeconds } from './store.ts';
+import { takingTurns } from './turns.ts';
 
 interface Row {
   kind: string;
@@ -27,10 +29,23 @@ interface SqliteStore extends RawStore {
  * In: the file (made with its folder, readable by the owner only) and the clock.
  * Throws StoreOpenError when the file is damaged, another gate's or program's, written by a newer version, or out of reach.
  * Damage in a large file may be found only while it serves: then everything is a 503 from there on.
+ * `shared`: in a worker, whose primary has made the file ready and holds it; nothing here takes this process for the only
+ * one: what a commit depends on is read inside of it.
  */
-export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): SqliteStore {
-  const { database, check, unlock } = openDatabase(path, limits);
-  const health = new StoreHealth();
+export function sqliteStore(
+  path: string,
+  clock: Clock,
+  limits = CHECK_LIMITS,
+  shared?: Pick<SharedStore, 'unwritable' | 'onIll'>,
+): SqliteStore {
+  const { database, check, unlock } = shared === undefined ? openDatabase(path, limits) : joinDatabase(path);
+  const health = new StoreHealth(shared?.unwritable);
+  shared?.onIll(({ kind, reason }) => {
+    if (kind === 'damaged') health.condemn(new Error(reason));
+    else health.forbidWrites(reason);
+  });
+  const reading = takingTurns({ queued: false });
+  const writing = takingTurns({ queued: true });
   let closed = false;
   void check.found.then((damage) => damage && health.condemn(damage));
   const readable = 'kind = ? AND (expires_at IS NULL OR expires_at > ?)';
@@ -76,6 +91,9 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
     'DELETE FROM entry WHERE rowid IN (SELECT rowid FROM entry WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)',
   );
 
+  // From here on whoever finds it busy takes turns, and holds up nobody.
+  database.exec('PRAGMA busy_timeout = 0');
+
   /** Out: whether the mutation's guard held. */
   const apply = (mutation: Mutation | Replacement): boolean => {
     const now = unixSeconds(clock);
@@ -104,11 +122,13 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
 
   return {
     async get(kind, id) {
-      return health.read(() => toEntry(selectOne.get(kind, unixSeconds(clock), id)));
+      return reading(() => health.read(() => toEntry(selectOne.get(kind, unixSeconds(clock), id))));
     },
     async findBy(kind, name, value, limit = -1) {
-      return health.read(() =>
-        (selectBy[name]?.all(kind, unixSeconds(clock), value, limit) ?? []).flatMap((row) => toEntry(row) ?? []),
+      return reading(() =>
+        health.read(() =>
+          (selectBy[name]?.all(kind, unixSeconds(clock), value, limit) ?? []).flatMap((row) => toEntry(row) ?? []),
+        ),
       );
     },
     async count(kind, name, value) {
@@ -129,23 +149,25 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
       });
     },
     async commit(mutations) {
-      return health.write(() => {
-        database.exec('BEGIN IMMEDIATE');
-        try {
-          const held = mutations.every(apply);
-          database.exec(held ? 'COMMIT' : 'ROLLBACK');
-          return held;
-        } catch (thrown) {
-          if (database.isTransaction) database.exec('ROLLBACK');
-          throw thrown;
-        }
-      });
+      return writing(() =>
+        health.write(() => {
+          database.exec('BEGIN IMMEDIATE');
+          try {
+            const held = mutations.every(apply);
+            database.exec(held ? 'COMMIT' : 'ROLLBACK');
+            return held;
+          } catch (thrown) {
+            if (database.isTransaction) database.exec('ROLLBACK');
+            throw thrown;
+          }
+        }),
+      );
     },
     async sweep(limit) {
-      return health.write(() => Number(sweep.run(unixSeconds(clock), limit).changes));
+      return writing(() => health.write(() => Number(sweep.run(unixSeconds(clock), limit).changes)));
     },
     async probe() {
-      health.write(() => selectOne.get('SigningKeys', 0, 'current'));
+      await reading(() => health.write(() => selectOne.get('SigningKeys', 0, 'current')));
     },
     async close() {
       if (closed) return;

@@ -16,7 +16,7 @@ export interface ClientRecordsOptions {
   /** Seconds that a client is kept which no member has connected yet. */
   readonly unusedLifetime: number;
   /** Called as soon as a client is gone. */
-  readonly onRevoked: () => void;
+  readonly onRevoked: () => void | Promise<void>;
   /** What the backend is told of is written down in the commit that makes it so. */
   readonly outbox: Outbox;
 }
@@ -86,7 +86,7 @@ export function clientRecords({
       const app = await describeClient(store, id);
       const told = outbox.entries(clientEvent('client.deleted', app)).map((entry): Mutation => ({ op: 'put', entry }));
       await store.commit([{ op: 'delete', kind: 'Client', id }, ofClient('RegistrationAccessToken'), ...told]);
-      onRevoked();
+      await onRevoked();
       const grants = storedGrants(
         store,
         () => {},

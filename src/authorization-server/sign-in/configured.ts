@@ -1,7 +1,6 @@
 import type { Config } from '../../config/schema.ts';
-import type { Share } from '../../handed-down.ts';
 import type { Audit } from '../../operations/audit.ts';
-import type { Counters } from '../../storage/counters.ts';
+import type { Places } from '../../storage/places.ts';
 import { deriveKey } from '../../storage/seal.ts';
 import { limitAttempts } from './attempt-limits.ts';
 import { signInEvents } from './events.ts';
@@ -12,30 +11,19 @@ export function configuredSignIn(
   config: Config['login'],
   {
     secret,
-    counters,
+    places,
     audit,
-    share,
     ...parts
   }: Pick<SignInOptions, 'login' | 'origin' | 'store' | 'clock' | 'pages' | 'signedIn'> & {
     readonly secret: string;
-    readonly counters: Counters;
+    readonly places: Places;
     readonly audit: Audit;
-    /** Of what was under way under an earlier configuration. */
-    readonly share: Share;
   },
 ): SignIn {
   const { login, ...others } = parts;
   const limited =
     login.shape === 'credentials' && 'attempts' in config
-      ? {
-          ...login,
-          check: limitAttempts(login.check, {
-            ...config.attempts,
-            counters,
-            clock: parts.clock,
-            underWay: share.take('sign-ins under way', undefined, () => new Map<string, number>()),
-          }),
-        }
+      ? { ...login, check: limitAttempts(login.check, { ...config.attempts, places }) }
       : login;
   return createSignIn({
     ...others,

@@ -3,7 +3,7 @@ import type { Config, RouteConfig } from '../../config/schema.ts';
 import type { Share } from '../../handed-down.ts';
 import type { RequestRecord } from '../../http/request-record.ts';
 import { whenClosed } from '../../http/when-closed.ts';
-import { createObservations, type Refusal } from './observations.ts';
+import { type Counted, createObservations, type Refusal } from './observations.ts';
 import { observedJson, routeMapYaml } from './report.ts';
 import { proposeRouteMap } from './route-map.ts';
 
@@ -17,9 +17,11 @@ export interface Observer {
     record: RequestRecord,
     about: { readonly route: RouteConfig | undefined; readonly refusal: Refusal },
   ): void;
-  /** The proposed routes as YAML; everything that was counted as JSON. */
-  yaml(): string;
-  json(): object;
+  /** What this process has counted. */
+  counted(): Counted;
+  /** The proposed routes as YAML; everything that was counted as JSON. In: what all have counted; left out, this one's. */
+  yaml(counted?: Counted): string;
+  json(counted?: Counted): object;
 }
 
 export interface ObserverOptions {
@@ -39,17 +41,22 @@ export function createObserver({ config, hasSession, clock, share }: ObserverOpt
     since: new Date(clock()),
     observations: createObservations(),
   }));
-  /** A route may have been changed or taken out since it was met. */
-  const observed = () =>
-    observations.all().map((one) => ({ ...one, route: configured.find(({ match }) => match === one.route?.match) }));
-  const map = () =>
-    proposeRouteMap({
-      observed: observed(),
-      dropped: observations.dropped(),
-      configured,
-      site: site.upstream,
-      scopes,
-    });
+  /** In: what all have counted; undefined: what this process has. A route may have been changed or taken out since. */
+  const of = (counted: Counted | undefined) => {
+    if (counted === undefined) {
+      const all = observations.all();
+      const observed = all.map((one) => ({
+        ...one,
+        route: configured.find(({ match }) => match === one.route?.match),
+      }));
+      return { observed, dropped: observations.dropped(), from: since };
+    }
+    const sum = createObservations();
+    sum.absorb(counted, configured);
+    return { observed: sum.all(), dropped: sum.dropped(), from: new Date(counted.since) };
+  };
+  const map = ({ observed, dropped }: Pick<ReturnType<typeof of>, 'observed' | 'dropped'>) =>
+    proposeRouteMap({ observed, dropped, configured, site: site.upstream, scopes });
   return {
     watches: (route) => route.upstream === site.upstream,
     watch(request, response, record, { route, refusal }) {
@@ -66,7 +73,18 @@ export function createObserver({ config, hasSession, clock, share }: ObserverOpt
         }),
       );
     },
-    yaml: () => routeMapYaml(map(), since),
-    json: () => observedJson(observed(), map(), { since, dropped: observations.dropped() }),
+    counted: () => ({
+      since: since.getTime(),
+      seen: observations.all().map(({ route, ...one }) => ({ ...one, route: route?.match })),
+      dropped: observations.dropped(),
+    }),
+    yaml(counted) {
+      const all = of(counted);
+      return routeMapYaml(map(all), all.from);
+    },
+    json(counted) {
+      const all = of(counted);
+      return observedJson(all.observed, map(all), { since: all.from, dropped: all.dropped });
+    },
   };
 }
