@@ -18,8 +18,8 @@ export interface Place {
   readonly over: () => boolean;
   /** How long another replica may believe a token that was revoked here; milliseconds, 0 with one gate. */
   readonly hearsay: number;
-  /** The admin listener of the gate that is measured. */
-  readonly admin: string;
+  /** The admin listener of the gate that is measured; undefined: nobody asks there. */
+  readonly admin: string | undefined;
 }
 
 export interface Answer {

@@ -1,4 +1,5 @@
 import { type HttpServer, startConfigured } from './http-server.ts';
+import { freePort } from './world.ts';
 
 /** A gate behind the balancer. */
 interface Behind {
@@ -8,14 +9,17 @@ interface Behind {
 
 export interface HaproxyReplicas extends HttpServer {
   readonly origin: string;
+  /** Resolves when the balancer sends requests to that replica. */
+  takes(at: number): Promise<void>;
 }
 
 /**
  * HAProxy in front of replicas as docs/lifecycle.md has it: it asks each whether it is ready, on its admin listener, and
  * sends a request to another one when a connection to the first cannot be made. In: the port that it listens on.
  */
-export function startHaproxyReplicas(port: number, replicas: readonly Behind[]): Promise<HaproxyReplicas> {
-  return startConfigured(
+export async function startHaproxyReplicas(port: number, replicas: readonly Behind[]): Promise<HaproxyReplicas> {
+  const statistics = await freePort();
+  const server = await startConfigured(
     'haproxy',
     port,
     () => `
@@ -38,6 +42,25 @@ backend gates
   retries 3
   default-server check inter 500ms fall 1 rise 1
 ${replicas.map((one, at) => `  server gate${at} 127.0.0.1:${one.port} port ${one.adminPort}`).join('\n')}
+frontend statistics
+  bind 127.0.0.1:${statistics}
+  stats enable
+  stats uri /
 `,
-  ).then((server) => ({ ...server, origin: `http://localhost:${port}` }));
+  );
+  return {
+    ...server,
+    origin: `http://localhost:${port}`,
+    async takes(at) {
+      for (;;) {
+        const table = await (await fetch(`http://127.0.0.1:${statistics}/;csv`)).text();
+        const row = table.split('\n').find((line) => line.startsWith(`gates,gate${at},`));
+        if (row?.split(',')[STATUS] === 'UP') return;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+  };
 }
+
+/** The column of HAProxy's statistics that says how a server is doing. */
+const STATUS = 17;

@@ -129,6 +129,7 @@ export function webSocket(place: Place): Promise<void> {
 
 /** What an operator's machines ask all the time. */
 export async function operator(place: Place): Promise<void> {
+  if (place.admin === undefined) return;
   for (const path of ['/metrics', '/readyz', '/livez']) {
     const answer = await send(place, place.admin + path);
     if (answer.status !== 200) place.ledger.fault(path, [answer.status, answer.text]);
