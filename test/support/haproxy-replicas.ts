@@ -14,8 +14,8 @@ export interface HaproxyReplicas extends HttpServer {
 }
 
 /**
- * HAProxy in front of replicas as docs/lifecycle.md has it: it asks each whether it is ready, on its admin listener, and
- * sends a request to another one when a connection to the first cannot be made. In: the port that it listens on.
+ * HAProxy in front of replicas: it asks each whether it is ready, on its admin listener, and tries nothing again, so that a
+ * request to one that has gone is a request that failed. In: the port that it listens on.
  */
 export async function startHaproxyReplicas(port: number, replicas: readonly Behind[]): Promise<HaproxyReplicas> {
   const statistics = await freePort();
@@ -38,8 +38,7 @@ frontend school
 backend gates
   balance roundrobin
   option httpchk GET /readyz
-  option redispatch 1
-  retries 3
+  retries 0
   default-server check inter 500ms fall 1 rise 1
 ${replicas.map((one, at) => `  server gate${at} 127.0.0.1:${one.port} port ${one.adminPort}`).join('\n')}
 frontend statistics
