@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { type GateProcess, gateProcess } from '../faults/gate-process.ts';
+import { registerApp } from '../support/app.ts';
+import { approved, token } from '../support/connection.ts';
+import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+
+/** The recording upstream is the site, too. */
+const SITE = { COURSEGATE__SITE__UPSTREAM: 'progress' };
+
+/** A folder in which `@opentelemetry/auto-instrumentations-node` is installed; it is no dependency of ours. */
+const MODULES = process.env.COURSEGATE_OTEL_MODULES;
+
+function openTelemetryPresent(): boolean {
+  if (MODULES !== undefined) return true;
+  console.warn(
+    'SKIPPED: no OpenTelemetry found: `npm run test:otel` installs one beside the project and runs its test',
+  );
+  return false;
+}
+
+interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  /** 2: server, 3: client. */
+  readonly kind: number;
+  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
+}
+
+interface Collector {
+  readonly url: string;
+  readonly spans: Span[];
+  readonly services: Set<unknown>;
+  close(): Promise<void>;
+}
+
+/** What an OpenTelemetry collector is to the gate: OTLP over HTTP as JSON. */
+async function startCollector(): Promise<Collector> {
+  const spans: Span[] = [];
+  const services = new Set<unknown>();
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    if (request.url === '/v1/traces') {
+      for (const { resource, scopeSpans } of JSON.parse(text).resourceSpans) {
+        services.add(resource.attributes.find(({ key }: { key: string }) => key === 'service.name')?.value.stringValue);
+        for (const { spans: more } of scopeSpans) spans.push(...more);
+      }
+    }
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    services,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT = `00-${TRACE}-b7ad6b7169203331-01`;
+
+describe.skipIf(!openTelemetryPresent())('an OpenTelemetry of the operator’s, by NODE_OPTIONS', () => {
+  const run = async (
+    work: (world: { gate: GateProcess; collector: Collector; upstream: RecordingUpstream }) => Promise<void>,
+    environment: Readonly<Record<string, string>> = {},
+  ) => {
+    const collector = await startCollector();
+    const upstream = await startRecordingUpstream();
+    const home = join(MODULES ?? '', '@opentelemetry/auto-instrumentations-node');
+    const { exports } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
+    // What `--import @opentelemetry/auto-instrumentations-node/register` finds where it is installed.
+    const register = join(home, exports['./register'].default.default);
+    const gate = await gateProcess({
+      profile: 'B',
+      environment: {
+        NODE_OPTIONS: `--import=${pathToFileURL(register).href}`,
+        OTEL_SERVICE_NAME: 'coursegate',
+        OTEL_NODE_ENABLED_INSTRUMENTATIONS: 'http,undici',
+        OTEL_TRACES_EXPORTER: 'otlp',
+        OTEL_METRICS_EXPORTER: 'none',
+        OTEL_LOGS_EXPORTER: 'none',
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_BSP_SCHEDULE_DELAY: '200',
+        COURSEGATE__UPSTREAMS__PROGRESS__URL: upstream.url,
+        COURSEGATE__ROUTES: '[{ match: "GET /api/v1/courses/**", upstream: progress }]',
+        COURSEGATE__LOG__ACCESS: 'true',
+        COURSEGATE__LOG__LEVEL: 'info',
+        ...environment,
+      },
+    });
+    try {
+      await gate.start();
+      await work({ gate, collector, upstream });
+    } finally {
+      await gate.close();
+      await collector.close();
+      await upstream.close();
+    }
+  };
+
+  it(
+    'sees a request and what it asks of the upstream in one trace, the client’s, which the log names too',
+    { timeout: 180_000 },
+    () =>
+      run(async ({ gate, collector, upstream }) => {
+        // The protected lane and the site's.
+        for (const path of ['/api/v1/courses/42', '/a/page/of/the/site']) {
+          collector.spans.length = 0;
+          await (await fetch(`${gate.origin}${path}`, { headers: { traceparent: PARENT } })).text();
+          // Inside of them there are spans of sockets and names, too.
+          const ours = () => collector.spans.filter(({ traceId, kind }) => traceId === TRACE && kind > 1);
+          await expect
+            .poll(
+              () =>
+                ours()
+                  .map(({ kind }) => kind)
+                  .toSorted(),
+              { timeout: 60_000 },
+            )
+            .toEqual([2, 3]);
+          const [server, client] = [2, 3].map((kind) => ours().find((span) => span.kind === kind));
+          expect(server?.parentSpanId).toBe('b7ad6b7169203331');
+          expect(client?.parentSpanId).toBe(server?.spanId);
+          // One field, of the span of the call: a second one would make both worthless.
+          expect(upstream.last().values('traceparent')).toEqual([`00-${TRACE}-${client?.spanId}-01`]);
+          await expect
+            .poll(() => gate.output(), { timeout: 60_000 })
+            .toMatch(new RegExp(`"path":"${path}".*"trace_id":"${TRACE}"`));
+        }
+        expect([...collector.services]).toEqual(['coursegate']);
+      }, SITE),
+  );
+
+  it(
+    'sees the gate’s own calls in the trace of the request that brought them about, and the audit names it',
+    { timeout: 180_000 },
+    () =>
+      run(async ({ gate, collector }) => {
+        const app = await registerApp(gate.origin);
+        await token(app, (await approved(app)).form);
+        const line = gate
+          .log()
+          .split('\n')
+          .find((text) => text.includes('"event.action":"signed_in"'));
+        const { 'trace.id': trace } = JSON.parse(line ?? '{}');
+        expect(trace).toMatch(/^[0-9a-f]{32}$/);
+        // Who is signed in was asked of the school in it.
+        const calls = () => collector.spans.filter(({ traceId, kind }) => traceId === trace && kind === 3);
+        await expect.poll(() => calls().length, { timeout: 60_000 }).toBeGreaterThan(0);
+      }),
+  );
+
+  it('that leaves undici alone is helped out: the upstream is told of its trace by us', { timeout: 180_000 }, () =>
+    run(
+      async ({ gate, collector, upstream }) => {
+        await (await fetch(`${gate.origin}/api/v1/courses/42`, { headers: { traceparent: PARENT } })).text();
+        const server = () => collector.spans.find(({ traceId, kind }) => traceId === TRACE && kind === 2);
+        await expect.poll(server, { timeout: 60_000 }).toBeDefined();
+        expect(upstream.last().values('traceparent')).toEqual([`00-${TRACE}-${server()?.spanId}-01`]);
+      },
+      { OTEL_NODE_ENABLED_INSTRUMENTATIONS: 'http' },
+    ),
+  );
+});
