@@ -54,7 +54,7 @@ export interface Dispatch {
 const CORS_HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'WWW-Authenticate, X-Request-Id, DPoP-Nonce, Retry-After, RateLimit, RateLimit-Policy, ETag, Link, Location, Mcp-Session-Id, MCP-Protocol-Version',
+    'WWW-Authenticate, X-Request-Id, DPoP-Nonce, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, ETag, Link, Location, Mcp-Session-Id, MCP-Protocol-Version',
 } as const;
 const CORS_FIELDS = Object.entries(CORS_HEADERS).flat();
 
@@ -140,6 +140,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   ): Promise<void> => {
     const { clientAddress, requestId } = record.provenance;
     const ownFields = route.cors ? ['x-request-id', requestId, ...CORS_FIELDS] : ['x-request-id', requestId];
+    if (route.fields !== undefined) ownFields.push(...route.fields);
     let principal: Principal = ANONYMOUS;
     if (route.protection !== 'public') {
       const presented = presentedBy(request, target);

@@ -6,6 +6,7 @@ import type { SignInDoors } from './authorization-server/sign-in/sign-in.ts';
 import { parseMatch, type RouteConfig } from './config/schema.ts';
 import { DISCOVERY_PATHS } from './discovery/paths.ts';
 import { GatewayError, type Voice } from './errors.ts';
+import { deprecationFields } from './http/deprecation.ts';
 import type { Handler } from './http/exchange.ts';
 import { areaOf } from './http/request-record.ts';
 import type { RouteLimits } from './limits/admission.ts';
@@ -24,6 +25,8 @@ export interface Route {
   readonly cors: boolean;
   /** Fields that such pages may send it besides those that they may send everywhere. */
   readonly pageFields?: readonly string[] | undefined;
+  /** Names and values in turn, that every answer has. */
+  readonly fields?: readonly string[];
   /** Left out: the limits of all routes. */
   readonly limits?: RouteLimits | undefined;
   /** Whether codes, tokens or secrets could be guessed here: what fails is then counted. */
@@ -153,6 +156,7 @@ export function routesTable({ doors, resources, configured, anonymous }: RoutesO
           pageFields: doors.fieldsFor(entry),
           limits: doors.limitsOf(entry),
           relays: true,
+          ...(entry.deprecated === undefined ? {} : { fields: deprecationFields(entry.deprecated) }),
           areas: [areaOf.route(pattern, entry.scopes)],
           entry,
           handler: doors.forward(entry),

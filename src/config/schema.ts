@@ -172,6 +172,26 @@ const upstream = z.strictObject({
 
 const ROUTE = /^([A-Z]+(\|[A-Z]+)*|\*) (\/\S*)$/;
 
+/** A date that does not exist would silently be another. */
+const isDay = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text);
+
+const day = z.string().refine(isDay, 'must be a day such as 2026-12-31');
+
+const deprecated = z
+  .strictObject({
+    since: day.meta({ description: 'From when on new clients should not use it: a day such as 2026-01-01, in UTC.' }),
+    sunset: day.optional().meta({ description: 'When it may stop working. You take it out yourself.' }),
+    link: httpUrl
+      .refine((text) => /^[\x21-\x7E]+$/.test(text) && !/[<>"]/.test(text), 'must be percent-encoded')
+      .optional()
+      .meta({ description: 'A page that says what to use instead.' }),
+  })
+  .refine(({ since, sunset }) => sunset === undefined || since <= sunset, {
+    message: 'must not be before since',
+    path: ['sunset'],
+  });
+
 const route = z.strictObject({
   match: z.string().regex(ROUTE, 'must be METHOD[|METHOD] /path, such as "GET /api/v1/courses/**"').meta({
     description:
@@ -201,6 +221,10 @@ const route = z.strictObject({
       description:
         'The path at the upstream, with the same wildcards as in match, in their order; `{member.id}` is the id of the member who asks. Left out, the same path.',
     }),
+  deprecated: deprecated.optional().meta({
+    description:
+      'Tells clients in every answer that the route is to go: Deprecation (RFC 9745), Sunset (RFC 8594), and in /openapi.json.',
+  }),
   ...routeLimits,
 });
 

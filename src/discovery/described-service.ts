@@ -65,15 +65,3 @@ export function textOf(text: Translatable): string {
   const english: PageLanguage = 'en';
   return text[english] ?? Object.values(text).find((one) => one !== undefined) ?? '';
 }
-
-/** In: bytes, possibly without end. Out: as people write it: `10 MiB`. */
-export function sizeText(bytes: number): string {
-  for (const [unit, of] of [
-    ['GiB', 1024 ** 3],
-    ['MiB', 1024 ** 2],
-    ['KiB', 1024],
-  ] as const) {
-    if (bytes >= of && bytes % of === 0) return `${bytes / of} ${unit}`;
-  }
-  return `${bytes} bytes`;
-}

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.ts';
+import { sizeText } from './size-text.ts';
 
 /**
  * Reads a request body whole. In: the request and the most bytes to take. Out: the bytes.
@@ -11,14 +12,14 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   if (encoding !== undefined && encoding !== 'identity') {
     throw new GatewayError('unsupported_media_type', { message: 'Compressed request bodies are not taken here.' });
   }
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   const chunks: Buffer[] = [];
   let length = 0;
   try {
     // Left early, the request stays: its connection still owes an answer.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       length += (chunk as Buffer).length;
-      if (length > limit) throw tooLarge();
+      if (length > limit) throw tooLarge(limit);
       chunks.push(chunk as Buffer);
     }
   } catch (thrown) {
@@ -28,8 +29,12 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   return Buffer.concat(chunks);
 }
 
-function tooLarge(): GatewayError {
-  return new GatewayError('payload_too_large', { headers: { connection: 'close' } });
+/** What a body beyond the limit is answered with. What still comes of it is not worth reading: the connection ends. */
+export function tooLarge(limit: number): GatewayError {
+  return new GatewayError('payload_too_large', {
+    message: `The request body is too large: ${sizeText(limit)} at most are taken here.`,
+    headers: { connection: 'close' },
+  });
 }
 
 /** The media type of a Content-Type value, without parameters, in lower case; '' when there is none (RFC 9110 §8.3). */

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts';
+import { tooLarge } from '../http/body.ts';
 import type { Framing } from './framing.ts';
 
 /** The most bytes that a route takes of a request's body, and passes on of an answer's. Infinity: any number. */
@@ -9,11 +10,6 @@ export interface BodyLimits {
 
 export const UNLIMITED: BodyLimits = { request: Number.POSITIVE_INFINITY, response: Number.POSITIVE_INFINITY };
 
-/** What a body beyond the limit is answered with. What still comes of it is not worth reading: the connection ends. */
-export function requestTooLarge(): GatewayError {
-  return new GatewayError('payload_too_large', { headers: { connection: 'close' } });
-}
-
 /** What becomes of an answer beyond the limit: 502 when nothing was written yet, else the connection is cut. */
 export function answerTooLarge(limit: number): GatewayError {
   return new GatewayError('upstream_invalid', {
@@ -23,7 +19,7 @@ export function answerTooLarge(limit: number): GatewayError {
 
 /** Throws GatewayError `payload_too_large` when a request says itself that it is, before the upstream hears of it. */
 export function refuseLargeRequest(framing: Framing, limit: number): void {
-  if (framing.kind === 'length' && Number(framing.length) > limit) throw requestTooLarge();
+  if (framing.kind === 'length' && Number(framing.length) > limit) throw tooLarge(limit);
 }
 
 /**

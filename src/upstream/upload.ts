@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { byteCount, requestTooLarge } from './body-limit.ts';
+import { tooLarge } from '../http/body.ts';
+import { byteCount } from './body-limit.ts';
 import { ClientGone } from './failures.ts';
 
 /**
@@ -15,7 +16,7 @@ import { ClientGone } from './failures.ts';
 export function uploadOf(request: IncomingMessage, limit: number): Readable {
   const isTooLarge = byteCount(limit);
   const onData = (chunk: Buffer) => {
-    if (isTooLarge(chunk.length)) body.destroy(requestTooLarge());
+    if (isTooLarge(chunk.length)) body.destroy(tooLarge(limit));
     else if (!body.push(chunk)) request.pause();
   };
   const onEnd = () => body.push(null);

@@ -1,5 +1,6 @@
+import { sizeText } from '../../http/size-text.ts';
 import type { DescribedService } from '../described-service.ts';
-import { sizeText, textOf } from '../described-service.ts';
+import { textOf } from '../described-service.ts';
 import { block, code, codes, durationText, plain, table } from './markdown.ts';
 import { dpopText, toolTable } from './start.ts';
 

@@ -1,4 +1,5 @@
-import { type DescribedService, type DescribedTools, sizeText } from '../described-service.ts';
+import { sizeText } from '../../http/size-text.ts';
+import type { DescribedService, DescribedTools } from '../described-service.ts';
 import { content, type Json, schemaRef } from './json.ts';
 import type { OwnOperations } from './oauth-operations.ts';
 import { answer, failures, header, LEFT, responseRef } from './responses.ts';

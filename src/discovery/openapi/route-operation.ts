@@ -1,5 +1,6 @@
 import type { Config, RouteConfig } from '../../config/schema.ts';
-import { type RouteProtection, sizeText } from '../described-service.ts';
+import { sizeText } from '../../http/size-text.ts';
+import type { RouteProtection } from '../described-service.ts';
 import type { Json } from './json.ts';
 import { answer, failures, LEFT, responseRef } from './responses.ts';
 import { scopeTitles, securityOf, securityText } from './security.ts';

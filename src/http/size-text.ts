@@ -1,0 +1,11 @@
+/** In: bytes, possibly without end. Out: as people write it: `10 MiB`. */
+export function sizeText(bytes: number): string {
+  for (const [unit, of] of [
+    ['GiB', 1024 ** 3],
+    ['MiB', 1024 ** 2],
+    ['KiB', 1024],
+  ] as const) {
+    if (bytes >= of && bytes % of === 0) return `${bytes / of} ${unit}`;
+  }
+  return `${bytes} bytes`;
+}
