@@ -109,7 +109,7 @@ describe.skipIf(!toolsPresent())('a Deployment of the chart', () => {
     for (const taken of [
       'name=Another',
       'tokens.access=5m',
-      'listen.drain.grace=10s',
+      'listen.drain.grace=20s',
       'listen.forwardingField=Forwarded',
     ]) {
       expect(await pods('--set', `config.${taken}`)).toEqual(before);
