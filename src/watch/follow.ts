@@ -73,9 +73,14 @@ export function followConfig(options: FollowOptions): Following {
       .catch((err: unknown) => log.warn({ err }, 'the configuration could not be looked at'));
     return last;
   };
+  /** Reads until nothing has changed since: also not between the reading, and the watch on what was named in it. */
   const look = async (): Promise<void> => {
-    if (!(await latest.areUnchanged())) await read();
-    await watch();
+    for (;;) {
+      await watch();
+      if (closed || !serving.config.reload.watch || (await latest.areUnchanged())) return;
+      await read();
+      await sleep(quiet, undefined, { ref: false });
+    }
   };
   const watcher = createWatcher({
     quiet,
@@ -83,17 +88,14 @@ export function followConfig(options: FollowOptions): Following {
     onLost: (folder, err) =>
       log.warn({ folder, err }, 'a folder of the configuration cannot be watched: send SIGHUP after a change'),
   });
-  void inTurn(async () => {
-    await watch();
-    // It may have changed before it was watched.
-    if (serving.config.reload.watch) await look();
-  });
+  // It may have changed before it was watched.
+  void inTurn(look);
 
   return {
     now: () =>
       inTurn(async () => {
         await read();
-        await watch();
+        await look();
       }),
     close() {
       closed = true;

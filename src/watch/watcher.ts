@@ -46,7 +46,9 @@ export function createWatcher({ onQuiet, onLost, quiet }: WatcherOptions): Watch
       });
       watched.set(folder, watcher.on('error', lost));
     } catch (thrown) {
-      lost(thrown as Error);
+      // Gone since it was looked for: what is there instead is.
+      if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') changed();
+      else lost(thrown as Error);
     }
   };
 
