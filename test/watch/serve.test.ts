@@ -148,7 +148,7 @@ describe('the gate as a process', () => {
     [
       'mistakes in the Account API',
       () => `${settings()}account: { enabled: true, schema: broken.graphql, mappings: broken.graphql }\n`,
-      /broken\.graphql:/,
+      /account schema:1:6 /,
     ],
     [
       'another port',
