@@ -88,19 +88,7 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
   const served = servedResources(config);
   const share = foundation.heirlooms.share();
   const exchanges = createExchanges();
-  const lanes = openLanes({
-    loaded,
-    store,
-    clock,
-    signing: () => keyring.signing(),
-    answered: metrics.called,
-    ended: (member, why) => endConnection(server.grants, foundation.audit)(member, why),
-    share,
-  });
-  const { pools, call, site } = lanes;
-  const events = openEvents(loaded, { foundation, call });
-  const audit = countingRefusals(foundation.audit, events);
-  const open: (() => unknown)[] = [() => pools.close(), () => site?.close(), events.close];
+  const open: (() => unknown)[] = [share.release];
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closed ??= (async () => {
@@ -111,6 +99,20 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
   let server: AuthorizationServer;
 
   try {
+    const lanes = openLanes({
+      loaded,
+      store,
+      clock,
+      signing: () => keyring.signing(),
+      answered: metrics.called,
+      ended: (member, why) => endConnection(server.grants, foundation.audit)(member, why),
+      share,
+    });
+    const { pools, call, site } = lanes;
+    open.push(() => site?.close());
+    const events = openEvents(loaded, { foundation, call });
+    open.push(events.close);
+    const audit = countingRefusals(foundation.audit, events);
     const { documentNetwork } = parts;
     const authorization = await openAuthorization(loaded, {
       foundation,

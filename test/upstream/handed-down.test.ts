@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { handedDown } from '../../src/handed-down.ts';
+
+describe('what one configuration hands down to the next', () => {
+  const world = () => {
+    const all = handedDown();
+    const ended: string[] = [];
+    let made = 0;
+    const take = (share: ReturnType<typeof all.share>, name: string, from: unknown) =>
+      share.take(
+        name,
+        from,
+        () => {
+          made += 1;
+          return `${name} ${made}`;
+        },
+        (it) => ended.push(it),
+      );
+    return { all, ended, take };
+  };
+
+  it('is the same where it is made from the same, and another where it is not', async () => {
+    const { all, ended, take } = world();
+    const [before, after] = [all.share(), all.share()];
+    expect(take(before, 'pool', { url: 'a' })).toBe('pool 1');
+    expect(take(after, 'pool', { url: 'a' })).toBe('pool 1');
+    expect(take(after, 'pool', { url: 'b' })).toBe('pool 2');
+    expect(take(after, 'other', { url: 'a' })).toBe('other 3');
+    expect(ended).toEqual([]);
+  });
+
+  it('is ended when the last gives it back, once', async () => {
+    const { all, ended, take } = world();
+    const [before, after] = [all.share(), all.share()];
+    take(before, 'pool', 1);
+    take(after, 'pool', 1);
+    take(after, 'pool', 1);
+    await after.release();
+    expect(ended).toEqual([]);
+    await before.release();
+    await before.release();
+    expect(ended).toEqual(['pool 1']);
+    expect(take(all.share(), 'pool', 1)).toBe('pool 2');
+  });
+});
