@@ -3,6 +3,7 @@ import http, { type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type App, authorizationRequest, bearer, redeem, registerApp, revoke } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
+import { COMMAND_SECRET, command } from '../support/commands.ts';
 import { connect } from '../support/connection.ts';
 import { offeredScopes, SAM } from '../support/member.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
@@ -78,6 +79,7 @@ describe('a reload', () => {
   let token: string;
   const ahead = 0;
   const settings = (routes: readonly object[], more: Readonly<Record<string, unknown>> = {}) => ({
+    admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } },
     upstreams: { one: { url: one.url }, two: { url: two.url } },
     routes: [{ match: 'GET /api/v1/courses/**', upstream: 'school', scopes: ['courses:read'] }, ...routes],
     ...more,
@@ -95,6 +97,7 @@ describe('a reload', () => {
     [one, two] = [await startNamed('one'), await startNamed('two')];
     world = await startWorld({
       profile: 'A',
+      environment: { COMMAND_SECRET },
       clock: () => Date.now() + ahead,
       overrides: settings([thing('one')]),
     });
@@ -315,7 +318,7 @@ describe('a reload', () => {
     const before = await kids();
     await world.reload(settings([thing('two')]));
     expect(await kids()).toEqual(before);
-    await fetch(`${world.admin}/keys/rotate`, { method: 'POST' });
+    expect((await command(world.admin, '/keys/rotate', { body: '{"now":true}' })).status).toBe(200);
     const after = await kids();
     expect(after[0]).toBe(before[1]);
     expect(after).toHaveLength(3);
