@@ -50,7 +50,7 @@ const FAULTS = [
   ...[1, 2, 4, 6, 7, 10, 11].map((number) => [number, number] as const),
   [20, 29],
   [30, 38],
-  ...[40, 46, 51, 55, 60, 61, 64, 70, 71, 72].map((number) => [number, number] as const),
+  ...[40, 46, 51, 54, 55, 56, 57, 60, 61, 64, 70, 71, 72].map((number) => [number, number] as const),
 ] as const;
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);

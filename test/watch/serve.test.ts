@@ -33,7 +33,13 @@ describe('the gate as a process', () => {
     name: 'A school',
     listen: { port, admin: { port: adminPort } },
     store: { kind: 'memory' } as Record<string, unknown>,
-    login: { kind: 'session', upstream: 'back', whoami: { path: '/me' }, loginUrl: 'http://localhost:1/login', cookies: ['school'] },
+    login: {
+      kind: 'session',
+      upstream: 'back',
+      whoami: { path: '/me' },
+      loginUrl: 'http://localhost:1/login',
+      cookies: ['school'],
+    },
     upstreams: {
       back: {
         url: upstream.url,
