@@ -71,6 +71,8 @@ export function createIdentity(options: {
     const made = makeFields(member, upstreamName, kinds, now);
     const keeping: Kept = { fields: made, until: now + REUSED, kid };
     kept.set(key, keeping);
+    dropStale(now, kid);
+
     made.then(
       (fields) => {
         keeping.fields = fields;
@@ -82,6 +84,17 @@ export function createIdentity(options: {
       },
     );
     return keeping;
+  }
+
+  /** Two for each that is made, the longest unused first: what nobody asks for again does not stay until there is no room. */
+  function dropStale(now: number, kid: string): void {
+    const stale: string[] = [];
+    for (const key of kept.rkeys()) {
+      const one = kept.peek(key);
+      if (stale.length === 2 || one === undefined || isFresh(one, now, kid)) break;
+      stale.push(key);
+    }
+    for (const key of stale) kept.delete(key);
   }
 
   async function makeFields(member: MemberPrincipal, audience: string, kinds: UpstreamConfig['identity'], now: number) {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { generateKeyPair, jwtVerify } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ANONYMOUS, type MemberPrincipal } from '../../src/oauth/principal.ts';
@@ -126,5 +128,28 @@ describe('the headers', () => {
 
   it.each(['', 'm\r\n1', 'm\0', 'm\u0085', '\ud800'])('are refused for the member id %j', async (sub) => {
     await expect(identity({ ...member, sub }, 'school', ['headers'])).rejects.toMatchObject({ code: 'internal' });
+  });
+});
+
+describe('what is kept to be sent again', () => {
+  /** Bytes that somebody still holds. */
+  const held = (): number => {
+    setFlagsFromString('--expose-gc');
+    for (const _ of [1, 2]) (runInNewContext('gc') as () => void)();
+    return process.memoryUsage().heapUsed;
+  };
+  const grants = async (from: number, count: number) => {
+    for (let at = from; at < from + count; at += 1) {
+      if (at % 50 === 0) now += 61_000;
+      await identity({ ...member, grantId: `grant-${at}` }, 'school', ['headers', 'assertion']);
+    }
+  };
+
+  it('is given up once it is stale, whether or not anybody asks for it again', async () => {
+    await grants(0, 1000);
+    const before = held();
+    await grants(1000, 3000);
+    // Kept, each would be more than a kilobyte.
+    expect(held() - before).toBeLessThan(1_000_000);
   });
 });
