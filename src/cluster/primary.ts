@@ -1,3 +1,4 @@
+import { changedKeys, restartFindings } from '../config/changes.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { configFingerprint } from '../config-fingerprint.ts';
 import { createAudit } from '../operations/audit.ts';
@@ -39,12 +40,16 @@ export interface PrimaryOptions {
 export interface Primary {
   /** Puts a new process in the place of each worker, one after the other, without losing a request. */
   restart(): Promise<void>;
+  /** Has all workers serve by another configuration, or none. Never rejects: the log tells what was wrong. */
+  reload(load: () => Promise<LoadedConfig>): Promise<{ readonly kind: 'taken' | 'refused' }>;
   /** As a gate's: with the notice, or within so many seconds. */
   close(seconds?: number): Promise<void>;
 }
 
 /** Milliseconds: what a worker has to take note of a revocation. Less than the one who waits for all of them has. */
 const TAKE_NOTE = 600;
+/** Milliseconds that a worker may take to build everything anew. */
+const RELOAD = 60_000;
 const UNUSED_EVERY = 30_000;
 
 /** What the primary counts for the gate; the rest is counted by who answers requests. */
@@ -75,10 +80,10 @@ interface Member {
 export async function startPrimary(options: PrimaryOptions): Promise<Primary> {
   const { loaded, workers, log, clock } = options;
   const { config } = loaded;
-  const { sources: _, written: __, mistaken: ___, ...settings } = loaded;
   const held: HeldStore | undefined =
     config.store.kind === 'sqlite' ? holdStore(config.store, loaded.secret) : undefined;
-  const sent: SentConfig = held === undefined ? settings : { ...settings, secret: held.secret };
+  const secretOf = ({ secret }: LoadedConfig) => secret ?? held?.secret;
+  let serving = loaded;
 
   const members = new Map<Hand, Member>();
   const counters = memoryCounters(clock);
@@ -86,11 +91,16 @@ export async function startPrimary(options: PrimaryOptions): Promise<Primary> {
   // What was issued and shown is told by the workers: nothing is looked up.
   const unused = unusedTokens({ store: memoryStore(clock), replicas: false, clock, log });
   const ofWorkers = createWorkerMetrics(workers, () => crew.standing().size);
+  const fingerprint = configFingerprint(secretOf(loaded) ?? '');
+  const written = createAudit(log, clock);
   const reloads = createReloads({
     log,
-    audit: createAudit(log, clock),
+    // Each worker tells of what it has taken over.
+    audit: (event) => {
+      if (event.outcome !== 'success') written(event);
+    },
     clock,
-    fingerprint: configFingerprint(sent.secret ?? '')(loaded),
+    fingerprint: fingerprint(loaded),
   });
   const metrics = createMetrics({
     droppedLines: options.droppedLines,
@@ -117,6 +127,34 @@ export async function startPrimary(options: PrimaryOptions): Promise<Primary> {
   };
   void held?.found.then((found) => found && becomeIll({ kind: 'damaged', reason: found.message }));
 
+  const sentOf = (of: LoadedConfig): { sent: SentConfig; digest: string } => {
+    const { sources, written: _, mistaken: __, ...settings } = of;
+    return { sent: { ...settings, secret: secretOf(of) }, digest: sources.fingerprint((digest) => digest) };
+  };
+
+  /**
+   * One worker tries it before the others, so that what cannot be served is refused by all. One that refuses then all the
+   * same leaves, and the one in its place begins with it.
+   */
+  const takeOver = async (next: LoadedConfig): Promise<void> => {
+    const order = { ...sentOf(next), workers };
+    const [first, ...rest] = others(undefined);
+    const refused = await first?.link.ask('reload', order, RELOAD);
+    if (typeof refused === 'string') throw new Error(refused);
+    serving = next;
+    await Promise.all(
+      rest.map(async (hand) => {
+        const why = await hand.link.ask('reload', order, RELOAD).catch((thrown: Error) => thrown.message);
+        if (why === null || !members.has(hand)) return;
+        log.error(
+          { worker: hand.number, why },
+          'a worker did not take the configuration over: another takes its place',
+        );
+        hand.link.tell('drain', next.config.listen.drain.grace);
+      }),
+    );
+  };
+
   /** Who does what only one does. */
   let sweeper: Hand | undefined;
   const appointSweeper = (): void => {
@@ -130,14 +168,7 @@ export async function startPrimary(options: PrimaryOptions): Promise<Primary> {
       const { hand } = member();
       member().begun = true;
       if (sweeper === undefined) sweeper = hand;
-      return {
-        sent,
-        digest: loaded.sources.fingerprint((digest) => digest),
-        number: hand.number,
-        workers,
-        sweeps: sweeper === hand,
-        illness,
-      };
+      return { ...sentOf(serving), number: hand.number, workers, sweeps: sweeper === hand, illness };
     },
     failed(failure: SentFailure) {
       member().failure = failure;
@@ -239,6 +270,21 @@ export async function startPrimary(options: PrimaryOptions): Promise<Primary> {
 
   return {
     restart: () => crew.restart(),
+    async reload(load) {
+      const began = performance.now();
+      try {
+        const next = await load();
+        const restart = restartFindings(serving, next);
+        if (restart.length > 0) throw next.mistaken(restart);
+        const keys = changedKeys(serving, next);
+        if (keys.length > 0) await takeOver(next);
+        reloads.taken(keys, fingerprint(next), performance.now() - began);
+        return { kind: 'taken' };
+      } catch (thrown) {
+        reloads.refused(thrown instanceof Error ? thrown : new Error(String(thrown)));
+        return { kind: 'refused' };
+      }
+    },
     async close(seconds) {
       closing = true;
       clearInterval(judging);
@@ -258,7 +304,7 @@ async function asThrown({ mistaken, message, cause, code, port }: SentFailure, l
       import('../login/database/check-driver.ts'),
     ]);
     try {
-      checkInterfaces(loaded);
+      await checkInterfaces(loaded);
       await checkDriver(loaded);
     } catch (thrown) {
       return thrown;

@@ -75,4 +75,6 @@ export type WorkerAnswers = {
   ill: (illness: Illness) => void;
   /** Ends what is in flight and goes: as configured, or within so many seconds. */
   drain: (seconds: number | null) => void;
+  /** Serves by another configuration from now on; out: why not, or null. */
+  reload: (next: Pick<Start, 'sent' | 'digest' | 'workers'>) => string | null;
 };

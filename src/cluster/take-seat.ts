@@ -16,8 +16,8 @@ const MOST_TOLD = 10_000;
 const STARTING = { ok: false, text: 'starting', checks: [] } as const;
 
 export interface SeatTaking {
-  /** What this worker answers its primary, but for `drain`. */
-  readonly answers: Omit<Answers<WorkerAnswers>, 'drain'>;
+  /** What this worker answers its primary, but for `drain` and `reload`. */
+  readonly answers: Omit<Answers<WorkerAnswers>, 'drain' | 'reload'>;
   /** What it says of itself; undefined: it has not come so far. */
   readonly own: () => OwnAnswers | undefined;
   /** In: how the worker was told to begin. */

@@ -50,8 +50,18 @@ export async function runWorker({ worker, clock, descriptors, onDrained }: Worke
     receive: (take: (message: unknown) => void) => void worker.on('message', take),
   };
   const complaints: { log?: Log } = {};
-  const link = openLink<WorkerAnswers, PrimaryAnswers>(port, { ...taken.answers, drain }, (error) =>
-    complaints.log?.error({ err: error }, 'the primary told a worker what it could not do'),
+  const link = openLink<WorkerAnswers, PrimaryAnswers>(
+    port,
+    {
+      ...taken.answers,
+      drain,
+      async reload(next) {
+        if (gateway === undefined) return 'it has not started yet';
+        const outcome = await gateway.reload(async () => servedConfig(next));
+        return outcome.kind === 'taken' ? null : outcome.why.message;
+      },
+    },
+    (error) => complaints.log?.error({ err: error }, 'the primary told a worker what it could not do'),
   );
 
   try {
@@ -69,7 +79,7 @@ export async function runWorker({ worker, clock, descriptors, onDrained }: Worke
   }
 }
 
-function servedConfig({ sent, digest, workers }: Start): LoadedConfig {
+function servedConfig({ sent, digest, workers }: Pick<Start, 'sent' | 'digest' | 'workers'>): LoadedConfig {
   const { file } = sent;
   const place = { file, line: 0, column: 0 };
   return {

@@ -41,7 +41,7 @@ export const define: Define = (command, terminal) => {
         log.warn({ file: where, line }, `${path}: ${message}`);
       await (loaded.config.cluster === undefined
         ? serveAlone(file, loaded, log, terminal)
-        : servePrimary(loaded, log, terminal));
+        : servePrimary({ config: file, ...(workers === undefined ? {} : { workers }) }, loaded, log, terminal));
       terminal.say(`coursegate ready ${loaded.config.origin} profile=${loaded.profile}`);
     });
 };
@@ -66,11 +66,17 @@ async function serveAlone(
   }, tell);
 }
 
-async function servePrimary(loaded: LoadedConfig, log: Log, { tell }: Terminal): Promise<void> {
-  const [{ availableParallelism }, { startPrimary }, { workerProcesses }] = await Promise.all([
+async function servePrimary(
+  { config: file, workers: typed }: ServeOptions,
+  loaded: LoadedConfig,
+  log: Log,
+  { tell, environment }: Terminal,
+): Promise<void> {
+  const [{ availableParallelism }, { startPrimary }, { workerProcesses }, { followConfig }] = await Promise.all([
     import('node:os'),
     import('../cluster/primary.ts'),
     import('../cluster/processes.ts'),
+    import('../watch/follow.ts'),
   ]);
   const { workers = 'auto' } = loaded.config.cluster ?? {};
   const processes = workerProcesses(DESCRIPTORS, log);
@@ -87,7 +93,19 @@ async function servePrimary(loaded: LoadedConfig, log: Log, { tell }: Terminal):
     await processes.close();
   };
   onUncaught(log, close);
-  untilSignal(() => close(), tell);
+  // What was given on the command line stays as it is.
+  const { cluster } = loaded.config;
+  const reload: typeof primary.reload = (load) =>
+    primary.reload(async () => {
+      const next = await load();
+      return typed === undefined ? next : { ...next, config: { ...next.config, cluster } };
+    });
+  const following = followConfig({ file, environment, loaded, reload, log });
+  onSignal('SIGHUP', () => void following.now());
+  untilSignal(() => {
+    following.close();
+    return close();
+  }, tell);
   onSignal('SIGUSR2', () => void primary.restart());
 }
 
@@ -99,6 +117,9 @@ async function serveAsWorker(): Promise<void> {
   ]);
   const { worker } = cluster;
   if (worker === undefined) throw new Error('COURSEGATE_WORKER is set, and there is no primary: take it out.');
+  // What is sent to all processes at once is for the primary.
+  onSignal('SIGHUP', () => {});
+  onSignal('SIGUSR2', () => {});
   // Ctrl-C reaches every process of a terminal: the primary tells its workers what to do.
   onSignal('SIGINT', () => {});
   try {

@@ -13,7 +13,15 @@ export function changedKeys(before: LoadedConfig, after: LoadedConfig): readonly
 }
 
 /** What a process is made with at its start, and cannot be given another while it runs. */
-const AT_START: readonly Path[] = [['profile'], ['origin'], ['store'], ['secret'], ['listen'], ['limits', 'headers']];
+const AT_START: readonly Path[] = [
+  ['profile'],
+  ['origin'],
+  ['store'],
+  ['cluster'],
+  ['secret'],
+  ['listen'],
+  ['limits', 'headers'],
+];
 /** What of it can. */
 const ANY_TIME: readonly Path[] = [
   ['listen', 'drain'],

@@ -9,7 +9,7 @@ import { freePort } from '../support/world.ts';
 
 const CONFIG = fileURLToPath(new URL('../../config/coursegate.yaml', import.meta.url));
 
-describe('several workers that cannot start', () => {
+describe('several workers that cannot start', { timeout: 180_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-start-'));
   let taken: Server;
   let port: number;

@@ -154,6 +154,16 @@ describe('the workers of a gate', () => {
     expect(childrenOf(gate.pid())).toHaveLength(2);
   });
 
+  it('go on when SIGHUP has the configuration read again', async () => {
+    const series = 'coursegate_config_last_reload_timestamp_seconds';
+    const before = await metric(gate.admin, series);
+    await expect.poll(() => Math.floor(Date.now() / 1000), { timeout: 5_000 }).toBeGreaterThan(before);
+    gate.signal('SIGHUP');
+    await expect.poll(() => metric(gate.admin, series), { timeout: 30_000 }).toBeGreaterThan(before);
+    expect(await metric(gate.admin, 'coursegate_config_last_reload_successful')).toBe(1);
+    await refused(4);
+  });
+
   it('keep a second gate off their store, one process or several', async () => {
     for (const more of [[], ['--workers', '2']]) {
       const second = runCommand(['serve', '--config', 'config/coursegate.yaml', ...more], {
