@@ -248,6 +248,7 @@ async function story(): Promise<void> {
     });
     for (let times = 0; times < 3; times += 1)
       await fetch(`${world.origin}/api/v1/orders`, { headers: bearer(tokens.access_token) });
+    await fetch(`${world.origin}/api/v1/orders`);
 
     const member = createBrowser();
     await signIn(member, world.origin, { login: 'student@example.com', password: 'student' });
@@ -410,6 +411,11 @@ describe('the audit', () => {
   it('tells once of an app that is refused the same again and again', () => {
     const denied = lines.filter((line) => line['event.action'] === 'access_denied');
     expect(denied.filter((line) => line['event.reason'] === 'insufficient_scope')).toHaveLength(1);
+  });
+
+  it('is silent of requests without a token, with which every app begins', () => {
+    const denied = lines.filter((line) => line['event.action'] === 'access_denied');
+    expect(denied.map((line) => line['event.reason'])).not.toContain('no_token');
   });
 
   it('names one trace in all that came of one request', () => {

@@ -118,6 +118,14 @@ describe.each(LANES)('%s', (_lane, path, connection) => {
     }
   });
 
+  it('passes on no tracestate that is none, and keeps the trace', async () => {
+    for (const state of ['Vendor=1', 'vendor=1,vendor=2', 'vendor']) {
+      const request = await seen(trusting, path, ...connection, `traceparent: ${PARENT}`, `tracestate: ${state}`);
+      expect(request.values('tracestate')).toEqual([]);
+      expect(request.values('traceparent')[0]?.slice(0, 35)).toBe(PARENT.slice(0, 35));
+    }
+  });
+
   it('a thousand forged addresses, or none that can be read, are no error', async () => {
     const many = Array.from({ length: 1_000 }, (_, at) => `1.1.${at >> 8}.${at & 255}`).join(',');
     for (const told of [many, 'unknown', '_hidden', '', ',,,', '"', '[::1', 'fe80::1%eth0']) {
