@@ -30,7 +30,7 @@ export async function tokenCheck(store: Store, origin: string, scopes: readonly 
     resourceServers: new Map(),
     languages: ['en'],
     acrValues: [],
-    cookieKey: randomBytes(32),
+    cookieKeys: [randomBytes(32)],
     dpopNonceKey: randomBytes(32),
     ttl: { access: 600, refresh: 86_400, refreshAbsolute: 86_400, code: 60, replayWindow: 10 },
     documents: undefined,

@@ -1,5 +1,6 @@
 import { callerCheck } from './authorization-server/administration/caller.ts';
 import { createCommands } from './authorization-server/administration/commands.ts';
+import { createStoreControl } from './authorization-server/administration/store-control.ts';
 import type { AuthorizationServer } from './authorization-server/authorization-server.ts';
 import type { Seat } from './cluster/seat.ts';
 import type { LoadedConfig } from './config/load.ts';
@@ -48,7 +49,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<t
     events,
     ...seat?.together({ health, metrics: metrics.collected, observer }),
     commands: createCommands({
-      controls: server.controls,
+      controls: { ...server.controls, store: createStoreControl({ reseal: parts.foundation.reseal, audit }) },
       identify: callerCheck({
         secrets: loaded.admin.hmac,
         mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },

@@ -43,7 +43,7 @@ export interface AuthorizationParts {
 export async function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Promise<Authorization> {
   const { config } = loaded;
   const { origin } = config;
-  const { store, secret, counters, places, keyring, usage, revocations, metrics, audit, unused, clock, log } =
+  const { store, secrets, counters, places, keyring, usage, revocations, metrics, audit, unused, clock, log } =
     parts.foundation;
   const { share } = parts;
   const { call, sessions } = parts.lanes;
@@ -66,7 +66,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     store,
     clock,
     pages,
-    secret,
+    secrets,
     places,
     audit,
     signedIn,
@@ -89,7 +89,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     ),
     store,
     outbox: parts.outbox,
-    secret,
+    secrets,
     connector: signIn.connector,
     sessions,
     pages,

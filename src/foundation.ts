@@ -18,7 +18,8 @@ import { bytesOf } from './storage/sqlite-size.ts';
 import { type Clock, unixSeconds } from './storage/store.ts';
 
 /** What lives as long as the process, whatever the configuration says meanwhile: all that remembers or is counted. */
-export interface Foundation extends Pick<OpenedStore, 'store' | 'secret' | 'counters' | 'places' | 'probe'> {
+export interface Foundation
+  extends Pick<OpenedStore, 'store' | 'secret' | 'secrets' | 'reseal' | 'counters' | 'places' | 'probe'> {
   readonly clock: Clock;
   readonly log: Log;
   readonly keyring: Keyring;

@@ -68,6 +68,11 @@ const COMMANDS: readonly Entry[] = [
     load: () => import('./commands/keys.ts'),
   },
   {
+    name: 'secret',
+    description: 'rotate what the store is sealed with, without losing anything in it',
+    load: () => import('./commands/secret.ts'),
+  },
+  {
     name: 'account',
     description: 'look after what the Account API is made from',
     load: () => import('./commands/account.ts'),

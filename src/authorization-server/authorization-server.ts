@@ -4,7 +4,7 @@ import type { Handler } from '../http/exchange.ts';
 import type { Member } from '../login/connector.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 import { formatScope } from '../oauth/scope.ts';
-import { deriveKey } from '../storage/seal.ts';
+import { deriveKey, deriveKeys, type Secrets } from '../storage/seal.ts';
 import { createAccountControl } from './administration/account-control.ts';
 import type { Controls } from './administration/commands.ts';
 import { createKeyControl } from './administration/key-control.ts';
@@ -52,7 +52,7 @@ export interface AuthorizationServerOptions
     Pick<MountOptions, 'registration' | 'audit' | 'introspected'>,
     Pick<StandingsOptions, 'recheck' | 'log'> {
   /** What the cookies, the forms' tokens and the nonces are derived from. */
-  readonly secret: string;
+  readonly secrets: Secrets;
   /** Undefined: client ID metadata documents are not taken. */
   readonly documents:
     | Pick<ClientDocumentsOptions, 'allow' | 'deny' | 'network' | 'budget' | 'log' | 'watchCache'>
@@ -77,7 +77,7 @@ export interface AuthorizationServer {
   /** What members have approved: to list, and to end. */
   readonly grants: Grants;
   /** What the school decides about members, apps and keys. */
-  readonly controls: Controls;
+  readonly controls: Omit<Controls, 'store'>;
   /** Whether a grant stands, by its id. Throws GatewayError `store_unavailable`. */
   readonly stands: (grantId: string) => Promise<boolean>;
   /** Takes over a rotation done elsewhere, and does the one that is due. */
@@ -98,10 +98,10 @@ interface Parts {
  * takes its keys once, so each generation of keys has a provider of its own; requests under way end on the old one.
  */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
-  const { origin, secret, store, clock, keyring, usage } = options;
+  const { origin, secrets, store, clock, keyring, usage } = options;
   const scopes = Object.keys(options.scopes);
   const members = storedMembers(store);
-  const csrfKey = deriveKey(secret, 'csrf');
+  const csrfKeys = deriveKeys(secrets, 'csrf');
   const suspensions = storedSuspensions(store, clock);
   const grants = storedGrants(store, options.onRevoked, options.outbox);
   const standings = createStandings({ ...options, grants });
@@ -130,8 +130,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       standings,
       documents,
       keys: keyring.privateKeys(),
-      cookieKey: deriveKey(secret, 'cookies'),
-      dpopNonceKey: deriveKey(secret, 'dpop-nonce'),
+      cookieKeys: deriveKeys(secrets, 'cookies'),
+      dpopNonceKey: deriveKey(secrets[0], 'dpop-nonce'),
     });
     errorRedirectRule(provider, store);
     grantErrorRule(provider);
@@ -152,11 +152,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
         grants,
         connectedApps: options.connectedApps && ENDPOINTS.apps,
         suspensions,
-        csrfKey,
+        csrfKeys,
       }),
       connectedApps:
         options.connectedApps &&
-        createConnectedApps({ ...options, ...options.connectedApps, connector, provider, grants, usage, csrfKey }),
+        createConnectedApps({ ...options, ...options.connectedApps, connector, provider, grants, usage, csrfKeys }),
       introspect: createIntrospect(provider, members),
     };
   };

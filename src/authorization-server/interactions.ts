@@ -18,7 +18,7 @@ import type { BackendSessions } from './backend-sessions.ts';
 import { clientHost } from './client-host.ts';
 import { saveGrant } from './consent-grant.ts';
 import { appView, scopeGroups } from './consent-view.ts';
-import { csrfToken, isCsrfToken, refuseCrossSite } from './csrf.ts';
+import { type CsrfKeys, csrfToken, isCsrfToken, refuseCrossSite } from './csrf.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { describeClient } from './event-client.ts';
 import type { Grants } from './grants.ts';
@@ -47,7 +47,7 @@ export interface InteractionOptions {
   readonly connectedApps: string | undefined;
   /** Where the session at the backend is kept that an app acts with; undefined: apps act with none. */
   readonly sessions: BackendSessions | undefined;
-  readonly csrfKey: Buffer;
+  readonly csrfKeys: CsrfKeys;
   readonly clock: Clock;
   readonly audit: Audit;
   readonly store: Store;
@@ -127,7 +127,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
       if (step === 'first-visit') return redirect(response, signInUrl(interaction));
       const reason = member === undefined ? 'not_signed_in' : 'not_as_asked_for';
       tell(exchange, interaction, { action: 'sign_in_failed', member: member?.sub, reason });
-      const csrf = csrfToken(options.csrfKey, interaction.uid, member?.sub ?? '');
+      const csrf = csrfToken(options.csrfKeys, interaction.uid, member?.sub ?? '');
       const cancel = { action: `${ENDPOINTS.interaction}/${interaction.uid}`, csrf };
       const account = member === undefined ? undefined : accountOf(member);
       return pages.send(response, 200, (words) =>
@@ -159,7 +159,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
   const isSuspended = async (exchange: Exchange, interaction: Interaction, member: Member): Promise<boolean> => {
     if ((await suspensions.since(member.sub)) === undefined) return false;
     tell(exchange, interaction, { action: 'sign_in_failed', member: member.sub, reason: 'suspended' });
-    const csrf = csrfToken(options.csrfKey, interaction.uid, member.sub);
+    const csrf = csrfToken(options.csrfKeys, interaction.uid, member.sub);
     const view = {
       account: accountOf(member),
       cancel: { action: `${ENDPOINTS.interaction}/${interaction.uid}`, csrf },
@@ -237,7 +237,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
       groups: scopeGroups(requested, options.scopes, !nothingTicked),
       action: path,
       switchAccount: `${path}/switch`,
-      csrf: csrfToken(options.csrfKey, interaction.uid, member.sub),
+      csrf: csrfToken(options.csrfKeys, interaction.uid, member.sub),
       nothingTicked,
     };
     pages.send(response, nothingTicked ? 400 : 200, (words) => consentPage(words, view));
@@ -258,7 +258,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
       const interaction = await found(exchange);
       const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
       const member = await connector.identify(request.headers, exchange.provenance);
-      if (!isCsrfToken(form.get('csrf'), csrfToken(options.csrfKey, interaction.uid, member?.sub ?? ''))) {
+      if (!isCsrfToken(form.get('csrf'), options.csrfKeys, interaction.uid, member?.sub ?? '')) {
         // Another member may have signed in since the page was shown: they are asked, not answered for.
         return redirect(response, `${ENDPOINTS.interaction}/${interaction.uid}`);
       }

@@ -41,8 +41,8 @@ export interface ProviderOptions {
   readonly languages: readonly string[];
   /** The acr values that the login backend may give. */
   readonly acrValues: readonly string[];
-  /** Signs the cookies. */
-  readonly cookieKey: Buffer;
+  /** The first signs the cookies, all verify them. */
+  readonly cookieKeys: readonly Buffer[];
   /** 32 bytes; makes the nonces of RFC 9449 §8, the same in every replica. */
   readonly dpopNonceKey: Buffer;
   /** Seconds. */
@@ -82,7 +82,7 @@ export function createProvider(options: ProviderOptions): Provider {
     adapter: adapterFactory({ ...options, interactionTtl: INTERACTION_TTL, replayWindow: ttl.replayWindow }),
     jwks: { keys: options.keys.map((key) => ({ ...key })) as never },
     cookies: {
-      keys: [options.cookieKey.toString('base64url')],
+      keys: options.cookieKeys.map((key) => key.toString('base64url')),
       names: COOKIE_NAMES,
       long: { signed: true, httpOnly: true, sameSite: 'lax', path: '/oauth' },
       short: { signed: true, httpOnly: true, sameSite: 'lax' },

@@ -129,7 +129,11 @@ export async function startPrimary(options: PrimaryOptions): Promise<Primary> {
 
   const sentOf = (of: LoadedConfig): { sent: SentConfig; digest: string } => {
     const { sources, written: _, mistaken: __, ...settings } = of;
-    return { sent: { ...settings, secret: secretOf(of) }, digest: sources.fingerprint((digest) => digest) };
+    const furtherSecrets = [...(held?.furtherSecrets ?? []), ...of.furtherSecrets];
+    return {
+      sent: { ...settings, secret: secretOf(of), furtherSecrets },
+      digest: sources.fingerprint((digest) => digest),
+    };
   };
 
   /**

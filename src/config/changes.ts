@@ -19,6 +19,7 @@ const AT_START: readonly Path[] = [
   ['store'],
   ['cluster'],
   ['secret'],
+  ['furtherSecrets'],
   ['listen'],
   ['limits', 'headers'],
 ];
@@ -75,8 +76,9 @@ function changed<Key>(before: Read<Key>, after: Read<Key>): readonly Key[] {
     .map(([, { key }]) => key);
 }
 
-function* readAtStart({ secret, redis }: LoadedConfig): Generator<readonly [Path, unknown]> {
+function* readAtStart({ secret, furtherSecrets, redis }: LoadedConfig): Generator<readonly [Path, unknown]> {
   yield [['secret'], secret];
+  yield [['furtherSecrets'], furtherSecrets];
   for (const name of ['url', 'password', 'sentinelPassword'] as const) yield [['store', name], redis?.[name]];
   for (const [name, text] of Object.entries(redis?.tls ?? {})) yield [['store', 'tls', name], text];
 }

@@ -60,6 +60,8 @@ export interface LoadedConfig {
   readonly file: string;
   /** The key material that `secret` names; never in `config`, which may be printed. */
   readonly secret: string | undefined;
+  /** What `furtherSecrets` names. */
+  readonly furtherSecrets: readonly string[];
   /** What the settings of a redis store name; undefined for another store. */
   readonly redis: RedisSecrets | undefined;
   /** The secrets that `login` names, by where they are named: `login.secret`. */
@@ -120,7 +122,12 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const parsed = configSchema.safeParse(tree);
   const account = await readAccountFiles(isServed(tree.account) ? tree.account : undefined, files);
   const accountConfig = await readAccountConfig(tree, environment, files);
-  const secret = await readSealingSecret(tree.secret, environment, files);
+  const secret = await readSealingSecret(tree.secret, ['secret'], environment, files);
+  const further = await Promise.all(
+    (Array.isArray(tree.furtherSecrets) ? tree.furtherSecrets : []).map((one, at) =>
+      readSealingSecret(one, ['furtherSecrets', at], environment, files),
+    ),
+  );
   const redis = await readRedisSecrets(tree, environment, files);
   const admin = await readAdminSecrets(tree, environment, files);
   const eventKeys = await readEventsSecrets(tree, environment, files);
@@ -148,6 +155,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...account.findings,
     ...accountConfig.findings,
     ...secret.findings,
+    ...further.flatMap((one) => one.findings),
     ...redis.findings,
     ...admin.findings,
     ...eventKeys.findings,
@@ -180,6 +188,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     profile,
     file: absolute,
     secret: secret.value,
+    furtherSecrets: further.flatMap(({ value }) => value ?? []),
     redis: redis.secrets,
     loginSecrets: login.values,
     members: members.members,

@@ -348,6 +348,10 @@ export const configSchema = z.strictObject({
     description:
       'Key material (32 bytes or more) that seals the store and signs cookies. Left out, an embedded store makes its own beside the file.',
   }),
+  furtherSecrets: z.array(secretReference).default([]).meta({
+    description:
+      'More secrets that open what they sealed and verify what they signed: the old one after a rotation and, with several replicas, the new one before it (docs/operator.md).',
+  }),
   login: login.meta({ description: 'How members sign in: with the login they already have (docs/login).' }),
   upstreams: z.record(name, upstream).meta({ description: 'The services behind the gate, each by a name.' }),
   scopes: z.record(z.string().refine(isScopeToken, 'must be one scope token (RFC 6749 §3.3)'), scope),

@@ -41,10 +41,11 @@ export interface NamedSecret {
  */
 export function readSealingSecret(
   reference: unknown,
+  path: Finding['path'],
   environment: Environment,
   files: SourceFiles,
 ): Promise<NamedSecret> {
-  return readNamed(reference, ['secret'], environment, files, (value) => {
+  return readNamed(reference, path, environment, files, (value) => {
     const bytes = Buffer.byteLength(value);
     const enough = `at least ${SEALING_BYTES} are needed (openssl rand -base64 32)`;
     return bytes >= SEALING_BYTES ? undefined : `has ${bytes} bytes; ${enough}`;

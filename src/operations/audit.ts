@@ -94,6 +94,8 @@ const ACTIONS = {
   /** The operator brought a signing key of their own, or ended one at once. */
   key_imported: kind('success', 'configuration', 'change'),
   key_removed: kind('success', 'configuration', 'change'),
+  /** The whole store was walked, and sealed with the first secret. */
+  store_resealed: kind('success', 'configuration', 'change'),
   /** The backend says that a member is gone, inactive or another than before: all that they let in has ended. */
   member_changed: kind('success', 'iam', 'change user'),
   /** A backend says that the session is over that an app acted with, or there is none: the connection has ended. */

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
+import type { Entry } from './store.ts';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -24,4 +25,27 @@ export function open(key: Buffer, sealed: string, context: string): string {
       cause: new Error('an entry of the store does not open with this secret', { cause: thrown }),
     });
   }
+}
+
+/** Out: an id or a reference as it stands in the store. */
+export function hashId(key: Buffer, label: string, value: string): string {
+  return createHmac('sha256', key).update(label).update('\0').update(value).digest('base64url');
+}
+
+/** What an entry's payload is sealed for: it opens nowhere else. */
+export function contextOf({ kind, id }: Pick<Entry, 'kind' | 'id'>): string {
+  return `${kind}\0${id}`;
+}
+
+/** Throws GatewayError `store_unavailable` when none of the keys opens it. */
+export function openWithAny(keys: readonly Buffer[], entry: Pick<Entry, 'kind' | 'id' | 'payload'>): string {
+  let failure: unknown;
+  for (const key of keys) {
+    try {
+      return open(key, entry.payload, contextOf(entry));
+    } catch (thrown) {
+      failure = thrown;
+    }
+  }
+  throw failure;
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../config/schema.ts';
-import { secretBeside } from './secret.ts';
+import { secretsBeside } from './secret.ts';
 import { CHECK_LIMITS } from './sqlite-check.ts';
 import { holdDatabase } from './sqlite-file.ts';
 
@@ -7,6 +7,8 @@ import { holdDatabase } from './sqlite-file.ts';
 export interface HeldStore {
   /** What it is sealed with. */
   readonly secret: string;
+  /** What else its own file holds: what it was sealed with before. */
+  readonly furtherSecrets: readonly string[];
   /** What is wrong with a large file that was still being read when they began; undefined: nothing. */
   readonly found: Promise<{ readonly message: string } | undefined>;
   /** To be called once they are gone. */
@@ -22,8 +24,10 @@ export function holdStore(
   named: string | undefined,
 ): HeldStore {
   const { check, unlock } = holdDatabase(path, CHECK_LIMITS);
+  const [secret, ...furtherSecrets] = named === undefined ? secretsBeside(path) : ([named] as const);
   return {
-    secret: named ?? secretBeside(path),
+    secret,
+    furtherSecrets,
     found: check.found,
     async release() {
       await check.stop();

@@ -6,7 +6,7 @@ import { redisStore } from './redis.ts';
 import { redisBus } from './redis-bus.ts';
 import { redisCounters } from './redis-counters.ts';
 import { checkRedisAtStart } from './redis-start.ts';
-import { sealedStore } from './seal.ts';
+import { sealed } from './seal.ts';
 import type { Clock } from './store.ts';
 
 type RedisConfig = Extract<Config['store'], { readonly kind: 'redis' }>;
@@ -14,7 +14,7 @@ type RedisConfig = Extract<Config['store'], { readonly kind: 'redis' }>;
 /** The same as openStore, of a Redis. */
 export function openRedis(
   config: RedisConfig,
-  { secret, redis }: StoreSecrets,
+  { secret, furtherSecrets = [], redis }: StoreSecrets,
   clock: Clock,
   onDamaged?: (kind: string, reason: unknown) => void,
 ): OpenedStore {
@@ -25,8 +25,7 @@ export function openRedis(
   const inner = redisStore(options, clock);
   const counters = redisCounters({ ...options, secret }, clock);
   return {
-    store: sealedStore(inner, secret, onDamaged),
-    secret,
+    ...sealed(inner, [secret, ...furtherSecrets], onDamaged),
     bus: redisBus(options),
     counters,
     places: countedPlaces(counters, clock),

@@ -6,8 +6,8 @@ import type { Counters } from './counters.ts';
 import { memoryStore } from './memory.ts';
 import { memoryCounters } from './memory-counters.ts';
 import { countedPlaces, type Places } from './places.ts';
-import { sealedStore } from './seal.ts';
-import { secretBeside } from './secret.ts';
+import { type Reseal, type Secrets, sealed } from './seal.ts';
+import { secretsBeside } from './secret.ts';
 import type { SharedStore } from './shared.ts';
 import { sqliteStore } from './sqlite.ts';
 import type { Clock, Store } from './store.ts';
@@ -16,6 +16,9 @@ export interface OpenedStore {
   readonly store: Store;
   /** What the store is sealed with, and every other key is derived from. */
   readonly secret: string;
+  /** That one first, and those that open and verify besides. */
+  readonly secrets: Secrets;
+  readonly reseal: Reseal;
   readonly bus: RevocationBus;
   /** Sees that the store can be used. Out: what the operator should know. Throws GatewayError with a message for them. */
   readonly check: () => Promise<readonly string[]>;
@@ -30,6 +33,7 @@ export interface OpenedStore {
 /** What the configuration names and does not hold itself. */
 export interface StoreSecrets {
   readonly secret: string | undefined;
+  readonly furtherSecrets?: readonly string[];
   readonly redis: RedisSecrets | undefined;
 }
 
@@ -46,13 +50,13 @@ export async function openStore(
   onDamaged?: (kind: string, reason: unknown) => void,
   shared?: SharedStore,
 ): Promise<OpenedStore> {
+  const further = named.furtherSecrets ?? [];
   switch (config.kind) {
     case 'memory': {
       const secret = named.secret ?? randomBytes(32).toString('base64url');
       const counters = memoryCounters(clock);
       return {
-        store: sealedStore(memoryStore(clock), secret, onDamaged),
-        secret,
+        ...sealed(memoryStore(clock), [secret, ...further], onDamaged),
         bus: NO_REPLICAS,
         counters,
         places: countedPlaces(counters, clock),
@@ -68,10 +72,9 @@ export async function openStore(
     case 'sqlite': {
       const inner = sqliteStore(config.path, clock, undefined, shared);
       const counters = shared?.counters ?? memoryCounters(clock);
-      const secret = named.secret ?? secretBeside(config.path);
+      const [secret, ...own] = named.secret === undefined ? secretsBeside(config.path) : [named.secret];
       return {
-        store: sealedStore(inner, secret, onDamaged),
-        secret,
+        ...sealed(inner, [secret, ...own, ...further], onDamaged),
         bus: shared?.bus ?? NO_REPLICAS,
         counters,
         places: shared?.places ?? countedPlaces(counters, clock),

@@ -1,76 +1,126 @@
-import { createHmac, hkdfSync } from 'node:crypto';
-import { open, seal } from './cipher.ts';
+import { hkdfSync } from 'node:crypto';
+import { contextOf, hashId, openWithAny, seal } from './cipher.ts';
+import { INDEX_KIND, type IndexKey, indexKey } from './index-key.ts';
+import { type Reseal, resealer } from './reseal.ts';
 import type { Entry, Mutation, NewEntry, RawStore, References, Store } from './store.ts';
+
+export type { Reseal };
 
 /** Derives one purpose's 32-byte key from the operator's secret (RFC 5869). Keys of two purposes tell nothing of each other. */
 export function deriveKey(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'coursegate', purpose, 32));
 }
 
+/** The first seals and signs, all open and verify. */
+export type Secrets = readonly [string, ...string[]];
+
+/** One purpose's key of each secret, in their order. */
+export function deriveKeys([first, ...further]: Secrets, purpose: string): readonly [Buffer, ...Buffer[]] {
+  return [deriveKey(first, purpose), ...further.map((secret) => deriveKey(secret, purpose))];
+}
+
+/** A store, what it is sealed with, and how it is sealed anew. In: the secrets; the first seals, all open. */
+export function sealed(
+  inner: RawStore,
+  secrets: Secrets,
+  onDamaged?: (kind: string, reason: unknown) => void,
+): { readonly store: Store; readonly secret: string; readonly secrets: Secrets; readonly reseal: Reseal } {
+  return {
+    store: sealedStore(inner, secrets, onDamaged),
+    secret: secrets[0],
+    secrets,
+    reseal: resealer(inner, secrets.map(payloadKey)),
+  };
+}
+
 /**
  * Seals a store at rest: ids and references are keyed hashes, payloads are AES-256-GCM bound to kind and id. Who has the
  * file without the secret can read nothing of it and present nothing from it. Entries come back with the hashed id.
+ * In: the secrets; the first seals, all open. Every method throws GatewayError `store_unavailable` where none of them opens
+ * the store's own key: then nothing is read, and nothing written beside it.
  */
 export function sealedStore(
   inner: RawStore,
-  secret: string,
+  secrets: string | Secrets,
   onDamaged: (kind: string, reason: unknown) => void = () => {},
 ): Store {
-  const hashKey = deriveKey(secret, 'store-index');
-  const sealKey = deriveKey(secret, 'store-payload');
+  const [first, ...further] = typeof secrets === 'string' ? [secrets] : secrets;
+  const sealKey = payloadKey(first);
+  const openKeys = [sealKey, ...further.map(payloadKey)];
+  const key: IndexKey = indexKey(
+    inner,
+    openKeys,
+    [first, ...further].map((secret) => deriveKey(secret, 'store-index')),
+  );
 
-  const hash = (label: string, value: string) =>
-    createHmac('sha256', hashKey).update(label).update('\0').update(value).digest('base64url');
-  const hashReferences = (references: References): References =>
-    Object.fromEntries(Object.entries(references).map(([name, value]) => [name, hash(name, value)]));
-
-  const sealEntry = (entry: NewEntry): NewEntry => {
-    const id = hash(entry.kind, entry.id);
-    return {
-      kind: entry.kind,
-      id,
-      payload: seal(sealKey, entry.payload, `${entry.kind}\0${id}`),
-      expiresAt: entry.expiresAt,
-      references: hashReferences(entry.references),
+  const hashing = async () => {
+    const hashKey = await key();
+    const hash = (label: string, value: string) => hashId(hashKey, label, value);
+    const hashReferences = (references: References): References =>
+      Object.fromEntries(Object.entries(references).map(([name, value]) => [name, hash(name, value)]));
+    const sealEntry = (entry: NewEntry): NewEntry => {
+      const id = hash(entry.kind, entry.id);
+      return {
+        kind: entry.kind,
+        id,
+        payload: seal(sealKey, entry.payload, contextOf({ kind: entry.kind, id })),
+        expiresAt: entry.expiresAt,
+        references: hashReferences(entry.references),
+      };
     };
+    const sealMutation = (mutation: Mutation): Mutation => {
+      switch (mutation.op) {
+        case 'put':
+        case 'create':
+          return { op: mutation.op, entry: sealEntry(mutation.entry) };
+        case 'consume':
+        case 'delete':
+          return { ...mutation, id: hash(mutation.kind, mutation.id) };
+        case 'deleteBy':
+          return { ...mutation, value: hash(mutation.name, mutation.value) };
+      }
+    };
+    return { hash, sealMutation };
   };
   /** What does not open is as good as absent: nobody can use it, and asking again would not help. */
   const unseal = (entry: Entry): Entry | undefined => {
     try {
-      return { ...entry, payload: open(sealKey, entry.payload, `${entry.kind}\0${entry.id}`) };
+      return { ...entry, payload: openWithAny(openKeys, entry) };
     } catch (thrown) {
       onDamaged(entry.kind, thrown);
       return undefined;
     }
   };
-  const sealMutation = (mutation: Mutation): Mutation => {
-    switch (mutation.op) {
-      case 'put':
-      case 'create':
-        return { op: mutation.op, entry: sealEntry(mutation.entry) };
-      case 'consume':
-      case 'delete':
-        return { ...mutation, id: hash(mutation.kind, mutation.id) };
-      case 'deleteBy':
-        return { ...mutation, value: hash(mutation.name, mutation.value) };
-    }
-  };
 
   return {
     async get(kind, id) {
+      const { hash } = await hashing();
       const entry = await inner.get(kind, hash(kind, id));
       return entry === undefined ? undefined : unseal(entry);
     },
     async findBy(kind, name, value, limit) {
+      const { hash } = await hashing();
       return (await inner.findBy(kind, name, hash(name, value), limit)).flatMap((entry) => unseal(entry) ?? []);
     },
     async scan(kind, from, limit) {
+      await key();
       const found = await inner.scan(kind, from, limit);
-      return { ...found, entries: found.entries.flatMap((entry) => unseal(entry) ?? []) };
+      const entries = found.entries.filter((entry) => entry.kind !== INDEX_KIND);
+      return { ...found, entries: entries.flatMap((entry) => unseal(entry) ?? []) };
     },
-    count: (kind, name, value) => inner.count(kind, name, hash(name, value)),
-    commit: (mutations) => inner.commit(mutations.map(sealMutation)),
+    async count(kind, name, value) {
+      const { hash } = await hashing();
+      return inner.count(kind, name, hash(name, value));
+    },
+    async commit(mutations) {
+      const { sealMutation } = await hashing();
+      return inner.commit(mutations.map(sealMutation));
+    },
     sweep: (limit) => inner.sweep(limit),
     close: () => inner.close(),
   };
+}
+
+function payloadKey(secret: string): Buffer {
+  return deriveKey(secret, 'store-payload');
 }

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adapterFactory } from '../../src/authorization-server/adapter.ts';
 import { NO_OUTBOX } from '../../src/events/outbox.ts';
 import { sealedStore } from '../../src/storage/seal.ts';
-import { secretBeside } from '../../src/storage/secret.ts';
+import { secretsBeside } from '../../src/storage/secret.ts';
 import { sqliteStore } from '../../src/storage/sqlite.ts';
 import { type App, registerApp } from '../support/app.ts';
 import { connect, refreshForm, token } from '../support/connection.ts';
@@ -123,7 +123,7 @@ describe('registrations and sign-ins that nobody goes on with', () => {
 
   /** The same by the adapter: what the gate writes for a registration, and for a sign-in. */
   const byAdapter = async (): Promise<readonly number[]> => {
-    const store = sealedStore(sqliteStore(path, clock), secretBeside(path));
+    const store = sealedStore(sqliteStore(path, clock), secretsBeside(path));
     const adapter = adapterFactory({
       store,
       clock,

@@ -160,6 +160,7 @@ const EVENTS: Readonly<Record<string, Line>> = {
   },
   key_imported: { ...kind(['configuration'], ['change']), 'coursegate.key_id': ID, ...COMMAND },
   key_removed: { ...kind(['configuration'], ['change']), 'coursegate.key_id': ID, ...COMMAND },
+  store_resealed: { ...kind(['configuration'], ['change']), ...COMMAND },
   client_disabled: {
     ...kind(['iam'], ['change']),
     'oauth.client_id': ID,
@@ -271,6 +272,7 @@ async function story(): Promise<void> {
     const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
     await command(world.admin, '/keys/import', { body: JSON.stringify({ ...decided, key }) });
     await command(world.admin, `/keys/${keys[0]?.kid}/remove`, { body });
+    await command(world.admin, '/store/reseal', { body });
     await manage(updated, 'DELETE');
   } finally {
     await world.close();

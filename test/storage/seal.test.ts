@@ -54,24 +54,34 @@ describe('a sealed store', () => {
     expect((await sealed.get('AccessToken', 'the-bearer-token'))?.payload).toContain('hunter2');
   });
 
-  it('opens no entry moved to another id, or sealed with another secret: it counts as absent, and is told of', async () => {
+  it('opens no store of another secret, and no entry moved to another id, which counts as absent and is told of', async () => {
     const { store } = spied();
     const sealed = sealedStore(store, SECRET);
     await sealed.commit([put]);
     const other = sealedStore(store, 'another secret of at least thirty-two bytes!');
-    expect(await other.get('AccessToken', 'the-bearer-token')).toBeUndefined();
+    // Nothing is read with it, and nothing written beside what is there.
+    const ill = expect.objectContaining({
+      code: 'store_unavailable',
+      message: expect.stringMatching(/another secret/),
+    });
+    await expect(other.get('AccessToken', 'the-bearer-token')).rejects.toThrow(ill);
+    await expect(other.commit([put])).rejects.toThrow(ill);
+    expect(await sealedStore(store, ['x'.repeat(32), SECRET]).get('AccessToken', 'the-bearer-token')).toBeDefined();
 
     const entries = memoryStore(testClock().now);
     const swapped: Store = {
       ...entries,
-      get: async (kind) => ({
-        kind,
-        id: 'x',
-        payload: 'AAAA',
-        expiresAt: undefined,
-        consumedAt: undefined,
-        references: {},
-      }),
+      get: async (kind, at) =>
+        kind === 'StoreKeys'
+          ? entries.get(kind, at)
+          : {
+              kind,
+              id: 'x',
+              payload: 'AAAA',
+              expiresAt: undefined,
+              consumedAt: undefined,
+              references: {},
+            },
     };
     const told: string[] = [];
     const damaged = sealedStore(swapped, SECRET, (kind) => told.push(kind));

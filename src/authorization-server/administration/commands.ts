@@ -7,6 +7,7 @@ import type { AccountControl, Decision } from './account-control.ts';
 import type { IdentifyCaller } from './caller.ts';
 import type { KeyControl } from './key-control.ts';
 import { type Query, readQuery } from './query.ts';
+import type { StoreControl } from './store-control.ts';
 
 /** The commands of the admin listener: what the school decides about members and apps. */
 export interface Commands {
@@ -35,6 +36,7 @@ const PAGE = 50;
 export interface Controls {
   readonly account: AccountControl;
   readonly keys: KeyControl;
+  readonly store: StoreControl;
 }
 
 interface Told {
@@ -143,10 +145,16 @@ const COMMANDS: readonly Command[] = [
     path: '/keys/:id/remove',
     run: ({ keys }, { id, decision }) => keys.remove(id, decision),
   },
+  {
+    method: 'POST',
+    path: '/store/reseal',
+    body: ['from'],
+    run: ({ store }, { body, decision }) => store.reseal(body.from, decision),
+  },
 ];
 
 /** What a path may begin with that is a command's, or would be. */
-const BELONGS = /^\/(?:members|clients|grants|keys)(?:\/|$)/;
+const BELONGS = /^\/(?:members|clients|grants|keys|store)(?:\/|$)/;
 
 export function createCommands({ controls, identify, onError }: CommandsOptions): Commands {
   const answer = async (request: IncomingMessage, requestId: string): Promise<Answer> => {

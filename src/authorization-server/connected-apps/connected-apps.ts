@@ -7,7 +7,7 @@ import type { Audit } from '../../operations/audit.ts';
 import { type Clock, unixSeconds } from '../../storage/store.ts';
 import type { BackendSessions } from '../backend-sessions.ts';
 import { connectedAppView } from '../consent-view.ts';
-import { csrfToken, isCsrfToken, refuseCrossSite } from '../csrf.ts';
+import { type CsrfKeys, csrfToken, isCsrfToken, refuseCrossSite } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import type { Grants, StandingGrant } from '../grants.ts';
 import { accountOf } from '../members.ts';
@@ -33,7 +33,7 @@ export interface ConnectedAppsOptions {
   readonly timeZone: string;
   /** Where the link back to the school leads; undefined: there is none. */
   readonly back: string | undefined;
-  readonly csrfKey: Buffer;
+  readonly csrfKeys: CsrfKeys;
   readonly clock: Clock;
   readonly audit: Audit;
 }
@@ -62,7 +62,7 @@ const MOST_GRANTS = 5000;
 const MOST_LOOKED_AT = 20;
 
 export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApps {
-  const { provider, connector, grants, usage, sessions, origin, pages, names, timeZone, back, csrfKey, clock } =
+  const { provider, connector, grants, usage, sessions, origin, pages, names, timeZone, back, csrfKeys, clock } =
     options;
 
   const grantsOf = ({ sub }: Member) => grants.list({ member: sub }, MOST_GRANTS);
@@ -77,9 +77,10 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
     return carried;
   };
   /** One token for one act, so that none that leaks serves for another. */
-  const tokenFor = (target: Target, { sub }: Member) => csrfToken(csrfKey, `apps ${JSON.stringify(target)}`, sub);
+  const actOf = (target: Target) => `apps ${JSON.stringify(target)}`;
+  const tokenFor = (target: Target, { sub }: Member) => csrfToken(csrfKeys, actOf(target), sub);
   /** Shows that it was we who sent them back: nobody is told of a disconnection by a link that somebody sent them. */
-  const doneToken = (what: Target['kind'], { sub }: Member) => csrfToken(csrfKey, `disconnected ${what}`, sub);
+  const doneToken = (what: Target['kind'], { sub }: Member) => csrfToken(csrfKeys, `disconnected ${what}`, sub);
 
   /** Runs `work` for whoever is signed in, or sends them to sign in first. */
   const forMember =
@@ -99,7 +100,7 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
     const view = {
       account: accountOf(member),
       done: (['app', 'connection', 'all'] as const).find((what) =>
-        isCsrfToken(query.get('done'), doneToken(what, member)),
+        isCsrfToken(query.get('done'), csrfKeys, `disconnected ${what}`, member.sub),
       ),
       apps: await Promise.all(
         shown.map(async (app) => ({
@@ -156,7 +157,7 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
     const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
     const [target, carried] = [targetOf(form), carriedBy(form)];
     // Another member may have signed in since the page was shown: they see what is theirs.
-    if (target === undefined || !isCsrfToken(form.get('csrf'), tokenFor(target, member))) {
+    if (target === undefined || !isCsrfToken(form.get('csrf'), csrfKeys, actOf(target), member.sub)) {
       return redirect(response, appsPath(carried));
     }
     for (;;) {

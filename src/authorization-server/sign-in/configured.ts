@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts';
 import type { Audit } from '../../operations/audit.ts';
 import type { Places } from '../../storage/places.ts';
-import { deriveKey } from '../../storage/seal.ts';
+import { deriveKey, deriveKeys, type Secrets } from '../../storage/seal.ts';
 import { limitAttempts } from './attempt-limits.ts';
 import { signInEvents } from './events.ts';
 import { createSignIn, type SignIn, type SignInOptions } from './sign-in.ts';
@@ -10,12 +10,12 @@ import { createSignIn, type SignIn, type SignInOptions } from './sign-in.ts';
 export function configuredSignIn(
   config: Config['login'],
   {
-    secret,
+    secrets,
     places,
     audit,
     ...parts
   }: Pick<SignInOptions, 'login' | 'origin' | 'store' | 'clock' | 'pages' | 'signedIn'> & {
-    readonly secret: string;
+    readonly secrets: Secrets;
     readonly places: Places;
     readonly audit: Audit;
   },
@@ -28,8 +28,8 @@ export function configuredSignIn(
   return createSignIn({
     ...others,
     login: limited,
-    csrfKey: deriveKey(secret, 'sign-in-csrf'),
-    told: signInEvents(audit, parts.clock, deriveKey(secret, 'audit-account')),
+    csrfKeys: deriveKeys(secrets, 'sign-in-csrf'),
+    told: signInEvents(audit, parts.clock, deriveKey(secrets[0], 'audit-account')),
     lifetime: 'session' in config ? config.session : 0,
   });
 }

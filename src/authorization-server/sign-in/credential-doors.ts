@@ -22,7 +22,7 @@ export function credentialDoors(check: CredentialCheck, options: DoorOptions): S
   const { origin, pages, sessions, memberCookie, browserCookie, told } = options;
 
   /** A form that was made for this browser: an attacker's page cannot sign its visitor in as the attacker. */
-  const csrfOf = (browser: string, returnTo: string) => csrfToken(options.csrfKey, browser, returnTo);
+  const csrfOf = (browser: string, returnTo: string) => csrfToken(options.csrfKeys, browser, returnTo);
 
   const show = (
     { request, response }: Exchange,
@@ -52,7 +52,7 @@ export function credentialDoors(check: CredentialCheck, options: DoorOptions): S
       const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
       const returnTo = parseReturnPath(form.getAll('return_to'));
       const browser = readCookie(request.headers, browserCookie.name);
-      if (browser === undefined || !isCsrfToken(form.get('csrf'), csrfOf(browser, returnTo))) {
+      if (browser === undefined || !isCsrfToken(form.get('csrf'), options.csrfKeys, browser, returnTo)) {
         throw new PageFailure('forbidden', 'failure.sign_in_over');
       }
       const [username, password] = [form.get('username') ?? '', form.get('password') ?? ''];

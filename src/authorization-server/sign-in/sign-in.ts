@@ -4,6 +4,7 @@ import type { CredentialCheck, Login, LoginConnector, Member, SignInProvider } f
 import { type SignInSessions, signInSessions } from '../../login/sign-in-session.ts';
 import type { Clock, Store } from '../../storage/store.ts';
 import { ownCookie } from '../cookies.ts';
+import type { CsrfKeys } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import type { Pages } from '../pages/pages.ts';
 import { credentialDoors } from './credential-doors.ts';
@@ -16,7 +17,7 @@ export interface SignInOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly pages: Pages;
-  readonly csrfKey: Buffer;
+  readonly csrfKeys: CsrfKeys;
   /** Seconds that a sign-in on our own page, or elsewhere, counts for. */
   readonly lifetime: number;
   /** Told of every member before their sign-in begins. */

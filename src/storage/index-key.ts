@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { GatewayError } from '../errors.ts';
+import { contextOf, hashId, openWithAny, seal } from './cipher.ts';
+import type { RawStore } from './store.ts';
+
+/** The kind of the one entry that is not found by a keyed hash, since it holds the key. */
+export const INDEX_KIND = 'StoreKeys';
+const ID = 'index';
+
+/** Out: the key that ids are hashed with. Throws GatewayError `store_unavailable`. */
+export type IndexKey = () => Promise<Buffer>;
+
+const FOREIGN =
+  'The store was sealed with another secret than those named here: name it as `secret` or in `furtherSecrets`, or give this gate a store of its own.';
+
+/**
+ * The key of the ids belongs to the store, and lies in it, sealed like everything else: so another secret can seal it
+ * without a single id becoming another. It is made at random when the store is new. In: the keys that open payloads, the
+ * sealing one first, and the keys by which ids were hashed before the store had one of its own.
+ */
+export function indexKey(inner: RawStore, openKeys: readonly Buffer[], before: readonly Buffer[]): IndexKey {
+  let known: Buffer | undefined;
+  let looking: Promise<Buffer> | undefined;
+
+  const stored = async (): Promise<Buffer | undefined> => {
+    const entry = await inner.get(INDEX_KIND, ID);
+    if (entry === undefined) return undefined;
+    try {
+      return Buffer.from(openWithAny(openKeys, entry), 'base64url');
+    } catch (cause) {
+      throw new GatewayError('store_unavailable', { message: FOREIGN, cause });
+    }
+  };
+  const older = async (): Promise<Buffer | undefined> => {
+    for (const key of before) {
+      if ((await inner.get('SigningKeys', hashId(key, 'SigningKeys', 'current'))) !== undefined) return key;
+    }
+    return undefined;
+  };
+  const find = async (): Promise<Buffer> => {
+    const found = await stored();
+    if (found !== undefined) return found;
+    const key = (await older()) ?? randomBytes(32);
+    const payload = seal(openKeys[0] as Buffer, key.toString('base64url'), contextOf({ kind: INDEX_KIND, id: ID }));
+    const entry = { kind: INDEX_KIND, id: ID, payload, expiresAt: undefined, references: {} };
+    if (await inner.commit([{ op: 'create', entry }])) return key;
+    const others = await stored();
+    if (others === undefined) throw new GatewayError('store_unavailable');
+    return others;
+  };
+
+  return async () => {
+    if (known !== undefined) return known;
+    looking ??= find().finally(() => {
+      looking = undefined;
+    });
+    known = await looking;
+    return known;
+  };
+}
