@@ -97,6 +97,11 @@ describe('the embedded store', () => {
       }));
     expect(plans.length).toBeGreaterThan(2 * REFERENCE_NAMES.length);
     for (const { sql, plan } of plans) {
+      // How much there is to walk, asked once by an operator's command: keys alone are read, and no row.
+      if (/COUNT\(\*\) AS count FROM entry WHERE \?1 IS NULL/.test(sql)) {
+        expect(plan).toBe('SCAN entry USING COVERING INDEX entry_key');
+        continue;
+      }
       expect(plan, sql).toContain('SEARCH entry');
       expect(plan, sql).not.toContain('SCAN');
       // Half of the table is of one kind: to search by the kind alone is to read it.
