@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { generateKeyPair, jwtVerify } from 'jose';
+import { decodeProtectedHeader, generateKeyPair, jwtVerify } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ANONYMOUS, type MemberPrincipal } from '../../src/oauth/principal.ts';
 import { createIdentity, type Identity } from '../../src/upstream/identity.ts';
@@ -35,6 +35,24 @@ const assertionOf = async (who: MemberPrincipal, upstream = 'school') =>
   (await identity(who, upstream, ['assertion']))['X-Coursegate-Assertion'] ?? '';
 
 describe('the assertion', () => {
+  it('is made anew as soon as another key signs: the one before may have been ended', async () => {
+    let kid = 'key-1';
+    const signing = createIdentity({
+      issuer: 'https://school.example',
+      signingKey: async () => ({ kid, key: privateKey }),
+      kid: () => kid,
+      clock: () => now,
+    });
+    const kidOf = async (who: MemberPrincipal) =>
+      decodeProtectedHeader((await signing(who, 'school', ['assertion']))['X-Coursegate-Assertion'] ?? '').kid;
+    expect(await kidOf(member)).toBe('key-1');
+    kid = 'key-2';
+    // The same principal, and another of the same grant: each is remembered in its own way.
+    expect(await kidOf(member)).toBe('key-2');
+    kid = 'key-3';
+    expect(await kidOf({ ...member })).toBe('key-3');
+  });
+
   it('is an ES256 JWT a backend can verify', async () => {
     const { payload, protectedHeader } = await jwtVerify(await assertionOf(member), publicKey, {
       issuer: 'https://school.example',

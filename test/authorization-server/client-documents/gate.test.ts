@@ -10,6 +10,7 @@ import {
   registerApp,
 } from '../../support/app.ts';
 import { createBrowser } from '../../support/browser.ts';
+import { COMMAND_SECRET, command } from '../../support/commands.ts';
 import { approve, reachConsent } from '../../support/member.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { answerJson, type DocumentHost, plainDocument, startDocumentHost } from './support/document-host.ts';
@@ -267,6 +268,39 @@ describe('an operator', () => {
       expect(await statusFor('https://bad.apps.example/client.json')).toBe(400);
       expect(await statusFor('https://one.example/client.json')).toBe(400);
       expect(host.resolved).toEqual(['claude.ai', 'good.apps.example']);
+    } finally {
+      await world.close();
+      await host.close();
+    }
+  });
+
+  it('disables one app, whatever its document says, and enables it again', async () => {
+    const host = await startDocumentHost();
+    const url = 'https://shut.two.example/client.json';
+    host.serve(url, answerJson(plainDocument(url)));
+    const environment = { COMMAND_SECRET };
+    const overrides = { admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } } };
+    const world = await startWorld({ profile: 'A', environment, overrides, documentNetwork: host.network });
+    try {
+      const dcr = await registerApp(world.origin);
+      const app: App = { ...dcr, client: { client_id: url }, redirectUri: 'https://shut.two.example/callback' };
+      const connect = async () => {
+        const request = await authorizationRequest(app);
+        return redeem(app, request, await approve(request.url, app.redirectUri));
+      };
+      const courses = async (token: string) =>
+        (await fetch(`${world.origin}/api/v1/courses`, { headers: bearer(token) })).status;
+      const tokens = await connect();
+      expect(await courses(tokens.access_token)).toBe(200);
+      const path = `/clients/${encodeURIComponent(url)}`;
+      expect((await command(world.admin, '/clients?kind=document', { method: 'GET' })).body.clients).toEqual([
+        expect.objectContaining({ id: url, kind: 'document', redirect_hosts: ['shut.two.example'], connections: 1 }),
+      ]);
+      expect((await command(world.admin, `${path}/disable`)).body).toMatchObject({ state: 'disabled', ended: 1 });
+      expect(await courses(tokens.access_token)).toBe(401);
+      expect((await createBrowser().open((await authorizationRequest(app)).url)).status).toBe(400);
+      expect((await command(world.admin, `${path}/enable`)).status).toBe(200);
+      expect(await courses((await connect()).access_token)).toBe(200);
     } finally {
       await world.close();
       await host.close();
