@@ -63,7 +63,7 @@ describe('an app that is known by its document', () => {
   const words = (html: string) =>
     html
       .replace(/<[^>]*>/g, ' ')
-      .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
+      .replace(/[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{32}\b/g, 'ID')
       .replace(/\s+/g, ' ');
 
   it.each(['oauth-authorization-server', 'openid-configuration'])('is announced in %s', async (name) => {
