@@ -112,8 +112,9 @@ describe('the workers of a gate', () => {
 
   it('are replaced one after the other on SIGUSR2, and not one request is lost', { timeout: 120_000 }, async () => {
     const before = childrenOf(gate.pid());
+    // Counted by those who are about to leave, and asked of nobody before they do.
+    const counted = (await metric(gate.admin, COUNT)) + 10;
     await refused(10);
-    const counted = await metric(gate.admin, COUNT);
     const clients = await Promise.all([connected(), connected(), connected(), connected()]);
     const lost: string[] = [];
     const load = underLoad(clients, (what) => lost.push(what));
@@ -144,6 +145,27 @@ describe('the workers of a gate', () => {
     await refused(3);
     expect(await metric(gate.admin, COUNT)).toBe(counted + 3);
     await expect.poll(() => gate.log().includes('all workers were replaced')).toBe(true);
+  });
+
+  it('are not ready while one of them does not answer, and are when it does', async () => {
+    const [still] = childrenOf(gate.pid()) as [number];
+    process.kill(still, 'SIGSTOP');
+    try {
+      // The first connection may be handed to the one that stands still.
+      const answers = await Promise.any(
+        [1, 2, 3].map(async () => {
+          const one = keptConnection(gate.admin);
+          const answer = await one.get('/readyz');
+          one.close();
+          return answer;
+        }),
+      );
+      expect(answers.status).toBe(503);
+      expect(answers.text).toMatch(/^worker \d does not answer/);
+    } finally {
+      process.kill(still, 'SIGCONT');
+    }
+    await expect.poll(ready, { timeout: 30_000 }).toBe(200);
   });
 
   it('end when one is told to by itself, with what it has in flight, and it is replaced', async () => {
