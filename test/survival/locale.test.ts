@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
@@ -9,6 +10,20 @@ import { freePort } from '../support/world.ts';
 
 /** Fields that differ from one answer to the next, wherever it comes from. */
 const CHANGING = ['date', 'x-request-id', 'traceparent', 'content-length'];
+
+/** fetch writes names of fields in lower case; this leaves them as they are. Out: the status. */
+function askAsWritten(
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: 'localhost', port, path, headers, agent: false }, (answer) => {
+      answer.resume().on('end', () => resolve(answer.statusCode));
+    });
+    asked.on('error', reject).end();
+  });
+}
 
 /** Out: what a gate in this environment answers to the same questions, and what of them its upstream was told. */
 async function answersIn(environment: Readonly<Record<string, string>>, port: number) {
@@ -65,10 +80,16 @@ async function answersIn(environment: Readonly<Record<string, string>>, port: nu
     await ask('/private/%49'),
     await ask('/nowhere'),
     await ask('/oauth/authorize?client_id=I', { headers: { 'accept-language': 'TR, EN;q=0.5' } }),
-    await ask('/public/I/1', { headers: { 'X-MEMBER-ID': 'evil', X_CLIENT_ID: 'evil', 'X-MEMBER-EMAIL': 'evil' } }),
+    {
+      status: await askAsWritten(port, '/public/I/1', {
+        'X-MEMBER-ID': 'evil',
+        'X-CLIENT-ID': 'evil',
+        'X-MEMBER-EMAIL': 'evil',
+      }),
+    },
   ];
   const told = upstream.last();
-  const identity = ['x-member-id', 'x_client_id', 'x-client-id', 'x-member-email'].map((name) => told.values(name));
+  const identity = ['x-member-id', 'x-client-id', 'x-member-email'].map((name) => told.values(name));
   gate.signal('SIGTERM');
   expect(await gate.exited).toBe(0);
   return { answers, identity };
@@ -79,6 +100,6 @@ it('answers the same in every time zone and language, and takes I for i in no he
   const plain = await answersIn({ TZ: 'UTC', LANG: 'C', LC_ALL: 'C' }, port);
   const turkish = await answersIn({ TZ: 'Pacific/Kiritimati', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' }, port);
   expect(turkish).toEqual(plain);
-  expect(plain.identity).toEqual([[], [], [], []]);
+  expect(plain.identity).toEqual([[], [], []]);
   expect(plain.answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 401, 404, 401, 404, 400, 200]);
 });
