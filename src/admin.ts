@@ -4,6 +4,7 @@ import { createStoreControl } from './authorization-server/administration/store-
 import type { AuthorizationServer } from './authorization-server/authorization-server.ts';
 import type { Seat } from './cluster/seat.ts';
 import type { LoadedConfig } from './config/load.ts';
+import { GatewayError } from './errors.ts';
 import type { Events } from './events/events.ts';
 import type { Foundation } from './foundation.ts';
 import type { Interfaces } from './interfaces.ts';
@@ -49,7 +50,18 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<t
     events,
     ...seat?.together({ health, metrics: metrics.collected, observer }),
     commands: createCommands({
-      controls: { ...server.controls, store: createStoreControl({ reseal: parts.foundation.reseal, audit }) },
+      controls: {
+        ...server.controls,
+        store: createStoreControl({ reseal: parts.foundation.reseal, audit }),
+        events: {
+          async retry() {
+            if ((await events.state()) !== undefined) return { pending: await events.retry() };
+            throw new GatewayError('not_found', {
+              message: 'There is no `events` in the configuration: the backend is told of nothing.',
+            });
+          },
+        },
+      },
       identify: callerCheck({
         secrets: loaded.admin.hmac,
         mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },

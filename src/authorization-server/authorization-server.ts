@@ -77,7 +77,7 @@ export interface AuthorizationServer {
   /** What members have approved: to list, and to end. */
   readonly grants: Grants;
   /** What the school decides about members, apps and keys. */
-  readonly controls: Omit<Controls, 'store'>;
+  readonly controls: Omit<Controls, 'store' | 'events'>;
   /** Whether a grant stands, by its id. Throws GatewayError `store_unavailable`. */
   readonly stands: (grantId: string) => Promise<boolean>;
   /** Takes over a rotation done elsewhere, and does the one that is due. */

@@ -9,13 +9,8 @@ export interface AdminOptions {
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** Undefined: the routes are enforced, and nothing is watched. */
   readonly observer: Proposal | undefined;
-  /** What waits to be told to the backend, and to have it sent at once. */
-  readonly events: {
-    /** Undefined: the backend is told of nothing. */
-    state(): Promise<object | undefined>;
-    /** Out: how many wait. */
-    retry(): Promise<number>;
-  };
+  /** What waits to be told to the backend. Undefined: the backend is told of nothing. */
+  readonly events: { state(): Promise<object | undefined> };
   /** For GraphiQL; undefined where there is no Account API. */
   readonly graphiql: GraphiqlOptions | undefined;
   /** What the backend and the operator command. They see to it themselves who calls. */
@@ -74,13 +69,6 @@ export function adminHandler(options: AdminOptions) {
         const state = await options.events.state();
         if (state === undefined) return NO_EVENTS;
         return { status: 200, contentType: JSON_TYPE, text: JSON.stringify(state, undefined, 2) };
-      },
-    },
-    '/events/retry': {
-      methods: ['POST'],
-      async say() {
-        if ((await options.events.state()) === undefined) return NO_EVENTS;
-        return { status: 200, contentType: JSON_TYPE, text: JSON.stringify({ pending: await options.events.retry() }) };
       },
     },
     ...Object.fromEntries(

@@ -287,8 +287,9 @@ describe('the backend', () => {
       if (!(await metric(/^coursegate_events_pending\{class="grant"\} [1-9]/m))) throw new Error('nothing waits');
     }, 20_000);
     receiver.answers(undefined);
-    const retried = await fetch(`${world.admin}/events/retry`, { method: 'POST' });
-    expect((await retried.json()) as object).toEqual({ pending: expect.any(Number) });
+    expect((await fetch(`${world.admin}/events/retry`, { method: 'POST' })).status).toBe(401);
+    const retried = await command(world.admin, '/events/retry');
+    expect(retried).toMatchObject({ status: 200, body: { pending: expect.any(Number) } });
     await told('grant.created');
     expect((await fetch(`${world.admin}/events/retry`)).status).toBe(405);
     expect((await fetch(`${world.admin}/events`, { headers: { origin: 'https://evil.example' } })).status).toBe(403);
@@ -297,11 +298,15 @@ describe('the backend', () => {
 
 describe('a gate without `events`', () => {
   it('writes nothing down, and says so', async () => {
-    const world = await startWorld({ profile: 'B' });
+    const world = await startWorld({
+      profile: 'B',
+      environment: { COMMAND_SECRET },
+      overrides: { admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } } },
+    });
     try {
       await connect(await registerApp(world.origin));
       expect((await fetch(`${world.admin}/events`)).status).toBe(404);
-      expect((await fetch(`${world.admin}/events/retry`, { method: 'POST' })).status).toBe(404);
+      expect((await command(world.admin, '/events/retry')).status).toBe(404);
     } finally {
       await world.close();
     }

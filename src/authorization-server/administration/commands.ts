@@ -37,6 +37,12 @@ export interface Controls {
   readonly account: AccountControl;
   readonly keys: KeyControl;
   readonly store: StoreControl;
+  readonly events: EventControl;
+}
+
+export interface EventControl {
+  /** Sends what waits now. Throws GatewayError `not_found` where the backend is told of nothing. */
+  retry(): Promise<{ readonly pending: number }>;
 }
 
 interface Told {
@@ -151,10 +157,11 @@ const COMMANDS: readonly Command[] = [
     body: ['from'],
     run: ({ store }, { body, decision }) => store.reseal(body.from, decision),
   },
+  { method: 'POST', path: '/events/retry', run: ({ events }) => events.retry() },
 ];
 
 /** What a path may begin with that is a command's, or would be. */
-const BELONGS = /^\/(?:members|clients|grants|keys|store)(?:\/|$)/;
+const BELONGS = /^\/(?:(?:members|clients|grants|keys|store)(?:\/|$)|events\/)/;
 
 export function createCommands({ controls, identify, onError }: CommandsOptions): Commands {
   const answer = async (request: IncomingMessage, requestId: string): Promise<Answer> => {
