@@ -40,7 +40,7 @@ export interface Controls {
   readonly events: EventControl;
 }
 
-export interface EventControl {
+interface EventControl {
   /** Sends what waits now. Throws GatewayError `not_found` where the backend is told of nothing. */
   retry(): Promise<{ readonly pending: number }>;
 }
