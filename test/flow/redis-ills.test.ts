@@ -29,7 +29,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is ill', () => {
       const cause = err?.cause instanceof Error ? err.cause.message : '';
       said.push([message, err?.message, cause].join(' '));
     };
-    const log = { debug() {}, info() {}, warn: record, error: record } as unknown as Log;
+    const log = { level: 'silent', debug() {}, info() {}, warn: record, error: record } as unknown as Log;
     const through = (url: string) => ({ REDIS_URL: url, COURSEGATE_SECRET: SECRET });
     const shared = { profile: 'A', clock: () => Date.now() + ahead, log };
     const overrides = { store: { kind: 'redis', url: { env: 'REDIS_URL' } }, secret: { env: 'COURSEGATE_SECRET' } };
