@@ -5,7 +5,7 @@ const OURS =
   /^\/(?:(?:oauth|api\/oauth|\.well-known|account|keys)\/[\w.-]|(?:mcp|auth\.md|openapi\.json|livez|readyz|metrics|observed|graphiql)(?:\/|$))/;
 
 /** There for some ways to sign in, or while one is under way. */
-const SOMETIMES = /^\/oauth\/(?:sign-in|interaction)\//;
+const SOMETIMES = /^\/oauth\/(?:sign-in|interaction)(?:\/|$)/;
 
 /** Every whole address of ours that the text of the pages names, and where. Those with a blank in them are left out. */
 export function addressesIn(pages: readonly Page[]): readonly { readonly path: string; readonly places: string[] }[] {
