@@ -12,6 +12,10 @@ const blocks = (language: string) =>
   [...README.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))].map((match) => match[1] ?? '');
 
 describe('README', () => {
+  it('is short: at most 10 KB', () => {
+    expect(Buffer.byteLength(README)).toBeLessThanOrEqual(10_000);
+  });
+
   it('shows configurations that load', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'coursegate-readme-'));
     try {

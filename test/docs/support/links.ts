@@ -3,12 +3,12 @@ import { dirname, join, normalize } from 'node:path';
 import { type Page, placeOf } from './markdown.ts';
 
 /** Every link of a page that stays in the project, and where it stands. */
-function* linksOf({ file, prose }: Page): Generator<{ readonly place: string; readonly target: string }> {
+export function* linksOf({ file, prose }: Page): Generator<{ readonly place: string; readonly target: string }> {
   for (const { number, text } of prose) {
     const bare = text.replace(/`[^`]*`/g, '');
     const found = [
       ...bare.matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g),
-      ...bare.matchAll(/\b(?:src|href)="([^"]+)"/g),
+      ...bare.matchAll(/\b(?:src|href|srcset)="([^"]+)"/g),
       ...bare.matchAll(/^\[[^\]]+\]:\s+(\S+)/g),
     ];
     for (const [, target = ''] of found) {

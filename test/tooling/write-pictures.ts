@@ -1,0 +1,34 @@
+/**
+ * Writes the pictures of README.md to docs/images, from the demo as it runs: `npm run pictures`. Needs Chromium and the
+ * Debian packages webp and pngquant. FRAMES=folder keeps the recording's frames, to look at them one by one.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { launchChromium } from '../support/chromium.ts';
+import { architectureSvg, SCHEMES } from './pictures/architecture.ts';
+import { animated, framesOf, palettePng } from './pictures/recording.ts';
+import { consentPictures, recordScreens, withDemo } from './pictures/screens.ts';
+
+const FOLDER = fileURLToPath(new URL('../../docs/images', import.meta.url));
+mkdirSync(FOLDER, { recursive: true });
+const write = (name: string, content: string | Buffer) => {
+  writeFileSync(`${FOLDER}/${name}`, content);
+  console.log(`docs/images/${name}: ${(content.length / 1024).toFixed(0)} KiB`);
+};
+
+for (const scheme of SCHEMES) write(`architecture-${scheme}.svg`, architectureSvg(scheme));
+const browser = await launchChromium();
+try {
+  await withDemo(async (demo) => {
+    const consent = await consentPictures(browser, demo);
+    for (const scheme of SCHEMES) write(`consent-${scheme}.png`, palettePng(consent[scheme], 64));
+    const frames = await framesOf(browser, await recordScreens(browser, demo));
+    write('connect.webp', animated(frames));
+    // For readers who turned animations off.
+    write('connect-still.png', palettePng(frames[4] ?? Buffer.alloc(0), 64));
+    const folder = process.env.FRAMES;
+    if (folder !== undefined) for (const [at, frame] of frames.entries()) writeFileSync(`${folder}/${at}.png`, frame);
+  });
+} finally {
+  await browser.close();
+}
