@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { browserPresent, launchChromium } from '../support/chromium.ts';
 import { architectureSvg, SCHEMES } from '../tooling/pictures/architecture.ts';
+import { recordScreens, withDemo } from '../tooling/pictures/screens.ts';
 import { linksOf } from './support/links.ts';
 import { PAGES, ROOT } from './support/pages.ts';
 
@@ -52,4 +54,20 @@ describe('docs/images', () => {
       expect(picture).toContain(`src="docs/images/${name.replace('-dark.', '-light.')}"`);
     }
   });
+
+  it.skipIf(!browserPresent())(
+    'shows pages that still say what they said when the pictures were taken',
+    async () => {
+      const taken: unknown = JSON.parse(readFileSync(join(ROOT, 'test/tooling/pictures/words.json'), 'utf8'));
+      const browser = await launchChromium();
+      try {
+        const screens = await withDemo((demo) => recordScreens(browser, demo));
+        const now = screens.map(({ caption, words }) => ({ caption, words }));
+        expect(now, 'stale: run `npm run pictures`').toEqual(taken);
+      } finally {
+        await browser.close();
+      }
+    },
+    120_000,
+  );
 });

@@ -22,7 +22,10 @@ try {
   await withDemo(async (demo) => {
     const consent = await consentPictures(browser, demo);
     for (const scheme of SCHEMES) write(`consent-${scheme}.png`, palettePng(consent[scheme], 64));
-    const frames = await framesOf(browser, await recordScreens(browser, demo));
+    const screens = await recordScreens(browser, demo);
+    const words = screens.map(({ caption, words }) => ({ caption, words }));
+    writeFileSync(new URL('pictures/words.json', import.meta.url), `${JSON.stringify(words, null, 2)}\n`);
+    const frames = await framesOf(browser, screens);
     write('connect.webp', animated(frames));
     // For readers who turned animations off.
     write('connect-still.png', palettePng(frames[4] ?? Buffer.alloc(0), 64));

@@ -15,6 +15,8 @@ export interface Screen {
   readonly png: Buffer;
   readonly url: string;
   readonly caption: string;
+  /** What the page says, without what differs from day to day. */
+  readonly words: string;
   /** Where the pointer is, in CSS pixels of the screenshot. */
   readonly pointer: { readonly x: number; readonly y: number } | undefined;
 }
@@ -73,6 +75,7 @@ export async function recordScreens(browser: Browser, demo: Demo): Promise<reado
       png: await page.screenshot(),
       url: readersUrl(page.url(), demo),
       caption,
+      words: await wordsOf(page),
       pointer: box ? { x: box.x + box.width / 2, y: box.y + box.height * 0.6 } : undefined,
     });
   };
@@ -120,6 +123,17 @@ async function signIn(page: Page): Promise<void> {
   await page.locator('main#school-login').waitFor();
   await fillIn(page);
   await page.locator('main#school-login form button').click();
+}
+
+/** The text of a page with each date as DATE, and each other number as 0. Of the steps, whose requests hold tokens, the titles. */
+async function wordsOf(page: Page): Promise<string> {
+  const app = await page.locator('.app, .step .title').allInnerTexts();
+  const text = app.length > 0 ? app.join(' ') : await page.locator('body').innerText();
+  return text
+    .replace(/\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]{2} \d{4}/g, 'DATE')
+    .replace(/\d+/g, '0')
+    .replace(/\s+/g, ' ')
+    .trim();
 }
 
 function readersUrl(text: string, { origin, urls }: Demo): string {
