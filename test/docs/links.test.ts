@@ -1,11 +1,21 @@
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { deadLinks } from './support/links.ts';
+import { deadLinks, linksOf } from './support/links.ts';
 import { readMarkdown } from './support/markdown.ts';
 import { PAGES, ROOT } from './support/pages.ts';
 
 describe('links', () => {
   it.each(PAGES)('of $file lead to what is there', (page) => {
     expect(deadLinks(page, PAGES, ROOT)).toEqual([]);
+  });
+
+  it('lead from an index to every page of docs', () => {
+    const listed = PAGES.filter(({ file }) => /^docs\/(?:\w+\/)?README\.md$/.test(file)).flatMap((index) =>
+      [...linksOf(index)].map(({ target }) => join(dirname(index.file), target.replace(/#.*/, ''))),
+    );
+    const pages = PAGES.map(({ file }) => file).filter((file) => file.startsWith('docs/') && file !== 'docs/README.md');
+    expect(pages.length).toBeGreaterThan(40);
+    expect(pages.filter((file) => !listed.includes(file))).toEqual([]);
   });
 
   it('are found in text, lists, tables and HTML, and not in code', () => {

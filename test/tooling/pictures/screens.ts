@@ -130,7 +130,7 @@ async function wordsOf(page: Page): Promise<string> {
   const app = await page.locator('.app, .step .title').allInnerTexts();
   const text = app.length > 0 ? app.join(' ') : await page.locator('body').innerText();
   return text
-    .replace(/\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]{2} \d{4}/g, 'DATE')
+    .replace(/\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]+ \d{4}/g, 'DATE')
     .replace(/\d+/g, '0')
     .replace(/\s+/g, ' ')
     .trim();
