@@ -93,7 +93,7 @@ export async function recordScreens(browser: Browser, demo: Demo): Promise<reado
   await shoot('The gate asks what the app may see');
   await press('The member approves', page.locator('button[value=approve]'));
   await page.locator('.app table').first().waitFor();
-  await page.evaluate('scrollTo(0, 0)');
+  await page.evaluate('document.querySelector(".app table").scrollIntoView({ block: "end" })');
   await shoot('The app reads what was approved');
   await page.evaluate('document.querySelector(".wire").scrollIntoView()');
   await shoot('Every request and response is on the page');
