@@ -133,7 +133,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       cookieKeys: deriveKeys(secrets, 'cookies'),
       dpopNonceKey: deriveKey(secrets[0], 'dpop-nonce'),
     });
-    errorRedirectRule(provider, store);
+    errorRedirectRule(provider, { ...options, grants, connector });
     grantErrorRule(provider);
     return {
       provider,
