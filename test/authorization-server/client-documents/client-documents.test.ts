@@ -7,26 +7,17 @@ import {
 } from '../../../src/authorization-server/client-documents/client-documents.ts';
 import { DocumentFailure } from '../../../src/authorization-server/client-documents/failure.ts';
 import { documentFetch } from '../../../src/authorization-server/client-documents/feature.ts';
-import { withinRequest } from '../../../src/http/current-request.ts';
-import type { Provenance } from '../../../src/http/provenance.ts';
 import { createLog } from '../../../src/operations/log.ts';
 import { memoryStore } from '../../../src/storage/memory.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
 import type { Store } from '../../../src/storage/store.ts';
+import { fromClient } from '../../support/client.ts';
 import { answerJson, type DocumentHost, plainDocument, startDocumentHost } from './support/document-host.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 const DEADLINE = 300;
-const NOWHERE: Provenance = {
-  clientAddress: '',
-  hops: '',
-  trusted: false,
-  requestId: 'test',
-  traceId: () => '',
-  traceFields: () => [],
-};
 const URL_ = 'https://apps.example/client.json';
 
 describe('client documents', () => {
@@ -285,11 +276,8 @@ describe('client documents', () => {
   });
 
   describe('spends no more than its budget', () => {
-    /** What a request from this address brings about. */
-    const from = <T>(address: string, work: () => T): T =>
-      withinRequest({ provenance: { ...NOWHERE, clientAddress: address }, userAgent: '' }, work);
     const ask = (address: string, urls: readonly string[], of = documents) =>
-      Promise.all(urls.map((url) => from(address, () => kindOf(of.current(url)))));
+      Promise.all(urls.map((url) => fromClient(address, () => kindOf(of.current(url)))));
     const urls = (count: number, name = 'n') =>
       Array.from({ length: count }, (_, at) => `https://${name}${at}.apps.example/client.json`);
     const count = (kinds: readonly string[], kind: string) => kinds.filter((one) => one === kind).length;
