@@ -43,6 +43,7 @@ const LONGEST_FRESH = DAY;
 const STALE_IF_ERROR = 7 * DAY;
 /** How long a failure is remembered. */
 const FAILURE_LASTS = MINUTE;
+
 const DOCUMENTS_IN_MEMORY = 500;
 const FAILURES_IN_MEMORY = 5000;
 const DEADLINE = 2500;
@@ -56,9 +57,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
   const { clock, network, budget, log, deadline = DEADLINE } = options;
   const memory = new LRUCache<string, Known>({ max: DOCUMENTS_IN_MEMORY });
   const { load, judged, save } = documentRecords({ ...options, memory });
-  const failures = new LRUCache<string, RememberedFailure>({
-    max: FAILURES_IN_MEMORY,
-  });
+  const failures = new LRUCache<string, RememberedFailure>({ max: FAILURES_IN_MEMORY });
   const fetches = new Map<string, Promise<Known>>();
   options.watchCache?.('client_documents', memory);
   options.watchCache?.('client_document_failures', failures);
@@ -70,28 +69,22 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
       const fetchedAt = clock();
       const document = readDocument(clientId, fetched.body);
       const freshUntil = fetchedAt + freshFor(fetched.cacheControl);
-      const known = judged({
-        document,
-        fetchedAt,
-        freshUntil,
-        used: last?.used ?? false,
-      });
+      const known = judged({ document, fetchedAt, freshUntil, used: last?.used ?? false });
       failures.delete(clientId);
       await save(clientId, known);
       return known;
     } catch (thrown) {
       if (!(thrown instanceof DocumentFailure)) throw thrown;
       logFailure(clientId, thrown);
-      failures.set(clientId, {
-        failure: thrown,
-        until: clock() + FAILURE_LASTS,
-      });
+      failures.set(clientId, { failure: thrown, until: clock() + FAILURE_LASTS });
       // How long a failure took would tell what stands at the address: of unknown hosts, they all take the same time.
       const telling = last === undefined && thrown.kind !== 'refused';
       if (telling) await sleep(Math.max(0, deadline - (performance.now() - began)));
       throw thrown;
     }
   };
+
+  const isUsable = (last: Known): boolean => clock() < last.freshUntil + STALE_IF_ERROR;
 
   const logFailure = (clientId: string, failure: DocumentFailure) =>
     log.warn({ client: clientId, kind: failure.kind, err: failure }, 'a client metadata document cannot be used');
@@ -118,11 +111,8 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     const known = withoutFetch(clientId);
     if (known !== undefined) return known;
     const address = currentRequest()?.provenance.clientAddress ?? '';
-    const asked = {
-      host: new URL(clientId).hostname,
-      address,
-      patience: last === undefined ? deadline : 0,
-    };
+    const patience = last !== undefined && isUsable(last) ? 0 : deadline;
+    const asked = { host: new URL(clientId).hostname, address, patience };
     let turn: FetchTurn;
     try {
       turn = await budget.enter(asked);
@@ -158,7 +148,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
       return await fetchOnce(clientId, last);
     } catch (thrown) {
       if (last === undefined || !outlasts(thrown)) throw thrown;
-      if (now < last.freshUntil + STALE_IF_ERROR) return last;
+      if (isUsable(last)) return last;
       throw new DocumentFailure('overdue', 'has been unavailable for too long', thrown);
     }
   };
@@ -177,7 +167,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     async approved(clientId) {
       requireGoodUrl(clientId);
       const last = await load(clientId);
-      const usable = last !== undefined && clock() < last.freshUntil + STALE_IF_ERROR;
+      const usable = last !== undefined && isUsable(last);
       const document = usable ? last : await current(clientId);
       if (!document.used) await save(clientId, { ...document, used: true });
       if (usable) renewInBackground(clientId, document);
