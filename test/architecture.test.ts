@@ -110,7 +110,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'resource-server/cache.ts',
     'upstream',
     'account',
-    'authorization-server/client-documents/client-documents.ts',
+    'authorization-server/client-documents',
     'storage/memory-counters.ts',
   ],
   'rate-limiter-flexible': ['storage/redis-counters.ts'],

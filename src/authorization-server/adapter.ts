@@ -3,6 +3,7 @@ import type { Outbox } from '../events/outbox.ts';
 import type { Clock, Entry, Mutation, NewEntry, Store } from '../storage/store.ts';
 import { unixSeconds } from '../storage/store.ts';
 import { storedClientBlocks } from './administration/client-blocks.ts';
+import { answerKept } from './answer-watch.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
 import { clientRecords } from './registration/client-records.ts';
@@ -76,7 +77,11 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
       // Kept past its end; the library refuses a late start. A pushed request that is answered late is answered once,
       // and what was exchanged at its last moment is still known when the answer was lost.
       const longer =
-        model === 'PushedAuthorizationRequest' ? interactionTtl : EXCHANGED.has(model) ? options.replayWindow : 0;
+        model === 'PushedAuthorizationRequest'
+          ? interactionTtl
+          : EXCHANGED.has(model)
+            ? answerKept(options.replayWindow)
+            : 0;
       const entry: NewEntry = {
         kind: model,
         id,

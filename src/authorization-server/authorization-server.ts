@@ -118,6 +118,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
           judge: (metadata) => judgeClient(current.provider, metadata, options.redirects),
         });
 
+  const replay = answerReplay(store, clock, options.ttl.replayWindow);
+
   let version = '';
   const assemble = (): Parts => {
     version = keyring.version();
@@ -133,7 +135,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       cookieKeys: deriveKeys(secrets, 'cookies'),
       dpopNonceKey: deriveKey(secrets[0], 'dpop-nonce'),
     });
-    errorRedirectRule(provider, store);
+    errorRedirectRule(provider, { ...options, grants, connector });
     grantErrorRule(provider);
     return {
       provider,
@@ -141,7 +143,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
         ...options,
         scopes,
         provider,
-        replay: answerReplay(store, clock, options.ttl.replayWindow),
+        replay,
       }),
       interactions: createInteractions({
         ...options,

@@ -102,7 +102,7 @@ export function tokenTransaction(
     const presented = presentedIn(oidc, source);
     const of = OF[presented.grantType];
     const { grantId, accountId } = source;
-    for (const entry of replay.remember(presented, ctx.body as Record<string, unknown>)) unit.put(entry);
+    for (const mutation of replay.remember(presented, ctx.body as Record<string, unknown>)) unit.add(mutation);
     if (presented.grantType === 'authorization_code') await tellCreated(unit, oidc);
     if (await unit.commit()) {
       tell(of.done, grantId, accountId);

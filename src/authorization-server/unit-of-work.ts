@@ -45,6 +45,11 @@ export class UnitOfWork {
     if (this.#used.has(`${kind}\0${id}`)) this.#usedBefore = true;
   }
 
+  /** What is not read again in this unit, such as a deletion that counts only if the request succeeds. */
+  add(mutation: Mutation): void {
+    this.#mutations.push(mutation);
+  }
+
   /** In: a deletion, or what is written with one; and what to do once it is done, before the answer is written. */
   remove(mutation: Mutation, after?: () => unknown): void {
     this.#removals.push(mutation);

@@ -9,10 +9,24 @@ export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
   const [plain = ''] = address.split('%');
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split('::');
+  return isIPv6(plain) ? prefixOf(plain, 64) : plain;
+}
+
+/**
+ * The network around it, for limits that one customer of a provider must not get past by changing addresses: the /24 of
+ * an IPv4 address, the /48 of an IPv6 address; '' for none.
+ */
+export function widerNetworkOf(address: string): string {
+  const network = networkOf(address);
+  const [, ipv4] = /^(\d+\.\d+\.\d+)\.\d+$/.exec(network) ?? [];
+  if (ipv4 !== undefined) return `${ipv4}.0/24`;
+  return network.endsWith('/64') ? prefixOf(network.slice(0, -'/64'.length), 48) : network;
+}
+
+function prefixOf(address: string, bits: 48 | 64): string {
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const before = head === '' ? [] : head.split(':');
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
-  return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`;
+  return `${[...before, ...zeros, ...after].slice(0, bits / 16).join(':')}::/${bits}`;
 }

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { answerReplay, type Presented } from '../../src/authorization-server/answer-replay.ts';
 import { memoryStore } from '../../src/storage/memory.ts';
+import type { Store } from '../../src/storage/store.ts';
 
 const BODY = { access_token: 'the-access-token', refresh_token: 'the-refresh-token', expires_in: 600 };
 const CODE: Presented = {
@@ -18,12 +19,15 @@ async function answered(presented: Presented, window = 10) {
   let now = 1_000_000_000_000;
   const store = memoryStore(() => now);
   const replay = answerReplay(store, () => now, window);
-  const entries = replay.remember(presented, BODY);
-  await store.commit([...entries, token(BODY.refresh_token)].map((entry) => ({ op: 'put', entry })));
+  const mutations = replay.remember(presented, BODY);
+  await store.commit([...mutations, { op: 'put', entry: token(BODY.refresh_token) }]);
+  /** Time passes for the store and for who reads it, but no timer goes off: as while the process is dead. */
   const pass = (seconds: number) => {
     now += seconds * 1000;
   };
-  return { store, replay, entries, pass };
+  /** Another process on the same store: after a restart, or another replica. */
+  const another = () => answerReplay(store, () => now, window);
+  return { store, replay, mutations, pass, another };
 }
 
 describe.each([
@@ -39,6 +43,102 @@ describe.each([
     expect(await replay.recall(presented)).toEqual({ kind: 'unknown' });
   });
 
+  it('is given again by the next process when the one that gave it died, up to a day later', async () => {
+    const { pass, another } = await answered(presented);
+    pass(3600);
+    const aged = { ...BODY, expires_in: 1 };
+    expect(await another().recall(presented)).toEqual({ kind: 'answer', body: aged });
+    expect(await another().recall({ ...presented, question: '["other"]' })).toEqual({ kind: 'another-question' });
+    pass(24 * 3600 - 3600 + 9);
+    expect(await another().recall(presented)).toEqual({ kind: 'answer', body: aged });
+    pass(1);
+    expect(await another().recall(presented)).toEqual({ kind: 'unknown' });
+  });
+
+  it('tells the time that the access token has left', async () => {
+    const { pass, another } = await answered(presented);
+    pass(130);
+    expect(await another().recall(presented)).toEqual({ kind: 'answer', body: { ...BODY, expires_in: 470 } });
+  });
+
+  it('is not given again by the next process once it was used to go on, however long the restart took', async () => {
+    const { store, pass, another } = await answered(presented);
+    pass(3600);
+    await store.commit([{ op: 'consume', kind: 'RefreshToken', id: BODY.refresh_token }]);
+    expect(await another().recall(presented)).toEqual({ kind: 'superseded' });
+  });
+
+  describe('while the process lives', () => {
+    beforeEach(() => void vi.useFakeTimers({ now: 1_000_000_000_000 }));
+    afterEach(() => void vi.useRealTimers());
+    const living = async () => {
+      const inner = memoryStore(Date.now);
+      const disk = { full: false, writes: 0 };
+      const store: Store = {
+        ...inner,
+        commit(mutations) {
+          disk.writes += 1;
+          return disk.full ? Promise.reject(new Error('disk full')) : inner.commit(mutations);
+        },
+      };
+      const replay = answerReplay(store, Date.now, 10);
+      const answer = async () => {
+        const mutations = replay.remember(presented, BODY);
+        await inner.commit([...mutations, { op: 'put', entry: token(BODY.refresh_token) }]);
+      };
+      await answer();
+      return { inner, disk, replay, answer, restarted: () => answerReplay(inner, Date.now, 10) };
+    };
+
+    it('its window is over for good, for every replica and after a restart', async () => {
+      const { replay, restarted } = await living();
+      await vi.advanceTimersByTimeAsync(9_999);
+      for (const reader of [replay, restarted()]) expect((await reader.recall(presented)).kind).toBe('answer');
+      await vi.advanceTimersByTimeAsync(2_501);
+      for (const reader of [replay, restarted()]) expect(await reader.recall(presented)).toEqual({ kind: 'unknown' });
+      vi.setSystemTime(Date.now() + 3_600_000);
+      expect(await restarted().recall(presented)).toEqual({ kind: 'unknown' });
+    });
+
+    it('that costs one write, and one in 2.5 seconds of many answers', async () => {
+      const { disk, answer } = await living();
+      await vi.advanceTimersByTimeAsync(600_000);
+      expect(disk.writes).toBe(1);
+      for (let tenths = 0; tenths < 600; tenths += 1) {
+        await answer();
+        await vi.advanceTimersByTimeAsync(100);
+      }
+      await vi.advanceTimersByTimeAsync(600_000);
+      expect(disk.writes).toBeLessThanOrEqual(1 + 60 / 2.5 + 2);
+    });
+
+    it('but cannot write, it is as if it had died', async () => {
+      const { disk, replay, answer, restarted } = await living();
+      disk.full = true;
+      await vi.advanceTimersByTimeAsync(60_000);
+      disk.full = false;
+      for (const reader of [replay, restarted()]) expect((await reader.recall(presented)).kind).toBe('answer');
+      await answer();
+      await vi.advanceTimersByTimeAsync(12_500);
+      for (const reader of [replay, restarted()]) expect(await reader.recall(presented)).toEqual({ kind: 'unknown' });
+    });
+
+    it('a clock that is set back by a month writes no more often', async () => {
+      const { disk } = await living();
+      vi.setSystemTime(Date.now() - 30 * 24 * 3_600_000);
+      await vi.advanceTimersByTimeAsync(120_000);
+      expect(disk.writes).toBeLessThanOrEqual(12);
+    });
+  });
+
+  it('is kept alone: of a connection, the answer before it is gone', async () => {
+    const { store, replay } = await answered(presented);
+    const later = { ...TOKEN, value: 'the-next-token' };
+    await store.commit(replay.remember(later, BODY));
+    expect(await store.get('RefreshAnswer', 'the-next-token')).toBeDefined();
+    expect(await replay.recall(presented)).toEqual({ kind: 'unknown' });
+  });
+
   it('is not given to another question, nor once its refresh token was used, nor once that is gone', async () => {
     const { replay, store } = await answered(presented);
     expect(await replay.recall({ ...presented, question: '["other"]' })).toEqual({ kind: 'another-question' });
@@ -49,12 +149,14 @@ describe.each([
   });
 
   it('is not kept at all without a window', async () => {
-    expect((await answered(presented, 0)).entries).toEqual([]);
+    expect((await answered(presented, 0)).mutations).toEqual([]);
   });
 
   it('cannot be read in the store', async () => {
-    const { entries } = await answered(presented);
-    for (const secret of ['the-access-token', 'the-refresh-token']) expect(entries[0]?.payload).not.toContain(secret);
+    const { mutations } = await answered(presented);
+    expect(JSON.stringify(mutations)).toContain(presented.value);
+    for (const secret of ['the-access-token', 'the-refresh-token'])
+      expect(JSON.stringify(mutations)).not.toContain(secret);
   });
 });
 

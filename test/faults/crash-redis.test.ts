@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { describe } from 'vitest';
 import { type ChaosProxy, startChaosProxy } from '../support/chaos-proxy.ts';
 import { redisPresent, startRedis } from '../support/redis.ts';
-import { crashRounds, REPLAY_WINDOW, type Victim } from './crash-rounds.ts';
+import { crashRounds, type Victim } from './crash-rounds.ts';
 import { familiesInRedis } from './families.ts';
 import { gateProcess } from './gate-process.ts';
 
@@ -22,7 +22,6 @@ async function gateOnRedis(appendOnly: 'always' | 'everysec'): Promise<Victim> {
   admin.on('error', () => {});
   const gate = await gateProcess({
     environment: {
-      ...REPLAY_WINDOW,
       COURSEGATE__STORE: '{ kind: redis, url: { env: REDIS_URL } }',
       COURSEGATE__SECRET: '{ env: COURSEGATE_SECRET }',
       REDIS_URL: `redis://127.0.0.1:${proxy.port}`,

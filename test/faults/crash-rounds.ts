@@ -11,10 +11,6 @@ import { type Outcome, type Posted, post } from './post.ts';
 /** A short form by default; the whole one is `npm run test:faults`. */
 const ROUNDS = Number(process.env.COURSEGATE_FAULT_ROUNDS ?? 15);
 const ROUND_LIMIT = 30_000;
-/** The longest replay window: a restart takes its time on a machine that is busy, and it is not what is judged here. */
-export const REPLAY_WINDOW = { COURSEGATE__TOKENS__REPLAY_WINDOW: '60s' };
-/** The same, less what the clock's whole seconds may take from it. */
-const WINDOW = 58_000;
 
 /** When the process is killed, seen from the requests that are in flight. */
 const MOMENTS = ['at random', 'at the first byte', 'before the first byte', 'amid the answers'] as const;
@@ -105,7 +101,6 @@ export function crashRounds(open: () => Promise<Victim>): void {
     // A first request has loaded and compiled what the killed ones run through: without it all would die unbegun.
     await token(app, refreshForm(app, 'warm'));
 
-    const began = Date.now();
     const redeeming = codes.map((form) => post(tokenUrl, form));
     const refreshing = refreshed.map(({ refresh_token }) => post(tokenUrl, refreshForm(app, refresh_token)));
     const form = { client_id: app.client.client_id, token: cut.refresh_token };
@@ -135,10 +130,10 @@ export function crashRounds(open: () => Promise<Victim>): void {
       const before = refreshed[at] as Tokens;
       const answered = tokensOf(outcome);
       if (outcome.kind === 'answered') expect(outcome).toMatchObject({ status: 200 });
-      expect(Date.now() - began, 'the restart took longer than the replay window').toBeLessThan(WINDOW);
       const again = await token(app, refreshForm(app, before.refresh_token));
       expect(again, `signed out by a kill ${moment}`).toMatchObject({ status: 200 });
-      if (answered !== undefined) expect(again.body).toEqual(answered);
+      // However long the restart took; then the access token has less time left.
+      if (answered !== undefined) expect(again.body).toEqual({ ...answered, expires_in: expect.any(Number) });
       expect(await isActive(again.body)).toBe(true);
       held.push(again.body);
     }
@@ -161,7 +156,10 @@ export function crashRounds(open: () => Promise<Victim>): void {
       if (outcome.kind === 'answered') expect(outcome).toMatchObject({ status: 200 });
       if (answered !== undefined) {
         expect(await isActive(answered)).toBe(true);
-        if (at > 0) expect((await token(app, code)).body, 'a second set').toEqual(answered);
+        if (at > 0) {
+          const same = { ...answered, expires_in: expect.any(Number) };
+          expect((await token(app, code)).body, 'a second set').toEqual(same);
+        }
         const next = await token(app, refreshForm(app, answered.refresh_token));
         expect(next.status).toBe(200);
         // The last one is kept for the rounds to come; the others' codes are shown after their tokens were used.
@@ -169,11 +167,11 @@ export function crashRounds(open: () => Promise<Victim>): void {
         else expect((await token(app, code)).status).toBe(400);
         continue;
       }
-      expect(Date.now() - began, 'the restart took longer than the replay window').toBeLessThan(WINDOW);
       const retried = await token(app, code);
       expect(retried, `must sign in again after a kill ${moment}`).toMatchObject({ status: 200 });
       expect(await isActive(retried.body)).toBe(true);
-      expect((await token(app, code)).body, 'a second set').toEqual(retried.body);
+      const same = { ...retried.body, expires_in: expect.any(Number) };
+      expect((await token(app, code)).body, 'a second set').toEqual(same);
     }
   };
 

@@ -1,11 +1,11 @@
 import { describe } from 'vitest';
-import { crashRounds, REPLAY_WINDOW } from './crash-rounds.ts';
+import { crashRounds } from './crash-rounds.ts';
 import { familiesInSqlite } from './families.ts';
 import { gateProcess } from './gate-process.ts';
 
 describe('the gate on SQLite, killed while it issues, rotates and revokes', () => {
   crashRounds(async () => {
-    const gate = await gateProcess({ environment: REPLAY_WINDOW });
+    const gate = await gateProcess();
     return { gate, families: async () => familiesInSqlite(gate.data), ills: {}, close: () => gate.close() };
   });
 });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type App, authorizationRequest, postForm, registerApp, revoke } from '../support/app.ts';
+import { type Browser, createBrowser } from '../support/browser.ts';
 import { connect } from '../support/connection.ts';
+import { OLU, reachConsent, SAM, signIn } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 type Parameters = Record<string, string | undefined>;
@@ -22,9 +24,22 @@ describe('a wrong authorization request', () => {
   });
   afterAll(() => world.close());
 
-  const ask = async (app: App, parameters: Parameters) => {
+  /** Opens a broken link, in a browser where nobody is signed in unless told otherwise. */
+  const ask = async (app: App, parameters: Parameters, browser = createBrowser()) => {
     const { url } = await authorizationRequest(app, parameters);
-    return fetch(url, { redirect: 'manual', headers: { accept: 'text/html' } });
+    const page = await browser.open(url, () => false);
+    return new Response(page.text, { status: page.status, headers: page.headers });
+  };
+  const browserOf = async (member: typeof SAM | typeof OLU) => {
+    const browser = createBrowser();
+    await signIn(browser, world.origin, member);
+    return browser;
+  };
+  /** How many requests the school has answered so far. */
+  const upstreamRequests = async () => {
+    const metrics = await (await fetch(`${world.admin}/metrics`)).text();
+    const counts = metrics.matchAll(/^coursegate_upstream_response_seconds_count(?:\{[^}]*\})? (\d+)$/gm);
+    return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
   };
   const expectPage = async (answer: Response, error: string) => {
     expect(answer.status).toBe(400);
@@ -63,15 +78,85 @@ describe('a wrong authorization request', () => {
     await expectPage(answer, 'invalid_scope');
   });
 
-  it('is answered to an app from its first approval on, and no more once that is revoked', async () => {
+  it('is answered to an app in the browser of a member who approved it, until that is revoked', async () => {
     const app = await registerApp(world.origin);
     const wrong = { scope: 'courses:delete' };
-    await expectPage(await ask(app, wrong), 'invalid_scope');
-    const tokens = await connect(app);
-    expectRedirect(await ask(app, wrong), app.redirectUri, 'invalid_scope');
-    await expectPage(await ask(await registerApp(world.origin), wrong), 'invalid_scope');
+    const browser = createBrowser();
+    await signIn(browser, world.origin, SAM);
+    await expectPage(await ask(app, wrong, browser), 'invalid_scope');
+    const tokens = await connect(app, { browser });
+    expectRedirect(await ask(app, wrong, browser), app.redirectUri, 'invalid_scope');
+    await expectPage(await ask(await registerApp(world.origin), wrong, browser), 'invalid_scope');
     await revoke(app, String(tokens.refresh_token));
-    await expectPage(await ask(app, wrong), 'invalid_scope');
+    await expectPage(await ask(app, wrong, browser), 'invalid_scope');
+  });
+
+  it.each(WRONG)(
+    'with %s, of an app that its own author approved, goes nowhere in any other browser',
+    async (_name, parameters, error) => {
+      for (const redirectUri of ['https://app.example/callback', 'com.example.app:/callback']) {
+        const app = await registerApp(world.origin, { redirectUri });
+        const author = createBrowser();
+        await connect(app, { member: OLU, browser: author });
+        expectRedirect(await ask(app, parameters, author), redirectUri, error);
+        await expectPage(await ask(app, parameters), error);
+        await expectPage(await ask(app, parameters, await browserOf(SAM)), error);
+        // Cookies of the gate that the author once got prove nothing: the school says who is signed in.
+        author.cookies.delete('school_session');
+        await expectPage(await ask(app, parameters, author), error);
+      }
+    },
+  );
+
+  it.each(['query', 'fragment', 'form_post'])(
+    'in the mode %s is answered to the member, and to nobody else',
+    async (response_mode) => {
+      const app = await registerApp(world.origin);
+      const browser = createBrowser();
+      await connect(app, { browser });
+      const wrong = { response_mode, prompt: 'none' };
+      const answer = await ask(app, wrong, browser);
+      if (response_mode === 'form_post') {
+        expect(await answer.text()).toMatch(
+          /<form method="post" action="https:\/\/app\.example\/callback">[\s\S]*login_required/,
+        );
+      } else expectRedirect(answer, app.redirectUri, 'login_required');
+      for (const other of [createBrowser(), await browserOf(OLU)]) {
+        const page = await ask(app, wrong, other);
+        expect(await page.clone().text()).not.toContain('https://app.example/callback');
+        await expectPage(page, 'login_required');
+      }
+    },
+  );
+
+  it('goes nowhere while the school cannot tell whose browser it is', async () => {
+    const app = await registerApp(world.origin);
+    const browser = createBrowser();
+    await connect(app, { browser });
+    const fine = world.school.urls.school;
+    await world.restart({ upstreams: { school: { url: 'http://127.0.0.1:9' } } });
+    await expectPage(await ask(app, { prompt: 'none' }, browser), 'login_required');
+    await world.restart({ upstreams: { school: { url: fine } } });
+    expectRedirect(await ask(app, { prompt: 'none' }, browser), app.redirectUri, 'login_required');
+  });
+
+  it('asks the school nothing, unless somebody has approved the app', async () => {
+    const asked = async (app: App, browser: Browser) => {
+      const before = await upstreamRequests();
+      await ask(app, { prompt: 'none' }, browser);
+      return (await upstreamRequests()) - before;
+    };
+    const [app, browser] = [await registerApp(world.origin), await browserOf(SAM)];
+    expect(await asked(app, browser)).toBe(0);
+    await connect(app, { browser });
+    expect(await asked(app, browser)).toBe(1);
+  });
+
+  it('is not what a member who cancels has: that is answered to the app, approved or not', async () => {
+    const app = await registerApp(world.origin);
+    const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
+    const after = await browser.submit(page, { decision: 'deny' }, (to) => !to.startsWith(app.redirectUri));
+    expect(after.location).toMatch(/^https:\/\/app\.example\/callback\?error=access_denied&/);
   });
 
   it('that was pushed is not answered to a stranger either', async () => {
@@ -89,5 +174,22 @@ describe('a wrong authorization request', () => {
       status: 400,
       location: null,
     });
+  });
+
+  it('that was pushed is answered to the member who approved the app, and to nobody else', async () => {
+    const app = await registerApp(world.origin);
+    const browser = createBrowser();
+    await connect(app, { browser });
+    const pushed = async () => {
+      const { url } = await authorizationRequest(app, { prompt: 'none' });
+      const form = Object.fromEntries(new URL(url).searchParams);
+      const answer = await postForm(app.server.pushed_authorization_request_endpoint, form);
+      const { request_uri } = (await answer.json()) as { request_uri: string };
+      return `${world.origin}/oauth/authorize?${new URLSearchParams({ client_id: app.client.client_id, request_uri })}`;
+    };
+    const own = await browser.open(await pushed(), () => false);
+    expect(own.location).toMatch(/^https:\/\/app\.example\/callback\?error=login_required&/);
+    const other = await createBrowser().open(await pushed(), () => false);
+    expect({ status: other.status, location: other.location }).toEqual({ status: 400, location: undefined });
   });
 });

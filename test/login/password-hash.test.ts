@@ -7,6 +7,7 @@ import {
   passwordHashProblem,
   readPasswordHash,
 } from '../../src/login/password-hash.ts';
+import { fromClient } from '../support/client.ts';
 
 /** Made elsewhere: PHP's password_hash, htpasswd, Python's hashlib in passlib's format. All of `correct horse`. */
 const HASHES: readonly (readonly [scheme: string, made: string, hash: string])[] = [
@@ -189,5 +190,33 @@ describe('a storm of sign-ins', () => {
     expect(ends).toHaveLength(2);
     for (const end of ends) end();
     expect(await Promise.all(again)).toEqual([true, true]);
+  });
+
+  it('shares them fairly between client networks', async () => {
+    const order: string[] = [];
+    const ends: (() => void)[] = [];
+    const slow: PasswordHash = {
+      scheme: 'slow',
+      async verify(password) {
+        order.push(password);
+        await new Promise<void>((end) => ends.push(end));
+        return true;
+      },
+    };
+    const hashing = createHashing({ atOnce: 1, waiting: 4 });
+    const signIn = (address: string) => fromClient(address, () => hashing.verify(slow, address));
+    const [flood, another] = ['203.0.113.1', '203.0.113.2'];
+    const flooding = Array.from({ length: 5 }, () => signIn(flood));
+    expect(await signIn(flood)).toBe('busy');
+    // Two that come later have a place each, of those that the flood took.
+    const others = [signIn(another), signIn('2001:db8::1')];
+    expect(await Promise.all(flooding.slice(3))).toEqual(['busy', 'busy']);
+    expect(await signIn(flood)).toBe('busy');
+    for (let turn = 0; turn < 5; turn += 1) {
+      ends.shift()?.();
+      await new Promise(setImmediate);
+    }
+    expect(await Promise.all([...flooding.slice(0, 3), ...others])).toEqual(Array(5).fill(true));
+    expect(order).toEqual([flood, flood, another, '2001:db8::1', flood]);
   });
 });

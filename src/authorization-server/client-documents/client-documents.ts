@@ -1,27 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { currentRequest } from '../../http/current-request.ts';
 import type { Log } from '../../operations/log.ts';
-import { type Clock, type Store, unixSeconds } from '../../storage/store.ts';
-import type { FetchBudget } from './budget.ts';
-import { type ClientDocument, metadataOf, readDocument } from './document.ts';
+import type { FetchBudget, FetchTurn } from './budget.ts';
+import { readDocument } from './document.ts';
+import { type DocumentRecordsOptions, documentRecords, type Known } from './document-records.ts';
 import { DocumentFailure } from './failure.ts';
 import { fetchDocument } from './fetch-document.ts';
 import type { DocumentNetwork } from './network.ts';
 import { type UrlRule, urlProblem } from './url-rule.ts';
 
-export interface ClientDocumentsOptions extends UrlRule {
-  /** What every client is registered with. */
-  readonly scope: string;
-  readonly store: Store;
-  readonly clock: Clock;
+export interface ClientDocumentsOptions extends UrlRule, Omit<DocumentRecordsOptions, 'memory'> {
   readonly log: Log;
   readonly network: DocumentNetwork;
   readonly budget: FetchBudget;
-  /** Judges metadata as a registration is judged; throws when it is not acceptable. */
-  readonly judge: (metadata: Record<string, unknown>) => void;
   /** Told of what is kept in memory. */
   readonly watchCache?: (name: string, cache: { readonly size: number; readonly max: number }) => void;
-  /** Milliseconds for one fetch. */
+  /** Milliseconds for one fetch, and for waiting until it may begin. */
   readonly deadline?: number;
 }
 
@@ -37,8 +32,6 @@ export interface ClientDocuments {
   metadata(clientId: string): Promise<string>;
 }
 
-const KIND = 'ClientDocument';
-
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
@@ -50,28 +43,10 @@ const LONGEST_FRESH = DAY;
 const STALE_IF_ERROR = 7 * DAY;
 /** How long a failure is remembered. */
 const FAILURE_LASTS = MINUTE;
-/**
- * How long a document is kept in the store: while a member decides, and from the first token on as long as a refresh
- * token may lie idle. Anyone can make us fetch; only an approval makes us keep.
- */
-const KEPT_UNUSED = 30 * MINUTE;
-const KEPT_USED = 30 * DAY;
 
 const DOCUMENTS_IN_MEMORY = 500;
 const FAILURES_IN_MEMORY = 5000;
 const DEADLINE = 2500;
-
-/** What the store holds of a document. Times in milliseconds. */
-interface DocumentRecord {
-  readonly document: ClientDocument;
-  readonly fetchedAt: number;
-  readonly freshUntil: number;
-  readonly used: boolean;
-}
-
-interface Known extends DocumentRecord {
-  readonly metadata: string;
-}
 
 interface RememberedFailure {
   readonly failure: DocumentFailure;
@@ -79,60 +54,18 @@ interface RememberedFailure {
 }
 
 export function createClientDocuments(options: ClientDocumentsOptions): ClientDocuments {
-  const { store, clock, network, budget, log, deadline = DEADLINE } = options;
+  const { clock, network, budget, log, deadline = DEADLINE } = options;
   const memory = new LRUCache<string, Known>({ max: DOCUMENTS_IN_MEMORY });
+  const { load, judged, save } = documentRecords({ ...options, memory });
   const failures = new LRUCache<string, RememberedFailure>({ max: FAILURES_IN_MEMORY });
   const fetches = new Map<string, Promise<Known>>();
   options.watchCache?.('client_documents', memory);
   options.watchCache?.('client_document_failures', failures);
 
-  /** The newest good document: this process's, or when that one is stale, the one another replica may have stored. */
-  const load = async (clientId: string): Promise<Known | undefined> => {
-    const held = memory.get(clientId);
-    if (held !== undefined && clock() < held.freshUntil) return held;
-    const stored = await store.get(KIND, clientId);
-    if (stored === undefined) return held;
-    const record = JSON.parse(stored.payload) as DocumentRecord;
-    if (held !== undefined && held.fetchedAt >= record.fetchedAt) return held;
-    const known = accept(record);
-    if (known !== undefined) memory.set(clientId, known);
-    return known;
-  };
-
-  /** The configuration may have changed since it was stored: then it is as if it had not been. */
-  const accept = (record: DocumentRecord): Known | undefined => {
-    try {
-      return judged(record);
-    } catch {
-      return undefined;
-    }
-  };
-
-  const judged = (record: DocumentRecord): Known => {
-    try {
-      const metadata = metadataOf(record.document, options.scope);
-      options.judge(metadata);
-      return { ...record, metadata: JSON.stringify(metadata) };
-    } catch (thrown) {
-      if (thrown instanceof DocumentFailure) throw thrown;
-      throw new DocumentFailure('refused', descriptionOf(thrown), thrown);
-    }
-  };
-
-  const save = async (clientId: string, known: Known): Promise<void> => {
-    memory.set(clientId, known);
-    const { metadata: _derived, ...record } = known;
-    const kept = known.used ? KEPT_USED : KEPT_UNUSED;
-    const expiresAt = unixSeconds(() => Math.max(clock(), known.fetchedAt) + kept);
-    const entry = { kind: KIND, id: clientId, payload: JSON.stringify(record), expiresAt, references: {} };
-    await store.commit([{ op: 'put', entry }]);
-  };
-
-  const renew = async (clientId: string, last: Known | undefined): Promise<Known> => {
-    const url = new URL(clientId);
+  const renew = async (clientId: string, last: Known | undefined, turn: FetchTurn): Promise<Known> => {
     const began = performance.now();
     try {
-      const fetched = await budget.spend(url.hostname, () => fetchDocument(url, network, deadline));
+      const fetched = await fetchDocument(new URL(clientId), network, deadline).finally(turn.end);
       const fetchedAt = clock();
       const document = readDocument(clientId, fetched.body);
       const freshUntil = fetchedAt + freshFor(fetched.cacheControl);
@@ -142,24 +75,59 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
       return known;
     } catch (thrown) {
       if (!(thrown instanceof DocumentFailure)) throw thrown;
-      log.warn({ client: clientId, kind: thrown.kind, err: thrown }, 'a client metadata document cannot be used');
-      if (thrown.kind !== 'busy') {
-        failures.set(clientId, { failure: thrown, until: clock() + FAILURE_LASTS });
-        // How long a failure took would tell what stands at the address: of unknown hosts, they all take the same time.
-        const telling = last === undefined && thrown.kind !== 'refused';
-        if (telling) await sleep(Math.max(0, deadline - (performance.now() - began)));
-      }
+      logFailure(clientId, thrown);
+      failures.set(clientId, { failure: thrown, until: clock() + FAILURE_LASTS });
+      // How long a failure took would tell what stands at the address: of unknown hosts, they all take the same time.
+      const telling = last === undefined && thrown.kind !== 'refused';
+      if (telling) await sleep(Math.max(0, deadline - (performance.now() - began)));
       throw thrown;
     }
   };
 
-  /** One fetch at a time for one document. A failure is not tried again for a while. */
-  const fetchOnce = (clientId: string, last: Known | undefined): Promise<Known> => {
+  const isUsable = (last: Known): boolean => clock() < last.freshUntil + STALE_IF_ERROR;
+
+  const logFailure = (clientId: string, failure: DocumentFailure) =>
+    log.warn({ client: clientId, kind: failure.kind, err: failure }, 'a client metadata document cannot be used');
+
+  const fetchedSince = (clientId: string): Promise<Known> | undefined => {
+    const held = memory.get(clientId);
+    return held !== undefined && clock() < held.freshUntil ? Promise.resolve(held) : undefined;
+  };
+
+  /** What needs no fetch: one that is running, or a failure of a moment ago. */
+  const withoutFetch = (clientId: string): Promise<Known> | undefined => {
     const running = fetches.get(clientId);
     if (running !== undefined) return running;
     const remembered = failures.get(clientId);
-    if (remembered !== undefined && clock() < remembered.until) return Promise.reject(remembered.failure);
-    const fetching = renew(clientId, last).finally(() => fetches.delete(clientId));
+    return remembered !== undefined && clock() < remembered.until ? Promise.reject(remembered.failure) : undefined;
+  };
+
+  /**
+   * One fetch at a time for one document. A failure is not tried again for a while. Each request waits for a turn of its
+   * own before it joins a fetch that has not begun: one that comes from a network without a share left must not make
+   * others fail with it. With a document to fall back on, nothing is waited for.
+   */
+  const fetchOnce = async (clientId: string, last: Known | undefined): Promise<Known> => {
+    const known = withoutFetch(clientId);
+    if (known !== undefined) return known;
+    const address = currentRequest()?.provenance.clientAddress ?? '';
+    const patience = last !== undefined && isUsable(last) ? 0 : deadline;
+    const asked = { host: new URL(clientId).hostname, address, patience };
+    let turn: FetchTurn;
+    try {
+      turn = await budget.enter(asked);
+    } catch (thrown) {
+      const meanwhile = withoutFetch(clientId) ?? fetchedSince(clientId);
+      if (meanwhile !== undefined) return meanwhile;
+      if (thrown instanceof DocumentFailure) logFailure(clientId, thrown);
+      throw thrown;
+    }
+    const meanwhile = withoutFetch(clientId) ?? fetchedSince(clientId);
+    if (meanwhile !== undefined) {
+      turn.unused();
+      return meanwhile;
+    }
+    const fetching = renew(clientId, last, turn).finally(() => fetches.delete(clientId));
     fetches.set(clientId, fetching);
     return fetching;
   };
@@ -180,7 +148,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
       return await fetchOnce(clientId, last);
     } catch (thrown) {
       if (last === undefined || !outlasts(thrown)) throw thrown;
-      if (now < last.freshUntil + STALE_IF_ERROR) return last;
+      if (isUsable(last)) return last;
       throw new DocumentFailure('overdue', 'has been unavailable for too long', thrown);
     }
   };
@@ -199,7 +167,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     async approved(clientId) {
       requireGoodUrl(clientId);
       const last = await load(clientId);
-      const usable = last !== undefined && clock() < last.freshUntil + STALE_IF_ERROR;
+      const usable = last !== undefined && isUsable(last);
       const document = usable ? last : await current(clientId);
       if (!document.used) await save(clientId, { ...document, used: true });
       if (usable) renewInBackground(clientId, document);
@@ -229,9 +197,4 @@ function freshFor(cacheControl: string | undefined): number {
   const seconds = /(?:^|,)\s*max-age\s*=\s*"?(\d{1,10})/i.exec(cacheControl)?.[1];
   if (seconds === undefined || /(?:^|,)\s*no-(?:store|cache)\b/i.test(cacheControl)) return SHORTEST_FRESH;
   return Math.min(LONGEST_FRESH, Math.max(SHORTEST_FRESH, Number(seconds) * 1000));
-}
-
-function descriptionOf(thrown: unknown): string {
-  const { error_description: description, message } = thrown as { error_description?: unknown; message?: unknown };
-  return typeof description === 'string' ? description : String(message);
 }

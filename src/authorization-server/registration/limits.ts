@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts';
-import { networkOf } from '../../http/client-network.ts';
+import { networkOf, widerNetworkOf } from '../../http/client-network.ts';
 import type { Audit } from '../../operations/audit.ts';
 import type { Counters } from '../../storage/counters.ts';
 import type { Clock } from '../../storage/store.ts';
@@ -22,16 +22,32 @@ export type RegistrationLimits = (address: string) => void;
 const MINUTE = 60;
 const DAY = 24 * 60 * MINUTE;
 
+/**
+ * What one network, and the /24 or /48 around it, may take of what is left of the day for everybody. A share of what is
+ * left can never be all of it, so that the day does not end for others, however many networks a flood comes from: of
+ * 100,000, one address gets 4,761 and ten busy /24 networks leave 16,000.
+ */
+const SHARE_OF_NETWORK = 20;
+const SHARE_OF_WIDER_NETWORK = 5;
+
 /** What keeps open registration from filling the store. Only what is taken counts. */
 export function registrationLimits(options: RegistrationLimitsOptions): RegistrationLimits {
-  const { counters, clock, audit } = options;
+  const { counters, clock, audit, perDay } = options;
   let toldUntil = 0;
-  const perAddress = { requests: options.perAddressPerMinute, per: MINUTE };
-  const everyone = { requests: options.perDay, per: DAY };
+  const perMinute = { requests: options.perAddressPerMinute, per: MINUTE };
+  const everyone = { requests: perDay, per: DAY };
+
+  const shareOf = (fraction: number) => {
+    const left = perDay - counters.peek('registration', everyone).count;
+    return { requests: Math.ceil(left / fraction), per: DAY };
+  };
 
   return (address) => {
+    const network = networkOf(address);
     const limits = [
-      { key: `registration:${networkOf(address)}`, rate: perAddress },
+      { key: `registration:${network}`, rate: perMinute },
+      { key: `registration of a day:${network}`, rate: shareOf(SHARE_OF_NETWORK) },
+      { key: `registration of a day:${widerNetworkOf(address)}`, rate: shareOf(SHARE_OF_WIDER_NETWORK) },
       { key: 'registration', rate: everyone },
     ];
     const waits = limits.map(({ key, rate }) => {
@@ -45,7 +61,7 @@ export function registrationLimits(options: RegistrationLimitsOptions): Registra
         // Who comes too often comes again: told of once in a while.
         toldUntil = clock() + MINUTE * 1000;
         const nobody = { clientId: undefined, grantId: undefined, member: undefined, requestId: undefined };
-        audit({ action: 'limit_tripped', limit: 'registration', address: networkOf(address), ...nobody });
+        audit({ action: 'limit_tripped', limit: 'registration', address: network, ...nobody });
       }
       throw new GatewayError('too_many_requests', {
         message: 'too many apps were registered: try again later',

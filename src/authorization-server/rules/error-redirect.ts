@@ -1,33 +1,66 @@
 import type Provider from 'oidc-provider';
 import type { errors, KoaContextWithOIDC } from 'oidc-provider';
-import type { Store } from '../../storage/store.ts';
-import { ENDPOINTS } from '../endpoints.ts';
+import { currentRequest } from '../../http/current-request.ts';
+import type { LoginConnector } from '../../login/connector.ts';
+import type { Grants } from '../grants.ts';
 import { isLoopback } from './loopback.ts';
 
-/**
- * RFC 9700 §4.11.2: an authorization error is not redirected to a client that nobody ever approved. Anyone can register
- * one here, so the redirect would make us a redirector to any address for whoever sends a member a broken link. The
- * member sees a page instead. A loopback address leads no further than their own computer, and is redirected to.
- */
-export function errorRedirectRule(provider: Provider, store: Store): void {
-  const approved = new WeakSet<object>();
+export interface ErrorRedirectOptions {
+  readonly grants: Pick<Grants, 'list' | 'knows'>;
+  readonly connector: Pick<LoginConnector, 'identify'>;
+  /** Shows the error on a page of ours, with the status of `ctx`. */
+  readonly renderErrorPage: (ctx: KoaContextWithOIDC, error: string, description: string) => void;
+}
 
-  provider.use(async (ctx, next) => {
-    const clientId = ctx.query.client_id;
-    if (ctx.path === ENDPOINTS.authorization && typeof clientId === 'string') {
-      const grants = await store.findBy('Grant', 'client', clientId, 1);
-      if (grants.length > 0) approved.add(ctx.req);
-    }
-    await next();
+/**
+ * RFC 9700 §4.11.2: an authorization error is redirected only in the browser of a member who approved the app. Anyone can
+ * register an app here and approve it themselves, so any other redirect would lead whoever opens a broken link to an
+ * address of the sender's choice. Everybody else sees a page instead. A loopback address leads no further than their own
+ * computer, and what the member decided on our pages is always told to the app.
+ *
+ * The login connector is asked only when there is an error to redirect and somebody has approved the app: all else,
+ * `prompt=none` included, costs what it did. Where it cannot tell who the browser belongs to, the page is shown.
+ */
+export function errorRedirectRule(provider: Provider, options: ErrorRedirectOptions): void {
+  const { grants, connector, renderErrorPage } = options;
+  const redirected = new WeakMap<object, errors.OIDCProviderError>();
+
+  provider.on('authorization.error', (ctx: KoaContextWithOIDC, thrown: Error) => {
+    const error = thrown as errors.OIDCProviderError;
+    const { params, client, route } = ctx.oidc;
+    const redirectUri = params?.redirect_uri;
+    const leadsAway = typeof redirectUri === 'string' && !isLoopback(redirectUri);
+    if (!error.allow_redirect || client === undefined || !leadsAway || isDecision(ctx)) redirected.delete(ctx.req);
+    else if (route === 'authorization' || route === 'resume') redirected.set(ctx.req, error);
   });
 
-  const judge = (ctx: KoaContextWithOIDC, error: Error) => {
-    const redirectUri = ctx.oidc.params?.redirect_uri;
-    const trusted = approved.has(ctx.req) || (typeof redirectUri === 'string' && isLoopback(redirectUri));
-    if (ctx.oidc.route !== 'authorization' || trusted) return;
-    (error as errors.OIDCProviderError).allow_redirect = false;
-    // Some errors (login_required) bring the status of the redirect that does not happen.
-    if (ctx.status < 400) ctx.status = 400;
+  const approvedHere = async ({ oidc, req }: KoaContextWithOIDC): Promise<boolean> => {
+    const { client } = oidc;
+    const current = currentRequest();
+    if (client === undefined || current === undefined) return false;
+    try {
+      if ((await grants.list({ client: client.clientId }, 1)).length === 0) return false;
+      const member = await connector.identify(req.headers, current.provenance);
+      return member !== undefined && (await grants.knows(member.sub, client.clientId));
+    } catch {
+      return false;
+    }
   };
-  provider.on('authorization.error', judge);
+
+  provider.use(async (plain, next) => {
+    await next();
+    const error = redirected.get(plain.req);
+    const ctx = plain as unknown as KoaContextWithOIDC;
+    if (error === undefined || ctx.respond === false || (await approvedHere(ctx))) return;
+    // Takes back what the library has made of it: a redirect, or a form that posts itself.
+    ctx.body = null;
+    ctx.remove('Location');
+    ctx.status = 400;
+    renderErrorPage(ctx, error.error, error.error_description ?? '');
+  });
+}
+
+/** Whether the member has pressed a button on a page of ours: that is an answer to the app, in their own browser. */
+function isDecision({ oidc }: KoaContextWithOIDC): boolean {
+  return oidc.route === 'resume' && oidc.entities.Interaction?.result?.error !== undefined;
 }

@@ -11,6 +11,7 @@ import { createLog } from '../../../src/operations/log.ts';
 import { memoryStore } from '../../../src/storage/memory.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
 import type { Store } from '../../../src/storage/store.ts';
+import { fromClient } from '../../support/client.ts';
 import { answerJson, type DocumentHost, plainDocument, startDocumentHost } from './support/document-host.ts';
 
 const SECOND = 1000;
@@ -24,6 +25,7 @@ describe('client documents', () => {
   let now: number;
   let store: Store;
   let documents: ClientDocuments;
+  let budget: FetchBudget;
 
   const create = (options: Partial<ClientDocumentsOptions> = {}) =>
     createClientDocuments({
@@ -35,7 +37,7 @@ describe('client documents', () => {
       clock: () => now,
       log: createLog('silent', 2),
       network: host.network,
-      budget: new FetchBudget(() => now),
+      budget,
       judge: () => undefined,
       deadline: DEADLINE,
       ...options,
@@ -66,6 +68,7 @@ describe('client documents', () => {
       memoryStore(() => now),
       'a secret of the test, long enough',
     );
+    budget = new FetchBudget(() => now);
     documents = create();
     publish('First');
   });
@@ -273,61 +276,36 @@ describe('client documents', () => {
   });
 
   describe('spends no more than its budget', () => {
-    it('20 fetches a second over all hosts', async () => {
-      const ask = (from: number, count: number) =>
-        Promise.all(
-          Array.from({ length: count }, (_, at) =>
-            kindOf(documents.current(`https://n${from + at}.apps.example/client.json`)),
-          ),
-        );
-      const first = await ask(0, 30);
-      expect(first.filter((kind) => kind === 'gone')).toHaveLength(20);
-      expect(first.filter((kind) => kind === 'busy')).toHaveLength(10);
-      expect(await ask(100, 1)).toEqual(['busy']);
-      now += 100;
-      const second = await ask(200, 3);
-      expect(second.filter((kind) => kind === 'gone')).toHaveLength(2);
-      expect(fetches()).toBe(22);
+    const ask = (address: string, urls: readonly string[], of = documents) =>
+      Promise.all(urls.map((url) => fromClient(address, () => kindOf(of.current(url)))));
+    const urls = (count: number, name = 'n') =>
+      Array.from({ length: count }, (_, at) => `https://${name}${at}.apps.example/client.json`);
+    const count = (kinds: readonly string[], kind: string) => kinds.filter((one) => one === kind).length;
+
+    it('and fails for no client because another one’s share is used up', async () => {
+      const url = 'https://two.example/client.json';
+      host.serve(url, answerJson(plainDocument(url)));
+      await ask('203.0.113.1', urls(10));
+      const [exhausted, other] = await Promise.all([ask('203.0.113.1', [url]), ask('198.51.100.1', [url])]);
+      expect(other).toEqual(['found']);
+      // It waited for a turn of its own, and found the document there.
+      expect(exhausted).toEqual(['found']);
+      expect(host.requests.filter((request) => request.url === url)).toHaveLength(1);
     });
 
-    it('5 at once from one host, and it is free again afterwards', async () => {
-      host.otherwise((_request, response) => setTimeout(() => response.writeHead(404).end(), 100));
-      const ask = (count: number, from: number) =>
-        Promise.all(
-          Array.from({ length: count }, (_, at) => kindOf(documents.current(`https://one.example/${from + at}.json`))),
-        );
-      const kinds = await ask(8, 0);
-      expect(kinds.filter((kind) => kind === 'gone')).toHaveLength(5);
-      expect(kinds.filter((kind) => kind === 'busy')).toHaveLength(3);
-      now += SECOND;
-      expect(await ask(5, 100)).toEqual(Array(5).fill('gone'));
-      host.otherwise((_request, response) => response.writeHead(404).end());
-    });
-
-    it('100 at once in all', async () => {
-      host.otherwise(() => undefined);
-      const slow = create({ deadline: 2000 });
-      const asked: Promise<string>[] = [];
-      for (let second = 0; second < 6; second += 1) {
-        for (let at = 0; at < 20; at += 1) {
-          asked.push(kindOf(slow.current(`https://h${second}-${at}.apps.example/client.json`)));
-        }
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        now += SECOND;
-      }
-      const kinds = await Promise.all(asked);
-      expect(kinds.filter((kind) => kind === 'unavailable')).toHaveLength(100);
-      expect(kinds.filter((kind) => kind === 'busy')).toHaveLength(20);
-      host.otherwise((_request, response) => response.writeHead(404).end());
+    it('and never needs it for a document that is here', async () => {
+      await ask('203.0.113.1', [URL_]);
+      expect(count(await ask('203.0.113.1', urls(30)), 'busy')).toBe(21);
+      for (let use = 0; use < 300; use += 1) expect(await ask('203.0.113.1', [URL_])).toEqual(['found']);
     });
 
     it('does not let a known document fail for it', async () => {
       await documents.current(URL_);
       now += 61 * MINUTE;
-      await Promise.all(
-        Array.from({ length: 20 }, (_, at) => kindOf(documents.current(`https://n${at}.apps.example/client.json`))),
-      );
+      await ask('', urls(20));
+      const began = performance.now();
       expect(await kindOf(documents.current(URL_))).toBe('found');
+      expect(performance.now() - began, 'it waited for a turn').toBeLessThan(DEADLINE);
     });
   });
 });

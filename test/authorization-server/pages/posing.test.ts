@@ -1,7 +1,19 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isPosing } from '../../../src/authorization-server/pages/posing.ts';
 
 const SCHOOL = 'Harbour Lane School';
+
+/** Each prototype of Unicode's table, and the characters that look like it. */
+const PROTOTYPES: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(new URL('../../../src/authorization-server/rules/confusables.json', import.meta.url), 'utf8'),
+).prototypes;
+
+/** What Unicode says looks like a text of one letter: all that have the same prototype. */
+function lookalikesOf(letter: string): readonly string[] {
+  const [prototype = letter] = Object.entries(PROTOTYPES).find(([, alike]) => [...alike].includes(letter)) ?? [];
+  return [prototype, ...(PROTOTYPES[prototype] ?? '')].filter((one) => one !== letter);
+}
 
 describe('an app poses as the school', () => {
   it.each([
@@ -15,6 +27,16 @@ describe('an app poses as the school', () => {
     'Hárbour Läne Schoöl',
     'Harbour Lane School – Support',
     'The official app of Harbour Lane School',
+    'Harbour ᒪane School', // Canadian Syllabics Ma
+    'Harbour Lane Schoo𝟏',
+    'Harbour Lane ꓢchool', // Lisu S
+    'ꓧarbour Lane School',
+    'Harbour Lane Schooⅼ', // Roman numeral fifty
+    'Ⲏarbour Lane School', // Coptic
+    'ᕼarbour Lane School',
+    'Harbour Lane S𝒸hool',
+    'Harbour Lane Schoꬽl',
+    'Harbour L𐊠ne School', // Carian A
     'Admin',
     'АDМIN',
     'Adm1n',
@@ -39,6 +61,45 @@ describe('an app poses as the school', () => {
     'Школа',
   ])('not as %s', (name) => {
     expect(isPosing(name, SCHOOL)).toBe(false);
+  });
+
+  it.each([
+    SCHOOL,
+    SCHOOL.toUpperCase(),
+    SCHOOL.toLowerCase(),
+    'Fjord Academy 2',
+    'Quick Box Gym',
+    'Школа Завтра',
+    'Σχολή Αθηνών',
+  ])('as %s with any one letter replaced by one that Unicode calls confusable with it', (school) => {
+    const missed: string[] = [];
+    let tried = 0;
+    for (const [at, letter] of [...school].entries()) {
+      for (const alike of lookalikesOf(letter)) {
+        const name = [...school].with(at, alike).join('');
+        tried += 1;
+        if (!isPosing(name, school)) missed.push(`${name} (U+${alike.codePointAt(0)?.toString(16)} for ${letter})`);
+      }
+    }
+    expect(missed).toEqual([]);
+    expect(tried).toBeGreaterThan(school === school.normalize('NFKD') && /[a-z]/i.test(school) ? 200 : 20);
+  });
+
+  it('as a school of a short name, with any one letter replaced', () => {
+    const missed = [...'Oxley'].flatMap((letter, at) =>
+      lookalikesOf(letter)
+        .map((alike) => `The ${[...'Oxley'].with(at, alike).join('')} app`)
+        .filter((name) => !isPosing(name, 'Oxley')),
+    );
+    expect(missed).toEqual([]);
+  });
+
+  it('judges the longest name there can be within 50 ms', () => {
+    const longest = 'ﷺ'.repeat(64);
+    isPosing(longest, SCHOOL);
+    const began = performance.now();
+    for (let times = 0; times < 10; times += 1) isPosing(longest, 'ﷺ'.repeat(100));
+    expect((performance.now() - began) / 10).toBeLessThan(50);
   });
 
   it('a short name of a school poses as a word, not inside of one', () => {

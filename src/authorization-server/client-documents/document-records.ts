@@ -1,0 +1,123 @@
+import type { LRUCache } from 'lru-cache';
+import { type Clock, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
+import { type ClientDocument, metadataOf } from './document.ts';
+import { DocumentFailure } from './failure.ts';
+
+const KIND = 'ClientDocument';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+/**
+ * How long a document is kept in the store: while a member decides, and from the first token on as long as a refresh
+ * token may lie idle. Anyone can make us fetch; only an approval makes us keep.
+ */
+const KEPT_UNUSED = 30 * MINUTE;
+const KEPT_USED = 30 * DAY;
+/**
+ * Documents in the store that no member has approved: at most 10 MB. The oldest make room for new ones, and are fetched
+ * again when their member decides after all.
+ */
+const MOST_UNUSED = 1000;
+const UNUSED = { uid: 'unused' };
+
+/** What the store holds of a document. Times in milliseconds. */
+interface DocumentRecord {
+  readonly document: ClientDocument;
+  readonly fetchedAt: number;
+  readonly freshUntil: number;
+  readonly used: boolean;
+}
+
+export interface Known extends DocumentRecord {
+  readonly metadata: string;
+}
+
+export interface DocumentRecordsOptions {
+  /** What every client is registered with. */
+  readonly scope: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Judges metadata as a registration is judged; throws when it is not acceptable. */
+  readonly judge: (metadata: Record<string, unknown>) => void;
+  readonly memory: LRUCache<string, Known>;
+}
+
+/** The documents that were fetched, by client_id: in memory, and in the store for other replicas. */
+export interface DocumentRecords {
+  /** The newest good document: this process's, or when that one is stale, the one another replica may have stored. */
+  load(clientId: string): Promise<Known | undefined>;
+  /** Throws DocumentFailure `refused`. */
+  judged(record: DocumentRecord): Known;
+  save(clientId: string, known: Known): Promise<void>;
+}
+
+export function documentRecords({ scope, store, clock, judge, memory }: DocumentRecordsOptions): DocumentRecords {
+  const judged = (record: DocumentRecord): Known => {
+    try {
+      const metadata = metadataOf(record.document, scope);
+      judge(metadata);
+      return { ...record, metadata: JSON.stringify(metadata) };
+    } catch (thrown) {
+      if (thrown instanceof DocumentFailure) throw thrown;
+      throw new DocumentFailure('refused', descriptionOf(thrown), thrown);
+    }
+  };
+
+  /** The configuration may have changed since it was stored: then it is as if it had not been. */
+  const accept = (record: DocumentRecord): Known | undefined => {
+    try {
+      return judged(record);
+    } catch {
+      return undefined;
+    }
+  };
+
+  /** Deletes two for one that is written, so that the bound is reached again after it was raced past. */
+  const roomForUnused = async (): Promise<readonly Mutation[]> => {
+    if ((await store.count(KIND, 'uid', UNUSED.uid)) < MOST_UNUSED) return [];
+    const oldest = await store.findBy(KIND, 'uid', UNUSED.uid, 2);
+    return oldest.map(({ id }) => ({ op: 'delete', kind: KIND, id }));
+  };
+
+  return {
+    judged,
+
+    async load(clientId) {
+      const held = memory.get(clientId);
+      if (held !== undefined && clock() < held.freshUntil) return held;
+      const stored = await store.get(KIND, clientId);
+      if (stored === undefined) return held;
+      const record = JSON.parse(stored.payload) as DocumentRecord;
+      if (held !== undefined && held.fetchedAt >= record.fetchedAt) return held;
+      const known = accept(record);
+      if (known !== undefined) memory.set(clientId, known);
+      return known;
+    },
+
+    async save(clientId, known) {
+      memory.set(clientId, known);
+      const { metadata: _derived, ...record } = known;
+      const { used } = known;
+      const kept = used ? KEPT_USED : KEPT_UNUSED;
+      const expiresAt = unixSeconds(() => Math.max(clock(), known.fetchedAt) + kept);
+      const references = used ? {} : UNUSED;
+      const entry = {
+        kind: KIND,
+        id: clientId,
+        payload: JSON.stringify(record),
+        expiresAt,
+        references,
+      };
+      await store.commit([...(used ? [] : await roomForUnused()), { op: 'put', entry }]);
+    },
+  };
+}
+
+function descriptionOf(thrown: unknown): string {
+  const { error_description: description, message } = thrown as {
+    error_description?: unknown;
+    message?: unknown;
+  };
+  return typeof description === 'string' ? description : String(message);
+}

@@ -1,0 +1,14 @@
+import { withinRequest } from '../../src/http/current-request.ts';
+
+/** Runs what a request from this client address brings about. */
+export function fromClient<T>(clientAddress: string, work: () => T): T {
+  const provenance = {
+    clientAddress,
+    hops: clientAddress,
+    trusted: false,
+    requestId: 'test',
+    traceId: () => '',
+    traceFields: () => [],
+  };
+  return withinRequest({ provenance, userAgent: '' }, work);
+}
