@@ -1,7 +1,7 @@
 import { Turns } from '../http/turns.ts';
 import { visible } from './characters.ts';
-import { HtmlReader, TAG, withoutGiantTags, withoutTags } from './html.ts';
-import { isSimple, literalParts, withoutImages, withoutLinks } from './markdown.ts';
+import { HtmlReader, lastEndTags, TAG, type Unfinished, withoutGiantTags, withoutTags } from './html.ts';
+import { BANGS, isSimple, literalParts, withoutImages, withoutLinks } from './markdown.ts';
 
 /*
  * What text of the school may bring into a model's context: words. They are data, whatever they say. What an app would
@@ -16,6 +16,8 @@ const SUSPECT = /<[a-z/!?]|!\[|\]\((?!https?:\/\/|\/|#)|\]:(?!\s*https?:\/\/)|(?
 const MOST_PARSED = 256 * 1024;
 /** Characters that the HTML tokenizer reads in one step: about a millisecond. */
 const STEP = 16 * 1024;
+/** Characters of one piece of a text that is not parsed as a whole: some milliseconds. */
+const PIECE = 32 * 1024;
 
 /** How a text is given on: whole, so that its code may hold anything; or in parts that may begin anywhere in it. */
 type Use = 'whole' | 'parts';
@@ -61,26 +63,58 @@ class Cleaner {
     this.#parsed += text.length;
     if (this.#parsed <= MOST_PARSED && isSimple(text)) {
       const once = await this.#parse(text);
-      if (use === 'parts') return withoutTags(once).replace(/!+(?=\[)/g, '');
+      if (use === 'parts') return withoutTags(once).replace(BANGS, '');
       // Taking something out may have brought together what is on both sides of it.
       if (isSimple(once) && (once === text || (await this.#parse(once)) === once)) return once;
     }
-    return withoutLinks(withoutTags(await this.#withoutHtml(text, false)));
+    return this.#flatten(text);
+  }
+
+  /** Words only, of a text that is too long or too intricate to be parsed: no code, no links. In pieces of any length. */
+  async #flatten(text: string): Promise<string> {
+    const pieces: string[] = [];
+    for (let at = 0; at < text.length; ) {
+      const to = cutAfter(text, at + PIECE);
+      pieces.push(withoutGiantTags(text.slice(at, to)));
+      at = to;
+      if (this.turns.isOver) await this.turns.next();
+    }
+    const lastIn = new Map<string, number>();
+    for (const [at, piece] of pieces.entries()) {
+      for (const name of lastEndTags(piece).keys()) lastIn.set(name, at);
+      if (this.turns.isOver) await this.turns.next();
+    }
+    let open: Unfinished = {};
+    const flat: string[] = [];
+    for (const [at, piece] of pieces.entries()) {
+      const reader = new HtmlReader(piece, [], open, (name) => (lastIn.get(name) ?? -1) > at);
+      do if (this.turns.isOver) await this.turns.next();
+      while (reader.read(STEP));
+      open = reader.unfinished;
+      flat.push(withoutLinks(withoutTags(reader.result)));
+      if (this.turns.isOver) await this.turns.next();
+    }
+    return flat.map((piece, at) => piece + between(piece, flat[at + 1] ?? '')).join('');
   }
 
   async #parse(text: string): Promise<string> {
-    const shown = TAG.test(text) ? await this.#withoutHtml(text, true) : text;
+    const shown = TAG.test(text) ? await this.#withoutHtml(text) : text;
     if (this.turns.isOver) await this.turns.next();
     return isSimple(shown) ? withoutImages(shown, this.turns) : withoutLinks(withoutTags(shown));
   }
 
-  async #withoutHtml(text: string, hasCode: boolean): Promise<string> {
+  async #withoutHtml(text: string): Promise<string> {
     const small = withoutGiantTags(text);
-    const reader = new HtmlReader(small, hasCode ? await literalParts(small, this.turns) : []);
+    const reader = new HtmlReader(small, await literalParts(small, this.turns));
     do if (this.turns.isOver) await this.turns.next();
     while (reader.read(STEP));
     return reader.result;
   }
+}
+
+/** What keeps two pieces from making an image, a tag or a link that neither has. */
+function between(piece: string, next: string): string {
+  return /[!\]<]/.test(piece.slice(-1)) && /^[[(:a-z/!?]/i.test(next) ? ' ' : '';
 }
 
 /** A place to cut a text near `to`: behind a line, else not within a character. */

@@ -44,6 +44,25 @@ const OTHERS = new Set(
   ),
 );
 
+/** What a piece of a text leaves open. */
+export interface Unfinished {
+  readonly hidden?: { readonly name: string; depth: number } | undefined;
+  readonly comment?: boolean;
+}
+
+/** Where the last end tag of each element begins. */
+export function lastEndTags(text: string): Map<string, number> {
+  const found = new Map<string, number>();
+  for (let at = text.indexOf('</'); at !== -1; at = text.indexOf('</', at + 2)) {
+    const name = END_TAG_NAME.exec(text.slice(at + 2, at + 2 + LONGEST_NAME))?.[0].toLowerCase();
+    if (name !== undefined && isElement(name)) found.set(name, at);
+  }
+  return found;
+}
+const END_TAG_NAME = /^[a-z][a-z0-9]*/i;
+/** Of an element of HTML. */
+const LONGEST_NAME = 20;
+
 /**
  * What a page of this text shows, as text: words stay, links are Markdown's, images are links with their alternative
  * text, or nothing without one; comments, scripts, hidden elements and everything that would be fetched are gone. Reads the text as a browser's
@@ -58,25 +77,39 @@ export class HtmlReader {
   #at = 0;
   #lineStart = 0;
   #fed = 0;
-  #hidden: { readonly name: string; depth: number } | undefined;
+  #hidden: Unfinished['hidden'];
+  #comment = false;
+  readonly #closesLater: (name: string) => boolean;
   #link: string | undefined;
   /** Where the last end tag of a name is. */
   readonly #closes: ReadonlyMap<string, number>;
 
-  /** `literal`: the parts in which there are no tags. */
-  constructor(text: string, literal: readonly Range[]) {
-    this.#text = text;
-    this.#masked = masked(text, literal);
-    this.#closes = new Map(
-      [...this.#masked.matchAll(/<\/([a-z][^\s/>]*)/gi)].map(({ 1: name = '', index }) => [name.toLowerCase(), index]),
-    );
+  /**
+   * `literal`: the parts in which there are no tags. `before`: where the text is the next piece of a longer one, what the
+   * reader of the piece before left open; `closesLater`: whether an element ends in a piece behind this one.
+   */
+  constructor(
+    text: string,
+    literal: readonly Range[],
+    before: Unfinished = {},
+    closesLater: (name: string) => boolean = () => false,
+  ) {
+    this.#text = before.comment === true ? `<!--${text}` : text;
+    this.#hidden = before.hidden;
+    this.#closesLater = closesLater;
+    this.#masked = masked(this.#text, literal);
+    this.#closes = lastEndTags(this.#masked);
     const drop = ({ location }: Token.CommentToken | Token.DoctypeToken) => this.#skip(location);
+    const comment = (token: Token.CommentToken) => {
+      this.#comment = this.#isOpen(token);
+      drop(token);
+    };
     this.#tokenizer = new Tokenizer(
       { sourceCodeLocationInfo: true },
       {
         onStartTag: (token) => this.#start(token),
         onEndTag: (token) => this.#end(token),
-        onComment: drop,
+        onComment: comment,
         onDoctype: drop,
         onCharacter() {},
         onNullCharacter() {},
@@ -93,6 +126,11 @@ export class HtmlReader {
     const isLast = this.#fed === this.#text.length;
     this.#tokenizer.write(this.#masked.slice(from, this.#fed), isLast);
     return !isLast;
+  }
+
+  /** What the text left open at its end, for the piece that follows it. */
+  get unfinished(): Unfinished {
+    return { hidden: this.#hidden, comment: this.#comment };
   }
 
   get result(): string {
@@ -125,7 +163,14 @@ export class HtmlReader {
   }
 
   #isClosed(name: string): boolean {
-    return (this.#closes.get(name) ?? -1) >= this.#at;
+    return (this.#closes.get(name) ?? -1) >= this.#at || this.#closesLater(name);
+  }
+
+  /** Whether a comment goes on behind the text. */
+  #isOpen({ location }: Token.CommentToken): boolean {
+    if (location?.endOffset !== this.#text.length) return false;
+    const source = this.#text.slice(location.startOffset);
+    return source.startsWith('<!--') && !/--!?>$/.test(source);
   }
 
   #start(token: Token.TagToken): void {
@@ -271,10 +316,15 @@ export function withoutGiantTags(text: string): string {
     .map((part) => {
       const open = part.search(/<[a-z]/i);
       if (open === -1 || part.length - open <= MOST_SEPARATORS) return part;
-      const separators = part.slice(open).match(/[\s/"'=]+/g)?.length ?? 0;
-      return separators > MOST_SEPARATORS ? withoutTags(part) : part;
+      return hasManySeparators(part.slice(open)) ? withoutTags(part) : part;
     })
     .join('>');
+}
+
+function hasManySeparators(text: string): boolean {
+  const separator = /[\s/"'=]+/g;
+  for (let count = 0; count <= MOST_SEPARATORS; count += 1) if (!separator.test(text)) return false;
+  return true;
 }
 
 /** No tag, in whatever this is put: every place where one could begin is an entity (HTML §13.5). */

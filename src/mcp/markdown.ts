@@ -62,6 +62,8 @@ interface Edit extends Range {
   readonly text: string;
 }
 
+/** What would make an image of a link: all of them, and looked for from the first of a run only. */
+export const BANGS = /(?<!!)!+(?=\[)/g;
 const BLOCKED = 'blocked:';
 const SCHEME = /^[a-z]+:/i;
 /** A script's address in running text, which some clients make a link of. "JavaScript: The Good Parts" is none. */
@@ -99,7 +101,7 @@ export async function withoutImages(text: string, turns: Turns): Promise<string>
   const hasLinks = /\]\s*[([:]/.test(text);
   return outside(edited(text, edits, literal), (part) => {
     const plain = part.replace(SCRIPT, BLOCKED);
-    return hasLinks ? plain.replace(/!+(?=\[)/g, '') : plain;
+    return hasLinks ? plain.replace(BANGS, '') : plain;
   });
 }
 
@@ -131,6 +133,6 @@ function outside(pieces: readonly Piece[], change: (part: string) => string): st
 export function withoutLinks(text: string): string {
   return text
     .replace(SCRIPT, BLOCKED)
-    .replace(/!+(?=\[)/g, '')
+    .replace(BANGS, '')
     .replace(/\](?=[([:])/g, '] ');
 }
