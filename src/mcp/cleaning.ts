@@ -65,7 +65,8 @@ class Cleaner {
       const once = await this.#parse(text);
       if (use === 'parts') return withoutTags(once).replace(BANGS, '');
       // Taking something out may have brought together what is on both sides of it.
-      if (isSimple(once) && (once === text || (await this.#parse(once)) === once)) return once;
+      if (once === text || !SUSPECT.test(once)) return once;
+      if (isSimple(once) && (await this.#parse(once)) === once) return once;
     }
     return this.#flatten(text);
   }
