@@ -9,7 +9,9 @@ import { createGenerations } from './generations.ts';
 import { openListeners } from './listeners.ts';
 import { checkDriver } from './login/database/check-driver.ts';
 import type { ServerFactory } from './mcp/server.ts';
+import { watchEventLoop } from './operations/event-loop.ts';
 import type { Log } from './operations/log.ts';
+import { createRation } from './operations/ration.ts';
 import { createReload, type Reload } from './reload.ts';
 import { createOpenAnswers } from './resource-server/open-answers.ts';
 import { withPatience } from './storage/patience.ts';
@@ -99,6 +101,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log,
     });
 
+    const warnRarely = createRation({ clock, lines: 1, apart: 60_000 });
+    const stopWatching = watchEventLoop((milliseconds) => {
+      foundation.metrics.loopBlocked(milliseconds);
+      warnRarely('', (suppressed) => {
+        const told = { milliseconds: Math.round(milliseconds), suppressed };
+        log.warn(told, 'the event loop was blocked: nobody was served meanwhile');
+      });
+    });
+
     return {
       publicPort: listeners.publicPort,
       adminPort: listeners.adminPort,
@@ -107,6 +118,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         draining = true;
         listeners.announceDrain();
         stopUpkeep();
+        stopWatching();
         const { drain } = current().loaded.config.listen;
         if (seconds === undefined) await sleep(drain.notice * 1000);
         openAnswers.close();

@@ -114,7 +114,9 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'storage/memory-counters.ts',
   ],
   'rate-limiter-flexible': ['storage/redis-counters.ts'],
-  parse5: ['login/form/login-page.ts'],
+  // In tools, what texts of the school say is read as clients would read it: as Markdown, and as HTML.
+  '@lezer/markdown': ['mcp/markdown.ts'],
+  parse5: ['login/form/login-page.ts', 'mcp/html.ts', 'mcp/urls.ts'],
   bcryptjs: ['login/bcrypt-thread.ts'],
   commander: ['main.ts', 'commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],

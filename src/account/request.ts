@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.ts';
 import { mediaType, readBody } from '../http/body.ts';
+import { type JsonBounds, JsonTooLarge, parseBoundedJson } from '../http/bounded-json.ts';
 
 /** The parameters of one GraphQL request, of the right kinds (GraphQL over HTTP §5.1, and its appendix A for documentId). */
 export interface GraphqlRequest {
@@ -96,38 +97,17 @@ function sourceOf({ query, documentId, extensions }: Record<string, unknown>): G
   return { query };
 }
 
-const MOST_JSON_DEPTH = 64;
+/** A document is one text; variables are what a form has, or a list of ids. */
+const BOUNDS: JsonBounds = { depth: 64, values: 10_000, names: 1000 };
 
 function parseBody(bytes: Buffer): unknown {
-  if (isDeeper(bytes, MOST_JSON_DEPTH)) {
-    throw invalid(`The request body has more than ${MOST_JSON_DEPTH} levels of lists and objects.`);
-  }
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return parseBoundedJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes), BOUNDS);
   } catch (cause) {
+    if (cause instanceof JsonTooLarge) throw invalid(`The request body ${cause.message}.`);
     throw new GatewayError('invalid_request', { message: 'The request body is not JSON.', cause });
   }
 }
-
-/** Whether JSON text nests deeper, looked up before a parser spends time and stack on it. */
-function isDeeper(bytes: Buffer, most: number): boolean {
-  let depth = 0;
-  let inString = false;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (inString) {
-      if (byte === BACKSLASH) at += 1;
-      else if (byte === QUOTE) inString = false;
-    } else if (byte === QUOTE) inString = true;
-    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      depth += 1;
-      if (depth > most) return true;
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
-  }
-  return false;
-}
-
-const [QUOTE, BACKSLASH, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = Buffer.from('"\\{}[]');
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,6 +1,7 @@
 import type { Config, UpstreamConfig } from '../config/schema.ts';
 import type { Tree } from '../config/tree.ts';
 import { openapiProblem } from '../config/upstream-documents.ts';
+import { type JsonBounds, parseBoundedJson } from '../http/bounded-json.ts';
 import { importApi, type UpstreamApi } from './openapi/upstream/import-api.ts';
 
 export interface UpstreamApisParts {
@@ -18,6 +19,9 @@ export interface UpstreamApisParts {
 /** How long a client waits for a document that we do not have yet, and how long after a failure it is left alone. */
 const PATIENCE = 3000;
 const AGAIN_AFTER = 30_000;
+
+/** The document of a large monolith has twenty thousand values; whatever walks it walks it as deep as it is. */
+const DOCUMENT_BOUNDS: JsonBounds = { depth: 128, values: 50_000, names: 5000 };
 
 interface Fetched {
   readonly name: string;
@@ -51,7 +55,7 @@ export function upstreamApis(parts: UpstreamApisParts): () => Promise<ReadonlyMa
       const { status, body } = await parts.fetch(name, path, AbortSignal.timeout(PATIENCE));
       if (status !== 200) throw new Error(`it answered ${status}`);
       if (body !== one.body) {
-        const document: unknown = JSON.parse(body);
+        const document: unknown = parseBoundedJson(body, DOCUMENT_BOUNDS);
         const problem = openapiProblem(document);
         if (problem !== undefined) throw new Error(`it ${problem}`);
         known = new Map([...known, [name, importApi(name, upstream, document as Tree)]]);

@@ -1,4 +1,5 @@
 import { isOwnCookie } from './own-cookie.ts';
+import { withoutOws } from './ows.ts';
 
 /**
  * In: cookies by names in which `*` is any number of characters. Out: whether a name is one of them, in time
@@ -12,7 +13,7 @@ export function cookieMatcher(patterns: readonly string[]): (name: string) => bo
 /** In: a Cookie field value (RFC 6265 §5.4). Out: its `name=value` pairs in the order received, byte for byte. */
 export function cookiePairs(value: string): readonly string[] {
   // Not trim(): it takes a final byte A0, with which many a UTF-8 character ends, for a space.
-  return value.split(';').map((pair) => pair.replace(/^[ \t]+|[ \t]+$/g, ''));
+  return value.split(';').map((pair) => withoutOws(pair));
 }
 
 /** In: a name with `*`. Out: whether a name is like it, in time proportional to its length. */

@@ -1,3 +1,4 @@
+import { withoutOws } from './ows.ts';
 import { randomHex } from './random-hex.ts';
 
 /** W3C Trace Context §3.2: version 00 has these four fields and no more, later ones may go on. */
@@ -22,7 +23,7 @@ export function isTracestate(value: string): boolean {
   if (value.length > LONGEST_STATE) return false;
   const members = value
     .split(',')
-    .map((member) => member.replace(/^[ \t]+|[ \t]+$/g, ''))
+    .map((member) => withoutOws(member))
     .filter((member) => member !== '');
   const keys = new Set(members.map((member) => member.slice(0, member.indexOf('='))));
   return (

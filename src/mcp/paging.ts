@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ToolConfig } from '../config/schema.ts';
+import { Turns } from '../http/turns.ts';
 import type { Input } from './argument-template.ts';
 import { shorten } from './shorten.ts';
 
@@ -14,6 +15,8 @@ export interface Place {
 
 const MARK = 'part.';
 const LATEST = 10_000_000;
+/** Characters of a cursor of ours, with the tool's own in it: as long as a request to the school may be. */
+const LONGEST = 8192;
 
 /**
  * The cursor of the next part: it names the place, and the call it belongs to, so that it is not taken for a place in
@@ -46,6 +49,7 @@ export function placeOf(
 }
 
 function read(text: string): readonly unknown[] {
+  if (text.length > LONGEST) return [];
   try {
     const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     return Array.isArray(parsed) ? parsed : [];
@@ -73,15 +77,18 @@ export interface Part {
 
 /**
  * Cuts a result to what fits. In: the whole result, whose member `paging.of` is a list or a text, where to begin, and
- * whether a result of this form fits. Out: the longest part that fits, cut between items or characters, or one item,
+ * whether a result of this form fits; and
+ * how many bytes there are for it when another part follows. Out: the longest part that fits, cut between items or characters, or one item,
  * shortened, when not even that fits; undefined when nothing of it would, or there is nothing from there on.
  */
-export function cutResult(
+export async function cutResult(
   whole: Readonly<Record<string, unknown>>,
   { of }: Paging,
   from: number,
   fits: (value: Readonly<Record<string, unknown>>, isLast: boolean) => boolean,
-): Part | undefined {
+  room: number,
+): Promise<Part | undefined> {
+  const turns = new Turns();
   const all = whole[of];
   if (!Array.isArray(all) && typeof all !== 'string') return undefined;
   if (from > 0 && from >= all.length) return undefined;
@@ -93,6 +100,7 @@ export function cutResult(
   if (fits(upTo(all.length), true)) return part(all.length);
   let [least, most] = [from, all.length - 1];
   while (least < most) {
+    if (turns.isOver) await turns.next();
     const middle = Math.ceil((least + most) / 2);
     if (fits(upTo(middle), false)) least = middle;
     else most = middle - 1;
@@ -100,7 +108,7 @@ export function cutResult(
   if (boundary(all, least) > from) return part(least);
   if (typeof all === 'string' || all.length === 0) return undefined;
   const one = part(from + 1);
-  const short = shorten(one.value, (value) => fits(value as Part['value'], one.next === undefined));
+  const short = await shorten(one.value, room);
   return short === undefined ? undefined : { ...one, value: short.value as Part['value'], left: short.left };
 }
 

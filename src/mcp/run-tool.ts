@@ -2,6 +2,7 @@ import { asGatewayError, GatewayError } from '../errors.ts';
 import type { Input } from './argument-template.ts';
 import { cleanValue } from './cleaning.ts';
 import type { Check } from './json-schema.ts';
+import { fitsInto } from './json-size.ts';
 import type { Mapping } from './mapping.ts';
 import { cursorAt, cutResult, type Paging, type Place, placeOf } from './paging.ts';
 import { shorten } from './shorten.ts';
@@ -48,51 +49,59 @@ export function runner(run: Run): Action {
     }
     if (outcome.kind === 'failed') return outcome;
     const mapped = mapping(outcome.value);
-    const inFull = paging === undefined ? tellWhole(mapped) : tellPart(mapped, paging, begun.place, input);
-    const told = inFull ?? (begun.place.from === 0 ? tellShort(mapped) : undefined);
+    // Cleaned once, in turns of the event loop: all that follows looks at what fits, and at no more.
+    const clean = await cleaned(mapped);
+    const inFull = paging === undefined ? tellWhole(clean) : await tellPart(clean, paging, begun.place, input);
+    const told = inFull ?? (begun.place.from === 0 ? await tellShort(clean) : undefined);
     const misfit = told === undefined ? undefined : checkOutput?.(told.value);
     if (told !== undefined && misfit === undefined) return { ...outcome, ...told };
     // A schema that the whole would fit asks for more than there is room for.
-    if (misfit === undefined || (inFull === undefined && checkOutput?.(cleanValue(mapped, longestText)) === undefined))
+    if (misfit === undefined || (inFull === undefined && checkOutput?.(clean) === undefined))
       return { kind: 'failed', message: run.readOnly ? TOO_LONG : TOO_LONG_BUT_DONE };
     onError(new Error(`The result of the tool ${name} does not fit its output schema: ${misfit}`));
     return unusable(context);
   };
 
-  function fits(value: unknown): boolean {
-    return Buffer.byteLength(JSON.stringify(value) ?? '') <= run.largestResult;
+  /** A text that is told in parts is cleaned whole: no part begins within what would have been taken out. */
+  function cleaned(mapped: unknown): Promise<unknown> {
+    return cleanValue(mapped, longestText, paging && { name: paging.of, longest: LONGEST_WHOLE });
   }
 
-  function tellWhole(mapped: unknown): { readonly value: unknown } | undefined {
-    const value = cleanValue(mapped, longestText);
+  function fits(value: unknown): boolean {
+    return fitsInto(run.largestResult, value);
+  }
+
+  function tellWhole(value: unknown): { readonly value: unknown } | undefined {
     return fits(value) ? { value } : undefined;
   }
 
-  function tellShort(mapped: unknown): { readonly value: unknown; readonly rest: string } | undefined {
-    const short = shorten(cleanValue(mapped, longestText), fits);
+  async function tellShort(value: unknown): Promise<{ readonly value: unknown; readonly rest: string } | undefined> {
+    const short = await shorten(value, run.largestResult);
     if (short === undefined) return undefined;
     return { value: short.value, rest: `${SHORTENED}: ${short.left}. ${run.readOnly ? NO_REST : DONE}` };
   }
 
-  function tellPart(mapped: unknown, how: Paging, place: Place, input: Input) {
-    if (typeof mapped !== 'object' || mapped === null) return place.from === 0 ? tellWhole(mapped) : undefined;
+  async function tellPart(clean: unknown, how: Paging, place: Place, input: Input) {
+    if (typeof clean !== 'object' || clean === null) return place.from === 0 ? tellWhole(clean) : undefined;
     const { of } = how;
-    const parted = (mapped as Readonly<Record<string, unknown>>)[of];
-    // A text that is told in parts is cleaned whole: no part begins within what would have been taken out.
-    const whole = {
-      ...(cleanValue(mapped, longestText) as Record<string, unknown>),
-      ...(typeof parted === 'string' ? { [of]: cleanValue(parted, LONGEST_WHOLE) } : {}),
-    };
+    const whole = { ...clean } as Record<string, unknown>;
+    const parted = whole[of];
     const pointed = (value: Readonly<Record<string, unknown>>, next: number) => ({
       ...value,
       [how.next]: cursorAt({ cursor: place.cursor, from: next }, input, how),
       ...(how.more === undefined ? {} : { [how.more]: true }),
     });
-    const part = cutResult(whole, how, place.from, (value, isLast) => {
-      const text = value[of];
-      if (typeof text === 'string' && text.length > longestText) return false;
-      return fits(isLast ? value : pointed(value, LONGEST_WHOLE));
-    });
+    const part = await cutResult(
+      whole,
+      how,
+      place.from,
+      (value, isLast) => {
+        const text = value[of];
+        if (typeof text === 'string' && text.length > longestText) return false;
+        return fits(isLast ? value : pointed(value, LONGEST_WHOLE));
+      },
+      run.largestResult - Buffer.byteLength(JSON.stringify(pointed({}, LONGEST_WHOLE))),
+    );
     if (part === undefined) return place.from === 0 && fits(whole) ? { value: whole } : undefined;
     const { next, shown, left } = part;
     const lost = left === undefined ? '' : `${SHORTENED}: ${left}.`;

@@ -1,4 +1,6 @@
+import { Turns } from '../http/turns.ts';
 import { cleanValue } from './cleaning.ts';
+import { fitsInto } from './json-size.ts';
 
 /** What of a value still fits, and in words what was left out. */
 interface Shortened {
@@ -10,27 +12,34 @@ interface Shortened {
 const TEXTS = [2000, 500, 100];
 
 /**
- * Shortens a value that is too long and cannot be told in parts: its lists end after a whole item, all after the same
- * number; those within items, and then texts, only where that is not enough. In: the value, and whether one of this form
- * fits. Out: as much of it as fits; undefined when nothing of use would.
+ * Shortens a cleaned value that is too long and cannot be told in parts: its lists end after a whole item, all after the
+ * same number; those within items, and then texts, only where that is not enough. No step looks at more of the value than
+ * fits into `room`, in bytes of JSON.
+ * @returns as much of it as fits; undefined when nothing of use would.
  */
-export function shorten(value: unknown, fits: (value: unknown) => boolean): Shortened | undefined {
+export async function shorten(value: unknown, room: number): Promise<Shortened | undefined> {
+  const turns = new Turns();
+  const longest = Number.POSITIVE_INFINITY;
   for (const within of [false, true]) {
-    if (!fits(capped(value, 1, within))) continue;
-    let [least, most] = [1, longestList(value, within)];
+    if (!fitsInto(room, value, { most: 1, within, longest })) continue;
+    // An item takes two bytes at least, with its comma.
+    let [least, most] = [1, Math.ceil(room / 2)];
     while (least < most) {
+      if (turns.isOver) await turns.next();
       const middle = Math.ceil((least + most) / 2);
-      if (fits(capped(value, middle, within))) least = middle;
+      if (fitsInto(room, value, { most: middle, within, longest })) least = middle;
       else most = middle - 1;
     }
     return told(value, least, within);
   }
   for (const longest of TEXTS) {
     for (const most of [Number.POSITIVE_INFINITY, 1]) {
+      if (turns.isOver) await turns.next();
+      if (!fitsInto(room, value, { most, within: true, longest })) continue;
       const { value: lists, left } = told(value, most, true);
-      const short = cleanValue(lists, longest);
+      const short = await cleanValue(lists, longest);
       const texts = `texts after their first ${longest} characters`;
-      if (fits(short)) return { value: short, left: left === '' ? texts : `${left}; ${texts}` };
+      if (fitsInto(room, short)) return { value: short, left: left === '' ? texts : `${left}; ${texts}` };
     }
   }
   return undefined;
@@ -40,10 +49,10 @@ export function shorten(value: unknown, fits: (value: unknown) => boolean): Shor
 type Told = (place: string, shown: number, of: number, isOne: boolean) => void;
 
 /** The value with no list longer than `most`; lists within items are left as they are unless `within`. */
-function capped(value: unknown, most: number, within: boolean, tell?: Told, place = '', isOne = true): unknown {
+function capped(value: unknown, most: number, within: boolean, tell: Told, place = '', isOne = true): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
-    if (value.length > most) tell?.(place, most, value.length, isOne);
+    if (value.length > most) tell(place, most, value.length, isOne);
     const items = value.length > most ? value.slice(0, most) : value;
     return within ? items.map((item) => capped(item, most, within, tell, place, false)) : items;
   }
@@ -54,14 +63,6 @@ function capped(value: unknown, most: number, within: boolean, tell?: Told, plac
     }),
   );
 }
-
-function longestList(value: unknown, within: boolean): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const inner = Array.isArray(value) && !within ? [] : Object.values(value);
-  const own = Array.isArray(value) ? value.length : 0;
-  return inner.reduce((longest: number, one) => Math.max(longest, longestList(one, within)), own);
-}
-
 const MOST_PLACES = 5;
 /** Names come from the school; what is no name is not brought into words of ours. */
 const NAME = /^[A-Za-z0-9_.$-]{1,80}$/;

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts';
+import { ANSWER_BOUNDS, parseBoundedJson } from '../http/bounded-json.ts';
 import { ANONYMOUS, type MemberPrincipal } from '../oauth/principal.ts';
 import type { CallUpstream, UpstreamRequest, UpstreamResponse } from '../upstream/request.ts';
 import { fillPath, fillQuery, targetOf } from './argument-template.ts';
@@ -60,7 +61,7 @@ export function readAnswer({ status, body }: UpstreamResponse): Outcome {
     throw new GatewayError('upstream_invalid', { cause: new Error(`The upstream answered ${status}.`) });
   }
   try {
-    return { kind: 'value', value: JSON.parse(body) };
+    return { kind: 'value', value: parseBoundedJson(body, ANSWER_BOUNDS) };
   } catch (cause) {
     throw new GatewayError('upstream_invalid', { cause });
   }

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import { type RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
 import type { Clock } from '../storage/store.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
@@ -24,6 +24,8 @@ export interface Metrics extends Omit<PartMetrics, 'oauthError'> {
   };
   /** The store could not do its work, for a request or for ourselves. */
   storeFailed(): void;
+  /** One turn of the event loop took so many milliseconds, far more than any should. */
+  loopBlocked(milliseconds: number): void;
   /** The text of the Prometheus exposition format 0.0.4. */
   exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
   /** The same as values, which can be summed with those of other processes. */
@@ -102,6 +104,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const store = new Counter({
     name: 'coursegate_store_failures_total',
     help: 'Times the store could not do its work.',
+    registers,
+  });
+  const blocked = new Histogram({
+    name: 'coursegate_event_loop_blocked_seconds',
+    help: 'Turns of the event loop that took more than 50 ms: until such a turn is over, nobody is served.',
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5],
     registers,
   });
   new Counter({
@@ -213,6 +221,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     called: (upstream, status, milliseconds) => upstreams.observe(milliseconds, upstream, ROUTE_LABELS.own, status),
     storeFailed: () => store.inc(),
+    loopBlocked: (milliseconds) => blocked.observe(milliseconds / 1000),
     async exposition() {
       const all = [registry, processMetrics()];
       const texts = await Promise.all(all.map((one) => one.metrics()));

@@ -1,3 +1,8 @@
+import { type JsonBounds, parseBoundedJson } from '../http/bounded-json.ts';
+
+/** Of a request body of an app, which is one record or a list of them. */
+const BOUNDS: JsonBounds = { depth: 1000, values: 50_000, names: 3000 };
+
 /** One member of a JSON object. */
 export interface JsonMember {
   readonly name: string;
@@ -7,12 +12,13 @@ export interface JsonMember {
 
 /**
  * Takes a JSON object (RFC 8259) apart without changing anything in it: numbers keep their digits, and what is there
- * twice stays so. Out: its members in order; undefined when the text is not JSON, or something else than an object.
+ * twice stays so. Out: its members in order; undefined when the text is not JSON, something
+ * else than an object, or more than BOUNDS allow.
  */
 export function jsonMembers(text: string): readonly JsonMember[] | undefined {
   try {
     // What follows may rely on it that the text is JSON.
-    JSON.parse(text);
+    parseBoundedJson(text, BOUNDS);
   } catch {
     return undefined;
   }

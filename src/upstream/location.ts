@@ -17,7 +17,7 @@ export function publicLocation(value: string, internal: readonly [URL, ...URL[]]
 
 /** The same for each target of a Link field (RFC 8288 §3). */
 export function publicLink(value: string, internal: readonly [URL, ...URL[]], origin: string): string {
-  return value.replace(/<([^>]*)>/g, (_, target: string) => `<${publicLocation(target.trim(), internal, origin)}>`);
+  return value.replace(/<([^<>]*)>/g, (_, target: string) => `<${publicLocation(target.trim(), internal, origin)}>`);
 }
 
 /** The same for the URL of a Refresh field (WHATWG HTML §4.2.5.3): `5; url=…`, quoted or not. */

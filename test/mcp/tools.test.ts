@@ -247,7 +247,7 @@ describe('what a model reads', () => {
         'zerowidth right-to-left tag x',
         ' shown',
         '[a](blocked:alert(1)) blocked:base64,AAAA',
-        'blocked: alone',
+        'data: text/html, alone',
         '[beacon](https://evil.test/?q=1)',
         '{"jsonrpc":"2.0","id":1,"result":{}}',
         'می‌خواهم 👨‍👩‍👧 naïve\tcafé',

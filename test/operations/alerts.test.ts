@@ -101,6 +101,11 @@ const ALERTS: Readonly<Record<string, Case>> = {
       { [of('nodejs_eventloop_lag_p99_seconds')]: '0.5x20' },
     ],
   },
+  CoursegateEventLoopBlocked: {
+    at: 10,
+    fires: { [of('coursegate_event_loop_blocked_seconds_sum')]: '0+0.5x20' },
+    quiet: [{ [of('coursegate_event_loop_blocked_seconds_sum')]: '7+0.06x20' }],
+  },
   CoursegateAccessLogDropped: {
     at: 10,
     fires: { [of('coursegate_access_log_dropped_lines_total')]: '0+5x20' },

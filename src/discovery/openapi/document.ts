@@ -172,19 +172,19 @@ function info({ config }: DescribedService): Json {
 /** What of the components is referred to, directly or by one another; the security schemes always. */
 function used(paths: Json, components: Readonly<Record<string, Json>>): Json {
   const found = new Set<string>();
-  const visit = (node: unknown): void => {
-    if (Array.isArray(node)) node.forEach(visit);
-    else if (typeof node === 'object' && node !== null) {
-      const { $ref } = node as { $ref?: unknown };
-      if (typeof $ref === 'string' && !found.has($ref)) {
-        found.add($ref);
-        const [kind = '', name = ''] = $ref.split('/').slice(2);
-        visit(components[kind]?.[name]);
-      }
-      Object.values(node).forEach(visit);
+  // Not by recursion: the schemas of an upstream may refer to one another in a chain of thousands.
+  const open: unknown[] = [paths];
+  while (open.length > 0) {
+    const node = open.pop();
+    if (typeof node !== 'object' || node === null) continue;
+    const { $ref } = node as { $ref?: unknown };
+    if (typeof $ref === 'string' && !found.has($ref)) {
+      found.add($ref);
+      const [kind = '', name = ''] = $ref.split('/').slice(2);
+      open.push(components[kind]?.[name]);
     }
-  };
-  visit(paths);
+    for (const inner of Object.values(node)) open.push(inner);
+  }
   return Object.fromEntries(
     Object.entries(components).map(([kind, all]) => [
       kind,

@@ -14,6 +14,8 @@ interface Item {
 export class Paths {
   readonly #items = new Map<string, Item>();
   readonly #ids = new Set<string>();
+  /** The last number that was tried for a wish: a document may give all its operations one name. */
+  readonly #numbers = new Map<string, number>();
 
   /** Adds an operation unless the path has one of this method. Its `operationId` is a wish: each is there once. */
   add({ path, parameters }: PathTemplate, method: string, operation: Json): void {
@@ -53,7 +55,12 @@ export class Paths {
 
   #unique(wish: string): string {
     let id = wish;
-    for (let count = 2; this.#ids.has(id); count += 1) id = `${wish}${count}`;
+    let count = this.#numbers.get(wish) ?? 1;
+    while (this.#ids.has(id)) {
+      count += 1;
+      id = `${wish}${count}`;
+    }
+    this.#numbers.set(wish, count);
     this.#ids.add(id);
     return id;
   }

@@ -1,5 +1,6 @@
 import type { FormLoginConfig } from '../../config/form-login.ts';
 import { GatewayError } from '../../errors.ts';
+import { parseBoundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
 import type { Clock } from '../../storage/store.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
 import type { CredentialCheck, Member } from '../connector.ts';
@@ -120,7 +121,7 @@ export function formCheck(config: FormLoginConfig, options: FormOptions): Creden
 
 function documentOf(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return parseBoundedJson(body, RECORD_BOUNDS);
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import type { FormLoginConfig } from '../../config/form-login.ts';
 import { compilePattern } from '../../config/pattern.ts';
+import { parseBoundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
 import { namePattern } from '../../http/cookie-names.ts';
 import { at } from '../../http/json-pointer.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
@@ -67,7 +68,7 @@ export function createJudge(
 
 function documentOf(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return parseBoundedJson(body, RECORD_BOUNDS);
   } catch {
     return undefined;
   }

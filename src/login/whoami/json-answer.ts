@@ -1,3 +1,4 @@
+import { JsonTooLarge, parseBoundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
 import { unusable } from './unusable.ts';
 
 /**
@@ -6,8 +7,8 @@ import { unusable } from './unusable.ts';
  */
 export function jsonAnswer(body: string): unknown {
   try {
-    return JSON.parse(body);
-  } catch {
-    throw unusable('no JSON');
+    return parseBoundedJson(body, RECORD_BOUNDS);
+  } catch (thrown) {
+    throw unusable(thrown instanceof JsonTooLarge ? `JSON that ${thrown.message}` : 'no JSON');
   }
 }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { MEMBER_ID } from '../../config/recheck.ts';
 import type { TokenCredential } from '../../config/upstream-credential.ts';
 import { GatewayError } from '../../errors.ts';
+import { parseBoundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
 import { at } from '../../http/json-pointer.ts';
 import type { CallUpstream, UpstreamResponse } from '../request.ts';
 import { type Attempt, type Credential, fieldValue, NOTHING } from './credential.ts';
@@ -138,7 +139,7 @@ function lifetimeIn({ body }: UpstreamResponse, { expiresIn, lifetime }: TokenCr
 
 function parsed(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return parseBoundedJson(body, RECORD_BOUNDS);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { withoutOws } from '../../http/ows.ts';
 import { cookieName } from '../cookies.ts';
 
 /** What an answer does to one cookie of a session: another value, or undefined: it is gone. */
@@ -23,7 +24,7 @@ export function cookieChanges(
     const equals = pair.indexOf('=');
     const name = cookieName(pair);
     if (equals <= 0 || !listed(name)) continue;
-    const value = pair.slice(equals + 1).replace(/^[ \t]+|[ \t]+$/g, '');
+    const value = withoutOws(pair.slice(equals + 1));
     changes.set(name, { name, value: isOver(attributes, now) ? undefined : value });
   }
   return [...changes.values()];

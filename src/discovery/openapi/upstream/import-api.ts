@@ -20,7 +20,7 @@ export interface UpstreamApi {
 interface ImportedOperation {
   readonly template: PathTemplate;
   readonly operation: Json;
-  /** The schemas that it refers to, by their names in our document. */
+  /** The schemas that it refers to and none before it did, by their names in our document. */
   readonly schemas: Readonly<Record<string, Json>>;
 }
 
@@ -44,11 +44,12 @@ export function importApi(name: string, upstream: UpstreamConfig, document: Tree
         return path === undefined || item === undefined ? [] : [{ path, item }];
       });
       if (reached.length === 0) return undefined;
+      // A dot keeps its names apart from ours and from those of other upstreams. Each schema is copied once, and is given
+      // on with the first operation that refers to it: the operations of a large document share most of theirs.
+      const schemas = schemaCopy(source, (schema) => `${name}.${schema}`);
       return reached.flatMap(({ path, item }): readonly ImportedOperation[] => {
         const operation = item[method.toLowerCase()];
         if (!isTree(operation) || isInternal(item) || isInternal(operation)) return [];
-        // A dot keeps its names apart from ours and from those of other upstreams.
-        const schemas = schemaCopy(source, (schema) => `${name}.${schema}`);
         const copied = operationCopy({ source, schemas, upstream }, entry, facts, { item, operation, path });
         return [{ template: { path, parameters: [] }, operation: copied, schemas: schemas.referred() }];
       });

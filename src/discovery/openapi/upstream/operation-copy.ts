@@ -77,7 +77,13 @@ export function operationCopy(
       const parameter = parameterOf(one);
       return parameter === undefined ? [] : [parameter];
     });
-    const first = given.filter((one, at) => given.findIndex((other) => isSame(one, other)) === at);
+    const met = new Set<string>();
+    const first = given.filter((one) => {
+      const key = `${one.in} ${one.name}`;
+      const isFirst = !met.has(key);
+      met.add(key);
+      return isFirst;
+    });
     const named = new Set(first.filter((one) => one.in === 'path').map(({ name }) => name));
     const lacking = [...path.matchAll(/\{([^}]*)\}/g)].flatMap(([, name = '']) => (named.has(name) ? [] : [name]));
     const added = [...new Set(lacking)].map((name) => ({
@@ -150,10 +156,6 @@ const GATES_OWN = ['401', '403', '1XX'];
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function isSame(one: Json, other: Json): boolean {
-  return one.name === other.name && one.in === other.in;
 }
 
 /** `user_id`, `user_id[]` and `User_Id` are one parameter to some server. */

@@ -19,7 +19,7 @@ const COMPONENT = /^#\/components\/schemas\/([A-Za-z0-9._-]+)$/;
 /** Copies schemas out of a foreign document, and everything they refer to. */
 export interface SchemaCopy {
   schema(schema: unknown): Json;
-  /** The schemas that were referred to, by their names here. */
+  /** The schemas that were referred to since this was asked last, directly or by one another, by their names here. */
   referred(): Readonly<Record<string, Json>>;
 }
 
@@ -27,13 +27,13 @@ export interface SchemaCopy {
 export function schemaCopy(source: Source, nameOf: (name: string) => string): SchemaCopy {
   const { schemas = {} } = isTree(source.document.components) ? source.document.components : {};
   const known = isTree(schemas) ? schemas : {};
-  const copied = new Map<string, Json>();
+  const met = new Set<string>();
   const waiting: string[] = [];
 
   const refer = (name: string): string => {
     const here = nameOf(name);
-    if (!copied.has(here)) {
-      copied.set(here, {});
+    if (!met.has(here)) {
+      met.add(here);
       waiting.push(name);
     }
     return `#/components/schemas/${here}`;
@@ -63,8 +63,9 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string): Sc
       if (!isTree(value)) continue;
       const shown = Object.entries(value).filter(([, one]) => !isTree(one) || !isInternal(one));
       out[keyword] = Object.fromEntries(shown.map(([name, one]) => [name, copy(one)]));
-      const hidden = Object.keys(value).filter((name) => !shown.some(([kept]) => kept === name));
-      if (keyword === 'properties' && hidden.length > 0) without(out, hidden);
+      if (keyword !== 'properties' || shown.length === Object.keys(value).length) continue;
+      const kept = new Set(shown.map(([name]) => name));
+      without(out, new Set(Object.keys(value).filter((name) => !kept.has(name))));
     }
     return source.isOld ? asJsonSchema(out, schema) : out;
   };
@@ -72,10 +73,11 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string): Sc
   return {
     schema: copy,
     referred() {
-      for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-        copied.set(nameOf(name), copy(known[name]));
+      const found: [string, Json][] = [];
+      for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+        found.push([nameOf(name), copy(known[name])]);
       }
-      return Object.fromEntries(copied);
+      return Object.fromEntries(found);
     },
   };
 }
@@ -83,14 +85,14 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string): Sc
 /** Takes properties out of a schema of an object. */
 export function withoutProperties(schema: Json, names: (name: string) => boolean): Json {
   if (!isTree(schema.properties)) return schema;
-  const hidden = Object.keys(schema.properties).filter(names);
+  const hidden = new Set(Object.keys(schema.properties).filter(names));
   const properties = Object.fromEntries(Object.entries(schema.properties).filter(([name]) => !names(name)));
   return without({ ...schema, properties }, hidden);
 }
 
-function without(schema: Record<string, unknown>, hidden: readonly string[]): Json {
+function without(schema: Record<string, unknown>, hidden: ReadonlySet<string>): Json {
   if (!Array.isArray(schema.required)) return schema;
-  const left = schema.required.filter((name) => !hidden.includes(String(name)));
+  const left = schema.required.filter((name) => !hidden.has(String(name)));
   if (left.length > 0) schema.required = left;
   else delete schema.required;
   return schema;

@@ -1,0 +1,212 @@
+import fc from 'fast-check';
+import MarkdownIt from 'markdown-it';
+import { parse } from 'parse5';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { call } from './support/mcp.ts';
+
+let world: World;
+let school: RecordingUpstream;
+let texts: readonly string[] = [];
+
+beforeAll(async () => {
+  school = await startRecordingUpstream(async (_request, response, { whole }) => {
+    await whole;
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ texts }));
+  });
+  world = await startWorld({
+    profile: 'A',
+    overrides: {
+      upstreams: { school: { url: school.url } },
+      routes: [],
+      mcp: {
+        tools: [{ name: 'read', title: 'T', description: 'D', get: { upstream: 'school', path: '/any' } }],
+        resources: [],
+        prompts: [],
+        largestResult: '2MiB',
+        limits: { address: 'unlimited' },
+      },
+    },
+  });
+});
+afterAll(async () => {
+  await world.close();
+  await school.close();
+});
+
+/** What a model reads of texts of the school. */
+async function read(given: readonly string[]): Promise<string[]> {
+  texts = given;
+  const { body } = await call(world, 'read');
+  return body.result.structuredContent.texts;
+}
+
+const expectRead = async (pairs: readonly (readonly [string, string])[]) => {
+  expect(await read(pairs.map(([text]) => text))).toEqual(pairs.map(([, clean]) => clean));
+};
+
+describe('a text of the school, as a model reads it', () => {
+  it('is the same when it is ordinary', async () => {
+    const ordinary = [
+      'Use *stars* and _lines_, **both**, and 2 * 3 * 4 = 24; a < b && c > d, x<y, <3, 5 > 4, R&D, AT&amp;T.',
+      'List<String>, Map<String, List<Object>>, vec![1, 2], a[0]',
+      'Wow! [a page](https://school.test/a?b=c&d=e), f[0](1)',
+      'JavaScript: The Good Parts. Metadata: none. The description: short.',
+      'Run `<img src=x onerror=1>` or `![a](b)`, then:\n\n```html\n<!-- shown -->\n<img src="x.png">\n![a](b)\n```\n\nDone.',
+      '| a | b |\n|---|---|\n| `<b>` | 2 |\n\n- [ ] one\n- [x] two\n\n> quoted\n\n1. first\n   - inner',
+      'Wait!! What? [1] Hello! [2]\n\n<https://school.test/a> and <mail@school.test>',
+      'می‌خواهم 👨‍👩‍👧 ❤️ #️⃣ naïve\tcafé — “quoted” … 日本語、한국어',
+      'if a <b and c> d, then e',
+    ];
+    expect(await read(ordinary)).toEqual(ordinary);
+  });
+
+  it('has links where it had images, in every form of Markdown', async () => {
+    await expectRead([
+      ['!![x](http://e.test/p)', '[x](http://e.test/p)'],
+      ['![a [b] c](http://e.test/p)', '[a [b] c](http://e.test/p)'],
+      ['![a\\]b](http://e.test/p "t")', '[a\\]b](http://e.test/p "t")'],
+      [`![${'a'.repeat(600)}](http://e.test/p)`, `[${'a'.repeat(600)}](http://e.test/p)`],
+      ['![x]\n\n[x]: http://e.test/d', '[x]\n\n[x]: http://e.test/d'],
+      ['![x][y]\n\n[y]: http://e.test/d', '[x][y]\n\n[y]: http://e.test/d'],
+      ['![x][]\n\n[x]: http://e.test/d', '[x][]\n\n[x]: http://e.test/d'],
+      ['[![words](http://e.test/i)](http://e.test/l)', '[words](http://e.test/l)'],
+      ['> ![a](\n> http://e.test/p)', '> [a](\n> http://e.test/p)'],
+      ['- one\n\n      ![a](http://e.test/p)', '- one\n\n      [a](http://e.test/p)'],
+      ['!\u200b[a](http://e.test/p)', '[a](http://e.test/p)'],
+      ['!<b></b>[a](http://e.test/p)', '[a](http://e.test/p)'],
+      ['`a` ![b](http://e.test/p) `c`', '`a` [b](http://e.test/p) `c`'],
+    ]);
+  });
+
+  it('has the words of HTML and its links, and nothing that is fetched, run or hidden', async () => {
+    await expectRead([
+      ['<p>Hello <b>you</b></p><p>Two</p>', 'Hello you\nTwo\n'],
+      ['<a href="https://school.test/a(b)">A page</a>', '[A page](https://school.test/a%28b%29)'],
+      ['<img src="http://e.test/p" alt="A map" onerror=x>', '[A map](http://e.test/p)'],
+      ['<img src="http://e.test/pixel">.', '.'],
+      ['<a href="http://e.test/l"><img src="http://e.test/i" alt="words"></a>', '[words](http://e.test/l)'],
+      ['<picture><source srcset="http://e.test/1"><img src=data:x alt=y></picture>', 'y'],
+      ['<video src="http://e.test/v" poster="http://e.test/p">words</video>', 'words'],
+      ['a<iframe src="http://e.test/f">b</iframe><object data=x>c</object><embed src=x>d', 'acd'],
+      ['a<svg><image href="http://e.test/s"/><text>b</text></svg><style>@import "x"</style>c', 'ac'],
+      ['<script>x()</script><link rel=stylesheet href=x><meta http-equiv=refresh content=0>a', 'a'],
+      ['<div style="background:url(http://e.test/b)">a</div>', 'a\n'],
+      ['<!-- a <!-- b --> c', ' c'],
+      ['a<!-- b', 'a'],
+      ['a<!--> b --> c', 'a b --> c'],
+      ['a <?php echo 1 ?>b<![CDATA[c]]>d', 'a bd'],
+      ['<p hidden>a</p><i style="DISPLAY : none">b</i><b style="font-size:0">c</b>d', 'd'],
+      ['<h2>Title</h2><ul><li>one<li>two</ul>', '## Title\n- one\n- two\n'],
+      ['The <script> tag, &lt;img src=x&gt;', 'The &lt;script> tag, &lt;img src=x&gt;'],
+      ['<<b>img src=x></b>', '&lt;img src=x>'],
+      ['<img src="http://e.test/p"', '&lt;img src="http://e.test/p"'],
+      ['`a <script>` b</script> ![c](http://e.test/p)', '`a <script>` b [c](http://e.test/p)'],
+    ]);
+  });
+
+  it('leads to no script, however it is spelled', async () => {
+    await expectRead([
+      ['[a](javascript:x())', '[a](blocked:x())'],
+      ['[a](java&#115;cript&colon;x())', '[a](blocked:)'],
+      ['[a](<JavaScript:x()>)', '[a](blocked:)'],
+      ['[a](javascript\\:x)', '[a](blocked:)'],
+      ['<vbscript:x>', '<blocked:x>'],
+      ['[a]: &#x6a;avascript:x', '[a]: blocked:'],
+      ['[a](data:text/html,x)', '[a](blocked:text/html,x)'],
+      ['<a href="&#1;java\nscript:x">a</a>', 'a'],
+      ['javascript:x()', 'blocked:x()'],
+    ]);
+  });
+
+  it('has no characters that nobody sees', async () => {
+    await expectRead([
+      ['a\ufe0fb\ufe00c\u{e0101}d\u180be', 'abcde'],
+      ['❤️\ufe0f\ufe0f', '❤️'],
+      [`é${'\u200d'.repeat(50)}é`, 'é\u200dé'],
+      ['\u001b[31mred\u001b[0m \u0000x', 'red x'],
+    ]);
+  });
+
+  it('keeps code to itself when it is cut off, or too intricate to be read', async () => {
+    const [cut, intricate] = await read([
+      `${'a'.repeat(7990)}\`![b](http://e.test/p)\``,
+      `${'['.repeat(3000)}![b](http://e.test/p) <img src="http://e.test/i"> ${']('.repeat(3000)}`,
+    ]);
+    expect(cut).toMatch(/^a+`\[b\]\(http [cut off here]$|^a+`\[?b?.{0,10} \[cut off here\]$/);
+    expect(intricate).toContain('[b] (http://e.test/p)');
+    expect(intricate).not.toMatch(/!\[|<img|\]\(/);
+  });
+});
+
+/** Pieces that mean something to a reader of Markdown or HTML, in a wrong place too. */
+const PIECES = [
+  ...['![', '](', '](http://e.test/p)', ')', '[x]: http://e.test/d\n', '\n[x]: http://e', '[x]', ']', '[', '][x]', '('],
+  ...['\n', '\n\n', '`', '``', '```\n', '\n```\n', '~~~\n', '    ', '\t', '> ', '- ', '1) ', '|', '|-|\n', '*', '_'],
+  ...['<img src=//e.test ', '>', '<!--', '-->', '--!>', '<', '</', '<?', '<!X', '<![CDATA[', ']]>', '<x y="z">'],
+  ...['<b>', '</b>', '<script>', '</script>', '<style>', '</style>', '<div>', '</div>', '<pre>', '</pre>', '<svg>'],
+  ...['</svg>', '<textarea>', '</textarea>', '<title>', '<noscript>', '<template>', '<p hidden>', '</p>', '<List>'],
+  ...['<a href="http://e">', '</a>', '<input type=image src=//e>', '<body background=//e>', '<video poster=//e>'],
+  ...['<link rel=stylesheet href=//e>', '<meta http-equiv=refresh content=0>', '<base href=//e>', 'style="a:url(//e)"'],
+  ...['&lt;', '&#33;', '&#60;img src=x&#62;', '\\', '!', '!!', '"', "'", '=', 'a', 'word ', ' ', '\u200b', '\ufe0f'],
+  ...['javascript:', 'java\tscript:', 'java&#115;cript:x', '<javascript:x>', '<http://e>', '\u{e0041}'],
+];
+const FETCHED =
+  /^(?:img|picture|source|video|audio|iframe|object|embed|svg|style|link|script|meta|base|frame|input|track|#comment)$/;
+const ACTIVE = /^\s*(?:j\s*a\s*v\s*a\s*s\s*c\s*r\s*i\s*p\s*t|vbscript|data)\s*:/i;
+
+const markdown = new MarkdownIt({ html: true });
+markdown.validateLink = () => true;
+
+interface Node {
+  readonly nodeName: string;
+  readonly attrs?: readonly { readonly name: string; readonly value: string }[];
+  readonly childNodes?: readonly Node[];
+}
+
+/** What another Markdown parser and a browser's make of a text that must not be. */
+function flawOf(text: string): string | undefined {
+  const open: Node[] = [parse(markdown.render(text)) as unknown as Node];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (FETCHED.test(node.nodeName)) return node.nodeName;
+    for (const { name, value } of node.attrs ?? []) {
+      if (/^(?:style|src|srcset|background|poster|on.*)$/.test(name)) return name;
+      if (name === 'href' && ACTIVE.test(value)) return value;
+    }
+    open.push(...(node.childNodes ?? []));
+  }
+  return undefined;
+}
+
+describe('any text', () => {
+  it('says nothing to a browser that it would fetch, run or hide, whichever parser reads the Markdown', async () => {
+    const text = fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 20 }).map((pieces) => pieces.join(''));
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { minLength: 200, maxLength: 200 }), async (given) => {
+        const clean = await read(given);
+        const flaws = clean.flatMap((one, at) => {
+          const flaw = flawOf(one);
+          return flaw === undefined ? [] : [{ flaw, given: given[at], clean: one }];
+        });
+        expect(flaws).toEqual([]);
+        expect(await read(clean)).toEqual(clean);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is the same when it has words and ordinary signs only', async () => {
+    const word = fc.stringMatching(/^[A-Za-zÀ-ÿА-я0-9.,;:'"*_&%$#@+=~^|{}()/?-]{1,12}$/);
+    const sign = fc.constantFrom('<', '>', '< 5', '<=', '->', '[1]', '*', '`code`', '- item', '\n', '\n\n', '!', '😀');
+    const text = fc
+      .array(fc.oneof({ weight: 4, arbitrary: word }, sign), { maxLength: 40 })
+      .map((all) => all.join(' '));
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { minLength: 200, maxLength: 200 }), async (given) => {
+        expect(await read(given)).toEqual(given);
+      }),
+      { numRuns: 10 },
+    );
+  });
+});

@@ -1,0 +1,381 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { School } from '../../src/demo/school.ts';
+import { type GateProcess, gateProcess, schoolOf } from '../faults/gate-process.ts';
+import { adversarialValues } from '../support/adversarial-json.ts';
+import { authorizationRequest, redeem, registerApp } from '../support/app.ts';
+import { approve } from '../support/member.ts';
+import { freePort, startWorld, type World } from '../support/world.ts';
+
+/** A message is sent again when the gate says it was held up: its best time counts, since a collection of garbage may. */
+const TRIES = 6;
+
+const ANSWER = 2 * 1024 * 1024 - 2048;
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+interface Front {
+  readonly url: string;
+  /** From now on a path that begins like this is answered with this body; undefined: nothing is. */
+  arm(prefix: string | undefined, body?: string, type?: string): void;
+  /** How often it has answered in the place of the other. */
+  readonly answered: () => number;
+  close(): void;
+}
+
+/** A service in front of another, in whose place it can answer. */
+async function frontOf(target: string): Promise<Front> {
+  let answered = 0;
+  let armed: { prefix: string; body: string; type: string } | undefined;
+  const server: Server = createServer(async (request, response) => {
+    if (armed !== undefined && request.url?.startsWith(armed.prefix)) {
+      request.resume();
+      answered += 1;
+      response.writeHead(200, { 'content-type': armed.type }).end(armed.body);
+      return;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const headers = Object.entries(request.headers).filter(
+      ([name]) => !['host', 'connection', 'content-length', 'transfer-encoding'].includes(name),
+    );
+    const answer = await fetch(target + request.url, {
+      method: request.method ?? 'GET',
+      headers: headers as [string, string][],
+      body: chunks.length === 0 ? null : Buffer.concat(chunks),
+      redirect: 'manual',
+    });
+    const passed = [...answer.headers].filter(
+      ([name]) => !['transfer-encoding', 'connection', 'content-encoding', 'content-length'].includes(name),
+    );
+    response.writeHead(answer.status, passed.flat());
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    arm: (prefix, body = '', type = 'application/json') => {
+      armed = prefix === undefined ? undefined : { prefix, body, type };
+    },
+    answered: () => answered,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+let school: School;
+let front: { readonly school: Front; readonly progress: Front; readonly events: Front };
+let gate: GateProcess;
+let token: string;
+
+beforeAll(async () => {
+  const port = await freePort();
+  const origin = `http://localhost:${port}`;
+  school = await schoolOf(origin);
+  front = {
+    school: await frontOf(school.urls.school),
+    progress: await frontOf(school.urls.progress),
+    events: await frontOf(school.urls.events),
+  };
+  const about = { title: 'T', description: 'D' };
+  const get = { upstream: 'progress', path: '/shape' };
+  const tools = [
+    { ...about, name: 'read', get },
+    {
+      ...about,
+      name: 'book',
+      get,
+      input: { properties: { at: { type: 'string' } } },
+      paging: { of: 'text', argument: 'at', next: 'next' },
+    },
+    {
+      ...about,
+      name: 'list',
+      get,
+      input: { properties: { at: { type: 'string' } } },
+      paging: { of: 'text', argument: 'at', next: 'next' },
+    },
+  ];
+  gate = await gateProcess({
+    school,
+    environment: {
+      PORT: String(port),
+      COURSEGATE__ORIGIN: origin,
+      COURSEGATE__UPSTREAMS__SCHOOL__URL: front.school.url,
+      COURSEGATE__UPSTREAMS__PROGRESS__URL: front.progress.url,
+      COURSEGATE__UPSTREAMS__EVENTS__URL: front.events.url,
+      COURSEGATE__MCP: JSON.stringify({ tools, resources: [], prompts: [], limits: { address: 'unlimited' } }),
+    },
+  });
+  await gate.start();
+  const app = await registerApp(origin);
+  const request = await authorizationRequest(app, { scope: 'account:read orders:read courses:read' });
+  token = (await redeem(app, request, await approve(request.url, app.redirectUri))).access_token;
+  origins.gate = origin;
+  origins.admin = gate.admin;
+});
+afterAll(async () => {
+  await gate?.close();
+  for (const one of Object.values(front ?? {})) one.close();
+  await school?.close();
+});
+const origins = { gate: '', admin: '' };
+
+/** How long the gate was held up until now by turns of more than 50 ms, in milliseconds of processor time. */
+async function blockedUntilNow(): Promise<number> {
+  const text = await (await fetch(`${origins.admin}/metrics`)).text();
+  return Number(/^coursegate_event_loop_blocked_seconds_sum ([0-9.e-]+)$/m.exec(text)?.[1]) * 1000;
+}
+
+/** How long a message holds the gate up at best. */
+async function heldUp(send: () => Promise<unknown>): Promise<number> {
+  let best = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < TRIES && best > 0; tries += 1) {
+    const before = await blockedUntilNow();
+    await send();
+    best = Math.min(best, (await blockedUntilNow()) - before);
+  }
+  return best;
+}
+
+/** Sends every shape; fails with those that held the gate up, and for how long. */
+async function judge(
+  shapes: readonly (readonly [string, string])[],
+  send: (json: string) => Promise<unknown>,
+  from?: Front,
+) {
+  const before = from?.answered() ?? 0;
+  const slow: string[] = [];
+  for (const [name, json] of shapes) {
+    const took = await heldUp(() => send(json));
+    if (!(took === 0)) slow.push(`${name}: ${Math.round(took)} ms`);
+  }
+  expect(slow).toEqual([]);
+  if (from !== undefined) expect(from.answered() - before).toBeGreaterThanOrEqual(shapes.length);
+}
+
+const post = async (path: string, body: string, headers: Record<string, string> = JSON_TYPE) => {
+  const response = await fetch(origins.gate + path, { method: 'POST', headers, body });
+  return { status: response.status, text: await response.text() };
+};
+const MCP = { ...JSON_TYPE, accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' };
+const callTool = (name: string) =>
+  post('/mcp', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } }), MCP);
+const query = (text: string, variables = '{}') =>
+  post('/account/graphql', `{"query":${JSON.stringify(text)},"variables":${variables}}`, {
+    ...JSON_TYPE,
+    authorization: `Bearer ${token}`,
+  });
+
+describe('no message of the largest size holds up the gate for more than 50 ms', () => {
+  it('as an answer to a tool', async () => {
+    await judge(adversarialValues(ANSWER), async (json) => {
+      front.progress.arm('/shape', json);
+      expect((await callTool('read')).status).toBe(200);
+    });
+  });
+
+  it('as an answer to a tool whose result is told in parts', async () => {
+    await judge(adversarialValues(ANSWER), async (json) => {
+      front.progress.arm('/shape', `{"text":${json}}`);
+      expect((await callTool('book')).status).toBe(200);
+    });
+  });
+
+  it.each([
+    ['as a message', (json: string) => json],
+    ['in a message', (json: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/list","x":${json}}`],
+    [
+      'in its parameters',
+      (json: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":${json}}}`,
+    ],
+    [
+      'in the arguments of a tool',
+      (json: string) =>
+        `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"book","arguments":{"at":${json}}}}`,
+    ],
+    [
+      'in the information about a client',
+      (json: string) =>
+        `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"experimental":${json}},"clientInfo":{"name":"a","version":"1"}}}`,
+    ],
+  ])('to the tools, %s', async (_, wrap) => {
+    await judge(adversarialValues(1024 * 1024 - 512), async (json) => {
+      await post('/mcp', wrap(json), MCP);
+    });
+  });
+
+  it('to the Account API, in its document and its variables', async () => {
+    await judge(adversarialValues(64 * 1024 - 512), async (json) => {
+      await query('query($a: Int) { viewer { orders(first: $a) { nodes { id } } } }', json);
+      await query(`{ viewer { id } } # ${json.slice(0, 20_000)}`);
+      expect((await query(json.slice(0, 40_000))).status).not.toBe(404);
+    });
+  });
+
+  it('as an answer to the Account API', async () => {
+    await judge(
+      adversarialValues(ANSWER),
+      async (json) => {
+        front.school.arm('/api/v1/orders', `{"data":${json},"meta":{}}`);
+        await query('{ viewer { orders(first: 50) { nodes { id lineItems { title } } } } }');
+        front.school.arm(undefined);
+      },
+      front.school,
+    );
+  });
+
+  it('as an answer of a GraphQL upstream', async () => {
+    await judge(
+      adversarialValues(ANSWER),
+      async (json) => {
+        front.events.arm('/', `{"data":${json},"errors":${json.length < 1_000_000 ? json : '[]'}}`);
+        await query('{ viewer { eventRegistrations(first: 50) { nodes { id } } } }');
+        front.events.arm(undefined);
+      },
+      front.events,
+    );
+  });
+
+  it('as a registration, and as a form of OAuth', async () => {
+    await judge(adversarialValues(16 * 1024 - 256), async (json) => {
+      await post('/api/oauth/register', json);
+      await post('/api/oauth/register', `{"redirect_uris":["https://a.example"],"client_name":${json}}`);
+      await post('/api/oauth/par', new URLSearchParams({ client_id: 'a', claims: json }).toString(), FORM);
+      await post('/api/oauth/token', `${json.slice(0, 8000)}`, FORM);
+    });
+  });
+
+  it('in the fields of a request', async () => {
+    const fields = [
+      'cookie',
+      'accept',
+      'accept-language',
+      'if-none-match',
+      'forwarded',
+      'x-forwarded-for',
+      'tracestate',
+    ];
+    const runs = ['a', ' ', ',', ';', '"', '\\', '=', '; ', ', ', 'a=', ';q=', 'for="', '<', '*/*;', 'W/"'].flatMap(
+      (unit) => [unit, `${unit} `].map((one) => [JSON.stringify(one), `a${one.repeat(7000 / one.length)}a`] as const),
+    );
+    await judge(runs, async (value) => {
+      for (const name of [...fields, 'authorization', 'dpop', 'origin', 'content-type']) {
+        await post('/mcp', '{}', { ...MCP, [name]: value });
+        await (await fetch(`${origins.gate}/openapi.json`, { headers: { [name]: value } })).arrayBuffer();
+      }
+      await (
+        await fetch(`${origins.gate}/login`, { headers: { cookie: value, 'accept-language': value } })
+      ).arrayBuffer();
+    });
+  });
+
+  it('as an answer to whoami', async () => {
+    const app = await registerApp(origins.gate);
+    await judge(
+      adversarialValues(ANSWER),
+      async (json) => {
+        front.school.arm('/api/me', json);
+        const { url } = await authorizationRequest(app);
+        const headers = { cookie: 'school_session=a' };
+        const first = await fetch(url, { redirect: 'manual', headers });
+        const cookies = first.headers.getSetCookie().map((one) => one.split(';', 1)[0]);
+        const next = new URL(first.headers.get('location') ?? '/', url);
+        await (
+          await fetch(next, { redirect: 'manual', headers: { cookie: [...cookies, headers.cookie].join('; ') } })
+        ).text();
+        front.school.arm(undefined);
+      },
+      front.school,
+    );
+  });
+}, 300_000);
+
+describe('nor does one', () => {
+  let world: World;
+  let now = Date.now();
+  let before: string;
+  beforeAll(async () => {
+    // In this process, for the sake of its clock: a document that could not be used is left alone for half a minute.
+    world = await startWorld({
+      profile: 'A',
+      clock: () => now,
+      overrides: {
+        upstreams: { progress: { url: front.progress.url, openapi: { path: '/openapi.json', refresh: '1s' } } },
+        routes: [{ match: 'GET /v2/**', upstream: 'progress', scopes: ['courses:read'] }],
+      },
+    });
+    before = origins.admin;
+    origins.admin = world.admin;
+  });
+  afterAll(async () => {
+    origins.admin = before;
+    await world.close();
+  });
+  const description = async () => {
+    now += 31_000;
+    await fetch(`${world.origin}/openapi.json`);
+    // The first is given what was known before.
+    const answer = await fetch(`${world.origin}/openapi.json`);
+    expect(answer.status).toBe(200);
+    return answer.text();
+  };
+
+  it('as a long description of an upstream', async () => {
+    const all = (length: number, one: (at: number) => [string, unknown]) =>
+      Object.fromEntries(Array.from({ length }, (_, at) => one(at)));
+    const ref = (at: number) => ({ $ref: `#/components/schemas/S${at}` });
+    const response = (schema: object) => ({ 200: { description: 'D', content: { 'application/json': { schema } } } });
+    const schemas = all(3000, (at) => [`S${at}`, { properties: { next: ref(at + 1), text: { type: 'string' } } }]);
+    const documents = {
+      'many paths': { paths: all(4900, (at) => [`/v2/p${at}`, { get: { operationId: 'a' } }]) },
+      'many operations of the same schemas': {
+        paths: all(1000, (at) => [`/v2/p${at}`, { get: { operationId: 'a', responses: response(ref(0)) } }]),
+        components: { schemas },
+      },
+      'many parameters': {
+        paths: {
+          '/v2/a': {
+            get: { parameters: Array.from({ length: 12_000 }, (_, at) => ({ name: `n${at}`, in: 'query' })) },
+          },
+        },
+      },
+      'many hidden properties': {
+        paths: { '/v2/a': { get: { responses: response(ref(0)) } } },
+        components: { schemas: { S0: { properties: all(4900, (at) => [`p${at}`, { 'x-internal': at % 2 === 0 }]) } } },
+      },
+    };
+    const shapes = Object.entries(documents).map(
+      ([name, document]) => [name, JSON.stringify({ openapi: '3.1.0', ...document })] as const,
+    );
+    await judge(
+      shapes,
+      async (json) => {
+        front.progress.arm('/openapi.json', json);
+        expect((await description()).length).toBeGreaterThan(5000);
+      },
+      front.progress,
+    );
+  });
+
+  it('as a description of an upstream', async () => {
+    const wraps = [
+      (json: string) => json,
+      (json: string) => `{"openapi":"3.1.0","paths":{"/v2/positions":${json}}}`,
+      (json: string) =>
+        `{"openapi":"3.1.0","paths":${json},"components":{"schemas":${json.length > 1_000_000 ? '{}' : json}}}`,
+    ];
+    await judge(
+      adversarialValues(ANSWER - 100).flatMap(([name, json]) =>
+        wraps.map((wrap, at) => [`${name} ${at}`, wrap(json)] as const),
+      ),
+      async (json) => {
+        front.progress.arm('/openapi.json', json);
+        await description();
+      },
+    );
+  }, 300_000);
+}, 300_000);
