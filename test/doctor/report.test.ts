@@ -161,7 +161,7 @@ describe('coursegate doctor', () => {
       [['ftp://x'], 'is not a web address'],
       [['https://me:secret@school.example'], 'without a name and password'],
       [[url, '--only', 'nonsense'], 'There is no check "nonsense"'],
-      [[url, '--timeout', '-1'], '--timeout takes seconds'],
+      [[url, '--timeout', '-1'], '--timeout must be a number of seconds'],
     ] as const) {
       const wrong = runCommand(['doctor', ...args]);
       expect(await wrong.exited).toBe(64);

@@ -63,7 +63,7 @@ describe('coursegate events', { timeout: 60_000 }, () => {
   it('says that there are none to test', async () => {
     const { code, stderr } = await command(['test'], { events: false });
     expect(code).toBe(1);
-    expect(stderr).toContain('There is no `events` in this configuration');
+    expect(stderr).toContain('This configuration has no `events`');
   });
 
   it.each([['list'], ['retry']])('%s says that no gate runs', async (word) => {
