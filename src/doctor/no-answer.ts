@@ -1,7 +1,7 @@
 import { NoAnswer } from './unavailable.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
+  ECONNREFUSED: 'nothing is listening there',
   ENOTFOUND: 'the name is not known',
   EAI_AGAIN: 'the name could not be looked up',
   ECONNRESET: 'the connection was cut',

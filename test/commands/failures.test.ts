@@ -97,7 +97,7 @@ describe('a command that cannot do its work', () => {
     {
       args: ['init', '--upstream', 'nonsense', '--yes'],
       code: 1,
-      says: /--upstream takes/,
+      says: /--upstream must be/,
       next: 'coursegate init --help',
     },
   ] as const)('$args ends with the command to try next', async ({ args, code, says, next }) => {

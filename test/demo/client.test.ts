@@ -170,7 +170,7 @@ describe('Study Buddy', () => {
     const browser = new CookieBrowser();
     const pressed = await browser.post(`${client.url}/connect`);
     expect(pressed.headers.get('location')).toBe('/#step-1');
-    expect(await (await browser.request(client.url)).text()).toContain('nothing listens there');
+    expect(await (await browser.request(client.url)).text()).toContain('nothing is listening there');
 
     const plain = await start({ metadata: (document) => delete document.code_challenge_methods_supported });
     expect(await press(plain, 'connect')).toContain('does not advertise PKCE with S256');

@@ -149,12 +149,12 @@ describe('coursegate doctor', () => {
     });
     const gone = runCommand(['doctor', url]);
     expect(await gone.exited).toBe(2);
-    expect(gone.stdout()).toContain('cannot be reached: nothing listens there.');
+    expect(gone.stdout()).toContain('cannot be reached: nothing is listening there.');
     const json = runCommand(['doctor', url, '--json']);
     expect(await json.exited).toBe(2);
     expect(JSON.parse(json.stdout())).toMatchObject({
       reached: false,
-      unreachable: 'nothing listens there',
+      unreachable: 'nothing is listening there',
       findings: [],
     });
     for (const [args, says] of [
