@@ -1,4 +1,4 @@
-/** Names that sound as if the school itself asked. Compared as skeletons, whole. */
+/** Names that suggest that the course site itself is asking. Compared as whole skeletons. */
 const OFFICIAL = [
   ...['admin', 'administrator', 'administration', 'support', 'support team', 'it support', 'help', 'help desk'],
   ...['security', 'security team', 'official', 'staff', 'sign in', 'login', 'account', 'coursegate'],
@@ -6,10 +6,10 @@ const OFFICIAL = [
   ...['oficial', 'secretaría', 'cuenta', 'iniciar sesión'],
 ];
 
-/** A name this long is no accident inside another one. */
+/** From this length, a name inside another name is no coincidence. */
 const TELLING = 8;
 
-/** What looks like a Latin letter, in Cyrillic, Greek, Armenian, and Latin itself: as capitals, then in lower case. */
+/** Lookalikes of Latin letters in Cyrillic, Greek, Armenian and Latin: first capitals, then lower case. */
 const LOOKALIKES = lettersByLookalike({
   a: 'ΑАаαɑ@4',
   b: 'ΒВЬвь',
@@ -38,8 +38,8 @@ const LOOKALIKES = lettersByLookalike({
 });
 
 /**
- * Whether an app's name is, or looks like, that of the school or of somebody who speaks for it (after the
- * skeletons of UTS #39 §4). Such a name is still shown: the page says beside it that it means nothing.
+ * Whether an app's name equals or resembles that of the course site or of an official role, compared by skeletons as in
+ * UTS #39 section 4. Such a name is still shown, with a warning next to it.
  */
 export function isPosing(name: string, school: string): boolean {
   const own = skeleton(school);
@@ -51,7 +51,7 @@ export function isPosing(name: string, school: string): boolean {
 }
 
 function skeleton(text: string): string {
-  // Capitals first: a Greek Η looks like H, but its small letter like n.
+  // Capitals first: a Greek Η looks like H, but its lower-case form looks like n.
   return alike(alike(text.normalize('NFKD')).toUpperCase().toLowerCase())
     .replace(/[^\p{L}\p{N}]/gu, '')
     .replaceAll('rn', 'm')
