@@ -1,6 +1,6 @@
 /**
- * Failures. One inside error, one total table to the wire; what is not in the table is an opaque 500.
- * Refusals (a challenge, an OAuth protocol error) are values and never pass through here.
+ * The one error type of the gate, and the one table that maps it to the wire. Anything not in the table becomes an
+ * opaque 500. Refusals (a challenge, an OAuth protocol error) are values and never pass through here.
  */
 export type FailureCode = keyof typeof FAILURES;
 
@@ -8,33 +8,33 @@ const FAILURES = {
   invalid_request: { status: 400, message: 'The request is not well formed.' },
   invalid_client: { status: 401, message: 'The client could not be authenticated.' },
   session_over: { status: 401, message: 'The member must sign in again.' },
-  unauthorized: { status: 401, message: 'It must be proved who sends this.' },
+  unauthorized: { status: 401, message: 'The request could not be authenticated.' },
   forbidden: { status: 403, message: 'This request is not allowed.' },
   not_found: { status: 404, message: 'There is nothing at this address.' },
-  method_not_allowed: { status: 405, message: 'This address does not take this method.' },
-  conflict: { status: 409, message: 'What is there already stands against it.' },
+  method_not_allowed: { status: 405, message: 'This address does not support this method.' },
+  conflict: { status: 409, message: 'This conflicts with something that already exists.' },
   payload_too_large: { status: 413, message: 'The request body is too large.' },
   uri_too_long: { status: 414, message: 'The address is too long.' },
-  unsupported_media_type: { status: 415, message: 'This address does not take this content type.' },
-  too_many_requests: { status: 429, message: 'There were too many requests. Try again later.' },
+  unsupported_media_type: { status: 415, message: 'This address does not support this content type.' },
+  too_many_requests: { status: 429, message: 'Too many requests. Try again later.' },
   internal: { status: 500, message: 'Something went wrong on our side.' },
   upstream_unreachable: { status: 502, message: 'The service behind this address cannot be reached.' },
-  upstream_invalid: { status: 502, message: 'The service behind this address gave an answer that cannot be used.' },
-  upstream_overloaded: { status: 503, message: 'The service behind this address has too much to do right now.' },
+  upstream_invalid: { status: 502, message: 'The service behind this address returned an invalid response.' },
+  upstream_overloaded: { status: 503, message: 'The service behind this address is overloaded right now.' },
   upstream_unavailable: { status: 503, message: 'The service behind this address is not answering right now.' },
   upstream_timeout: { status: 504, message: 'The service behind this address took too long to answer.' },
   login_unavailable: { status: 503, message: 'The sign-in service cannot be reached right now.' },
   store_unavailable: { status: 503, message: 'The service is not available right now.' },
 } as const satisfies Record<string, { status: number; message: string }>;
 
-/** Seconds a client is asked to wait before it tries a 503 again (RFC 9110 §10.2.3). */
+/** Seconds a client is asked to wait before it tries a 503 again (RFC 9110 section 10.2.3). */
 const RETRY_AFTER = '5';
 
-/** Thrown anywhere; carries a code from the table, a text that may be shown, and the cause for the log only. */
+/** Carries a code from the table, a message that clients may see, and a cause that only the log sees. */
 export class GatewayError extends Error {
   readonly code: FailureCode;
   readonly status: number;
-  /** Header fields that belong to the answer whatever its voice: Allow, Retry-After. */
+  /** Header fields of the response in every voice, such as Allow and Retry-After. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -50,28 +50,30 @@ export class GatewayError extends Error {
   }
 }
 
-/** Whatever was thrown, as a failure of the table. Unknown errors, and errors of libraries, become `internal`. */
+/** Converts anything thrown. Unknown errors and library errors become `internal`. */
 export function asGatewayError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : new GatewayError('internal', { cause: thrown });
 }
 
-/** In whose voice an answer speaks: OAuth error JSON (RFC 6749 §5.2), problem JSON (RFC 9457), GraphQL, JSON-RPC, or a page. */
+/**
+ * How an error is written: OAuth error JSON (RFC 6749 section 5.2), problem JSON (RFC 9457), GraphQL, JSON-RPC, a page.
+ */
 export type Voice = 'oauth' | 'problem' | 'graphql' | 'jsonrpc' | 'page';
 
-/** A finished answer, ready to be written. */
+/** A complete response, ready to send. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** The names under which a request is told of: its own id, and that of the trace it is part of, where there is one. */
+/** What support needs to find a request in the logs: its id, and the id of its trace if it has one. */
 export interface Reference {
   readonly requestId: string;
   readonly traceId?: string | undefined;
 }
 
-/** Renders a failure in a machine's voice. In: the failure and the request's names. The page voice is the pages' own. */
+/** Renders a failure for a program. The `page` voice is rendered by the pages. */
 export function renderFailure(
   failure: GatewayError,
   voice: Exclude<Voice, 'page'>,
@@ -89,7 +91,7 @@ export function renderFailure(
   };
 }
 
-/** RFC 6749 §5.2 and §4.1.2.1 have few codes; every failure is one of them. */
+/** Maps a failure to one of the few codes of RFC 6749 sections 5.2 and 4.1.2.1. */
 export function oauthError(failure: GatewayError): string {
   if (failure.code === 'invalid_client') return 'invalid_client';
   if (failure.code === 'too_many_requests') return 'temporarily_unavailable';
@@ -97,7 +99,7 @@ export function oauthError(failure: GatewayError): string {
   return failure.status === 503 ? 'temporarily_unavailable' : 'server_error';
 }
 
-/** JSON-RPC 2.0 §5.1: an invalid request, an internal error; what is between them is the server's own. */
+/** JSON-RPC 2.0 section 5.1: invalid request, internal error, and -32000 for errors that the server defines. */
 function jsonRpcCode(failure: GatewayError): number {
   if (failure.code === 'invalid_request' || failure.code === 'payload_too_large') return -32_600;
   return failure.code === 'internal' ? -32_603 : -32_000;

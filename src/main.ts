@@ -9,11 +9,11 @@ interface Entry {
   readonly load: () => Promise<{ readonly define: Define }>;
 }
 
-/** Every command. Only the one that is typed is loaded. */
+/** Every command. Only the one on the command line is loaded. */
 const COMMANDS: readonly Entry[] = [
   {
     name: 'demo',
-    description: 'run the gate in front of a small legacy school, with a third-party app beside it',
+    description: 'run the gate in front of a small legacy school, together with a third-party app',
     load: () => import('./commands/demo.ts'),
   },
   { name: 'serve', description: 'run the gate', load: () => import('./commands/serve.ts') },
@@ -24,22 +24,22 @@ const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'health',
-    description: 'ask the running gate whether all is well: exits 0, 1 when it is not, 69 when no gate answers',
+    description: 'check a running gate: exits 0 when healthy, 1 when not, 69 when no gate answers',
     load: () => import('./commands/health.ts'),
   },
   {
     name: 'config',
-    description: 'show the configuration as it holds, and its schema',
+    description: 'print the effective configuration, or its schema',
     load: () => import('./commands/config.ts'),
   },
   {
     name: 'init',
-    description: 'look at your site, and write the configuration, the drop-in and the lines for the web server',
+    description: 'inspect your site, and write a configuration, a drop-in and snippets for the web server',
     load: () => import('./commands/init.ts'),
   },
   {
     name: 'snippets',
-    description: 'print the lines by which a web server passes the gate its paths, and nothing else',
+    description: 'print the web server configuration that sends the gate its paths and nothing else',
     load: () => import('./commands/snippets.ts'),
   },
   {
@@ -49,73 +49,73 @@ const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'clients',
-    description: 'list the apps that the gate knows, look at one, revoke, disable, enable or delete it',
+    description: 'list and show apps; revoke, disable, enable or delete them',
     load: () => import('./commands/clients.ts'),
   },
   {
     name: 'members',
-    description: 'list the members who let apps in, look at one, revoke, suspend or resume them',
+    description: 'list and show members with connected apps; revoke, suspend or resume them',
     load: () => import('./commands/members.ts'),
   },
   {
     name: 'grants',
-    description: 'list what a member or an app has, and end one or all of it',
+    description: 'list and revoke the grants of a member or an app',
     load: () => import('./commands/grants.ts'),
   },
   {
     name: 'keys',
-    description: 'list the signing keys, rotate, import, remove and export them',
+    description: 'list, rotate, import, remove and export the signing keys',
     load: () => import('./commands/keys.ts'),
   },
   {
     name: 'secret',
-    description: 'rotate what the store is sealed with, without losing anything in it',
+    description: 'rotate the secret that encrypts the store, without losing data',
     load: () => import('./commands/secret.ts'),
   },
   {
     name: 'account',
-    description: 'look after what the Account API is made from',
+    description: 'maintain the schemas of the Account API',
     load: () => import('./commands/account.ts'),
   },
   {
     name: 'events',
-    description: 'what the backend is told: try it, list what waits, send it now',
+    description: 'test, list and retry the events sent to the backend',
     load: () => import('./commands/events.ts'),
   },
   {
     name: 'backup',
-    description: 'copy the store to a new file, while the gate runs too',
+    description: 'copy the store to a new file, even while the gate runs',
     load: () => import('./commands/backup.ts'),
   },
-  { name: 'mcp', description: 'the tools for agents', load: () => import('./commands/mcp.ts') },
+  { name: 'mcp', description: 'propose tools for agents', load: () => import('./commands/mcp.ts') },
   {
     name: 'connect',
-    description: 'connect to a coursegate as an app would, and print your courses',
+    description: 'connect to a gate as an app would, and print your courses',
     load: () => import('./commands/connect.ts'),
   },
   {
     name: 'doctor',
     description:
-      'look a deployment over from the outside, ours or not: exits 1 when something fails, 2 without an answer',
+      'examine a deployment from the outside, coursegate or not: exits 1 if a check fails, 2 if the site does not answer',
     load: () => import('./commands/doctor.ts'),
   },
   {
     name: 'hash-password',
-    description: 'read a password from stdin, and print its hash for the file of a directory',
+    description: 'read a password from stdin, and print its hash for a directory file',
     load: () => import('./commands/hash-password.ts'),
   },
 ];
 
 const typed = process.argv.slice(2);
-// Of `coursegate help serve` the second is the command.
+// In `coursegate help serve`, the second word is the command.
 const named = typed.find((word) => !word.startsWith('-') && word !== 'help');
 
 const program = new Command('coursegate')
   .description('Lets members of an existing course site connect apps and assistants with the login they already have.')
   .version('0.1.0')
-  .option('--no-color', 'print without colours, as with the variable NO_COLOR')
+  .option('--no-color', 'print without colours, like the variable NO_COLOR')
   .configureHelp({ showGlobalOptions: true })
-  // What commander would print of a failure is rendered with all others, below.
+  // Failures that commander finds are rendered below, like all others.
   .configureOutput({ outputError: () => {} })
   .exitOverride()
   .addHelpText('after', '\nStart with:  npm start   (the demo), then  coursegate connect http://localhost:8080');
@@ -126,7 +126,7 @@ for (const { name, description, load } of COMMANDS) {
   if (name === named) (await load()).define(command, terminal);
 }
 
-/** As much of what was typed as there is a command for. */
+/** The longest prefix of the command line that names a command. */
 function understood(): Typed {
   let command = program;
   const words = ['coursegate'];

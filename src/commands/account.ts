@@ -9,9 +9,9 @@ interface SchemaFlags {
 export const define: Define = (command, { say, end, environment }) => {
   command
     .command('pull')
-    .description('record the schemas of GraphQL upstreams, as the configuration names the files')
+    .description('save the schema of each GraphQL upstream to the file that the configuration names')
     .requiredOption('--config <file>', 'the configuration file')
-    .option('--upstream <name>', 'of this upstream only')
+    .option('--upstream <name>', 'only this upstream')
     .addHelpText('after', examples('coursegate account pull --config coursegate.yaml'))
     .action(async ({ config: file, upstream }: SchemaFlags) => {
       const { loadConfig } = await import('../config/load.ts');
@@ -21,9 +21,9 @@ export const define: Define = (command, { say, end, environment }) => {
 
   command
     .command('diff')
-    .description('tell how the schemas of GraphQL upstreams differ from what is recorded; exits 1 when they do')
+    .description('compare the schemas of GraphQL upstreams with the saved files; exits 1 if they differ')
     .requiredOption('--config <file>', 'the configuration file')
-    .option('--upstream <name>', 'of this upstream only')
+    .option('--upstream <name>', 'only this upstream')
     .addHelpText('after', examples('coursegate account diff --config coursegate.yaml'))
     .action(async ({ config: file, upstream }: SchemaFlags) => {
       const { loadConfig } = await import('../config/load.ts');
@@ -31,6 +31,6 @@ export const define: Define = (command, { say, end, environment }) => {
       const lines = await compareSchemas(await loadConfig({ file, environment }), upstream);
       for (const line of lines) say(line);
       if (lines.length > 0) end(EXIT.failure);
-      else say('Nothing is different.');
+      else say('No differences.');
     });
 };

@@ -5,10 +5,10 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Environment } from '../config/setting.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 
-/** How a command line names the gate that it is for. */
+/** The options that select the gate a command talks to. */
 export interface GateFlags {
   readonly config?: string;
-  /** The address of the admin listener, where it is another than the configuration says: through a tunnel. */
+  /** Address of the admin listener if it differs from the configuration, for example through a tunnel. */
   readonly admin?: string;
   /** PEM files: the client certificate for `admin.mtls`. */
   readonly cert?: string;
@@ -23,23 +23,26 @@ interface AdminAnswer {
 /** The admin listener of a running gate. */
 export interface AdminClient {
   readonly address: string;
-  /** Asks what anybody on the machine may ask. Throws CommandFailure when no gate answers. */
+  /** Sends an unsigned GET. Throws CommandFailure when no gate answers. */
   ask(path: string, accept?: string): Promise<AdminAnswer>;
-  /** Gives a command, signed. Out: the answer. Throws CommandFailure when it is refused or cannot be had. */
+  /** Sends a signed command and returns the JSON response. Throws CommandFailure if it is refused or no gate answers. */
   command(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<unknown>;
 }
 
-/** Milliseconds for a gate on the same machine to answer. Long work is asked for in pieces. */
+/** Milliseconds. Ample for a gate on the same machine: long work is requested page by page. */
 const PATIENCE = 30_000;
 const LONGEST_ANSWER = 64 * 1024 * 1024;
 
-/** In: the flags as they were typed. Throws CommandFailure, and ConfigError where the file is read and is not good. */
+/** Throws CommandFailure for unusable flags, and ConfigError when the configuration file is invalid. */
 export async function adminClient(flags: GateFlags, environment: Environment): Promise<AdminClient> {
   const { config: file, admin } = flags;
   if (file === undefined && admin === undefined) {
-    throw new CommandFailure('Name the gate: --config with its configuration, or --admin with its admin address.', {
-      code: EXIT.usage,
-    });
+    throw new CommandFailure(
+      'Specify the gate: --config with its configuration file, or --admin with its admin address.',
+      {
+        code: EXIT.usage,
+      },
+    );
   }
   const loaded = file === undefined ? undefined : await load(file, environment);
   const address = (admin ?? addressOf(loaded)).replace(/\/$/, '');
@@ -57,7 +60,7 @@ export async function adminClient(flags: GateFlags, environment: Environment): P
     exchange({ url: address + path, method, headers, body, tls: { pinned, cert, key } }).catch((thrown: unknown) => {
       if (thrown instanceof CommandFailure) throw thrown;
       throw new CommandFailure(`No gate answers at ${address}.`, {
-        reason: `Is it running, with this configuration? (${thrown instanceof Error ? thrown.message : String(thrown)})`,
+        reason: `Is it running with this configuration? (${thrown instanceof Error ? thrown.message : String(thrown)})`,
         next,
         code: EXIT.unavailable,
       });
@@ -89,8 +92,8 @@ function addressOf(loaded: LoadedConfig | undefined): string {
   if (loaded === undefined) return '';
   const { host, port } = loaded.config.listen.admin;
   if (port === 0) {
-    throw new CommandFailure('listen.admin.port is 0: the gate chose a port that only it knows.', {
-      reason: 'Name its address with --admin, or set the port.',
+    throw new CommandFailure('listen.admin.port is 0, so the gate listens on a random port.', {
+      reason: 'Pass its address with --admin, or configure a port.',
       code: EXIT.usage,
     });
   }
@@ -102,22 +105,23 @@ function addressOf(loaded: LoadedConfig | undefined): string {
 async function readPemFile(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
   return readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new CommandFailure(`${path} cannot be read.`, { cause, code: EXIT.usage });
+    throw new CommandFailure(`Cannot read ${path}.`, { cause, code: EXIT.usage });
   });
 }
 
-/** What a gate says that does not do as it is told. */
+/** Turns an error response of the admin listener into a failure with advice. */
 function refusal(status: number, text: string, file: string | undefined): CommandFailure {
   const config = file ?? 'FILE';
   const said = titleOf(text);
   if (status === 401 || status === 403) {
-    return new CommandFailure(`The gate does not take this command: ${said}`, {
-      reason: 'It is signed with admin.hmac of the configuration named here, or comes with --cert and --key.',
+    return new CommandFailure(`The gate refused this command: ${said}`, {
+      reason:
+        'Commands are signed with admin.hmac of the file given by --config, or authenticated by --cert and --key.',
       next: `coursegate check ${config}`,
     });
   }
   if (status >= 500) {
-    return new CommandFailure(`The gate cannot do it now: ${said}`, {
+    return new CommandFailure(`The gate cannot do this right now: ${said}`, {
       next: `coursegate health --config ${config}`,
       code: EXIT.unavailable,
     });
@@ -139,7 +143,7 @@ interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly tls: {
-    /** The certificate that the gate must show, PEM: the one of its configuration. Undefined: any that the system trusts. */
+    /** PEM of the certificate that the gate must present, from its configuration. Undefined: any the system trusts. */
     readonly pinned: string | undefined;
     readonly cert: string | undefined;
     readonly key: string | undefined;
@@ -165,7 +169,7 @@ function exchange({ url, method, headers, body, tls }: Exchange): Promise<AdminA
           ...options,
           ...(cert === undefined ? {} : { cert }),
           ...(key === undefined ? {} : { key }),
-          // The listener is reached by an address that no certificate names; it must be the very one that is configured.
+          // Certificates rarely name the loopback address used here, so the configured certificate itself is pinned.
           ...(pinned === undefined
             ? {}
             : { ca: pinned, allowPartialTrustChain: true, checkServerIdentity: () => undefined }),
@@ -178,7 +182,7 @@ function exchange({ url, method, headers, body, tls }: Exchange): Promise<AdminA
       response.on('error', reject);
       response.on('data', (chunk: Buffer) => {
         length += chunk.length;
-        if (length > LONGEST_ANSWER) request.destroy(new Error('the answer is too long'));
+        if (length > LONGEST_ANSWER) request.destroy(new Error('the response is too long'));
         chunks.push(chunk);
       });
       response.on('end', () =>

@@ -15,11 +15,11 @@ export const define: Define = (command, { say, tell, end, environment }) => {
   command
     .argument('<file>', 'the configuration file')
     .addOption(
-      new Option('--format <format>', 'text; json for programs; github to mark the lines of a pull request')
+      new Option('--format <format>', 'text, json for programs, or github to annotate a pull request')
         .choices(['text', 'json', 'github'])
         .default('text'),
     )
-    .option('--strict', 'exit 78 for warnings too', false)
+    .option('--strict', 'exit 78 on warnings too', false)
     .addHelpText(
       'after',
       examples(
@@ -39,14 +39,14 @@ export const define: Define = (command, { say, tell, end, environment }) => {
       }
       const { summary, warnings } = checked;
       if (format !== 'json' && summary !== undefined) {
-        const told = warnings.length === 0 ? 'good' : `good, with ${warnings.length} warning(s)`;
+        const told = warnings.length === 0 ? 'valid' : `valid, with ${warnings.length} warning(s)`;
         say(`${file}: ${told}. ${summary.routes} routes, profile ${summary.profile}, origin ${summary.origin}`);
       }
       if (thrown !== undefined || (strict && warnings.length > 0)) end(EXIT.config);
     });
 };
 
-/** Does all that a start does before it opens anything. Throws what is no mistake of the configuration. */
+/** Runs every check that `serve` runs before it opens a port. Throws errors that are not configuration problems. */
 async function check(file: string, environment: Environment): Promise<{ checked: Checked; thrown?: ConfigError }> {
   const { loadConfig } = await import('../config/load.ts');
   const { checkInterfaces } = await import('../interfaces.ts');

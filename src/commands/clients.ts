@@ -26,29 +26,29 @@ interface ListFlags extends OperatorFlags {
   readonly kind?: string;
 }
 
-/** What ends or comes back with a client, and how that is asked and told. */
+/** The commands that change a client, with the question to confirm before one that cannot be undone. */
 const VERBS = {
   revoke: {
-    description: 'end everything that members have granted an app; it may ask them again',
+    description: 'end every connection of an app; it may ask members again',
     question: 'End every connection of',
   },
   disable: {
-    description: 'end everything that an app was granted, and refuse it until it is enabled',
-    question: 'End every connection of, and refuse from now on,',
+    description: 'end every connection of an app, and refuse it until it is enabled again',
+    question: 'End every connection and block all requests of',
   },
-  enable: { description: 'let a disabled app in again', question: undefined },
+  enable: { description: 'allow a disabled app again', question: undefined },
   delete: {
-    description: 'end everything that an app was granted, and forget it; it may register anew',
-    question: 'End every connection of, and forget,',
+    description: 'end every connection of an app, and delete it; it may register again',
+    question: 'End every connection and delete the registration of',
   },
 } as const;
 
 export const define: Define = (command, terminal) => {
   asking(command.command('list'))
-    .description('list the apps that the gate knows')
-    .option('--name <text>', 'only those with this in their name or id')
-    .option('--host <host>', 'only those that send members to this host')
-    .option('--kind <kind>', 'only those that are registered, or known by a document')
+    .description('list apps')
+    .option('--name <text>', 'only apps with this text in their name or id')
+    .option('--host <host>', 'only apps that redirect members to this host')
+    .option('--kind <kind>', 'only apps of this kind: registered, or document (known by a client ID metadata document)')
     .addHelpText(
       'after',
       examples(
@@ -58,7 +58,7 @@ export const define: Define = (command, terminal) => {
     )
     .action(async ({ name, host, kind, ...flags }: ListFlags) => {
       if (kind !== undefined && kind !== 'registered' && kind !== 'document')
-        throw new CommandFailure('--kind takes registered or document.', { code: EXIT.usage });
+        throw new CommandFailure('--kind must be registered or document.', { code: EXIT.usage });
       const clients = await everyPage<ClientView>(terminal, flags, '/clients', { name, host, kind }, 'clients');
       answer(terminal, flags, clients, () =>
         table(
@@ -78,14 +78,14 @@ export const define: Define = (command, terminal) => {
     });
 
   asking(command.command('show'))
-    .description('tell what the gate knows of an app, and who has let it in')
-    .argument('<client>', 'its client_id')
+    .description('show an app and the members who have connected it')
+    .argument('<client>', 'the client_id of the app')
     .addHelpText('after', examples('coursegate clients show --config coursegate.yaml CLIENT_ID'))
     .action(async (id: string, flags: OperatorFlags) => {
       const gate = await adminClient(flags, terminal.environment);
       const client = (await gate.command('GET', `/clients/${encodeURIComponent(id)}`)) as ClientView;
       if (client.known === false && client.grants.length === 0) {
-        throw new CommandFailure(`The gate knows no app ${id}.`, {
+        throw new CommandFailure(`No app has the id ${id}.`, {
           next: 'coursegate clients list --help',
           code: EXIT.unanswered,
         });
@@ -106,7 +106,7 @@ export const define: Define = (command, terminal) => {
             ].filter(([, value]) => value !== undefined && value !== ''),
           ),
           table(terminal, GRANT_HEADINGS, grantRows(client.grants)),
-          client.more ? 'There are more.\n' : '',
+          client.more ? 'Not all grants are shown.\n' : '',
         ].join('\n'),
       );
     });
@@ -114,7 +114,7 @@ export const define: Define = (command, terminal) => {
   for (const [verb, { description, question }] of Object.entries(VERBS)) {
     changing(command.command(verb))
       .description(description)
-      .argument('<client>', 'its client_id')
+      .argument('<client>', 'the client_id of the app')
       .addHelpText(
         'after',
         examples(`coursegate clients ${verb} --config coursegate.yaml CLIENT_ID --reason "as agreed"`),

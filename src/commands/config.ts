@@ -10,10 +10,10 @@ interface PrintFlags {
 export const define: Define = (command, { say, print, environment }) => {
   command
     .command('print')
-    .description('print what holds in the end: file, profile, environment and defaults; with no secret in it')
-    .argument('[key]', 'one block of it, such as limits')
+    .description('print the effective configuration (file, profile, environment and defaults), without secrets')
+    .argument('[key]', 'only this block, such as limits')
     .requiredOption('--config <file>', 'the configuration file')
-    .option('--origins', 'say behind each setting what made it', false)
+    .option('--origins', 'show where each value comes from', false)
     .option('--json', 'print JSON', false)
     .addHelpText(
       'after',
@@ -28,7 +28,7 @@ export const define: Define = (command, { say, print, environment }) => {
       const effective = effectiveConfig(await loadConfig({ file, environment }));
       const { tree, origin } = effective;
       if (key !== undefined && tree[key] === undefined) {
-        throw new CommandFailure(`There is no block "${key}" in it: ${Object.keys(tree).join(', ')}.`, {
+        throw new CommandFailure(`The configuration has no block "${key}". It has: ${Object.keys(tree).join(', ')}.`, {
           code: EXIT.usage,
           next: `coursegate config print --config ${file}`,
         });

@@ -7,7 +7,7 @@ export const define: Define = (command, { tell, say, environment }) => {
     const demo = await startDemo({ environment, clock: Date.now });
     untilSignal(() => demo.close(), tell);
     tell('');
-    tell(`  The school           ${demo.origin}            (behind the gate; alone at ${demo.urls.school})`);
+    tell(`  The school           ${demo.origin}            (behind the gate; directly at ${demo.urls.school})`);
     tell(`  A third-party app    ${demo.urls.client}            (press Connect)`);
     if (demo.urls.graphiql !== undefined)
       tell(`  GraphiQL             ${demo.urls.graphiql}   (or from the app, once connected)`);

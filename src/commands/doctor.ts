@@ -11,11 +11,15 @@ interface DoctorFlags {
 
 export const define: Define = (command, terminal) => {
   command
-    .argument('<url>', 'the address that clients are given, such as https://school.example/mcp')
-    .option('--register', 'also the checks that register an app; what can be deleted is deleted afterwards', false)
-    .option('--only <ids>', 'these checks or themes only, separated by commas')
-    .option('--skip <ids>', 'all but these')
-    .option('--timeout <seconds>', 'for everything', '120')
+    .argument('<url>', 'the URL that you give to clients, such as https://school.example/mcp')
+    .option(
+      '--register',
+      'also run the checks that register an app; registrations are deleted afterwards where possible',
+      false,
+    )
+    .option('--only <ids>', 'only these checks or themes, separated by commas')
+    .option('--skip <ids>', 'all except these')
+    .option('--timeout <seconds>', 'limit for the whole run', '120')
     .option('--json', 'print the findings as JSON', false)
     .addHelpText(
       'after',
@@ -27,12 +31,12 @@ export const define: Define = (command, terminal) => {
       const { toText } = await import('../doctor/report-text.ts');
       const timeout = Number(options.timeout);
       if (!(timeout > 0 && timeout <= 3600))
-        throw new CommandFailure('--timeout takes seconds, from 1 to 3600.', { code: EXIT.usage });
+        throw new CommandFailure('--timeout must be a number of seconds from 1 to 3600.', { code: EXIT.usage });
       const ids = (list: string | undefined) => list?.split(',').map((id) => id.trim()) ?? [];
       const { register } = options;
       const chosen = { only: ids(options.only), skip: ids(options.skip) };
       const begin = (address: string) => {
-        if (!options.json) terminal.tell(`Looking at ${address}${register ? '' : ', without registering anything'} …`);
+        if (!options.json) terminal.tell(`Checking ${address}${register ? '' : ' without registering an app'} …`);
       };
       const signal = terminal.interrupted();
       const report = await doctor({ url, register, ...chosen, timeout, signal, begin }).catch((thrown: unknown) => {

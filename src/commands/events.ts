@@ -24,7 +24,7 @@ interface Listed {
 export const define: Define = (command, { say, tell, environment }) => {
   command
     .command('test')
-    .description('send one test.ping to the backend now; exits 1 when it is not taken')
+    .description('send one test.ping to the backend; exits 1 if it is not accepted')
     .requiredOption('--config <file>', 'the configuration file')
     .addHelpText('after', examples('coursegate events test --config coursegate.yaml'))
     .action(async ({ config: file }: { config: string }) => {
@@ -45,20 +45,21 @@ export const define: Define = (command, { say, tell, environment }) => {
     });
 
   gateOptions(command.command('list'))
-    .description('print the events that wait, and why')
-    .option('--json', 'print it as JSON', false)
+    .description('list pending events, and why they are pending')
+    .option('--json', 'print JSON', false)
     .addHelpText('after', examples('coursegate events list --config coursegate.yaml'))
     .action(async ({ json, ...flags }: ListFlags) => {
       const { status, text } = await (await adminClient(flags, environment)).ask('/events');
       if (status === 404) throw noEvents(flags.config);
-      if (status !== 200) throw new CommandFailure(`The gate cannot say: ${text.trim()}`, { code: EXIT.unavailable });
+      if (status !== 200)
+        throw new CommandFailure(`The gate cannot list its events: ${text.trim()}`, { code: EXIT.unavailable });
       if (json) return say(text.trim());
       const { pending, paused_until, stopped_at, last_failure, events } = JSON.parse(text) as Listed;
       const { grant = 0, client = 0, refusal = 0 } = pending;
-      tell(`${grant + client + refusal} wait: ${grant} of grants, ${client} of clients, ${refusal} of refusals.`);
-      if (last_failure !== undefined) tell(`Last not taken at ${last_failure.at}: ${last_failure.reason}.`);
-      if (paused_until !== undefined) tell(`The next is sent at ${paused_until}.`);
-      if (stopped_at !== undefined) tell(`The backend has wanted no more since ${stopped_at}.`);
+      tell(`${grant + client + refusal} pending: ${grant} for grants, ${client} for clients, ${refusal} for refusals.`);
+      if (last_failure !== undefined) tell(`Last failed delivery at ${last_failure.at}: ${last_failure.reason}.`);
+      if (paused_until !== undefined) tell(`Next attempt at ${paused_until}.`);
+      if (stopped_at !== undefined) tell(`Stopped at ${stopped_at}, when the backend answered 410.`);
       for (const { id, type, timestamp, attempts, due_at } of events)
         say(
           [timestamp, type, id, `${attempts} attempts`, ...(due_at === undefined ? [] : [`next ${due_at}`])].join('  '),
@@ -66,18 +67,18 @@ export const define: Define = (command, { say, tell, environment }) => {
     });
 
   gateOptions(command.command('retry'))
-    .description('send what waits now, also to a backend that answered 410')
+    .description('send pending events now, even to a backend that answered 410')
     .addHelpText('after', examples('coursegate events retry --config coursegate.yaml'))
     .action(async (flags: GateFlags) => {
       const { pending } = (await (await adminClient(flags, environment)).command('POST', '/events/retry')) as {
         pending: number;
       };
-      say(`${pending} events are sent again now.`);
+      say(`Retrying ${pending} events.`);
     });
 };
 
 function noEvents(file = 'FILE'): CommandFailure {
-  return new CommandFailure('There is no `events` in this configuration: the backend is told of nothing.', {
+  return new CommandFailure('This configuration has no `events`, so nothing is sent to the backend.', {
     next: `coursegate check ${file}`,
     code: EXIT.failure,
   });

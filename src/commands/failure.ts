@@ -2,29 +2,29 @@ import { CommanderError } from 'commander';
 import { ConfigError } from '../config/problems.ts';
 import { ConnectError } from '../connect/connect-error.ts';
 
-/** Exit codes: of sysexits.h where it has one. */
+/** Exit codes, from sysexits.h where it defines one. */
 export const EXIT = {
   ok: 0,
   failure: 1,
-  /** A question was answered with no, or not at all. */
+  /** The confirmation was declined, or nothing was found. */
   unanswered: 2,
   usage: 64,
-  /** What the command needs, such as a running gate, is not there. */
+  /** Something the command needs, such as a running gate, is unavailable. */
   unavailable: 69,
   config: 78,
 } as const;
 
 export interface FailureOptions {
-  /** The command to try next, as it is typed. */
+  /** The command to try next. */
   readonly next?: string;
-  /** Why, where the message does not say it. */
+  /** The cause, if the message does not state it. */
   readonly reason?: string;
-  /** Exit code; left out, 1. */
+  /** Exit code, 1 by default. */
   readonly code?: number;
   readonly cause?: unknown;
 }
 
-/** What kept a command from its work, in words for whoever typed it. */
+/** Why a command failed, worded for the operator. */
 export class CommandFailure extends Error {
   readonly next: string | undefined;
   readonly reason: string | undefined;
@@ -39,18 +39,18 @@ export class CommandFailure extends Error {
   }
 }
 
-/** What was typed, as far as it was understood. */
+/** The command line, as far as it could be parsed. */
 export interface Typed {
-  /** Its words, as `coursegate keys rotate`. */
+  /** The command words, such as `coursegate keys rotate`. */
   readonly command: string;
-  /** The configuration file that it names. */
+  /** The value of --config. */
   readonly config: string | undefined;
-  /** What stands behind the words: of `coursegate check` the configuration file. */
+  /** The first positional argument: for `coursegate check`, the configuration file. */
   readonly argument: string | undefined;
 }
 
-/** For who has no configuration, or names it wrongly. */
-const FIRST_RUN = 'coursegate init --upstream http://127.0.0.1:8000   (it writes a configuration for your site)';
+/** Suggested when the configuration file does not exist. */
+const FIRST_RUN = 'coursegate init --upstream http://127.0.0.1:8000   (writes a configuration for your site)';
 
 interface Told {
   readonly text: string;
@@ -58,13 +58,13 @@ interface Told {
 }
 
 /**
- * The one place that renders an error. Out: what happened, why, and as the last line the command to try next; and the
- * exit code. Undefined: nothing failed, and what was asked for (help, the version) is printed already.
+ * The one place that renders an error: what happened, why, and on the last line the command to try next, with the exit
+ * code. Undefined if nothing failed: commander throws after it has printed help or the version, too.
  */
 export function describeFailure(thrown: unknown, typed: Typed): Told | undefined {
   if (thrown instanceof CommanderError) {
     if (thrown.exitCode === 0) return undefined;
-    // Without a subcommand the help is printed, which is the message.
+    // A missing subcommand makes commander print the help, which is message enough.
     const message = thrown.code === 'commander.help' ? [] : [thrown.message.replace(/^error: /, '')];
     return told(message, `${typed.command} --help`, EXIT.usage);
   }
@@ -90,7 +90,7 @@ function told(lines: readonly (string | undefined)[], next: string, code: number
 }
 
 function causeOf({ cause, message }: Error): string | undefined {
-  return cause instanceof Error && !message.includes(cause.message) ? `Because: ${cause.message}` : undefined;
+  return cause instanceof Error && !message.includes(cause.message) ? `Cause: ${cause.message}` : undefined;
 }
 
 function portFailure(thrown: unknown, { command, config }: Typed): Told | undefined {
@@ -98,13 +98,9 @@ function portFailure(thrown: unknown, { command, config }: Typed): Told | undefi
   if (typeof port !== 'number') return undefined;
   const again = config === undefined ? command : `${command} --config ${config}`;
   if (code === 'EADDRINUSE') {
-    const others = 'Stop what runs there, or choose others: PORT, ADMIN_PORT, SCHOOL_PORT, CLIENT_PORT.';
+    const others = 'Stop the program that uses it, or set PORT, ADMIN_PORT, SCHOOL_PORT or CLIENT_PORT.';
     return told([`Port ${port} is in use. ${others}`], `PORT=8090 ${again}`, EXIT.failure);
   }
   if (code !== 'EACCES') return undefined;
-  return told(
-    [`Port ${port} may not be opened by this user. Choose one above 1023.`],
-    `PORT=8080 ${again}`,
-    EXIT.failure,
-  );
+  return told([`This user may not open port ${port}. Choose one above 1023.`], `PORT=8080 ${again}`, EXIT.failure);
 }

@@ -34,9 +34,9 @@ export function grantRows(grants: readonly GrantView[]): readonly (readonly stri
 
 export const define: Define = (command, terminal) => {
   asking(command.command('list'))
-    .description('list what a member has granted, or what an app was granted')
-    .option('--member <id>', 'of this member')
-    .option('--client <id>', 'of this app')
+    .description('list the grants of a member or an app')
+    .option('--member <id>', 'grants of this member')
+    .option('--client <id>', 'grants of this app')
     .addHelpText(
       'after',
       examples(
@@ -51,15 +51,15 @@ export const define: Define = (command, terminal) => {
         grants: readonly GrantView[];
         more: boolean;
       };
-      if (more) terminal.tell(`There are more: these are the first ${grants.length}.`);
+      if (more) terminal.tell(`Only the first ${grants.length} are shown.`);
       answer(terminal, flags, grants, () => table(terminal, GRANT_HEADINGS, grantRows(grants)));
     });
 
   changing(command.command('revoke'))
-    .description('end one grant by its id, or all of a member or an app')
-    .argument('[grant]', 'its id')
-    .option('--member <id>', 'all of this member')
-    .option('--client <id>', 'all of this app')
+    .description('end one grant, or all grants of a member or an app')
+    .argument('[grant]', 'the id of the grant')
+    .option('--member <id>', 'all grants of this member')
+    .option('--client <id>', 'all grants of this app')
     .addHelpText(
       'after',
       examples(
@@ -90,5 +90,5 @@ function ownerPath({ member, client }: OwnerFlags): string {
 }
 
 function whose(): CommandFailure {
-  return new CommandFailure('Say which: the id of one grant, or --member, or --client.', { code: EXIT.usage });
+  return new CommandFailure('Specify a grant id, --member or --client.', { code: EXIT.usage });
 }

@@ -4,7 +4,7 @@ export const define: Define = (command, { say, tell, input }) => {
   command.addHelpText('after', examples('coursegate hash-password < password.txt')).action(async () => {
     const { hashPassword } = await import('../login/password-hash.ts');
     const { readPassword } = await import('../login/read-password.ts');
-    if (input.isTTY) tell('The password, and Enter. It is not shown:');
+    if (input.isTTY) tell('Type the password and press Enter (it is not shown):');
     say(await hashPassword(await readPassword(input)));
   });
 };

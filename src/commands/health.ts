@@ -10,7 +10,7 @@ interface HealthFlags extends GateFlags {
 
 export const define: Define = (command, { say, print, environment }) => {
   gateOptions(command)
-    .option('--live', 'only whether the process works, not whether it may be sent requests', false)
+    .option('--live', 'check only that the process is alive, not that it is ready for requests', false)
     .option('--json', 'print the checks as JSON', false)
     .addHelpText(
       'after',
@@ -23,7 +23,7 @@ export const define: Define = (command, { say, print, environment }) => {
       if (json) say(text.trim());
       else print(text);
       if (status !== 200) {
-        throw new CommandFailure(`The gate at ${gate.address} says that it is not ${live ? 'alive' : 'ready'}.`, {
+        throw new CommandFailure(`The gate at ${gate.address} is not ${live ? 'alive' : 'ready'}.`, {
           next: `coursegate health ${flags.config === undefined ? `--admin ${gate.address}` : `--config ${flags.config}`} --json`,
           code: EXIT.failure,
         });

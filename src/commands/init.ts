@@ -15,18 +15,18 @@ interface InitFlags {
 
 export const define: Define = (command, { say, tell, end, input, confirm, interrupted }) => {
   command
-    .requiredOption('--upstream <url>', 'where the site listens, such as http://127.0.0.1:8000')
-    .option('--origin <url>', 'where members reach it, such as https://school.example; left out, the same')
-    .option('--port <number>', 'where the gate is to listen', '8080')
-    .option('--dir <folder>', 'where the files go', '.')
+    .requiredOption('--upstream <url>', 'the address of your site behind the web server, such as http://127.0.0.1:8000')
+    .option('--origin <url>', 'the public address, such as https://school.example; by default, that of --upstream')
+    .option('--port <number>', 'the port for the gate', '8080')
+    .option('--dir <folder>', 'the folder to write to', '.')
     .option(
       '--framework <name>',
-      'wordpress, moodle, django, rails, laravel, express, spring or generic; left out, a look',
+      'wordpress, moodle, django, rails, laravel, express, spring or generic; detected by default',
     )
-    .option('--site', 'have everything go through the gate, not only its paths', false)
-    .option('--observe', 'let everything through and propose routes from what is used', false)
-    .option('--yes', 'ask nothing', false)
-    .option('--force', 'write over what is there', false)
+    .option('--site', 'send the whole site through the gate, not only its own paths', false)
+    .option('--observe', 'let every request through, and propose routes from the traffic', false)
+    .option('--yes', 'do not ask for confirmation', false)
+    .option('--force', 'overwrite existing files', false)
     .addHelpText(
       'after',
       examples(

@@ -30,7 +30,7 @@ export const define: Define = (command, terminal) => {
   };
 
   asking(command.command('list'))
-    .description('list the keys that ID tokens and assertions are signed with')
+    .description('list the keys that sign ID tokens and assertions')
     .addHelpText('after', examples('coursegate keys list --config coursegate.yaml'))
     .action(async (flags: OperatorFlags) => {
       const gate = await adminClient(flags, terminal.environment);
@@ -38,8 +38,12 @@ export const define: Define = (command, terminal) => {
     });
 
   changing(command.command('rotate'))
-    .description('sign with the next key; what the present one signed still verifies for a day')
-    .option('--now', 'also when the next key is published for less than an hour, and some may not know it', false)
+    .description('sign with the next key; signatures of the current key stay valid for a day')
+    .option(
+      '--now',
+      'even if the next key was published less than an hour ago and verifiers may not have it yet',
+      false,
+    )
     .addHelpText('after', examples('coursegate keys rotate --config coursegate.yaml --reason "yearly"'))
     .action(async ({ now, ...flags }: OperatorFlags & { readonly now: boolean }) => {
       const gate = await adminClient(flags, terminal.environment);
@@ -48,8 +52,8 @@ export const define: Define = (command, terminal) => {
     });
 
   changing(command.command('import'))
-    .description('bring a key of your own as the next one: an EC P-256 private key, as PEM, JWK or JWKS')
-    .argument('<file>', 'the file of the key; - reads it from standard input')
+    .description('use your own key as the next one: an EC P-256 private key as PEM, JWK or JWKS')
+    .argument('<file>', 'the key file, or - for standard input')
     .addHelpText(
       'after',
       examples(
@@ -60,27 +64,27 @@ export const define: Define = (command, terminal) => {
     .action(async (file: string, flags: OperatorFlags) => {
       const key = keyIn(file === '-' ? await textOf(terminal.input) : await readKeyFile(file));
       const gate = await adminClient(flags, terminal.environment);
-      await agreed(terminal, flags, 'Put this key in the place of the one that waits to sign?');
+      await agreed(terminal, flags, 'Replace the next signing key with this one?');
       show(flags, await change(gate, '/keys/import', flags, { key }));
     });
 
   changing(command.command('remove'))
-    .description('end a key at once, because somebody else may have it: what it signed verifies nowhere any more')
-    .argument('<kid>', 'its name, as keys list shows it')
+    .description('remove a compromised key at once; everything it signed becomes invalid')
+    .argument('<kid>', 'the key id, as shown by keys list')
     .addHelpText('after', examples('coursegate keys remove --config coursegate.yaml KID --reason "leaked"'))
     .action(async (kid: string, flags: OperatorFlags) => {
       const gate = await adminClient(flags, terminal.environment);
-      await agreed(terminal, flags, `Have nothing verify any more that ${kid} has signed?`);
+      await agreed(terminal, flags, `Invalidate everything that ${kid} has signed?`);
       show(flags, await change(gate, `/keys/${encodeURIComponent(kid)}/remove`, flags));
     });
 
   asking(command.command('export'))
     .description('print the public keys as a JWKS (RFC 7517)')
-    .option('--public', 'the public parts, which are all that is ever given out', false)
+    .option('--public', 'the public parts; private keys are never exported', false)
     .addHelpText('after', examples('coursegate keys export --public --config coursegate.yaml > jwks.json'))
     .action(async (flags: OperatorFlags & { readonly public: boolean }) => {
       if (!flags.public) {
-        throw new CommandFailure('Private keys are never given out.', {
+        throw new CommandFailure('Private keys are never exported.', {
           next: 'coursegate keys export --public --config FILE',
           code: EXIT.usage,
         });
@@ -93,11 +97,11 @@ export const define: Define = (command, terminal) => {
 
 async function readKeyFile(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new CommandFailure(`${file} cannot be read.`, { cause, code: EXIT.usage });
+    throw new CommandFailure(`Cannot read ${file}.`, { cause, code: EXIT.usage });
   });
 }
 
-/** A PEM text as it is, and JSON as what it says: which key that is, the gate looks at. */
+/** Returns PEM as text and JSON parsed. The gate checks whether the key is usable. */
 function keyIn(text: string): unknown {
   if (!text.trimStart().startsWith('{')) return text;
   try {

@@ -10,10 +10,10 @@ interface ImportFlags {
 export const define: Define = (command, { tell, print, environment }) => {
   command
     .command('import')
-    .description('propose tools from an OpenAPI file, or from the routes, as YAML for mcp.file; changes nothing')
-    .requiredOption('--config <file>', 'the configuration file: its routes say which scopes a tool needs')
-    .option('--openapi <file>', 'an OpenAPI 3 document, YAML or JSON; left out, the routes are what is proposed from')
-    .option('--writes', 'also what may change something', false)
+    .description('propose tools as YAML for mcp.file, from an OpenAPI file or from the routes; changes nothing')
+    .requiredOption('--config <file>', 'the configuration file; its routes determine the scopes a tool needs')
+    .option('--openapi <file>', 'an OpenAPI 3 document, YAML or JSON; by default, tools are proposed from the routes')
+    .option('--writes', 'also propose operations that may change data', false)
     .addHelpText('after', examples('coursegate mcp import --config coursegate.yaml --openapi openapi.yaml'))
     .action(async ({ config: file, openapi, writes }: ImportFlags) => {
       const { loadConfig } = await import('../config/load.ts');
@@ -25,7 +25,7 @@ export const define: Define = (command, { tell, print, environment }) => {
           ? proposeFromRoutes(config.routes)
           : proposeFromOpenApi(readPlainYaml(await readFile(openapi, 'utf8')), config.routes, { writes });
       for (const note of notes) tell(`left out: ${note}`);
-      tell(`${tools.length} tools proposed. Keep the few that help a member, and say in their words what they give.`);
+      tell(`${tools.length} tools proposed. Keep the few that help members, and describe them in members' own words.`);
       print(writePlainYaml({ tools }));
     });
 };

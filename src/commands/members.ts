@@ -24,22 +24,22 @@ interface MemberDetail {
 
 const VERBS = {
   revoke: {
-    description: 'end everything that a member has granted',
+    description: 'end every connection of a member',
     question: 'End every connection of',
-    done: 'ended all of',
+    done: 'revoked',
   },
   suspend: {
-    description: 'end everything that a member has granted, and let nothing new begin until they are resumed',
-    question: 'End every connection of, and let in nothing more for,',
+    description: 'end every connection of a member, and allow no new ones until they are resumed',
+    question: 'End every connection and allow no new ones for',
     done: 'suspended',
   },
-  resume: { description: 'let a suspended member connect apps again', question: undefined, done: 'resumed' },
+  resume: { description: 'allow a suspended member to connect apps again', question: undefined, done: 'resumed' },
 } as const;
 
 export const define: Define = (command, terminal) => {
   asking(command.command('list'))
-    .description('list the members who have let apps in')
-    .option('--q <text>', 'only those with this in their id, name or email')
+    .description('list the members who have connected apps')
+    .option('--q <text>', 'only members with this text in their id, name or email')
     .addHelpText('after', examples('coursegate members list --config coursegate.yaml --q @example.com'))
     .action(async ({ q, ...flags }: OperatorFlags & { readonly q?: string }) => {
       const members = await everyPage<MemberView>(terminal, flags, '/members', { q }, 'members');
@@ -53,14 +53,14 @@ export const define: Define = (command, terminal) => {
     });
 
   asking(command.command('show'))
-    .description('tell what a member has let in, and whether they are suspended')
-    .argument('<member>', 'their id, as the backend names them')
+    .description('show the connections of a member, and whether they are suspended')
+    .argument('<member>', 'their id in the backend')
     .addHelpText('after', examples('coursegate members show --config coursegate.yaml m-1001'))
     .action(async (id: string, flags: OperatorFlags) => {
       const gate = await adminClient(flags, terminal.environment);
       const member = (await gate.command('GET', `/members/${encodeURIComponent(id)}`)) as MemberDetail;
       if (!member.known && member.state === 'active' && member.grants.length === 0) {
-        throw new CommandFailure(`No member ${id} has ever let an app in.`, {
+        throw new CommandFailure(`No member with the id ${id} has ever connected an app.`, {
           next: 'coursegate members list --help',
           code: EXIT.unanswered,
         });
@@ -76,7 +76,7 @@ export const define: Define = (command, terminal) => {
             ],
           ),
           table(terminal, GRANT_HEADINGS, grantRows(member.grants)),
-          member.more ? 'There are more.\n' : '',
+          member.more ? 'Not all grants are shown.\n' : '',
         ].join('\n'),
       );
     });
@@ -84,7 +84,7 @@ export const define: Define = (command, terminal) => {
   for (const [verb, { description, question, done }] of Object.entries(VERBS)) {
     changing(command.command(verb))
       .description(description)
-      .argument('<members...>', 'their ids, as the backend names them')
+      .argument('<members...>', 'their ids in the backend')
       .addHelpText('after', examples(`coursegate members ${verb} --config coursegate.yaml m-1001 --reason "as agreed"`))
       .action(async (ids: readonly string[], flags: OperatorFlags) => {
         const { progressOf } = await import('./progress.ts');

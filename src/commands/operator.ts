@@ -11,19 +11,19 @@ export interface OperatorFlags extends GateFlags {
   readonly yes: boolean;
 }
 
-/** The options of a command that asks the gate something. */
+/** Adds the options of a command that reads from the gate. */
 export function asking(command: Command): Command {
-  return gateOptions(command).option('--json', 'print the answer as JSON', false);
+  return gateOptions(command).option('--json', 'print JSON', false);
 }
 
-/** The options of a command that changes something. */
+/** Adds the options of a command that changes something. */
 export function changing(command: Command): Command {
   return asking(command)
-    .option('--reason <text>', 'why, for the audit log')
-    .option('--yes', 'do it without asking; without a terminal nothing is asked anyway', false);
+    .option('--reason <text>', 'the reason to record in the audit log')
+    .option('--yes', 'do not ask for confirmation (without a terminal, it never asks)', false);
 }
 
-/** Prints an answer: JSON as the gate gave it, or what a person reads. */
+/** Prints the gate's answer, as JSON or as text for people. */
 export function answer(
   terminal: Terminal,
   { json }: Pick<OperatorFlags, 'json'>,
@@ -41,13 +41,13 @@ export function table(
   return tableOf(headings, rows, { colour: terminal.colour() });
 }
 
-/** Asks before what cannot be taken back. Throws CommandFailure when the answer is no. */
+/** Asks for confirmation. Throws CommandFailure when the operator declines. */
 export async function agreed(terminal: Terminal, { yes }: Pick<OperatorFlags, 'yes'>, question: string): Promise<void> {
   if (yes || !terminal.interactive || (await terminal.confirm(question, false))) return;
-  throw new CommandFailure('Nothing was done.', { code: EXIT.unanswered });
+  throw new CommandFailure('Cancelled: nothing was changed.', { code: EXIT.unanswered });
 }
 
-/** Gives a command that changes something, with who decided and why. */
+/** Sends a command that changes something, with the actor and the reason for the audit log. */
 export async function change(
   gate: AdminClient,
   path: string,
@@ -57,7 +57,7 @@ export async function change(
   return gate.command('POST', path, { by: 'operator', ...(reason === undefined ? {} : { reason }), ...more });
 }
 
-/** Out: every page of a list, one after the other, with a word of how far it is. */
+/** Reads all pages of a list and shows the progress. */
 export async function everyPage<T>(
   terminal: Terminal,
   flags: GateFlags,
@@ -84,7 +84,7 @@ export async function everyPage<T>(
   return found;
 }
 
-/** A day and a time as a person reads it. */
+/** `2026-11-22T10:49:31.000Z` becomes `2026-11-22 10:49 UTC`. */
 export function when(iso: string | undefined): string {
   return iso === undefined ? '' : iso.replace('T', ' ').replace(/:\d\d(\.\d+)?Z$/, ' UTC');
 }

@@ -1,19 +1,19 @@
 import type { Terminal } from './terminal.ts';
 
 export interface Progress {
-  /** So many are done, of so many where that is known. */
+  /** Updates the display. Without `total`, only the count is shown. */
   at(done: number, total?: number): void;
-  /** It is over: the bar goes, and the line says how it ended. */
+  /** Removes the bar, and prints the line if there is one. */
   done(line?: string): void;
 }
 
-/** Milliseconds between two drawings, and between two lines where nothing can be drawn over. */
+/** Milliseconds between updates: of the bar on a terminal, and of the lines elsewhere. */
 const DRAWN = 100;
 const TOLD = 5000;
 
 /**
- * Shows on standard error how far a long work is: a bar on a terminal, a line now and then elsewhere, and nothing for
- * what is over at once.
+ * Shows the progress of long work on standard error: a bar on a terminal, a line every few seconds elsewhere, and
+ * nothing for work that finishes at once.
  */
 export function progressOf(
   { progress }: Pick<Terminal, 'progress'>,

@@ -4,7 +4,7 @@ export const define: Define = (command, { tell, print, environment }) => {
   command
     .requiredOption('--config <file>', 'the configuration file')
     .requiredOption('--for <server>', 'nginx, apache, caddy or traefik')
-    .option('--gate <host:port>', 'where the web server reaches the gate; left out, where it listens')
+    .option('--gate <host:port>', 'where the web server reaches the gate; by default, the address it listens on')
     .addHelpText('after', examples('coursegate snippets --config coursegate.yaml --for nginx'))
     .action(async ({ config: file, for: server, gate }: { config: string; for: string; gate?: string }) => {
       const { loadConfig } = await import('../config/load.ts');

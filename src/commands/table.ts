@@ -1,4 +1,4 @@
-/** In: a heading for each column, and the rows. Out: lines with the columns under each other, and none of them cut. */
+/** Renders aligned columns. No cell is truncated. */
 export function tableOf(
   headings: readonly string[],
   rows: readonly (readonly (string | undefined)[])[],
@@ -15,7 +15,7 @@ export function tableOf(
   return [colour ? `\u001b[1m${head}\u001b[22m` : head, ...cells.map(line)].map((text) => `${text}\n`).join('');
 }
 
-/** Names are chosen by strangers: nothing in them may reach the terminal as a command to it. */
+/** Apps choose their own names: control characters in them must not reach the terminal as escape sequences. */
 function shown(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD');
 }

@@ -1,32 +1,35 @@
 import { createInterface } from 'node:readline/promises';
 import type { Environment } from '../config/setting.ts';
 
-/** What a command has of the process it runs in: where it reads and prints, and how it ends. */
+/** A command's access to the process: input, output and exit code. */
 export interface Terminal {
   readonly environment: Environment;
   /** Prints a line of the result, on standard output. */
   readonly say: (line: string) => void;
-  /** Prints a text of the result as it is. */
+  /** Prints text of the result without adding a newline. */
   readonly print: (text: string) => void;
-  /** Tells a person something that is not the result, on standard error. */
+  /** Prints a message that is not part of the result, on standard error. */
   readonly tell: (line: string) => void;
-  /** The exit code, once there is nothing left to do; 0 without it. */
+  /** Sets the exit code, which is 0 by default. */
   readonly end: (code: number) => void;
   readonly input: NodeJS.ReadStream;
-  /** Standard output: how many columns it has, and whether it shows colours and somebody wants them. */
+  /** Standard output: its columns, and whether it supports colours and they are not turned off. */
   readonly width: number;
   readonly colour: () => boolean;
-  /** Standard error, for what shows how far a long work is. */
+  /** Standard error, for progress bars. */
   readonly progress: { readonly live: boolean; readonly width: number; readonly write: (text: string) => void };
-  /** Whether somebody can be asked: both ends are a terminal. */
+  /** Whether the operator can be asked: standard input and standard error are terminals. */
   readonly interactive: boolean;
-  /** Asks on standard error; Enter alone is `otherwise`. */
+  /** Asks on standard error. Enter alone means `otherwise`. */
   readonly confirm: (question: string, otherwise: boolean) => Promise<boolean>;
-  /** Aborts at the first SIGINT; a second one ends the process as always. */
+  /** Aborts on the first SIGINT. A second one ends the process. */
   readonly interrupted: () => AbortSignal;
 }
 
-/** In: whether `--no-color` was given, asked when it is known. The variable NO_COLOR says the same (no-color.org). */
+/**
+ * `plain` says whether `--no-color` was given; it is called once the command line is parsed. The variable NO_COLOR has
+ * the same effect (no-color.org).
+ */
 export function processTerminal(plain: () => boolean): Terminal {
   const { stdin, stdout, stderr, env } = process;
   const print = (text: string) => void stdout.write(text);

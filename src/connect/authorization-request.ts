@@ -2,17 +2,17 @@ import * as oauth from 'oauth4webapi';
 import { ConnectError } from './connect-error.ts';
 import { requireSafe } from './transport.ts';
 
-/** One authorization request, and what must be kept to accept its answer. */
+/** An authorization request, and what is needed to check the response. */
 export interface AuthorizationRequest {
   readonly url: string;
   readonly redirectUri: string;
-  /** Comes back unchanged: the answer belongs to this request (RFC 6749 §10.12). */
+  /** Returned unchanged in the response, which binds it to this request (RFC 6749 section 10.12). */
   readonly state: string;
-  /** Proves at the token endpoint that the code was asked for by us (RFC 7636). */
+  /** Proves to the token endpoint that this client requested the code (RFC 7636). */
   readonly verifier: string;
 }
 
-/** Makes an authorization request with PKCE, state and resource (RFC 6749 §4.1.1, RFC 7636, RFC 8707). */
+/** Creates an authorization request with PKCE, state and resource (RFC 6749 section 4.1.1, RFC 7636, RFC 8707). */
 export async function authorizationRequest(
   server: oauth.AuthorizationServer,
   client: oauth.Client,
@@ -22,7 +22,7 @@ export async function authorizationRequest(
   if (url === null) {
     throw new ConnectError(
       'The metadata has no usable "authorization_endpoint".',
-      'The site does not offer sign-in: see its configuration.',
+      'The site does not offer sign-in: check its configuration.',
     );
   }
   requireSafe(url);

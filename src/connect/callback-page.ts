@@ -1,14 +1,14 @@
-/** What the browser shows when it comes back from the site. The text is ours alone: nothing of the request is shown. */
+/** What the browser shows after the redirect back. The text is fixed: nothing from the request is displayed. */
 const PAGES = {
-  received: ['You can close this window', 'The site sent you back. The rest happens in your terminal.'],
+  received: ['You can close this window', 'Return to your terminal to continue.'],
   denied: [
     'Nothing was connected',
-    'The site did not give access. You can close this window; your terminal says more.',
+    'The site did not grant access. You can close this window; your terminal has the details.',
   ],
-  stranger: ['This is not the answer we wait for', 'Go back to the page that your terminal opened, or start again.'],
+  stranger: ['Unexpected response', 'Go back to the page that your terminal opened, or start again.'],
 } as const;
 
-/** A whole page for the browser, without scripts. */
+/** A complete page without scripts. */
 export function callbackPage(kind: keyof typeof PAGES): string {
   const [title, text] = PAGES[kind];
   return `<!doctype html>

@@ -3,18 +3,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { callbackPage } from './callback-page.ts';
 
-/** The loopback listener a native app receives its authorization response on (RFC 8252 §7.3). */
+/** The loopback listener that receives the authorization response of a native app (RFC 8252 section 7.3). */
 export interface CallbackServer {
   readonly redirectUri: string;
   /**
-   * Waits for the response that carries `state`; whatever else arrives is refused and the wait goes on.
-   * Rejects with the signal's reason when it fires.
+   * Waits for the response with this `state`, and refuses all other requests. Rejects with the signal's reason when
+   * aborted.
    */
   receive(state: string, signal: AbortSignal): Promise<URLSearchParams>;
   close(): Promise<void>;
 }
 
-/** Listens on a port of 127.0.0.1 that the system chooses. Rejects with Node's error when it cannot. */
+/** Listens on a free port of 127.0.0.1. Rejects with Node's error on failure. */
 export async function listenForCallback(): Promise<CallbackServer> {
   let waiting: { state: string; accept: (response: URLSearchParams) => void } | undefined;
   let host = '';
@@ -62,21 +62,23 @@ export async function listenForCallback(): Promise<CallbackServer> {
   };
 }
 
-/** The query of a request for our callback; undefined for favicons, strangers, and names rebound to this machine. */
+/**
+ * The query of a callback request; undefined for other paths and methods, and for foreign Host names (DNS rebinding).
+ */
 function callbackQuery(request: IncomingMessage, host: string): URLSearchParams | undefined {
   if (request.method !== 'GET' || request.headers.host !== host) return undefined;
   const url = URL.parse(request.url ?? '', `http://${host}`);
   return url?.pathname === '/callback' ? url.searchParams : undefined;
 }
 
-/** Compares without telling, by the time it takes, how much of a guess was right. */
+/** Compares in constant time. */
 function equal(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
   return a !== undefined && b !== undefined && timingSafeEqual(a, b);
 }
 
 function answer(response: ServerResponse, status: number, page: string, written?: () => void): void {
-  // 'close' comes also when the browser hung up before the end: the code has arrived all the same.
+  // Not 'finish': 'close' is also emitted when the browser disconnects early, and the code has arrived even then.
   if (written !== undefined) response.once('close', written);
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',

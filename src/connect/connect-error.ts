@@ -1,4 +1,4 @@
-/** A failure told to a person: what happened in one sentence, and what to try next. The cause is for debugging only. */
+/** A failure worded for the operator, in one sentence. The cause is for debugging only. */
 export class ConnectError extends Error {
   /** What to try next, in one sentence. */
   readonly advice: string;

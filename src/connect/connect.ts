@@ -14,27 +14,27 @@ import { gateOrigin, type Transport, transport } from './transport.ts';
 export interface ConnectOptions {
   /** The site: its origin, or any address under it. */
   readonly url: string;
-  /** Space-separated; without it, what reading the courses needs, as far as the site offers it. */
+  /** Space-separated; by default, the scopes for reading courses that the site offers. */
   readonly scope?: string;
-  /** Opens a browser; injected. Its failure is no failure: the URL is printed as well. */
+  /** Opens a browser. It may fail, since the URL is also printed. */
   readonly open?: (url: string) => void | Promise<void>;
-  /** Progress, one line at a time. */
+  /** Prints progress, one line at a time. */
   readonly print: (line: string) => void;
-  /** Data, one line at a time. */
+  /** Prints the result, one line at a time. */
   readonly result: (line: string) => void;
-  /** Seconds to wait for the member; 300 without it. */
+  /** Seconds to wait for the member, 300 by default. */
   readonly timeout?: number;
-  /** Ends it early: what was registered and issued is still taken back. */
+  /** Aborts the run. Registration and tokens are still cleaned up. */
   readonly signal?: AbortSignal;
 }
 
 const DEFAULT_SCOPE = ['openid', 'account:read', 'courses:read'];
-/** Seconds within which every replica must have heard of a revocation. */
+/** Seconds within which a revocation must reach every replica. */
 const REVOCATION_REACH = 5;
 
 /**
- * Walks the whole flow against a site as any client would, reads the member's courses, and takes everything back.
- * Throws ConnectError when a step fails, the member says no, the time is over, or the signal fires.
+ * Runs the whole flow against a site as any client would: discover, register, sign in, read the member's courses,
+ * refresh, revoke. Throws ConnectError when a step fails, the member denies access, time runs out or `signal` aborts.
  */
 export async function connect(options: ConnectOptions): Promise<void> {
   const origin = gateOrigin(options.url);
@@ -58,9 +58,9 @@ export async function connect(options: ConnectOptions): Promise<void> {
     const last = issued.at(-1) ?? first;
     await step('Revoking the tokens', () => revokeAll(context, issued, http));
     issued.length = 0;
-    await step('Making sure that the token is dead', () => requireDead(origin, last, http, options.signal));
+    await step('Checking that the token was revoked', () => requireDead(origin, last, http, options.signal));
   } finally {
-    // On its own transport: a signal that has fired would stop the tidying up as well.
+    // With a transport of its own: an aborted signal would abort the cleanup as well.
     const last = transport(origin);
     await revokeAll(context, issued, last).catch(() => undefined);
     const gone = await unregister(server, registration, last).catch(() => false);
@@ -71,7 +71,7 @@ export async function connect(options: ConnectOptions): Promise<void> {
 
 type Step = <T>(doing: string, work: () => Promise<T>) => Promise<T>;
 
-/** A runner of steps that says each one with its time. What a step throws becomes a ConnectError. */
+/** Runs steps and prints each with its duration. Errors become ConnectErrors. */
 function steps(print: (line: string) => void): Step {
   return async (doing, work) => {
     const begin = performance.now();
@@ -86,7 +86,7 @@ function steps(print: (line: string) => void): Step {
   };
 }
 
-/** The member's part: a browser goes to the site and comes back with a code, which becomes the first tokens. */
+/** Sends the member to the site in a browser, and exchanges the code that comes back for the first tokens. */
 async function signIn(
   context: TokenContext,
   scope: string,
@@ -118,7 +118,7 @@ async function waitForMember(
 ): Promise<URLSearchParams> {
   const late = AbortSignal.timeout(timeout * 1000);
   const received = callback.receive(state, signal === undefined ? late : AbortSignal.any([signal, late]));
-  // The browser may be long in opening, or fail: neither matters, since the URL stands on the screen.
+  // Opening the browser may be slow or fail. Neither matters: the URL has been printed.
   Promise.resolve(url)
     .then(open)
     .catch(() => undefined);
@@ -127,13 +127,13 @@ async function waitForMember(
   } catch (thrown) {
     if (!late.aborted || signal?.aborted === true) throw thrown;
     throw new ConnectError(
-      `Nobody came back from the site within ${timeout} seconds.`,
+      `The browser did not come back from the site within ${timeout} seconds.`,
       'Open the printed URL in a browser on this machine, sign in, and approve.',
     );
   }
 }
 
-/** Proves that a refresh works; a site that issues no refresh token is told so, not failed. */
+/** Tests a refresh. A site that issues no refresh token does not fail the run. */
 async function refreshOnce(
   context: TokenContext,
   issued: oauth.TokenEndpointResponse[],
@@ -146,7 +146,7 @@ async function refreshOnce(
   issued.push(await step('Refreshing the token', () => refreshTokens(context, token, http)));
 }
 
-/** Revokes what is still alive of everything issued. The newest goes first: refresh tokens take their family along. */
+/** Revokes all tokens, newest first: revoking a refresh token revokes its whole family. */
 async function revokeAll(
   context: TokenContext,
   issued: readonly oauth.TokenEndpointResponse[],
@@ -158,7 +158,7 @@ async function revokeAll(
   for (const token of tokens) if (token !== undefined) await revokeToken(context, token, http);
 }
 
-/** Throws ConnectError when a revoked token is still served once every replica must know of the revocation. */
+/** Throws ConnectError when a revoked token is still accepted after REVOCATION_REACH. */
 async function requireDead(
   origin: string,
   token: oauth.TokenEndpointResponse,
@@ -175,7 +175,7 @@ async function requireDead(
     }
   }
   throw new ConnectError(
-    `The site still served the token ${REVOCATION_REACH} seconds after it was revoked.`,
-    'Members cannot cut an app off: check that all replicas share one store, and how long they cache.',
+    `The site still accepted the token ${REVOCATION_REACH} seconds after it was revoked.`,
+    'Members cannot disconnect an app: check that all replicas share one store, and how long they cache.',
   );
 }

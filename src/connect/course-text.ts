@@ -1,19 +1,19 @@
 import type { Course, Courses } from './courses.ts';
 import { printable } from './printable.ts';
 
-/** Until when the member may watch: a day, "for life", or a dash when the site does not say. */
+/** When the member's access ends: a day, "for life", or a dash when unknown. */
 export function accessText({ access }: Course): string {
   if (access.kind === 'until') return access.date.toISOString().slice(0, 10);
   return access.kind === 'lifetime' ? 'for life' : '–';
 }
 
-/** Where the member stopped watching, as a person would say it; a dash when the site does not say. */
+/** Where the member stopped watching; a dash when unknown. */
 export function watchedText({ watched }: Course): string {
   if (watched.kind === 'at') return `lecture ${watched.lecture} at ${clock(watched.seconds)}`;
   return watched.kind === 'none' ? 'not started' : '–';
 }
 
-/** Seconds as m:ss, or h:mm:ss from an hour on. */
+/** Formats seconds as m:ss, or as h:mm:ss from one hour. */
 function clock(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
@@ -21,7 +21,7 @@ function clock(seconds: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${tail}` : `${minutes}:${tail}`;
 }
 
-/** The courses as lines of a terminal table, the member first. */
+/** The courses as lines for the terminal: a summary, then a table. */
 export function courseTable({ member, courses, total }: Courses): string[] {
   const who = member === undefined ? 'Courses of the site' : `${member.email ?? 'Member'} (id ${member.id})`;
   const count = courses.length < total ? `${courses.length} of ${total} courses` : `${total} courses`;

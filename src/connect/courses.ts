@@ -2,7 +2,7 @@ import * as oauth from 'oauth4webapi';
 import { ConnectError } from './connect-error.ts';
 import type { Transport } from './transport.ts';
 
-/** One course, whichever API told it. What the API does not say is unknown, not absent. */
+/** One course, from either API. Missing information is `unknown`, which differs from `none`. */
 export interface Course {
   readonly slug: string;
   readonly access: { readonly kind: 'lifetime' | 'unknown' } | { readonly kind: 'until'; readonly date: Date };
@@ -12,10 +12,10 @@ export interface Course {
 }
 
 export interface Courses {
-  /** The Account API tells the member's own courses; the REST API those the member may read. */
+  /** The Account API lists the courses a member is enrolled in; the REST API those the member may read. */
   readonly source: 'Account API' | 'REST API';
   readonly member: { readonly id: string; readonly email: string | undefined } | undefined;
-  /** How many there are in all; `courses` may be the first of them only. */
+  /** The total number; `courses` may hold only the first page. */
   readonly total: number;
   readonly courses: readonly Course[];
 }
@@ -26,9 +26,9 @@ const QUERY =
   'lastWatchedLecture{lectureId positionSeconds}}}}}';
 
 /**
- * Reads the member's courses: from the Account API, or from REST where that is absent (404) or where the token only
- * holds courses:read. In: the gate's origin, the token and the scope it was given, when known. Throws oauth4webapi's
- * WWWAuthenticateChallengeError on a 401 or 403, and ConnectError on an answer that cannot be read.
+ * Reads the member's courses: from the Account API, or from REST if there is no Account API (404) or the token has
+ * courses:read but not account:read. `scope` is the granted scope, if known. Throws oauth4webapi's
+ * WWWAuthenticateChallengeError on 401 and 403, and ConnectError on an unusable response.
  */
 export async function readCourses(
   origin: string,
@@ -53,8 +53,8 @@ export async function readCourses(
   if (viewer.id === undefined) {
     const said = record(list(answer.errors)[0]).message;
     throw new ConnectError(
-      `The Account API gave no data${typeof said === 'string' ? `: ${said}` : ''}.`,
-      'Check that the token has account:read, and look at the log of the gate.',
+      `The Account API returned no data${typeof said === 'string' ? `: ${said}` : ''}.`,
+      "Check that the token has account:read, and check the gate's log.",
     );
   }
   const courses = list(record(viewer.enrolledCourses).nodes).map(toCourse);
@@ -71,7 +71,7 @@ async function readRest(origin: string, token: string, http: Transport): Promise
   const url = new URL('/api/v1/courses', origin);
   const headers = new Headers({ accept: 'application/json' });
   const answer = await readJson(await oauth.protectedResourceRequest(token, 'GET', url, headers, undefined, http));
-  // The REST API is the site's own: a bare list, or an envelope of whatever name around it.
+  // The REST API is the site's own: the list may be bare or inside an envelope with any member name.
   const envelope = record(answer);
   const nodes = Array.isArray(answer) ? answer : (Object.values(envelope).find(Array.isArray) ?? []);
   const courses = nodes.map(toCourse);
@@ -84,11 +84,11 @@ async function readJson(response: Response): Promise<unknown> {
   try {
     if (response.ok || response.status === 400) return JSON.parse(text);
   } catch {
-    // Said below, together with every other answer that is no data.
+    // Reported below, like every other unusable response.
   }
   throw new ConnectError(
-    `${response.url} answered ${response.status}, but not with data.`,
-    'Look at the log of the gate, and check that the backend behind it is up.',
+    `${response.url} answered ${response.status} without usable data.`,
+    "Check the gate's log, and that the backend behind it is running.",
   );
 }
 
@@ -99,7 +99,7 @@ function toCourse(node: unknown): Course {
   return {
     slug: String(course.slug ?? course.title ?? course.id ?? '?'),
     access: lifetime === true ? { kind: 'lifetime' } : until ? { kind: 'until', date: until } : { kind: 'unknown' },
-    // Not `??`: null says that the member has not started, undefined that the API does not tell.
+    // Not `??`: null means that the member has not started, undefined that the API has no such field.
     watched: position('lastWatchedLecture' in course ? course.lastWatchedLecture : course.last_watched_lecture),
   };
 }
@@ -112,7 +112,7 @@ function position(value: unknown): Course['watched'] {
   return { kind: 'at', lecture: String(lecture), seconds };
 }
 
-/** A date as ISO text or as Unix seconds; undefined when it is neither, as 0 is not. */
+/** Parses ISO text or Unix seconds. Undefined for anything else, and for 0. */
 function date(value: unknown): Date | undefined {
   if ((typeof value !== 'string' && typeof value !== 'number') || value === 0) return undefined;
   const parsed = new Date(typeof value === 'number' ? value * 1000 : value);

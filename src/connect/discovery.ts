@@ -3,8 +3,8 @@ import { ConnectError } from './connect-error.ts';
 import { requireSafe, type Transport } from './transport.ts';
 
 /**
- * The protected resource's own word (RFC 9728). In: the origin that was asked for. Out: its metadata, whose `resource`
- * is that origin. Throws what oauth4webapi throws, and ConnectError when it names no authorization server.
+ * Fetches the protected resource metadata (RFC 9728) of `origin`. Throws oauth4webapi's errors, for example when the
+ * `resource` member differs from `origin`.
  */
 export async function discoverResource(origin: string, http: Transport): Promise<oauth.ResourceServer> {
   const url = new URL(origin);
@@ -12,8 +12,8 @@ export async function discoverResource(origin: string, http: Transport): Promise
 }
 
 /**
- * The authorization server that the resource names (RFC 8414). Throws what oauth4webapi throws when the document is
- * not that issuer's, and ConnectError when no server is named or PKCE with S256 is not advertised (RFC 7636 §4.2).
+ * Fetches the metadata of the resource's first authorization server (RFC 8414). Throws oauth4webapi's errors when the
+ * issuer differs, and ConnectError when no server is listed or PKCE with S256 is not advertised (RFC 7636 section 4.2).
  */
 export async function discoverServer(
   resource: oauth.ResourceServer,
@@ -24,7 +24,7 @@ export async function discoverServer(
   if (issuer === null) {
     throw new ConnectError(
       'The protected-resource metadata names no authorization server.',
-      'Its "authorization_servers" member must hold the issuer: see RFC 9728 §2.',
+      'Its "authorization_servers" member must hold the issuer: see RFC 9728 section 2.',
     );
   }
   requireSafe(issuer);
@@ -39,7 +39,7 @@ export async function discoverServer(
   return server;
 }
 
-/** Which of the wanted scopes the site offers. A site that lists none is taken at its silence: all are asked for. */
+/** The wanted scopes that the site offers; all of them if the site lists none. */
 export function offeredScopes(
   wanted: readonly string[],
   resource: oauth.ResourceServer,

@@ -2,31 +2,31 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** What the choice of a browser command depends on; injected in tests. */
+/** What the browser command depends on; injected in tests. */
 export interface Desktop {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether this file exists and may be run. */
+  /** Whether the file exists and is executable. */
   readonly runnable: (file: string) => boolean;
 }
 
 const HERE: Desktop = { platform: process.platform, env: process.env, runnable };
 
 /**
- * The program and arguments that open `url` in the person's browser; undefined when there is none, or no display to
- * show it on. The URL is one argument of a program, never part of a shell line.
+ * The program and arguments that open `url` in the default browser; undefined without a browser or a display. The URL
+ * is passed as one argument, never through a shell.
  */
 export function browserCommand(url: string, desktop: Desktop = HERE): [program: string, ...args: string[]] | undefined {
-  // A URL of a server goes to a program of this machine: nothing but a web address may.
+  // The URL comes from a server and goes to a local program, so only web addresses are allowed.
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return undefined;
   const { platform, env } = desktop;
   if (platform === 'darwin') return found('open', desktop, [url]);
-  // `start` is a word of the shell, which would read the & of the query as its own; this is what it ends up calling.
+  // `start` is a shell builtin, and the shell would interpret the & of the query. This is what `start` calls.
   if (platform === 'win32') return ['rundll32.exe', 'url.dll,FileProtocolHandler', url];
   return env.DISPLAY || env.WAYLAND_DISPLAY ? found('xdg-open', desktop, [url]) : undefined;
 }
 
-/** Opens `url` in the browser where that is possible, and does nothing where it is not. Never throws, never waits. */
+/** Opens `url` in the browser if there is one. Never throws or waits. */
 export function openBrowser(url: string): void {
   const [program, ...args] = browserCommand(new URL(url).href) ?? [];
   if (program === undefined) return;

@@ -1,21 +1,21 @@
 import * as oauth from 'oauth4webapi';
 import type { Transport } from './transport.ts';
 
-/** A registered client with the way it proves itself at the token endpoint. */
+/** A registered client and how it authenticates at the token endpoint. */
 export interface Registration {
   readonly client: oauth.Client;
   readonly authentication: oauth.ClientAuth;
 }
 
-/** What a client of ours tells the server about itself (RFC 7591 §2). */
+/** Client metadata (RFC 7591 section 2). */
 export interface ClientDescription {
   readonly name: string;
   readonly redirectUri: string;
-  /** Public clients keep no secret; confidential ones send theirs in the body (`client_secret_post`). */
+  /** Public clients have no secret; confidential ones send theirs in the body (`client_secret_post`). */
   readonly type: 'public' | 'confidential';
 }
 
-/** Registers a client (RFC 7591). Throws what oauth4webapi throws. */
+/** Registers a client (RFC 7591). Throws oauth4webapi's errors. */
 export async function register(
   server: oauth.AuthorizationServer,
   description: ClientDescription,
@@ -23,7 +23,7 @@ export async function register(
 ): Promise<Registration> {
   const metadata = {
     client_name: description.name,
-    // Native is what a loopback redirect is (RFC 8252 §7.3): the server then allows any port.
+    // A native app may use a loopback redirect with any port (RFC 8252 section 7.3).
     application_type: 'native',
     redirect_uris: [description.redirectUri],
     grant_types: ['authorization_code', 'refresh_token'],
@@ -41,8 +41,8 @@ export async function register(
 }
 
 /**
- * Deletes a registration where the server said how (RFC 7592 §2.3). Out: whether it is gone; false when the server gave
- * no way, or one that leads to another origin, which must not see the registration token.
+ * Deletes a registration if the server supports it (RFC 7592 section 2.3). Returns false if it was not deleted: the
+ * server gave no registration_client_uri, or one at another origin, which must not see the registration token.
  */
 export async function unregister(
   server: oauth.AuthorizationServer,

@@ -3,7 +3,7 @@ import type { AuthorizationRequest } from './authorization-request.ts';
 import type { Registration } from './registration.ts';
 import type { Transport } from './transport.ts';
 
-/** What the token endpoint is asked about: one server, one client, one resource. */
+/** The server, client and resource of a token request. */
 export interface TokenContext {
   readonly server: oauth.AuthorizationServer;
   readonly registration: Registration;
@@ -11,7 +11,7 @@ export interface TokenContext {
 }
 
 /**
- * Checks an authorization response: state is ours, iss is the server's (RFC 9207). Throws oauth4webapi's
+ * Checks state and iss (RFC 9207) of an authorization response. Throws oauth4webapi's
  * AuthorizationResponseError when the response is an error, and its OperationProcessingError when a check fails.
  */
 export function checkResponse(
@@ -22,7 +22,7 @@ export function checkResponse(
   return oauth.validateAuthResponse(server, registration.client, response, request.state);
 }
 
-/** Exchanges the code of a checked response for tokens (RFC 6749 §4.1.3). Throws what oauth4webapi throws. */
+/** Exchanges the code of a checked response for tokens (RFC 6749 section 4.1.3). Throws oauth4webapi's errors. */
 export async function exchangeCode(
   { server, registration, resource }: TokenContext,
   request: AuthorizationRequest,
@@ -44,7 +44,7 @@ export async function exchangeCode(
   return oauth.processAuthorizationCodeResponse(server, client, answer);
 }
 
-/** Exchanges a refresh token for new tokens (RFC 6749 §6). Throws what oauth4webapi throws. */
+/** Exchanges a refresh token for new tokens (RFC 6749 section 6). Throws oauth4webapi's errors. */
 export async function refreshTokens(
   { server, registration, resource }: TokenContext,
   refreshToken: string,
@@ -56,7 +56,7 @@ export async function refreshTokens(
   return oauth.processRefreshTokenResponse(server, client, answer);
 }
 
-/** Revokes a token (RFC 7009). A token that is already dead is a success by the standard. */
+/** Revokes a token. An invalid token counts as success (RFC 7009 section 2.2). */
 export async function revokeToken(
   { server, registration }: TokenContext,
   token: string,

@@ -1,27 +1,26 @@
 import * as oauth from 'oauth4webapi';
 import { ConnectError } from './connect-error.ts';
 
-/** The options every oauth4webapi request of ours is made with. */
+/** Options for every oauth4webapi request. */
 export interface Transport {
   readonly [oauth.customFetch]: Send;
   readonly [oauth.allowInsecureRequests]: boolean;
 }
 
-/** A fetch as oauth4webapi calls it: redirects are answers, never followed. */
+/** fetch as oauth4webapi calls it. Redirects are returned, never followed. */
 export type Send = (url: string, request: oauth.CustomFetchOptions<string, unknown>) => Promise<Response>;
 
-/** Seconds one request may take. A discovery that needs longer is as good as down. */
+/** Seconds for one request. */
 const PATIENCE = 10;
 
-/** Whether a URL's host name stands for this very machine (RFC 8252 §8.3, RFC 6761 §6.3). */
+/** Whether a host name refers to this machine (RFC 8252 section 8.3, RFC 6761 section 6.3). */
 function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
 }
 
 /**
- * The origin of a gate's address. In: what a person typed; `school.example` means https, a loopback name means http.
- * Throws ConnectError when it is no web address, or when it is plain http to another machine, where anyone on the way
- * could read the tokens.
+ * The origin of an address as typed: without a scheme, `school.example` means https, and a loopback name means http.
+ * Throws ConnectError for anything but a web address, and for plain http to another machine, which would expose tokens.
  */
 export function gateOrigin(typed: string): string {
   const text = typed.trim();
@@ -31,25 +30,25 @@ export function gateOrigin(typed: string): string {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new ConnectError(
       `"${typed}" is not a web address.`,
-      'Give the origin of the site, such as https://school.example.',
+      'Enter the origin of the site, such as https://school.example.',
     );
   }
   requireSafe(url);
   return url.origin;
 }
 
-/** Throws ConnectError unless requests to `url` stay secret: https, or http that never leaves this machine. */
+/** Throws ConnectError unless `url` is https, or http to this machine. */
 export function requireSafe(url: URL): void {
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return;
   throw new ConnectError(
-    `${url.origin} is not https, so tokens sent to it could be read on the way.`,
-    'Use the https address; plain http is only for localhost.',
+    `${url.origin} is not https, so tokens sent to it could be intercepted.`,
+    'Use the https address; plain http is only allowed for localhost.',
   );
 }
 
 /**
- * How requests to the gate at `origin` are sent. In: a signal that ends them early, and a wrapper that may watch them.
- * Metadata may name any URL, so every request is checked again, not only the first.
+ * The transport for requests to the gate at `origin`. `signal` aborts them, and `watch` can wrap each one. Every
+ * request goes through `requireSafe`, since metadata may name any URL.
  */
 export function transport(
   origin: string,

@@ -5,21 +5,21 @@ import { studyBuddy } from './client/app.ts';
 import { memorySessions } from './client/sessions.ts';
 
 export interface ClientOptions {
-  /** The address to listen on; the app's own URL is on localhost all the same. */
+  /** The address to listen on. The app's own URL is on localhost regardless. */
   readonly host?: string;
-  /** 0 lets the system choose. */
+  /** 0 for any free port. */
   readonly port: number;
   /** The gate's origin, such as http://localhost:8080. */
   readonly gate: string;
-  /** The address of GraphiQL on the gate's admin listener; undefined where there is none. */
+  /** The URL of GraphiQL on the gate's admin listener, if available. */
   readonly graphiql?: string | undefined;
   /** The time in milliseconds. */
   readonly clock?: () => number;
 }
 
 /**
- * Starts Study Buddy, the demo's sample third-party app. Out: its URL, and how to stop it. Rejects with Node's error
- * when the port cannot be had, and with ConnectError when the gate is plain http on another machine.
+ * Starts Study Buddy, the demo's sample third-party app. Rejects with Node's error when the port is unavailable, and
+ * with ConnectError when the gate is plain http on another machine.
  */
 export async function startClient(options: ClientOptions): Promise<{ url: string; close(): Promise<void> }> {
   const gate = gateOrigin(options.gate);

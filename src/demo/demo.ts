@@ -21,9 +21,9 @@ export interface Demo {
 }
 
 /**
- * The demo is the product: the real gate with the real store, in front of a small legacy school, beside a third-party
- * app. In: the environment (PORT, ADMIN_PORT, SCHOOL_PORT, CLIENT_PORT, COURSEGATE_*). Throws what keeps any part from
- * starting; then nothing is left open.
+ * Starts the demo: the real gate with the real store, in front of a small legacy school, together with a third-party
+ * app. Reads PORT, ADMIN_PORT, SCHOOL_PORT, CLIENT_PORT and COURSEGATE_* from the environment. If a part cannot start,
+ * the others are closed and its error is thrown.
  */
 export async function startDemo({ environment, clock }: DemoOptions): Promise<Demo> {
   const closers: (() => Promise<void>)[] = [];
@@ -61,7 +61,7 @@ export async function startDemo({ environment, clock }: DemoOptions): Promise<De
   }
 }
 
-/** The admin listener as a browser on this computer reaches it. */
+/** The admin listener's origin for a browser on this machine. */
 function adminOrigin(host: string, port: number): string {
   if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

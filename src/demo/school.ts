@@ -10,19 +10,19 @@ import { schoolService } from './school/school-service.ts';
 import { Sessions } from './school/sessions.ts';
 import { Visitors } from './school/visitors.ts';
 
-/** What the demo's legacy school needs to know. */
+/** The options of the demo's legacy school. */
 export interface SchoolOptions {
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** 0 means any free port. */
+  /** 0 for any free port. */
   readonly ports: { readonly school: number; readonly progress: number; readonly events: number };
-  /** Where the gate in front publishes its keys; identity from anyone else is not believed. The gate starts later. */
+  /** The gate whose identity assertions are trusted. A function, since the gate starts later. */
   readonly gate: () => Gate | undefined;
-  /** Milliseconds since the epoch, default Date.now: for sessions and the dates of the data. */
+  /** For sessions and the dates of the data, in milliseconds since the epoch. Default Date.now. */
   readonly clock?: () => number;
 }
 
-/** A running school: the addresses of its three services, and how to close them. */
+/** A running school with its three services. */
 export interface School {
   readonly urls: { readonly school: string; readonly progress: string; readonly events: string };
   close(): Promise<void>;
@@ -30,7 +30,7 @@ export interface School {
 
 /**
  * Starts the demo's legacy school: pages and REST, the progress service and the events service, each on its own port.
- * Rejects with Node's own error when a port is taken; nothing is left listening then.
+ * Rejects with Node's own error when a port is in use, after closing what was started.
  */
 export async function startSchool(options: SchoolOptions): Promise<School> {
   const { ports, gate, host = '127.0.0.1', clock = Date.now } = options;

@@ -1,32 +1,32 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What a server answered to one request; a redirect is an answer like any other. */
+/** A response. Redirects are returned, not followed. */
 export interface Answer {
   readonly url: string;
   readonly method: string;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** The body as UTF-8, or its beginning. */
+  /** The body as UTF-8, possibly truncated. */
   readonly text: string;
-  /** Whether the body was longer than what is read. */
+  /** Whether the body was truncated. */
   readonly cut: boolean;
 }
 
-/** A JSON object; members are judged one by one. */
+/** A JSON object with unchecked members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A field's value, empty when it is not there. */
+/** The value of a header field, '' if missing. */
 export function field(answer: Answer, name: string): string {
   const value = answer.headers[name];
   return Array.isArray(value) ? value.join(', ') : (value ?? '');
 }
 
-/** The media type without its parameters, in small letters. */
+/** The media type without parameters, in lower case. */
 export function mediaType(answer: Answer): string {
   return (field(answer, 'content-type').split(';')[0] ?? '').trim().toLowerCase();
 }
 
-/** The body as a JSON object; undefined when it is anything else, or was too long. */
+/** The body as a JSON object; undefined for anything else, or when truncated. */
 export function jsonObject(answer: Answer): JsonObject | undefined {
   if (answer.cut) return undefined;
   try {
@@ -41,7 +41,7 @@ export function isRedirect({ status }: Answer): boolean {
   return status >= 300 && status < 400;
 }
 
-/** Where a redirect leads, as an absolute URL; undefined when it leads nowhere. */
+/** The target of a redirect as an absolute URL; undefined if it has none. */
 export function redirectTarget(answer: Answer): URL | undefined {
   const location = field(answer, 'location');
   return isRedirect(answer) && location !== '' ? (URL.parse(location, answer.url) ?? undefined) : undefined;
@@ -51,7 +51,7 @@ export function isHtml(answer: Answer): boolean {
   return mediaType(answer).includes('html') || /^\s*<(!doctype\s+html|html)\b/i.test(answer.text.slice(0, 500));
 }
 
-/** The title of a page, empty when it has none. */
+/** The title of a page, '' if it has none. */
 export function pageTitle(answer: Answer): string {
   return (/<title[^>]{0,100}>([^<]{0,200})/i.exec(answer.text)?.[1] ?? '').trim();
 }
@@ -64,7 +64,7 @@ export function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The path of an answer's address, for a sentence. */
+/** The path and query of a response's URL, for messages. */
 export function where({ url }: Answer): string {
   const { pathname, search } = new URL(url);
   return pathname + search;

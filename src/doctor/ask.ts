@@ -7,7 +7,7 @@ import { noAnswer } from './no-answer.ts';
 import { isLoopbackName, isPrivateAddress } from './private-addresses.ts';
 import { NoAnswer, Unavailable } from './unavailable.ts';
 
-/** What is asked. Without an agent the doctor says who it is; `null` sends no User-Agent at all. */
+/** A request. `agent` is the User-Agent: the doctor's own by default, and `null` sends none. */
 export interface Question {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -15,48 +15,51 @@ export interface Question {
   readonly agent?: string | null;
 }
 
-/** Sends one request and reads what comes back, within bounds. Throws NoAnswer, and Unavailable where it will not ask. */
+/**
+ * Sends a request and reads the response within limits. Throws NoAnswer, and Unavailable for addresses it must not
+ * call.
+ */
 export type Ask = (url: string, question?: Question) => Promise<Answer>;
 
 export interface AskOptions {
-  /** The origin that a person asked to have looked at; other hosts are asked with more care. */
+  /** The origin that the operator named. Other hosts are subject to restrictions. */
   readonly origin: string;
-  /** Ends everything. */
+  /** Aborts everything. */
   readonly signal: AbortSignal;
-  /** Certificates to trust besides those of the system, PEM. */
+  /** Additional trusted certificates, PEM. */
   readonly ca?: string | undefined;
-  /** Milliseconds for one exchange, from the first byte sent to the last one read. */
+  /** Milliseconds for one request, from the first byte sent to the last byte read. */
   readonly patience: number;
 }
 
 const AGENT = 'coursegate-doctor/0.1 (audit of an OAuth deployment, asked for by a person)';
-/** No document that is asked for is longer; what is behind is not read. */
+/** The longest body that is read. No expected document is longer. */
 const LONGEST_BODY = 256 * 1024;
-/** Milliseconds that are waited for the first event of a stream. */
+/** Milliseconds to wait for the first event of a stream. */
 const FIRST_EVENT = 1500;
 
 export function createAsk(options: AskOptions): Ask {
   const home = new URL(options.origin);
   return (url, question = {}) => {
     const target = URL.parse(url);
-    if (target === null) throw new Unavailable(`"${url}" is no address`);
+    if (target === null) throw new Unavailable(`"${url}" is not a URL`);
     const lookup = requireAskable(target, home);
     return exchange(target, question, options, lookup);
   };
 }
 
 /**
- * Metadata may name any address, and a hostile one the network of whoever runs the doctor. The host that was asked for
- * is asked as it is; others only by https and at public addresses, unless the asked one is on this machine itself.
+ * Metadata may contain any address, and hostile metadata may point into the operator's network. The named host is
+ * always allowed; other hosts only over https and at public addresses, unless the named host is this machine itself.
  */
 function requireAskable(target: URL, home: URL): LookupFunction | undefined {
-  if (!/^https?:$/.test(target.protocol)) throw new Unavailable(`${target.href} is no web address`);
+  if (!/^https?:$/.test(target.protocol)) throw new Unavailable(`${target.href} is not a web address`);
   if (target.hostname === home.hostname) return undefined;
   if (isLoopbackName(home.hostname) && isLoopbackName(target.hostname)) return undefined;
-  if (target.protocol !== 'https:') throw new Unavailable(`${target.origin} is not asked: it is not https`);
+  if (target.protocol !== 'https:') throw new Unavailable(`no request to ${target.origin}: it is not https`);
   const literal = target.hostname.replace(/^\[|\]$/g, '');
   if (isLoopbackName(target.hostname) || (isIP(literal) !== 0 && isPrivateAddress(literal)))
-    throw new Unavailable(`${target.origin} is not asked: it is an address of a private network`);
+    throw new Unavailable(`no request to ${target.origin}: it is in a private network`);
   return publicOnly;
 }
 
@@ -65,7 +68,7 @@ const publicOnly: LookupFunction = (hostname, options, callback) => {
     if (error) return callback(error, '', 0);
     const hidden = addresses.find(({ address }) => isPrivateAddress(address));
     if (hidden !== undefined)
-      return callback(new Unavailable(`${hostname} is not asked: it leads to a private network`), '', 0);
+      return callback(new Unavailable(`no request to ${hostname}: it resolves to a private network`), '', 0);
     if (options.all === true) return callback(null, addresses);
     callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
   });
@@ -81,7 +84,7 @@ function exchange(
   const end = AbortSignal.any([signal, late]);
   const options: RequestOptions & { ca?: string } = {
     method,
-    // A connection of its own: what one answer did to it must not colour the next.
+    // A new connection for each request, so that one response cannot affect the next.
     agent: false,
     signal: end,
     headers: {
@@ -96,8 +99,9 @@ function exchange(
   return new Promise((done, failed) => {
     const refuse = (error: unknown) => {
       if (error instanceof Unavailable) failed(error);
-      else if (signal.aborted) failed(new Unavailable('the time for the whole audit was over'));
-      else failed(late.aborted ? new NoAnswer(`no whole answer within ${patience / 1000} seconds`) : noAnswer(error));
+      else if (signal.aborted) failed(new Unavailable('the time for the audit was over'));
+      else
+        failed(late.aborted ? new NoAnswer(`no complete response within ${patience / 1000} seconds`) : noAnswer(error));
     };
     let sent: ClientRequest;
     try {
@@ -129,7 +133,7 @@ function exchange(
         finish(length > LONGEST_BODY);
         sent.destroy();
       });
-      // A stream that has nothing to say yet has answered all the same.
+      // A stream without events so far is a valid response too.
       const enough = () => {
         finish(false);
         sent.destroy();
@@ -143,7 +147,7 @@ function exchange(
   });
 }
 
-/** A stream of events need not end: its beginning says what there is to know. */
+/** An event stream may never end, and its beginning is enough. */
 function isEndless(type: string | undefined): boolean {
   return type?.toLowerCase().startsWith('text/event-stream') === true;
 }

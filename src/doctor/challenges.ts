@@ -1,4 +1,4 @@
-/** One challenge of a WWW-Authenticate field (RFC 9110 §11.6.1). */
+/** One challenge of a WWW-Authenticate field (RFC 9110 section 11.6.1). */
 export interface ReadChallenge {
   readonly scheme: string;
   readonly parameters: ReadonlyMap<string, string>;
@@ -7,7 +7,7 @@ export interface ReadChallenge {
 const TOKEN = /[\s,]*([!#$%&'*+.^_`|~\w-]+)/y;
 const VALUE = /\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/y;
 
-/** Reads a WWW-Authenticate field that may hold several challenges; what cannot be read ends it. */
+/** Parses a WWW-Authenticate field with any number of challenges, up to the first part that is invalid. */
 function readChallenges(value: string): readonly ReadChallenge[] {
   const found: { scheme: string; parameters: Map<string, string> }[] = [];
   let at = 0;
@@ -26,7 +26,7 @@ function readChallenges(value: string): readonly ReadChallenge[] {
   }
 }
 
-/** The Bearer challenge of a field (RFC 6750 §3). */
+/** The Bearer challenge of a field (RFC 6750 section 3). */
 export function bearerChallenge(value: string): ReadChallenge | undefined {
   return readChallenges(value).find(({ scheme }) => scheme === 'bearer');
 }

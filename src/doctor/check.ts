@@ -2,23 +2,23 @@ import type { Facts, Need } from './facts/facts.ts';
 import type { Verdict } from './finding.ts';
 import type { Site } from './site.ts';
 
-/** One check, as the table has it. */
+/** One check of the table. */
 export interface Check {
-  /** `theme.name`: what --only and --skip take. */
+  /** `theme.name`, as used with --only and --skip. */
   readonly id: string;
-  /** What is right, as a statement. */
+  /** The expected state, as a statement. */
   readonly title: string;
-  /** The standard and section that asks for it. */
+  /** The standard and section behind the check. */
   readonly reference: string;
-  /** What to change when it is not so. */
+  /** What to change if the statement is false. */
   readonly fix: string;
-  /** What must be known before; where it cannot be, the check is skipped with the reason. */
+  /** The facts that the check needs. If one is unavailable, the check is skipped with the reason. */
   readonly needs: readonly Need[];
-  /** What it says of a site. Throws NoAnswer and Unavailable. */
+  /** Examines a site. Throws NoAnswer and Unavailable. */
   run(site: Site, facts: Partial<Facts>): Promise<Verdict | readonly Verdict[]>;
 }
 
-/** A check whose `run` is given exactly the facts that it needs. */
+/** Types a check so that `run` receives exactly the facts that it needs. */
 export function check<const N extends readonly Need[]>(
   definition: Omit<Check, 'needs' | 'run'> & {
     readonly needs: N;

@@ -10,43 +10,43 @@ import { patiently, type Site } from './site.ts';
 import { statusByHttp2, viewTls } from './tls-view.ts';
 
 export interface DoctorOptions {
-  /** The site, or better the address that clients are given, such as https://school.example/mcp. */
+  /** The site, or better the URL that clients use, such as https://school.example/mcp. */
   readonly url: string;
-  /** Whether apps may be registered there; what can be deleted is deleted afterwards. */
+  /** Whether the audit may register apps. They are deleted afterwards where possible. */
   readonly register?: boolean;
-  /** Ids of checks, or themes; all of them without it. */
+  /** Ids of checks or themes; all by default. */
   readonly only?: readonly string[];
   readonly skip?: readonly string[];
-  /** Seconds for everything. */
+  /** Seconds for the whole audit. */
   readonly timeout?: number;
-  /** Ends it early: what was found until then is told. */
+  /** Aborts the audit. The report contains what was found so far. */
   readonly signal?: AbortSignal;
-  /** Milliseconds for one exchange; ten seconds without it. */
+  /** Milliseconds for one request, 10,000 by default. */
   readonly patience?: number;
-  /** Certificates to trust besides those of the system, PEM. */
+  /** Additional trusted certificates, PEM. */
   readonly ca?: string;
-  /** Where plain http to an https site stands; its port 80 without it. */
+  /** The plain http origin of an https site, by default its port 80. */
   readonly plainOrigin?: string;
   readonly now?: () => number;
-  /** Told the address once it is known to be one. */
+  /** Called with the address once it has been validated. */
   readonly begin?: (url: string) => void;
 }
 
-/** What an audit has found. `toJson` is its stable form. */
+/** The findings of an audit. `toJson` is the stable form. */
 export interface Report {
   readonly url: string;
   readonly startedAt: Date;
   readonly seconds: number;
-  /** What kept the doctor from the site altogether. */
+  /** Why the site could not be reached. */
   readonly unreachable?: string;
-  /** Whether all checks had their time. */
+  /** False when the site was unreachable or the time was over. */
   readonly complete: boolean;
   readonly findings: readonly Finding[];
-  /** Client ids that were registered for the audit and could not be deleted. */
+  /** Ids of clients that were registered for the audit and could not be deleted. */
   readonly leftBehind: readonly string[];
 }
 
-/** An address or a choice of checks that cannot be worked with, in words for whoever typed it. */
+/** An unusable address or selection of checks, worded for the operator. */
 export class DoctorError extends Error {
   override readonly name = 'DoctorError';
 }
@@ -54,7 +54,10 @@ export class DoctorError extends Error {
 const DEFAULT_TIMEOUT = 120;
 const PATIENCE = 10_000;
 
-/** Looks a deployment over from the outside. Throws DoctorError where the address or the choice of checks is wrong. */
+/**
+ * Examines a deployment from the outside, as apps and assistants see it. Works with any OAuth server that has protected
+ * resources. Throws DoctorError for an invalid address or selection of checks.
+ */
 export async function doctor(options: DoctorOptions): Promise<Report> {
   const { origin, path } = addressOf(options.url);
   const checks = chosen(options.only ?? [], options.skip ?? []);
@@ -94,20 +97,20 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
   };
 }
 
-/** 0 when nothing fails, 1 when something does, 2 when the site could not be reached, or the time was over. */
+/** 0 when no check fails, 1 when one does, 2 when the site could not be reached or the time was over. */
 export function exitCode({ findings, complete }: Report): 0 | 1 | 2 {
   if (!complete) return 2;
   return findings.some(({ level }) => level === 'failure') ? 1 : 0;
 }
 
-/** How many findings there are of each level. */
+/** The number of findings by level. */
 export function countLevels(findings: readonly Finding[]): Readonly<Record<Level, number>> {
   const count = { pass: 0, skipped: 0, warning: 0, failure: 0 };
   for (const { level } of findings) count[level] += 1;
   return count;
 }
 
-/** Why there is no way in; undefined when something answers, whatever it says. */
+/** Why the site cannot be reached; undefined when it answers at all. */
 async function knock({ askAsIs, origin, path }: Site): Promise<string | undefined> {
   try {
     await askAsIs(origin + path);
@@ -117,7 +120,7 @@ async function knock({ askAsIs, origin, path }: Site): Promise<string | undefine
   }
 }
 
-/** `school.example` means https, a loopback name http. Anything that could carry more than an address is refused. */
+/** Without a scheme, `school.example` means https and a loopback name http. Credentials in the URL are refused. */
 function addressOf(typed: string): { origin: string; path: string } {
   const bare = !/^[a-z][a-z0-9+.-]*:\/\//i.test(typed.trim());
   const host = /^(\[[^\]]*\]|[^:/?#]*)/.exec(typed.trim())?.[0] ?? '';
@@ -140,7 +143,7 @@ function chosen(only: readonly string[], skip: readonly string[]): readonly Chec
   );
 }
 
-/** Plain http beside an https site: asked on its own port only, since another port says nothing about it. */
+/** The plain http origin of an https site. Only for port 443, since other ports have no plain counterpart. */
 function plainOrigin(origin: string, given: string | undefined): string | undefined {
   if (!origin.startsWith('https:')) return undefined;
   const { hostname, port } = new URL(origin);

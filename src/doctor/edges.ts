@@ -1,10 +1,10 @@
 import { type Answer, field, isHtml, pageTitle, redirectTarget } from './answer.ts';
 
-/** Something that stands between clients and the gate, and answers in its place. */
+/** A product between clients and the gate that answers in the gate's place. */
 interface Edge {
   readonly name: string;
   readonly recognises: (answer: Answer) => boolean;
-  /** The switch to turn so that agents get through. */
+  /** The setting that lets agents through. */
   readonly fix: string;
 }
 
@@ -14,8 +14,8 @@ const serverIs = (pattern: RegExp) => (answer: Answer) => pattern.test(field(ans
 const refuses = (answer: Answer) => answer.status >= 400 || isHtml(answer);
 
 /**
- * Those that block agents in the wild, each by what only it sends. The marks and the names of the switches are general
- * knowledge: none of these products was there to be tried, and their makers rename switches.
+ * Products that block agents, recognised by what only they send. The marks and the names of settings are from general
+ * knowledge and were not tested against the products, and vendors rename settings.
  */
 const EDGES: readonly Edge[] = [
   {
@@ -71,12 +71,12 @@ const EDGES: readonly Edge[] = [
   },
 ];
 
-/** The edge that an answer comes from; undefined when none is known by it. */
+/** The known product that a response comes from, if any. */
 export function edgeOf(answer: Answer): Pick<Edge, 'name' | 'fix'> | undefined {
   return EDGES.find(({ recognises }) => recognises(answer));
 }
 
-/** Whether a page asks whoever reads it to prove that they are a person: no agent can. */
+/** Whether a response is a captcha or browser check, which no agent can pass. */
 export function isPuzzle(answer: Answer): boolean {
   if (/challenge/i.test(field(answer, 'cf-mitigated') + field(answer, 'x-vercel-mitigated'))) return true;
   if (/challenge|captcha/i.test(field(answer, 'x-amzn-waf-action'))) return true;
@@ -86,18 +86,18 @@ export function isPuzzle(answer: Answer): boolean {
   );
 }
 
-/** What stands where a document should be, in a few words with what to do about it; undefined when it is JSON. */
+/** What was returned instead of a document, and how to fix that; undefined for JSON. */
 export function hijacker(answer: Answer): { readonly what: string; readonly fix: string } | undefined {
   const edge = edgeOf(answer);
-  if (edge !== undefined) return { what: `${edge.name} answers in its place (${answer.status})`, fix: edge.fix };
+  if (edge !== undefined) return { what: `${edge.name} answers instead (${answer.status})`, fix: edge.fix };
   const target = redirectTarget(answer);
   if (target !== undefined) {
     const login = /log-?in|sign-?in|sso|auth|wp-login/i.test(target.pathname);
     return {
-      what: `${answer.status} to ${target.href}${login ? ', a page to sign in' : ''}`,
+      what: `${answer.status} to ${target.href}${login ? ', a sign-in page' : ''}`,
       fix: login
-        ? 'Take /.well-known/ out of what the login wall guards: clients read these documents before anybody signs in.'
-        : 'Answer there with the document itself: clients do not follow redirects of it, or lose what they sent.',
+        ? 'Exclude /.well-known/ from the login wall: clients read these documents before members sign in.'
+        : 'Return the document itself: clients do not follow redirects, or lose the request when they do.',
     };
   }
   if (!isHtml(answer)) return undefined;
@@ -108,11 +108,11 @@ export function hijacker(answer: Answer): { readonly what: string; readonly fix:
     };
   if (answer.status === 403)
     return {
-      what: `403 and a page "${pageTitle(answer)}": the server or host forbids it`,
+      what: `403 with a page "${pageTitle(answer)}": the web server or host forbids it`,
       fix: 'Allow /.well-known/ in the web server: hosts often deny every path that begins with a dot.',
     };
   return {
-    what: `a page${pageTitle(answer) === '' ? '' : ` "${pageTitle(answer)}"`} (${answer.status}) in place of JSON`,
+    what: `a page${pageTitle(answer) === '' ? '' : ` "${pageTitle(answer)}"`} (${answer.status}) instead of JSON`,
     fix: 'Route /.well-known/oauth-* and /.well-known/openid-configuration to the gate, before the application or its fallback page.',
   };
 }

@@ -4,10 +4,10 @@ import { type Finding, failure, finding, LEVELS, type Verdict } from './finding.
 import type { Site } from './site.ts';
 import { NoAnswer, Unavailable } from './unavailable.ts';
 
-/** So many checks ask at a time: somebody else may be using the site. */
+/** Checks that run concurrently. Few, to spare a site in use. */
 const AT_A_TIME = 3;
 
-/** Runs checks. Out: their findings in the order of the checks; only the worst of a check that says several things. */
+/** Runs the checks, and resolves to their findings in the order of the checks, worst finding of a check first. */
 export async function examine(site: Site, checks: readonly Check[]): Promise<readonly Finding[]> {
   const find = createFacts(site);
   const blamed = await findAll(checks, find);
@@ -22,8 +22,8 @@ export async function examine(site: Site, checks: readonly Check[]): Promise<rea
 }
 
 /**
- * Finds what the checks need, one after the other. Out: for each fact that a silent server has kept from us, the one
- * check that is to say so; the others that need it are skipped.
+ * Determines the facts that the checks need, one after the other. When a fact is missing because the server did not
+ * answer, only the first check that needs it reports the failure (the result of this function); the others are skipped.
  */
 async function findAll(checks: readonly Check[], find: FactFinder): Promise<ReadonlyMap<Check, unknown>> {
   const blamed = new Map<Check, unknown>();
@@ -58,7 +58,7 @@ async function examineOne(site: Site, one: Check, find: FactFinder, blame: unkno
   }
 }
 
-/** The problems of a check where it has any, the worst first, each once; else what is well. */
+/** The distinct problems of a check, worst first, or its first result if there are none. */
 function worst(verdicts: readonly Verdict[]): readonly Verdict[] {
   const problems = verdicts.filter(({ level }) => level === 'warning' || level === 'failure');
   const told = new Map((problems.length > 0 ? problems : verdicts.slice(0, 1)).map((one) => [one.seen, one]));
@@ -71,7 +71,5 @@ function skipped(thrown: unknown): Verdict {
 
 function failed(thrown: unknown): Verdict {
   if (thrown instanceof NoAnswer) return failure(`no answer: ${thrown.message}`);
-  return failure(
-    `the doctor could not make sense of the answer (${thrown instanceof Error ? thrown.message : thrown})`,
-  );
+  return failure(`the doctor could not process the response (${thrown instanceof Error ? thrown.message : thrown})`);
 }

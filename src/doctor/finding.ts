@@ -1,27 +1,27 @@
 import { printable } from '../connect/printable.ts';
 
-/** From good to bad. `skipped` is neither: what was to be looked at could not be. */
+/** From good to bad. `skipped` means that the check could not run. */
 export const LEVELS = ['pass', 'skipped', 'warning', 'failure'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** What a check says: how bad, what was seen, and a fix where it is a more exact one than the check's own. */
+/** The result of a check: level, observation, and a fix if it is more specific than the check's own. */
 export interface Verdict {
   readonly level: Level;
   readonly seen: string;
   readonly fix?: string;
 }
 
-/** One line of the report. Its texts are safe for a terminal. */
+/** An entry of the report. Its texts are safe for a terminal. */
 export interface Finding {
   readonly check: string;
   readonly theme: string;
   readonly title: string;
   readonly level: Level;
-  /** What was seen, or why nothing was. */
+  /** What was observed, or why the check was skipped. */
   readonly seen: string;
-  /** The standard and section that asks for it. */
+  /** The standard and section behind the check. */
   readonly reference: string;
-  /** What to change; only where there is something to change. */
+  /** What to change, for warnings and failures. */
   readonly fix?: string;
 }
 
@@ -33,12 +33,12 @@ function verdict(level: Level, seen: string, fix: string | undefined): Verdict {
   return fix === undefined ? { level, seen } : { level, seen, fix };
 }
 
-/** The problems, or that all was well. */
+/** The problems, or a pass if there are none. */
 export function problemsOr(problems: readonly Verdict[], seen: string): readonly Verdict[] {
   return problems.length > 0 ? problems : [pass(seen)];
 }
 
-/** A verdict as a line of the report. What a server said stands in it, so it is made safe here, once for all. */
+/** Turns a result into an entry of the report. It may contain text of the server, which is made printable here. */
 export function finding(
   check: { readonly id: string; readonly title: string; readonly reference: string; readonly fix: string },
   { level, seen, fix = check.fix }: Verdict,

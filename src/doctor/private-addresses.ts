@@ -25,13 +25,13 @@ for (const [network, prefix] of [
   PRIVATE.addSubnet(network, prefix, 'ipv6');
 }
 
-/** Whether an IP address leads to this machine or into a private network (RFC 6890); IPv4 within IPv6 is seen through. */
+/** Whether an IP address, also IPv4 mapped into IPv6, is on this machine or in a private network (RFC 6890). */
 export function isPrivateAddress(address: string): boolean {
   const family = isIP(address);
   return family === 0 || PRIVATE.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Whether a URL's host name stands for this very machine (RFC 8252 §8.3, RFC 6761 §6.3). */
+/** Whether a host name refers to this machine (RFC 8252 section 8.3, RFC 6761 section 6.3). */
 export function isLoopbackName(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
 }

@@ -8,17 +8,17 @@ export interface Registered {
   readonly answer: Answer;
 }
 
-/** What was registered for the audit, so that it can be taken back. */
+/** The clients registered for the audit, so that they can be deleted. */
 export interface Registrations {
-  /** Registers a client (RFC 7591 §3.1). Out: the answer, and the client where one was made. */
+  /** Registers a client (RFC 7591 section 3.1). `client` is undefined if the registration failed. */
   register(endpoint: string, metadata: object): Promise<{ answer: Answer; client: Registered | undefined }>;
-  /** Deletes one at once. Out: the status of the answer to DELETE; undefined when it gives no way. */
+  /** Deletes a client now. Resolves to the status of the DELETE; undefined if the registration cannot be deleted. */
   takeBackNow(client: Registered): Promise<number | undefined>;
-  /** Deletes what can be deleted (RFC 7592 §2.3). Out: the ids of the clients that are still there. */
+  /** Deletes all clients (RFC 7592 section 2.3). Resolves to the ids of those that could not be deleted. */
   takeBack(): Promise<readonly string[]>;
 }
 
-/** In: how to ask while the audit runs, and how to tidy up, when its time may be over. */
+/** `ask` is used during the audit, and `tidy` for the cleanup, which may run after the audit's time is over. */
 export function createRegistrations(ask: Ask, tidy: Ask): Registrations {
   const made: Registered[] = [];
   return {
@@ -53,7 +53,7 @@ export function createRegistrations(ask: Ask, tidy: Ask): Registrations {
 
 const isGone = (status: number | undefined) => status === 204 || status === 200;
 
-/** Deletes one where there is a way. The token goes to nobody but the origin that has given it. */
+/** Deletes a client if possible. The registration token is sent only to the origin that issued it. */
 async function remove({ body, answer }: Registered, ask: Ask): Promise<number | undefined> {
   const uri = URL.parse(text(body.registration_client_uri) ?? '');
   const token = text(body.registration_access_token);

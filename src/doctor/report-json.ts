@@ -1,6 +1,6 @@
 import { countLevels, type Report } from './doctor.ts';
 
-/** The report as it is printed with --json: schema/doctor-report.schema.json. New members may come, none goes. */
+/** The report for --json (schema/doctor-report.schema.json). Members may be added but never removed. */
 export function toJson(report: Report): object {
   const { pass, skipped, warning, failure } = countLevels(report.findings);
   return {

@@ -13,8 +13,8 @@ const COLOURS: Readonly<Record<Level, number>> = { pass: 32, skipped: 90, warnin
 const NARROWEST = 40;
 
 /**
- * The report for a person: every check with its mark, theme by theme; then what to do, the failures last, so that they
- * stand right above the summary, where a terminal stops scrolling.
+ * The report as text: every check with its mark, by theme, then the problems with their fixes. Failures come last, so
+ * that they appear right above the summary at the end of the terminal.
  */
 export function toText(report: Report, style: TextStyle): string {
   const width = Math.max(style.width, NARROWEST);
@@ -47,10 +47,12 @@ export function toText(report: Report, style: TextStyle): string {
     }
   }
   if (report.leftBehind.length > 0)
-    lines.push(...wrap(`Registered for this and not deleted: ${report.leftBehind.join(', ')}`, width, '', '  '), '');
+    lines.push(...wrap(`Registered but not deleted: ${report.leftBehind.join(', ')}`, width, '', '  '), '');
   if (report.findings.some(({ seen }) => seen.includes('--register')))
-    lines.push(...wrap('Some checks were skipped because they register an app; --register allows it.', width, '', ''));
-  if (!report.complete) lines.push('The time was over before all was looked at.');
+    lines.push(
+      ...wrap('Some checks were skipped because they register an app. Use --register to allow that.', width, '', ''),
+    );
+  if (!report.complete) lines.push('The time was over before all checks had finished.');
   lines.push(paint(1, summary(report)));
   return `${lines.join('\n')}\n`;
 }
@@ -67,12 +69,12 @@ function byTheme(findings: readonly Finding[]): ReadonlyMap<string, readonly Fin
   return themes;
 }
 
-/** One line for each check, of its worst finding, which comes first. */
+/** One finding for each check: its worst, which comes first. */
 function overview(findings: readonly Finding[]): readonly Finding[] {
   return findings.filter((one, at) => findings.findIndex(({ check }) => check === one.check) === at);
 }
 
-/** Breaks a text between words; a word that is longer than a line is broken within. */
+/** Wraps text between words. A word longer than a line is split. */
 function wrap(text: string, width: number, first: string, rest: string): readonly string[] {
   const room = width - rest.length;
   const lines: string[] = [''];

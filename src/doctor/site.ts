@@ -5,29 +5,29 @@ import type { Registrations } from './registrations.ts';
 import type { TlsView } from './tls-view.ts';
 import { Unavailable } from './unavailable.ts';
 
-/** The deployment that is looked at, and how it may be asked. */
+/** The examined deployment, and how to send requests to it. */
 export interface Site {
   readonly origin: string;
-  /** The path a person gave, without a slash at its end; '' for the origin itself. */
+  /** The path given by the operator, without a trailing slash; '' for the origin itself. */
   readonly path: string;
-  /** Asks, and waits once when told to ask later. Throws Unavailable when told so twice. */
+  /** Sends a request, and retries once after a 429. Throws Unavailable after a second 429. */
   readonly ask: Ask;
-  /** Asks, and takes every answer as it is. */
+  /** Sends a request and returns any response, including a 429. */
   readonly askAsIs: Ask;
-  /** What TLS says of the site, and of it by HTTP/2; only where it is asked by https. */
+  /** The site's TLS and HTTP/2, for https sites only. */
   readonly tls: { readonly view: () => Promise<TlsView>; readonly statusByHttp2: (url: string) => Promise<number> };
-  /** Where plain http to the same host stands; undefined when the site itself is plain. */
+  /** The plain http origin of the same host; undefined if the site itself uses plain http. */
   readonly plainOrigin: string | undefined;
-  /** What was registered for the audit; undefined when nothing may be. */
+  /** The clients registered for the audit; undefined when registering is not allowed. */
   readonly registrations: Registrations | undefined;
-  /** Milliseconds since 1970, by this machine. */
+  /** Milliseconds since 1970, by this machine's clock. */
   readonly now: () => number;
 }
 
-/** Seconds that are waited for a site which asks for it; longer is not worth anybody's time. */
+/** The longest Retry-After that the doctor waits for, in seconds. */
 const LONGEST_WAIT = 5;
 
-/** An `ask` that does as a 429 says (RFC 6585 §4): a limit of requests is no finding of what was asked. */
+/** Wraps `ask` to honour a 429 (RFC 6585 section 4): a rate limit says nothing about the check. */
 export function patiently(ask: Ask, signal: AbortSignal): Ask {
   return async (url, question) => {
     const answer = await ask(url, question);
@@ -35,7 +35,7 @@ export function patiently(ask: Ask, signal: AbortSignal): Ask {
     const seconds = Number(field(answer, 'retry-after') || 1);
     if (!(seconds <= LONGEST_WAIT)) throw tooMany(answer);
     await sleep(Math.max(seconds, 0) * 1000, undefined, { signal }).catch(() => {
-      throw new Unavailable('the time for the whole audit was over');
+      throw new Unavailable('the time for the audit was over');
     });
     const again = await ask(url, question);
     if (again.status === 429) throw tooMany(again);
@@ -45,6 +45,6 @@ export function patiently(ask: Ask, signal: AbortSignal): Ask {
 
 function tooMany(answer: Answer): Unavailable {
   const later = field(answer, 'retry-after');
-  const wait = later === '' ? '' : `, to ask again in ${later} seconds`;
-  return new Unavailable(`the site said that it was asked too often (429${wait})`);
+  const wait = later === '' ? '' : `, retry after ${later} seconds`;
+  return new Unavailable(`the site limits requests (429${wait})`);
 }

@@ -4,9 +4,9 @@ import { noAnswer } from './no-answer.ts';
 import { NoAnswer } from './unavailable.ts';
 
 export interface TlsView {
-  /** Milliseconds since 1970 at which the certificate ends. */
+  /** When the certificate expires, in milliseconds since 1970. */
   readonly ends: number;
-  /** Whether HTTP/2 was agreed upon (RFC 7301). */
+  /** Whether HTTP/2 was negotiated (RFC 7301). */
   readonly http2: boolean;
 }
 
@@ -16,7 +16,7 @@ export interface TlsOptions {
   readonly patience: number;
 }
 
-/** What TLS says of a host, without a request. Throws NoAnswer. */
+/** Performs a TLS handshake without a request. Throws NoAnswer. */
 export function viewTls(origin: string, options: TlsOptions): Promise<TlsView> {
   return within(options, (done, failed) => {
     const socket = handshake(origin, options, () => {
@@ -28,7 +28,7 @@ export function viewTls(origin: string, options: TlsOptions): Promise<TlsView> {
   });
 }
 
-/** The status of a GET by HTTP/2 (RFC 9113). Throws NoAnswer. */
+/** The status of a GET over HTTP/2 (RFC 9113). Throws NoAnswer. */
 export function statusByHttp2(url: string, options: TlsOptions): Promise<number> {
   const { origin, pathname } = new URL(url);
   return within(options, (done, failed) => {
@@ -49,7 +49,7 @@ function handshake(origin: string, { ca }: TlsOptions, ready: () => void): TLSSo
   return connect({ host, port: Number(port || 443), ALPNProtocols: ['h2', 'http/1.1'], ...server, ...own }, ready);
 }
 
-/** Work that ends with its time, and what it has opened with it. */
+/** Runs work with a time limit, and closes what it opened. */
 function within<T>(
   { signal, patience }: TlsOptions,
   work: (done: (value: T) => void, failed: (error: unknown) => void) => () => void,
@@ -58,9 +58,13 @@ function within<T>(
   let close = () => {};
   const result = new Promise<T>((done, failed) => {
     close = work(done, (error) => failed(noAnswer(error)));
-    end.addEventListener('abort', () => failed(new NoAnswer(`no whole answer within ${patience / 1000} seconds`)), {
-      once: true,
-    });
+    end.addEventListener(
+      'abort',
+      () => failed(new NoAnswer(`no complete response within ${patience / 1000} seconds`)),
+      {
+        once: true,
+      },
+    );
   });
   return result.finally(() => close());
 }

@@ -1,9 +1,9 @@
-/** Thrown where something cannot be looked at; the check is skipped, and the message says why. */
+/** Thrown when something cannot be examined. The check is skipped with this message. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable';
 }
 
-/** Thrown where a server gave no answer, or none that is HTTP; the message says it in words for a person. */
+/** Thrown when a server did not answer, or not in HTTP. The message is worded for the operator. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 }

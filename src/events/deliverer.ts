@@ -11,53 +11,53 @@ export interface DelivererOptions {
   readonly lease: Lease;
   readonly states: ReturnType<typeof storedDeliveryState>;
   readonly send: Send;
-  /** Seconds that one call may take. */
+  /** Timeout of one call, in seconds. */
   readonly timeout: number;
-  /** Seconds after which an event is given up. */
+  /** Seconds after which an event is dropped. */
   readonly maxAge: number;
   readonly maxPending: number;
   readonly clock: Clock;
-  /** From 0 to below 1. */
+  /** A number from 0 to below 1. */
   readonly random: () => number;
   readonly told: EventCounts;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
 }
 
-/** Who counts what becomes of events. */
+/** Counts the outcome of deliveries, for the metrics. */
 export interface EventCounts {
   delivered(type: string): void;
-  /** An attempt that failed: a status, or the code of the failure. */
+  /** A failed attempt. `reason` is a status or a failure code. */
   failed(reason: string): void;
   dropped(type: string, why: 'full' | 'old'): void;
 }
 
-/** What waits, as it was found last. */
+/** The pending events, as of the last turn. */
 export interface Waiting {
   readonly events: Readonly<Record<EventClass, number>>;
-  /** Milliseconds since the epoch; undefined: nothing waits. */
+  /** Milliseconds since the epoch; undefined when nothing is pending. */
   readonly oldestAt: number | undefined;
   readonly stopped: boolean;
 }
 
 export interface Deliverer {
   /**
-   * Sends what is due, unless another replica does. Out: whether there is more to do at once. Throws
-   * `store_unavailable`.
+   * Sends the events that are due, unless another replica is sending. Resolves to whether more are due right now.
+   * Throws `store_unavailable`.
    */
   turn(): Promise<boolean>;
   waiting(): Waiting;
-  /** What is put off goes at once, and a backend that wanted no more events is asked again. Out: how many. */
+  /** Makes all events due at once, even after the backend answered 410. Resolves to their number. */
   retry(): Promise<number>;
-  /** Ends a turn that is under way, and hangs up on the backend. */
+  /** Ends the current turn and aborts its call to the backend. */
   stop(): void;
 }
 
 const BATCH = 100;
 
-/** Seconds of the lease that must be left beyond what a call may take. */
+/** Seconds that the lease must last beyond the timeout of a call. */
 const MARGIN = 3;
 
-/** Slots that another replica's clock may be behind. */
+/** How far another replica's clock may be behind, in slots. */
 const SKEW = 2;
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
@@ -77,9 +77,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       const ids = { grant_id, member: (member as { id?: string } | undefined)?.id };
       log.error(
         { ...line, ...ids, client_id: (client as { id?: string }).id },
-        'an event was never taken, and is lost',
+        'an event could not be delivered and is dropped',
       );
-    } else log.warn(line, 'an event was never taken, and is lost');
+    } else log.warn(line, 'an event could not be delivered and is dropped');
   };
 
   const dropOld = async (): Promise<number> => {
@@ -107,11 +107,11 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     }
   };
 
-  /** Sends one. Out: the state from now on, another one when no more is to be sent. */
+  /** Sends one event. Resolves to 'go' to continue, or to the new state when delivery has to stop. */
   const attempt = async (event: QueuedEvent, state: DeliveryState): Promise<DeliveryState | 'go'> => {
     const sent = await send(event, leaving.signal);
     const now = clock();
-    // We hung up ourselves.
+    // Aborted by `stop`.
     if (sent.kind === 'down' && leaving.signal.aborted) return state;
     if (sent.kind === 'taken') {
       await queue.remove(event);
@@ -128,7 +128,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       const failures = state.failures + 1;
       const wait = waitForBackend(failures, retryAfter, now, random());
       told.failed(reason);
-      log.warn({ reason, seconds: Math.round(wait / 1000) }, 'events are not taken: they are kept, and sent later');
+      log.warn(
+        { reason, seconds: Math.round(wait / 1000) },
+        'event delivery is failing: events are kept and retried later',
+      );
       return { ...state, failures, pausedUntil: now + wait, lastFailure: { at: now, reason } };
     }
     const { status, retryAfter } = sent;
@@ -137,18 +140,18 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     told.failed(String(status));
     if (dueAt >= event.at + maxAge) await giveUp(event, 'old');
     else {
-      log.warn({ event: event.type, id: event.id, status, attempts }, 'an event was not taken: it is sent again later');
+      log.warn({ event: event.type, id: event.id, status, attempts }, 'an event was not accepted: it is retried later');
       await queue.putOff({ ...event, attempts, dueAt }, queue.slotOf(dueAt));
     }
     return 'go';
   };
 
-  /** Sends an event after what comes before it in its lane; behind one that waits, it waits. */
+  /** Sends the earlier events of the lane first. If one of those is put off, this event is put off too. */
   const inOrder = async (event: QueuedEvent, state: DeliveryState): Promise<DeliveryState | 'go'> => {
     for (;;) {
       const lane = event.lane === undefined ? [event] : await queue.ofLane(event.lane);
       const [first] = lane;
-      // Sent already, after another one of its lane.
+      // Already sent, together with an earlier event of its lane.
       if (first === undefined || lane.every(({ id }) => id !== event.id)) return 'go';
       if (first.dueAt > clock()) {
         if (first.id !== event.id) await queue.putOff({ ...event, dueAt: first.dueAt }, queue.slotOf(first.dueAt));
@@ -161,7 +164,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 
   const isDue = ({ dueAt }: QueuedEvent): boolean => dueAt <= clock();
 
-  /** The first slot to look at. A slot is filled only while it is to come, by any clock. */
+  /** The first slot that may hold events. Events are only put into future slots, by any replica's clock. */
   const firstSlot = (state: DeliveryState): number => {
     const current = queue.slotOf(clock());
     return Math.min(current, Math.max(lookedThrough, state.slot ?? queue.slotOf(clock() - maxAge)));
@@ -176,7 +179,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     return false;
   };
 
-  /** In: how things stand. Out: how they stand then, and whether there is more to do. */
+  /** Sends up to BATCH events. Resolves to the new state, and whether more are due. */
   const deliver = async (before: DeliveryState, putOff: number): Promise<{ state: DeliveryState; more: boolean }> => {
     const current = queue.slotOf(clock());
     let slot = putOff === 0 ? current : firstSlot(before);
@@ -192,7 +195,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
           return 'over';
         }
         if (state.failures > 0) {
-          log.info({}, 'events are taken again');
+          log.info({}, 'event delivery works again');
           state = { failures: 0, pausedUntil: 0, slot };
         }
       }
@@ -235,7 +238,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     async turn() {
       if (stopped || !(await isWorthATurn(await look())) || !(await lease.take())) return false;
       try {
-        // Another replica may have been at it until now.
+        // Look again: another replica may have been sending until now.
         const { state, putOff, excess, tooOld, resting } = await look();
         const dropped = tooOld ? await dropOld() : 0;
         if (excess - dropped > 0) await dropExcess(excess - dropped);
@@ -270,10 +273,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   };
 }
 
-const GONE =
-  'the backend answered 410: it wants no events any more, and gets none until `coursegate events retry --config FILE`';
+const GONE = 'the backend answered 410: delivery is stopped until you run `coursegate events retry --config FILE`';
 
-/** Where nothing is put off, nobody needs to know how far the slots were looked through. */
+/** A new `slot` alone is worth saving only while events are put off: it records which slots need no second look. */
 function isWorthSaving(after: DeliveryState, before: DeliveryState, putOff: number): boolean {
   if (putOff > 0 && after.slot !== before.slot) return true;
   return JSON.stringify({ ...after, slot: 0 }) !== JSON.stringify({ ...before, slot: 0 });

@@ -3,22 +3,22 @@ import type { Store } from '../storage/store.ts';
 const KIND = 'EventDelivery';
 const ID = 'state';
 
-/** How the backend has been doing, for whichever replica sends next. Times in milliseconds since the epoch. */
+/** The state of the delivery, shared by all replicas. Times are milliseconds since the epoch. */
 export interface DeliveryState {
-  /** How often in a row it did not answer. */
+  /** Consecutive calls that the backend did not answer. */
   readonly failures: number;
-  /** Nothing is sent before. */
+  /** Nothing is sent before this time. */
   readonly pausedUntil: number;
-  /** It wants no events any more, until an operator says otherwise. */
+  /** When the backend answered 410. Nothing is sent until an operator retries. */
   readonly stoppedAt?: number | undefined;
   readonly lastFailure?: { readonly at: number; readonly reason: string } | undefined;
-  /** The first slot that may hold something; undefined: nobody knows. */
+  /** The first slot that may hold events; undefined when unknown. */
   readonly slot?: number | undefined;
 }
 
 const WELL: DeliveryState = { failures: 0, pausedUntil: 0 };
 
-/** In: where events go. What another address did is not held against this one. */
+/** `endpoint` is where events are sent. The state of a different endpoint is discarded. */
 export function storedDeliveryState(store: Store, endpoint: string) {
   return {
     async load(): Promise<DeliveryState> {

@@ -1,18 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { EventType } from '../config/events.ts';
 
-/** An app, as the backend is told of it. */
+/** An app, as described to the backend. */
 export interface EventClient {
   readonly id: string;
-  /** As it calls itself: nobody has checked it. */
+  /** Chosen by the app and not verified. */
   readonly name?: string | undefined;
-  /** Where its codes go: a host; `localhost` or a scheme for an app on the member's own device. */
+  /** Where its codes are sent: a host, or `localhost` or a scheme for an app on the member's device. */
   readonly host?: string | undefined;
-  /** Whether it registered itself, or is known by the document at its id. */
+  /** Registered dynamically, or known by a client ID metadata document. */
   readonly kind: 'registered' | 'document';
 }
 
-/** One connection of a member with an app. */
+/** One connection between a member and an app. */
 export interface EventGrant {
   readonly id: string;
   readonly member: string;
@@ -25,34 +25,36 @@ export interface EventGrant {
 export interface Ending {
   readonly by: 'member' | 'app' | 'backend' | 'operator' | 'gate';
   readonly reason: EndReason;
-  /** What who decided says of it. */
+  /** A remark by the actor. */
   readonly note?: string | undefined;
 }
 
 export type EndReason =
-  /** The member did, on the page of connected apps. */
+  /** By the member, on the page of connected apps. */
   | 'disconnected'
-  /** The app gave its token back (RFC 7009). */
+  /** The app revoked its token (RFC 7009). */
   | 'token_revoked'
-  /** The app is gone, and all that it was let in for. */
+  /** The app was deleted, with all its grants. */
   | 'client_deleted'
-  /** Commands of the backend or the operator. */
+  /** By a command of the backend or the operator. */
   | 'member_revoked'
   | 'member_suspended'
   | 'member_resumed'
   | 'client_revoked'
   | 'grant_revoked'
-  /** What the backend says of the member: gone, inactive, or with another version, as after a new password. */
+  /**
+   * The backend reports the member as deleted, inactive, or with a new version, for example after a password change.
+   */
   | 'member_gone'
   | 'member_inactive'
   | 'version_changed'
-  /** The session at the backend is over that the app acted with. */
+  /** The backend session that the app acted with has ended. */
   | 'session_over'
-  /** Somebody came with what had been used (RFC 9700 §4.14.2, §4.5). */
+  /** A code or a refresh token was used a second time (RFC 9700 sections 4.5 and 4.14.2). */
   | 'code_reuse'
   | 'refresh_token_reuse';
 
-/** Why requests were refused; as in the challenge, where there is one. */
+/** Refused requests, counted together. `reason` is the error code of the challenge, if there was one. */
 export interface Refusals {
   readonly reason: string;
   readonly client: EventClient | undefined;
@@ -64,22 +66,22 @@ export interface Refusals {
   readonly lastAt: number;
 }
 
-/** Something that happened, ready to be written down. It holds ids and names: never a code, a token or a secret. */
+/** An event, ready to be queued. It contains ids and names, never a code, a token or a secret. */
 export interface GateEvent {
   readonly type: EventType;
-  /** Of the message: one for one occurrence, however often it is written or sent. */
+  /** The message id. The same occurrence always has the same id, however often it is stored or sent. */
   readonly id: string;
-  /** Events of one lane are sent in their order; undefined: in none. */
+  /** Events of one lane are sent in order; undefined when the order does not matter. */
   readonly lane: string | undefined;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The member approved. The app has nothing yet. */
+/** The member approved. The app has no tokens yet. */
 export function consentGiven(grant: EventGrant): GateEvent {
   return ofGrant('consent.given', grant, {});
 }
 
-/** The app has its tokens: it acts for the member from now on. In: when that ends by itself, in Unix seconds. */
+/** The app has its tokens and can act for the member. `expiresAt` is in Unix seconds. */
 export function grantCreated(grant: EventGrant, expiresAt: number | undefined): GateEvent {
   return ofGrant('grant.created', grant, {
     ...(expiresAt === undefined ? {} : { expires_at: new Date(expiresAt * 1000).toISOString() }),
@@ -90,7 +92,7 @@ export function grantRevoked(grant: EventGrant, { by, reason, note }: Ending): G
   return ofGrant('grant.revoked', grant, { by, reason, ...(note === undefined ? {} : { note }) });
 }
 
-/** In: the authorization request's own id, what it asked for, and the member; undefined when nobody was signed in. */
+/** `request` is the id of the authorization request; `member` is undefined when no member was signed in. */
 export function consentDenied(
   request: string,
   asked: { readonly scopes: readonly string[]; readonly resources: readonly string[] },
@@ -103,12 +105,12 @@ export function consentDenied(
 }
 
 export function clientEvent(type: 'client.registered' | 'client.updated' | 'client.deleted', client: EventClient) {
-  // It is registered once and deleted once, and may be updated any number of times.
+  // A client is registered once and deleted once, but can be updated many times, so each update has an id of its own.
   const id = type === 'client.updated' ? messageId(type, randomUUID()) : messageId(type, client.id);
   return { type, id, lane: `client ${client.id}`, data: { client } } satisfies GateEvent;
 }
 
-/** In: what one replica refused within one minute, and a name for that replica and minute. */
+/** `counted` identifies the replica and the minute in which the requests were refused. */
 export function accessRefused(refusals: Refusals, counted: string): GateEvent {
   const type = 'access.refused';
   const { reason, client, member, grantId, count, firstAt, lastAt } = refusals;
@@ -129,7 +131,7 @@ function ofGrant(type: EventType, { id, member, client, scopes, resources }: Eve
   return { type, id: messageId(type, id), lane: `grant ${id}`, data };
 }
 
-/** The same for the same occurrence: written twice, it is one; sent twice, the receiver knows it again. */
+/** Derived from the occurrence, so that storing it twice has no effect and receivers can discard duplicates. */
 function messageId(...parts: readonly (string | undefined)[]): string {
   return `msg_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 32)}`;
 }

@@ -12,19 +12,22 @@ import { CLASSES, eventQueue } from './queue.ts';
 import { type Refused, refusalCounts } from './refusals.ts';
 import { eventSender } from './send.ts';
 
-/** What the backend is told of, from its being written down to its being taken. */
+/**
+ * This folder sends the backend signed webhooks about grants, clients and refusals. Events are stored in the commit of
+ * the change that they describe, and delivered with retries by one replica at a time.
+ */
 export interface Events {
   readonly outbox: Outbox;
-  /** A request was refused. */
+  /** Counts a refused request. */
   refused(refused: Refused): void;
-  /** Begins to send. */
+  /** Starts the delivery. */
   start(): void;
   waiting(): Waiting;
-  /** For the operator: how it goes, and what waits, without a word of what it says; undefined: no events are sent. */
+  /** The delivery state and the pending events without their data, for the operator; undefined without `events`. */
   state(): Promise<EventsState | undefined>;
-  /** What is put off goes at once. Out: how many wait. */
+  /** Makes all pending events due at once. Resolves to their number. */
   retry(): Promise<number>;
-  /** Hangs up. What was not taken waits in the store. */
+  /** Stops the delivery. Undelivered events stay in the store. */
   close(): Promise<void>;
 }
 // `state` and `retry` throw GatewayError `store_unavailable`.
@@ -37,7 +40,7 @@ interface EventsState {
   readonly paused_until?: string;
   readonly stopped_at?: string;
   readonly last_failure?: { readonly at: string; readonly reason: string };
-  /** The oldest first, at most `LISTED`. */
+  /** Oldest first, at most `LISTED`. */
   readonly events: readonly {
     readonly id: string;
     readonly type: string;
@@ -48,10 +51,10 @@ interface EventsState {
 }
 
 export interface EventsOptions {
-  /** Undefined: the backend is told of nothing. */
+  /** Undefined when no events are sent. */
   readonly config: EventsConfig | undefined;
   readonly keys: readonly Buffer[];
-  /** Seconds that one call to the upstream may take. */
+  /** Timeout of one call to the upstream, in seconds. */
   readonly timeout: number;
   readonly store: Store;
   readonly call: CallUpstream;
@@ -62,11 +65,11 @@ export interface EventsOptions {
   readonly log: Log;
 }
 
-/** Milliseconds. What another replica writes down is seen so soon; what this one does, at once. */
+/** Milliseconds until events queued by another replica are noticed. Events of this replica are sent after `AT_ONCE`. */
 const LOOK_EVERY = 1000;
 const AT_ONCE = 50;
 const FLUSH_EVERY = 5000;
-/** Seconds of the lease beyond what one call may take. */
+/** Seconds of the lease beyond the timeout of one call. */
 const SPARE = 5;
 const LISTED = 100;
 
@@ -107,7 +110,7 @@ export function createEvents(options: EventsOptions): Events {
   const take = async (): Promise<void> => {
     while (await deliverer.turn());
   };
-  /** One turn at a time; what comes meanwhile is seen by the next look. */
+  /** Runs one turn at a time. The next one picks up events that arrive meanwhile. */
   const turn = oneAtATime(
     () => {
       running = take();
@@ -118,7 +121,7 @@ export function createEvents(options: EventsOptions): Events {
   );
   const written = (): void => {
     if (soon !== undefined || timers.length === 0) return;
-    // The commit that it goes with is still to come.
+    // The event is stored by a commit that has not happened yet.
     soon = setTimeout(() => {
       soon = undefined;
       turn();
@@ -131,7 +134,7 @@ export function createEvents(options: EventsOptions): Events {
     outbox,
     refused: refusals.count,
     start() {
-      const flush = oneAtATime(() => refusals.flush(), 'refusals could not be written down', log);
+      const flush = oneAtATime(() => refusals.flush(), 'refusals could not be stored', log);
       timers = [setInterval(turn, LOOK_EVERY).unref(), setInterval(flush, FLUSH_EVERY).unref()];
       turn();
     },

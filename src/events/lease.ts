@@ -4,16 +4,16 @@ import { type Clock, type NewEntry, type Store, unixSeconds } from '../storage/s
 const KIND = 'EventLease';
 const ID = 'deliverer';
 
-/** Whose turn it is, of all replicas that share the store. Every method throws `store_unavailable`. */
+/** Lets one of the replicas that share a store send events. Every method throws `store_unavailable`. */
 export interface Lease {
-  /** Out: whether it is ours now. */
+  /** Resolves to whether this replica now holds the lease. */
   take(): Promise<boolean>;
-  /** Before work that may take `seconds`. Out: false when another has it by now. */
+  /** Extends the lease for work that may take `seconds`. Resolves to false when another replica holds it by now. */
   keep(seconds: number): Promise<boolean>;
   giveBack(): Promise<void>;
 }
 
-/** In: seconds after which it is anybody's again, whatever became of its holder. */
+/** `length` is the number of seconds after which the lease expires unless it is extended. */
 export function storedLease(store: Store, clock: Clock, length: number): Lease {
   const holder = randomUUID();
   let until = 0;

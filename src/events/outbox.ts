@@ -3,18 +3,18 @@ import type { NewEntry } from '../storage/store.ts';
 import type { GateEvent } from './event.ts';
 import type { EventQueue } from './queue.ts';
 
-/** Where events are written down: in the commit of the change that they tell of, so that neither is without the other. */
+/** Stores an event in the commit of the change that it describes, so that neither exists without the other. */
 export interface Outbox {
-  /** Whether anybody is told of such events: what an event needs and nobody reads is not looked up. */
+  /** Whether events of this type are sent. Callers skip look-ups for events that are not. */
   wants(type: EventType): boolean;
-  /** Out: what writes an event down, to be put in that commit; nothing when nobody is told of it. */
+  /** The entries to add to that commit; none when events of this type are not sent. */
   entries(event: GateEvent): readonly NewEntry[];
 }
 
-/** Nobody is told of anything. */
+/** Used without `events` in the configuration. */
 export const NO_OUTBOX: Outbox = { wants: () => false, entries: () => [] };
 
-/** In: the events that are sent, where they wait, and what to call when there is a new one. */
+/** `written` is called for each new event, before its commit. */
 export function queueOutbox(types: readonly EventType[], queue: EventQueue, written: () => void): Outbox {
   const wanted = new Set(types);
   return {

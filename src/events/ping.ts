@@ -4,15 +4,15 @@ import { createCallUpstream } from '../upstream/call.ts';
 import { createPools } from '../upstream/pools.ts';
 import { eventSender } from './send.ts';
 
-/** What became of a ping, in words. */
+/** The outcome of a ping. */
 export interface Pinged {
   readonly taken: boolean;
-  /** Whether anybody answered at all. */
+  /** Whether the backend answered at all. */
   readonly answered: boolean;
   readonly said: string;
 }
 
-/** Sends one `test.ping` now, signed as every event is. In: a configuration that has `events`. */
+/** Sends one `test.ping`, signed like every event. Undefined when the configuration has no `events`. */
 export async function pingBackend({ config, eventKeys }: LoadedConfig): Promise<Pinged | undefined> {
   const { events, upstreams, origin } = config;
   if (events === undefined) return undefined;
@@ -24,13 +24,13 @@ export async function pingBackend({ config, eventKeys }: LoadedConfig): Promise<
     const sent = await send({ type: 'test.ping', id: `msg_${randomUUID()}`, at: Date.now(), data: { origin } });
     switch (sent.kind) {
       case 'taken':
-        return { taken: true, answered: true, said: `taken with ${sent.status}` };
+        return { taken: true, answered: true, said: `accepted with ${sent.status}` };
       case 'refused':
         return { taken: false, answered: true, said: `refused with ${sent.status}` };
       case 'gone':
-        return { taken: false, answered: true, said: 'refused with 410: it would get no events any more' };
+        return { taken: false, answered: true, said: 'refused with 410, which would stop all events' };
       case 'down':
-        return { taken: false, answered: /^\d+$/.test(sent.reason), said: `not taken: ${sent.reason}` };
+        return { taken: false, answered: /^\d+$/.test(sent.reason), said: `not accepted: ${sent.reason}` };
     }
   } finally {
     await pools.close();

@@ -4,13 +4,13 @@ import type { GateEvent } from './event.ts';
 
 const KIND = 'Event';
 
-/** Milliseconds of one slot: what is put off is filed by the slot it is due in, so that nobody looks at what is not. */
+/** Milliseconds per slot. Events that are put off are indexed by the slot they are due in. */
 const SLOT = 60_000;
 
-/** How long after an event is given up its entry goes by itself, where no gate runs to give it up: seconds. */
+/** Seconds after `maxAge` at which the store expires an entry, in case no gate is running to drop it. */
 const AFTERWARDS = 3600;
 
-/** What goes first when there are too many, and last when there are few. */
+/** In the order in which events are dropped when there are too many. They are sent in the reverse order. */
 export const CLASSES = ['refusal', 'client', 'grant'] as const;
 
 export type EventClass = (typeof CLASSES)[number];
@@ -26,7 +26,7 @@ const CLASS_OF: Readonly<Record<EventType, EventClass>> = {
   'access.refused': 'refusal',
 };
 
-/** Within a lane: the clocks of two replicas need not agree on what came first. */
+/** The order within a lane. Timestamps are not enough, since the clocks of replicas may differ. */
 const RANK: Readonly<Partial<Record<EventType, number>>> = {
   'consent.given': 0,
   'grant.created': 1,
@@ -36,31 +36,31 @@ const RANK: Readonly<Partial<Record<EventType, number>>> = {
   'client.deleted': 2,
 };
 
-/** An event that waits. */
+/** A pending event. */
 export interface QueuedEvent extends GateEvent {
-  /** When it happened. Milliseconds since the epoch. */
+  /** When it happened, in milliseconds since the epoch. */
   readonly at: number;
-  /** How often it was sent and not taken. */
+  /** The number of failed attempts. */
   readonly attempts: number;
-  /** Not before: milliseconds since the epoch; 0: at once. */
+  /** Not sent before, in milliseconds since the epoch; 0 means at once. */
   readonly dueAt: number;
 }
 
-/** Events in the store, from what they tell of to their delivery. Every method throws `store_unavailable`. */
+/** The pending events in the store. Every method throws `store_unavailable`. */
 export interface EventQueue {
-  /** Out: what writes an event down, to be committed with what it tells of. */
+  /** The entry of an event, to be committed with the change that it describes. */
   entryOf(event: GateEvent): NewEntry;
-  /** Those that were never put off, the most important first, then the oldest; at most `limit`. */
+  /** Events that were never put off, most important first, then oldest first. */
   fresh(limit: number): Promise<readonly QueuedEvent[]>;
-  /** Those that were put off to a slot. */
+  /** Events that were put off to a slot. */
   inSlot(slot: number): Promise<readonly QueuedEvent[]>;
   slotOf(time: number): number;
-  /** Those of one lane, in their order. */
+  /** The events of one lane, in order. */
   ofLane(lane: string): Promise<readonly QueuedEvent[]>;
   oldest(of: EventClass, limit: number): Promise<readonly QueuedEvent[]>;
-  /** How many wait, by class, and how many of them were put off. */
+  /** The number of pending events by class, and how many of them were put off. */
   counts(): Promise<{ readonly waiting: Readonly<Record<EventClass, number>>; readonly putOff: number }>;
-  /** In: the event as it is from now on; undefined slot: it is to go at once. */
+  /** Stores the changed event. With an undefined slot, it is due at once. */
   putOff(event: QueuedEvent, slot: number | undefined): Promise<void>;
   remove(event: QueuedEvent): Promise<void>;
 }

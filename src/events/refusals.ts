@@ -3,7 +3,7 @@ import type { Clock, Store } from '../storage/store.ts';
 import { accessRefused, type EventClient, type Refusals } from './event.ts';
 import type { Outbox } from './outbox.ts';
 
-/** One request that was refused. */
+/** A refused request. */
 export interface Refused {
   readonly reason: string;
   readonly clientId: string | undefined;
@@ -11,10 +11,13 @@ export interface Refused {
   readonly grantId: string | undefined;
 }
 
-/** Counts what is refused, and writes an event of it once a minute for each app, member and reason. */
+/** Counts refusals, and queues one event a minute for each app, member and reason. */
 export interface RefusalCounts {
   count(refused: Refused): void;
-  /** Writes down the minutes that are over; all of it when `everything`. Throws `store_unavailable`: nothing is lost. */
+  /**
+   * Queues the counts of completed minutes, or all counts with `everything`. Throws `store_unavailable`, in which case
+   * no count is lost.
+   */
   flush(everything?: boolean): Promise<void>;
 }
 
@@ -26,7 +29,7 @@ export interface RefusalCountsOptions {
 }
 
 const MINUTE = 60_000;
-/** Counted apart within a minute; what is beyond is counted by its reason alone. */
+/** The most separate counts within a minute. Beyond it, refusals are counted by reason alone. */
 const MOST = 1000;
 
 interface Count extends Refused {

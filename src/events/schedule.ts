@@ -1,21 +1,21 @@
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** Between two attempts at one event that is not taken, as Standard Webhooks proposes: about three days in all. */
+/** Waits between attempts at an event that is refused, as proposed by Standard Webhooks: about three days in total. */
 const OF_EVENT = [5000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
 
-/** Between two looks at a backend that does not answer: it is to have everything soon after it is back. */
+/** Waits between attempts while the backend does not answer. Short, so that events arrive soon after it is back. */
 const OF_BACKEND = [5000, 30_000, 2 * MINUTE, 5 * MINUTE];
 
-/** A backend may ask for more time, not for ever. */
+/** The limit for Retry-After. */
 const LONGEST = 24 * HOUR;
 
-/** Of each wait, so that many gates do not come back at the same moment. */
+/** The random part added to each wait, so that gates do not retry at the same moment. */
 const JITTER = 0.2;
 
 /**
- * In: how often it has failed in a row, from 1 on; a Retry-After field, if there was one; the time; a number from 0 to
- * below 1. Out: milliseconds to wait.
+ * Milliseconds to wait after `failures` (from 1) consecutive failures. `now` is in milliseconds, `random` from 0 to
+ * below 1.
  */
 export type Wait = (failures: number, retryAfter: string | undefined, now: number, random: number) => number;
 
@@ -30,7 +30,7 @@ function wait(steps: readonly number[]): Wait {
   };
 }
 
-/** RFC 9110 §10.2.3: seconds, or a date. Out: milliseconds. */
+/** Parses Retry-After, seconds or a date (RFC 9110 section 10.2.3), into milliseconds. */
 function asked(field: string | undefined, now: number): number {
   if (field === undefined) return 0;
   if (/^\d{1,9}$/.test(field)) return Number(field) * 1000;

@@ -4,22 +4,22 @@ import { type Clock, unixSeconds } from '../storage/store.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import { signedFields } from './signature.ts';
 
-/** What is sent: an event that waits, or a `test.ping`. */
+/** A queued event or a `test.ping`. */
 interface Message {
   readonly type: string;
   readonly id: string;
-  /** When it happened: milliseconds since the epoch. */
+  /** When it happened, in milliseconds since the epoch. */
   readonly at: number;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 type Sent =
   | { readonly kind: 'taken'; readonly status: number }
-  /** The backend answers, and does not take this one. */
+  /** The backend answered, but did not accept this message. */
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfter: string | undefined }
-  /** It says nothing, or that it can do nothing now. */
+  /** It did not answer, or is unavailable. */
   | { readonly kind: 'down'; readonly reason: string; readonly retryAfter: string | undefined }
-  /** It wants no events any more (Standard Webhooks: 410). */
+  /** It wants no more events (410 in Standard Webhooks). */
   | { readonly kind: 'gone' };
 
 /** Sends one message, once. Never rejects because of the backend. */
@@ -28,12 +28,12 @@ export type Send = (message: Message, signal?: AbortSignal) => Promise<Sent>;
 export interface SendOptions {
   readonly call: CallUpstream;
   readonly to: Pick<EventsConfig, 'upstream' | 'path'>;
-  /** What it is signed with, the present key first. */
+  /** The signing keys, current key first. */
   readonly keys: readonly Buffer[];
   readonly clock: Clock;
 }
 
-/** Too many requests, and what proxies say when nothing stands behind them. */
+/** Too many requests, and the statuses of proxies that cannot reach the backend. */
 const DOWN = new Set([429, 502, 503, 504]);
 
 export function eventSender({ call, to, keys, clock }: SendOptions): Send {

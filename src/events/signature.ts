@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * The fields of Standard Webhooks (standardwebhooks.com, §Signature scheme). In: the message's id, the same at each
- * attempt; Unix seconds of this attempt; the body as it is sent; and the keys, the present one first. Out: the fields.
+ * The header fields of Standard Webhooks (standardwebhooks.com, "Signature scheme"). `id` is the same at each attempt,
+ * `seconds` is the Unix time of this attempt, and `keys` are ordered current key first.
  */
 export function signedFields(
   id: string,

@@ -11,24 +11,24 @@ import type { LimitName } from './limit-fields.ts';
 import { type OpenCounts, openRequests } from './open-requests.ts';
 import { type LimitFields, type RateLimit, rateLimit } from './rate-limit.ts';
 
-/** The limits that hold at one route. */
+/** The limits of one route. */
 export interface RouteLimits {
   readonly address: RateLimit | undefined;
   readonly member: RateLimit | undefined;
   readonly client: RateLimit | undefined;
 }
 
-/** How much each caller may ask for. Every method throws GatewayError `too_many_requests` when that is too much. */
+/** Applies rate limits and concurrency limits. Every method throws GatewayError `too_many_requests` beyond a limit. */
 export interface Admission {
-  /** Something is opened from an address: a response, or the socket of an upgrade. */
+  /** Counts a response, or the socket of an upgrade, as open for an address until it closes. */
   open(address: string, opened: ServerResponse | Duplex): void;
-  /** A request was let in by the gate, or needs no gate. Out: what tells the caller how much is left, if anything does. */
+  /** Counts an admitted request. Returns the RateLimit fields for the response, if any. */
   admit(principal: Principal, address: string, response: ServerResponse, limits?: RouteLimits): LimitFields | undefined;
-  /** A request was refused by the gate. */
+  /** Counts a request that the gate refused. */
   refuse(address: string, limits?: RouteLimits): void;
-  /** A request comes to where secrets could be guessed: it counts when it fails. */
+  /** For endpoints where secrets could be guessed: the request counts if it fails with 400 or 401. */
   attempt(address: string, response: ServerResponse): void;
-  /** The limits of a route that has its own, counted under its name. */
+  /** The limits of a route that configures its own; undefined otherwise. They are counted separately. */
   limitsOf(entry: Pick<RouteConfig, 'match' | 'limits'>): RouteLimits | undefined;
 }
 
@@ -36,15 +36,15 @@ export interface AdmissionParts {
   readonly counters: Counters;
   readonly clock: Clock;
   readonly audit: Audit;
-  /** Of what callers had open under an earlier configuration. */
+  /** Carries the counts of open requests over to the next configuration. */
   readonly share: Share;
-  /** Told of each request that is stopped, and by which limit. */
+  /** Called for each request that a limit stops. */
   readonly limited: (limit: LimitName | 'open') => void;
 }
 
 /**
- * A member is counted as that member and as a request of that client. The address counts when nobody else is answerable:
- * members of a hosted assistant, and of a school behind one router, all come from few addresses.
+ * An admitted request with a token counts for its member and its client. Addresses count only for anonymous and refused
+ * requests: members of a hosted assistant, or behind one router, share few addresses.
  */
 export function createAdmission(config: Config['limits'], parts: AdmissionParts): Admission {
   const { counters, clock, audit, share, limited } = parts;
@@ -77,7 +77,7 @@ export function createAdmission(config: Config['limits'], parts: AdmissionParts)
     admit(principal, address, response, limits = common) {
       if (principal.kind === 'anonymous') return limits.address?.count(networkOf(address));
       const fields = limits.member?.count(principal.sub);
-      // What is left to a client tells of its other members: only that it is used up is told.
+      // A client's remaining quota is not reported: it would reveal the activity of its other members.
       limits.client?.count(principal.clientId);
       openOfMember(principal.sub, response);
       return fields;

@@ -2,19 +2,18 @@ import type { EventEmitter } from 'node:events';
 import { GatewayError } from '../errors.ts';
 import { whenClosed } from '../http/when-closed.ts';
 
-/** Counts what one caller has open at the same time. */
+/** Counts what one caller has open, until it closes. Throws `too_many_requests` beyond the limit, without counting. */
 export type OpenRequests = (whose: string, opened: EventEmitter) => void;
 
-/** How much each caller has open. */
+/** Open responses and sockets by caller. */
 export type OpenCounts = Map<string, number>;
 
-/** Seconds: nobody knows when a stream ends. */
+/** Seconds. A guess, since streams end at any time. */
 const RETRY_AFTER = '1';
 
 /**
- * In: how much one caller may have open, what each has open already, and whom to tell of each that is stopped. Out: counts
- * something opened by `whose` until it closes (a response or a socket does, however it ends); throws GatewayError
- * `too_many_requests` when that is too much, and counts nothing.
+ * Limits each caller to `most` open responses or sockets. `open` holds the counts so far, and `limited` is called for
+ * each refusal.
  */
 export function openRequests(most: number, open: OpenCounts = new Map(), limited: () => void = () => {}): OpenRequests {
   return (whose, opened) => {

@@ -3,23 +3,23 @@ import type { Counters, Rate, Tally } from '../storage/counters.ts';
 import type { Clock } from '../storage/store.ts';
 import { type LimitName, leftField, policyField } from './limit-fields.ts';
 
-/** The fields that tell a caller how much is left: names and values in turn. */
+/** RateLimit header fields: names and values in turn. */
 export type LimitFields = readonly string[];
 
 const MOST_TOLD = 10_000;
 
 export interface RateLimit {
-  /** Counts one request of `whose`. Out: what is left, told. Throws GatewayError `too_many_requests`. */
+  /** Counts a request and returns the RateLimit fields. Throws GatewayError `too_many_requests` beyond the limit. */
   count(whose: string): LimitFields;
-  /** Throws GatewayError `too_many_requests` when nothing is left; counts nothing. */
+  /** Throws GatewayError `too_many_requests` when the quota is used up. Counts nothing. */
   check(whose: string): void;
-  /** Counts one request of `whose`, whatever is left. */
+  /** Counts a request without checking the limit. */
   add(whose: string): void;
 }
 
 /**
- * One limit. In: its name; where it is counted by itself ('' for everywhere); how much may be asked for, undefined when
- * that is unlimited; and what to call with whom it has stopped, once for each of their windows, and at each request that it stops. Out: undefined then.
+ * One limit; undefined when `rate` is. `place` is the route for which it is counted separately, or '' for all routes.
+ * `tripped` is called once per caller and window, `stopped` for each request that is stopped.
  */
 export function rateLimit(
   name: LimitName,
@@ -35,7 +35,7 @@ export function rateLimit(
   const policy = policyField(name, rate);
   const prefix = `${name} ${place} `;
 
-  /** Until when each of those who were stopped has been told of. */
+  /** The callers reported to `tripped`, and until when not to report them again. */
   const told = new Map<string, number>();
 
   const refusal = (whose: string, { resetsAt }: Tally): GatewayError => {

@@ -1,6 +1,6 @@
 /**
- * Out: what a name that somebody typed is looked up and counted by: on a telephone it begins with a capital and ends with
- * a space, and an account is not guessed at more often by spelling it differently. Never for the id of a member.
+ * Normalises a typed account name for look-ups and attempt limits. Phone keyboards add a capital and a trailing space,
+ * and different spellings of a name must share one limit. Never use it for a member id.
  */
 export function foldAccountName(typed: string): string {
   return typed.normalize('NFKC').trim().toLowerCase();

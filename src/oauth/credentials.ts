@@ -1,20 +1,19 @@
-/** How an access token may be shown: by whoever holds it (RFC 6750), or with proof of a key (RFC 9449). */
+/** How an access token is presented: as a bearer token (RFC 6750), or with proof of a key (RFC 9449). */
 export type Scheme = 'Bearer' | 'DPoP';
 
-/** What a request's Authorization header(s) present. The parse never throws: bad input is a value. */
+/** The parsed Authorization fields of a request. Invalid input is a value, not an error. */
 export type Credentials =
   | { readonly kind: 'none' }
   | { readonly kind: 'malformed'; readonly scheme: Scheme; readonly reason: string }
   | { readonly kind: 'token'; readonly scheme: Scheme; readonly token: string };
 
-/** RFC 6750 §2.1: b64token; RFC 9449 §7.1: token68, which is the same. */
+/** b64token of RFC 6750 section 2.1, which equals token68 of RFC 9449 section 7.1. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 const LONGEST_TOKEN = 4096;
 
 /**
- * Parses Authorization header fields (RFC 9110 §11.4). In: every Authorization field value of the request, in order.
- * Out: credentials as a value. The scheme is compared without case; more than one field, a field that is not one token,
- * and any other scheme are malformed.
+ * Parses every Authorization field of a request, in order (RFC 9110 section 11.4). The scheme is case-insensitive. More
+ * than one field, a field without exactly one token, and any other scheme are malformed.
  */
 export function parseAuthorization(values: readonly string[]): Credentials {
   const value = values[0];

@@ -1,6 +1,6 @@
 /**
- * URI schemes that no app may be reached by, whatever a list says: browsers and operating systems give them a meaning of
- * their own, from running a script to opening a settings page.
+ * URI schemes that are never allowed in redirect URIs, even if configured: browsers and operating systems give them a
+ * meaning of their own, from running a script to opening a settings page.
  */
 const FORBIDDEN = new Set(
   `about acct afp android-app aim apt attachment blob bitcoin callto cap chrome chrome-extension chrome-search
@@ -12,7 +12,7 @@ const FORBIDDEN = new Set(
   z39.50s`.split(/\s+/),
 );
 
-/** In: a scheme in lower case, without its colon. */
+/** `scheme` is in lower case, without the colon. */
 export function isForbiddenScheme(scheme: string): boolean {
   return FORBIDDEN.has(scheme) || scheme.startsWith('ms-');
 }

@@ -1,28 +1,28 @@
 import type { Scope } from './scope.ts';
 
-/** What is known of an access token, in the terms of RFC 7662 §2.2, parsed. Times are Unix seconds. */
+/** A parsed introspection response (RFC 7662 section 2.2). Times are Unix seconds. */
 export type Introspection = { readonly active: false } | ActiveToken;
 
 export interface ActiveToken {
   readonly active: true;
-  /** The member. */
+  /** The member's id. */
   readonly sub: string;
   readonly clientId: string;
   readonly scope: Scope;
-  /** RFC 8707: every resource the token is bound to. */
+  /** Every resource that the token was issued for (RFC 8707). */
   readonly aud: readonly string[];
   readonly exp: number;
-  /** The grant the token hangs on: one per authorization. */
+  /** The grant that the token belongs to: one per authorization. */
   readonly grantId: string;
-  /** RFC 9449 §6: thumbprint of the key that the token is bound to; undefined: whoever holds the token may use it. */
+  /** Thumbprint of the key that the token is bound to (RFC 9449 section 6); undefined for a bearer token. */
   readonly jkt: string | undefined;
-  /** What the login backend said of the member when the grant was made. */
+  /** As reported by the login backend when the grant was created. */
   readonly email: string | undefined;
   readonly name: string | undefined;
 }
 
 /**
- * The answer about one token, at once when it is remembered; throws, or rejects with, GatewayError('store_unavailable')
- * when it cannot be known.
+ * Looks up one token, synchronously when it is cached. Throws, or rejects with, GatewayError('store_unavailable') when
+ * the store cannot answer.
  */
 export type Introspect = (token: string) => Introspection | Promise<Introspection>;

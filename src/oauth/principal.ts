@@ -1,8 +1,7 @@
 import type { Scope } from './scope.ts';
 
 /**
- * Who a request acts for, once admitted. It never carries the token: no tool, resolver or log line can leak what it
- * never had.
+ * Who an admitted request acts for. It never contains the token, so that no tool, resolver or log line can leak it.
  */
 export type Principal = MemberPrincipal | AnonymousPrincipal;
 

@@ -1,27 +1,29 @@
 /**
- * RFC 8707 resource indicators: which spellings of our resources we take, and what each one means.
- * Real clients send the origin with and without a slash, or the URL of the door they came through.
+ * RFC 8707 resource indicators: the accepted spellings of the gate's resources and their audiences. Real clients send
+ * the origin with and without a slash, or the URL of the endpoint that they were given.
  */
 export interface ResourceIndicators {
-  /** The audience of a token for everything: the origin. */
+  /** The audience of a token for the whole origin. */
   readonly audience: string;
-  /** Every audience a token may be asked for, the origin first. */
+  /** Every audience that a token can be requested for, the origin first. */
   readonly audiences: readonly string[];
   /**
-   * Out: the audience that `value` names, or undefined when it names nothing of ours (foreign, relative, with a
-   * fragment or a query). Scheme and host are compared without case (RFC 3986 §6.2.2.1).
+   * The audience for `value`; undefined when it is not one of the gate's resources (foreign, relative, or with a
+   * fragment or query). Scheme and host are case-insensitive (RFC 3986 section 6.2.2.1).
    */
   audienceOf(value: string): string | undefined;
 }
 
 export interface ResourcePaths {
-  /** Doors of the origin's own resource: another spelling of the origin, e.g. '/account/graphql'. */
+  /**
+   * Endpoints that belong to the origin's own resource, such as '/account/graphql'. They are spellings of the origin.
+   */
   readonly doors: readonly string[];
-  /** Paths that are resources of their own, with an audience of their own. */
+  /** Paths that are resources with an audience of their own. */
   readonly parts: readonly string[];
 }
 
-/** In: the origin (no trailing slash) and the paths that mean something under it. */
+/** `origin` has no trailing slash. */
 export function resourceIndicators(origin: string, { doors, parts }: ResourcePaths): ResourceIndicators {
   const audienceByPath = new Map<string, string>();
   const spell = (path: string, audience: string) => {

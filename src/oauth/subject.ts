@@ -1,12 +1,14 @@
-/** A subject travels in headers, tokens and paths of other systems: bounded, and free of anything that is not text. */
+/**
+ * Subjects are used in headers, tokens and paths of other systems, so they are short and contain only printable text.
+ */
 const SUBJECT = /^[^\p{Cc}\p{Cf}\s](?:[^\p{Cc}\p{Cf}]{0,253}[^\p{Cc}\p{Cf}\s])?$/u;
 
-/** What stands for bytes that are not UTF-8: two ids that differ only there would become one. */
+/** The replacement character for bytes that are not UTF-8: ids that differ only in such bytes would become equal. */
 const LOST = '\ufffd';
 
 /**
- * Whether a value can be the id of a member, byte for byte. `0` cannot: it is nobody in every system that has numbers for
- * members, and taken as an id, all who are not signed in would be one.
+ * Whether a value can be used as a member id. `0` cannot: systems with numeric ids use it for "not signed in", so all
+ * anonymous visitors would become one member.
  */
 export function isSubject(value: unknown): value is string {
   return (

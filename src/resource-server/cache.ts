@@ -3,21 +3,21 @@ import { LRUCache } from 'lru-cache';
 import type { ActiveToken, Introspect, Introspection } from '../oauth/introspection.ts';
 
 const CAPACITY = 10_000;
-/** Milliseconds a positive answer is believed without asking again: what a revocation elsewhere may take at most. */
+/** Milliseconds for which a positive answer is cached: the longest that a revocation on another replica can take. */
 const LIFETIME = 5000;
 
 export interface IntrospectionCache {
   readonly introspect: Introspect;
-  /** Forgets everything: something was revoked. */
+  /** Empties the cache, after a revocation. */
   readonly clear: () => void;
-  /** How much is remembered, and how much at most. */
+  /** The number of cached answers, and the capacity. */
   readonly held: { readonly size: number; readonly max: number };
 }
 
 /**
- * Remembers positive answers only. An answer that was being fetched while something was revoked is used once and not
- * kept, since it may be from before. Tokens are not held: keys are their hashes. `checked` is told of each token: what it
- * is, and whether that was remembered.
+ * Caches positive answers only, under the hash of the token. An answer that was being fetched during a revocation is
+ * used once but not cached, since it may be outdated. `checked` is called for each token with the result and whether it
+ * came from the cache.
  */
 export function cachedIntrospect(
   ask: Introspect,

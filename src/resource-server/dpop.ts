@@ -3,15 +3,15 @@ import { calculateJwkThumbprint, EmbeddedJWK, type JWTPayload, jwtVerify } from 
 import { DPOP_ALGORITHMS } from '../oauth/dpop.ts';
 import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
 
-/** One request with a token that is bound to a key, and what it proves of that key. */
+/** A request with a key-bound token, and its DPoP proof. */
 interface BoundRequest {
   /** Every DPoP field of the request. */
   readonly proofs: readonly string[];
   readonly method: string;
-  /** Absolute, of our own making: the configured origin and the canonical path. */
+  /** Absolute URL, built from the configured origin and the canonical path. */
   readonly url: string;
   readonly token: string;
-  /** The token's key. */
+  /** The thumbprint of the token's key. */
   readonly jkt: string;
 }
 
@@ -20,16 +20,16 @@ interface ProofFlaw {
   readonly description: string;
 }
 
-/** Out: what is wrong with the proof, or undefined, and then it is used up. Throws `store_unavailable`. */
+/** Resolves to the flaw of the proof; or to undefined, and then the proof is used up. Throws `store_unavailable`. */
 export type CheckProof = (request: BoundRequest) => Promise<ProofFlaw | undefined>;
 
-/** Seconds that a proof's `iat` may be off our clock, either way. */
+/** Seconds that a proof's `iat` may differ from the gate's clock, in either direction. */
 const WINDOW = 60;
 const LONGEST_JTI = 128;
 
 /**
- * The checks of RFC 9449 §4.3, in its order, then §7.1: the proof's key is the token's. Last, the proof is used up, so
- * that a request refused for any other reason leaves nothing behind in the store.
+ * The checks of RFC 9449 section 4.3 in its order, then of section 7.1: the proof's key is the token's key. The proof
+ * is recorded as used last, so that a request refused for another reason writes nothing to the store.
  */
 export function proofCheck(store: Store, clock: Clock): CheckProof {
   return async ({ proofs, method, url, token, jkt }) => {
@@ -58,7 +58,7 @@ export function proofCheck(store: Store, clock: Clock): CheckProof {
       kind: 'DPoPProof',
       id: `${jkt}.${jti}`,
       payload: '',
-      // One second after the last at which this proof would pass.
+      // One second after the last moment at which this proof would be accepted.
       expiresAt: Math.floor(iat) + WINDOW + 1,
       references: {},
     };
@@ -71,7 +71,7 @@ function invalid(description: string): ProofFlaw {
   return { error: 'invalid_dpop_proof', description };
 }
 
-/** Out: undefined when the proof is not one compact JWS of the right type, signed by the public key in its header. */
+/** Undefined unless the proof is one compact JWS of the right type, signed by the public key in its header. */
 async function verify(proof: string, clock: Clock): Promise<{ payload: JWTPayload; thumbprint: string } | undefined> {
   try {
     const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
@@ -81,7 +81,7 @@ async function verify(proof: string, clock: Clock): Promise<{ payload: JWTPayloa
     });
     return { payload, thumbprint: await calculateJwkThumbprint(protectedHeader.jwk ?? {}) };
   } catch {
-    // Whatever keeps these bytes from verifying, of the key or of the signature, is the client's.
+    // Whether the key or the signature is wrong, the fault is the client's.
     return undefined;
   }
 }
@@ -91,8 +91,8 @@ const UNRESERVED = /[A-Za-z0-9\-._~]/;
 const NOT_URI = /[[\]|^`{}]/g;
 
 /**
- * RFC 3986 §6.2.2 and §6.2.3: case, default port, dot segments, percent-encoding; without query and fragment. Out: the
- * one spelling of `url`, as the path of a request target is canonical too, or undefined when it is no absolute URL.
+ * Normalises a URL (RFC 3986 sections 6.2.2 and 6.2.3): case, default port, dot segments and percent-encoding, without
+ * query and fragment. Undefined when it is not an absolute URL.
  */
 function normalised(url: string): string | undefined {
   const parsed = URL.parse(url);

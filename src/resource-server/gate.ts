@@ -6,24 +6,24 @@ import type { ProtectedResource } from '../oauth/protected-resource.ts';
 import { covers, type Scope } from '../oauth/scope.ts';
 import type { CheckProof } from './dpop.ts';
 
-/** What a protected route asks of whoever comes. */
+/** What a protected route requires of a request. */
 export interface Protection {
   readonly resource: ProtectedResource;
   readonly scopes: Scope;
-  /** What a challenge for a token names when that is more than the route itself needs; left out, what it needs. */
+  /** The scopes that a challenge names, if more than the route requires. Defaults to `scopes`. */
   readonly offered?: Scope;
-  /** Whether a request without a token is refused, or served as anonymous. A bad token is refused either way. */
+  /** Whether a request without a token is refused or served as anonymous. An invalid token is always refused. */
   readonly anonymous: 'refuse' | 'serve';
 }
 
-/** What a request shows at the gate. */
+/** The credentials of a request, and what a DPoP proof must match. */
 export interface Presented {
   /** Every Authorization field. */
   readonly authorization: readonly string[];
   /** Every DPoP field. */
   readonly dpop: readonly string[];
   readonly method: string;
-  /** Absolute: the configured origin and the canonical path, never what the client says of either. */
+  /** Absolute URL, built from the configured origin and the canonical path, never from what the client sent. */
   readonly url: string;
 }
 
@@ -31,32 +31,32 @@ export type Verdict =
   | {
       readonly kind: 'admitted';
       readonly principal: Principal;
-      /** When what was shown runs out, in Unix seconds; undefined: nothing was. */
+      /** When the token expires, in Unix seconds; undefined for an anonymous request. */
       readonly expires?: number;
     }
   | {
       readonly kind: 'refused';
       readonly challenge: Challenge;
-      /** Whether what was shown is a token of ours: live, but not for this. */
+      /** Whether the request carried an active token of this gate that does not fit this request. */
       readonly known: boolean;
-      /** Whose it is then. */
+      /** The owner of that token. */
       readonly principal?: MemberPrincipal;
     };
 
 /**
- * In: what the request shows, and what the route asks. Out: the verdict, at once when nothing has to be waited for.
- * Throws `store_unavailable`.
+ * Decides about one request. Synchronous when the token is cached and needs no DPoP proof. Throws, or rejects with,
+ * `store_unavailable`.
  */
 export type Gate = (presented: Presented, protection: Protection) => Verdict | Promise<Verdict>;
 
 /**
- * The one decision that admits or refuses every access token. Its order is its meaning: nothing shown, malformed,
- * inactive, wrong resource, expired, wrong scheme, unproved key, too little scope (RFC 6750 §3.1, RFC 8707 §2,
- * RFC 9449 §7, RFC 9728 §5.1). A proof is asked for only with a token that is good: nobody else gets to spend our
- * signature checks or our store.
+ * The one decision that admits or refuses every access token. The order of the checks matters: missing, malformed,
+ * inactive, wrong resource, expired, wrong scheme, unproved key, insufficient scope (RFC 6750 section 3.1, RFC 8707
+ * section 2, RFC 9449 section 7, RFC 9728 section 5.1). A proof is verified only for a valid token, so that only token
+ * holders can make the gate check signatures and write to the store.
  */
 export function createGate(introspect: Introspect, checkProof: CheckProof, now: () => number): Gate {
-  // One principal for a token as long as it is remembered: what is kept for a principal is then found by itself.
+  // The same principal object for as long as a token is cached, so that other modules can use it as a WeakMap key.
   const principals = new WeakMap<ActiveToken, MemberPrincipal>();
 
   const principalOf = (token: ActiveToken): MemberPrincipal => {
@@ -87,7 +87,8 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     presented: Presented,
     protection: Protection,
   ): Verdict | Promise<Verdict> {
-    if (!token.active) return unknown(credentials.scheme, 'the access token is not valid, or no longer', protection);
+    if (!token.active)
+      return unknown(credentials.scheme, 'the access token is invalid, expired or revoked', protection);
     const verdict = judgeActive(token, credentials, presented, protection);
     const named = (of: Verdict): Verdict => (of.kind === 'refused' ? { ...of, principal: principalOf(token) } : of);
     return verdict instanceof Promise ? verdict.then(named) : named(verdict);
@@ -100,14 +101,14 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     protection: Protection,
   ): Verdict | Promise<Verdict> {
     const { resource } = protection;
-    // A foreign audience beside ours would make our token a key to somebody else's door: exactly ours, or refused.
+    // Exactly one audience, and ours: with a second one, the token could also be used at another service.
     const [audience] = token.aud;
     if (audience === undefined || token.aud.length > 1 || !resource.audiences.includes(audience)) {
       return unauthorized(scheme, 'the access token was issued for another resource', protection);
     }
     if (token.exp <= now()) return unauthorized(scheme, 'the access token has expired', protection);
 
-    // Sent as Bearer, a bound token proves nothing: that is how a thief would send it.
+    // A key-bound token sent as Bearer is refused: that is how a stolen token would be sent.
     if (scheme === 'Bearer') {
       if (token.jkt === undefined) return judgeScope(token, scheme, protection);
       const reason = 'the access token is bound to a key: send it with the DPoP scheme and a proof';
@@ -140,7 +141,7 @@ function unknown(scheme: Scheme, description: string, protection: Protection): V
   return { ...unauthorized(scheme, description, protection), known: false };
 }
 
-/** For a request whose token was good until the backend ended what it stands on. In: every Authorization field. */
+/** The challenge for a request whose token was valid until the backend ended the session behind it. */
 export function signInAgain(authorization: readonly string[], protection: Protection): Challenge {
   const { resource, offered, scopes } = protection;
   const shown = parseAuthorization(authorization);

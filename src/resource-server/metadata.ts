@@ -1,18 +1,18 @@
 import { DPOP_ALGORITHMS } from '../oauth/dpop.ts';
 
-/** Protected resource metadata (RFC 9728 §2), of what is mounted. In: resource, issuer, published scopes, the name. */
+/** Protected resource metadata (RFC 9728 section 2). */
 export function protectedResourceMetadata(options: {
   readonly resource: string;
   readonly issuer: string;
   readonly scopes: readonly string[];
   readonly name: string;
-  /** Where developers and agents read how to get in. */
+  /** URL of the documentation for developers and agents. */
   readonly documentation: string;
 }): Record<string, unknown> {
   return {
     resource: options.resource,
     authorization_servers: [options.issuer],
-    // RFC 9728 §3.2: a list of nothing is left out.
+    // Empty lists are omitted (RFC 9728 section 3.2).
     ...(options.scopes.length === 0 ? {} : { scopes_supported: options.scopes }),
     bearer_methods_supported: ['header'],
     dpop_signing_alg_values_supported: DPOP_ALGORITHMS,

@@ -4,17 +4,17 @@ import { parseAuthorization } from '../oauth/credentials.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 
-/** Milliseconds from a revocation to the look at what is still open: an ordinary answer ends by itself in that time. */
+/** Milliseconds between a revocation and the check of open responses. Most ordinary responses end within that time. */
 const GRACE = 500;
-/** Milliseconds that a look which the store cannot answer is believed to be good; the same as for new requests. */
+/** Milliseconds for which a response stays open while the store cannot answer. The same as for new requests. */
 const DOUBT = 5000;
-/** Tokens that are asked about at the same time. */
+/** Tokens that are checked concurrently. */
 const AT_ONCE = 16;
 
-/** An answer to a member's token that is under way: an event stream, a download, a question that waits. */
+/** A response in progress to a request with a token: an event stream, a download, a long poll. */
 interface GivenAnswer {
   readonly response: ServerResponse;
-  /** Every Authorization field of the request, which was admitted with them. */
+  /** Every Authorization field of the request. */
   readonly authorization: readonly string[];
   readonly principal: MemberPrincipal;
   /** When the token expires, in Unix seconds. */
@@ -22,33 +22,33 @@ interface GivenAnswer {
 }
 
 interface OpenAnswer extends GivenAnswer {
-  /** Since when nobody can say whether it stands; milliseconds since the epoch. */
+  /** Since when the validity of its token is unknown, in milliseconds since the epoch. */
   doubted: number | undefined;
 }
 
 /**
- * Every answer that is given to a token, until it ends. A token is judged when a request comes; what stays open longer is
- * judged again when something was revoked, and cut off if it was this.
+ * Tracks responses to requests with a token until they end. Tokens are checked when a request arrives; responses that
+ * stay open are checked again after a revocation, and closed if their token was revoked.
  */
 export interface OpenAnswers {
-  /** How often something was revoked: to be asked before a token is judged. */
+  /** The number of revocations so far. Read it before a token is checked. */
   readonly revocations: () => number;
-  /** In: an answer, and the `revocations` from before its token was judged. Holds it until it closes. */
+  /** Tracks a response until it closes. `before` is the value of `revocations` before its token was checked. */
   readonly hold: (answer: GivenAnswer, before: number) => void;
-  /** Something was revoked, here or elsewhere. What hangs on it is cut off within a second. */
+  /** To be called after a revocation on any replica. Affected responses are closed within a second. */
   readonly revoked: () => void;
-  /** Looks no more. */
+  /** Stops checking. */
   readonly close: () => void;
 }
 
 export interface OpenAnswersOptions {
-  /** Must not remember what was before the revocation. */
+  /** Must not answer from a cache filled before the revocation. */
   readonly introspect: Introspect;
-  /** Whether the grant of an expired token stands: that a token runs out ends nothing that is under way. */
+  /** Whether a grant is still valid. The expiry of a token alone does not end a response in progress. */
   readonly stands: (grantId: string) => Promise<boolean>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** How many answers were cut off. */
+  /** Called with the number of responses that were closed. */
   readonly onCut: (count: number) => void;
 }
 
@@ -67,7 +67,7 @@ export function createOpenAnswers({ introspect, stands, clock, onCut }: OpenAnsw
     return answer.active || (clock() / 1000 >= expires && (await stands(principal.grantId)));
   };
 
-  /** Out: whether it is cut off, or undefined when nobody can say. */
+  /** Whether the response must be closed; undefined while that is unknown. */
   const judge = async (of: OpenAnswer): Promise<boolean | undefined> => {
     try {
       const good = await isGood(of);
@@ -88,7 +88,7 @@ export function createOpenAnswers({ introspect, stands, clock, onCut }: OpenAnsw
       for (const [index, one] of some.entries()) {
         if (verdicts[index] === undefined) again = true;
         if (verdicts[index] !== true || one.response.closed) continue;
-        // Half an answer must not look like a whole one.
+        // Destroyed, not ended: a truncated response must not look complete.
         one.response.destroy();
         cut += 1;
       }
@@ -96,7 +96,7 @@ export function createOpenAnswers({ introspect, stands, clock, onCut }: OpenAnsw
     if (cut > 0) onCut(cut);
   };
 
-  /** One look for all that is revoked while one is due, so that nobody makes us look without end. */
+  /** Schedules one check for any number of revocations, so that frequent revocations cannot cause endless checks. */
   const lookSoon = (): void => {
     if (closed) return;
     if (looking) again = true;
@@ -114,12 +114,12 @@ export function createOpenAnswers({ introspect, stands, clock, onCut }: OpenAnsw
   return {
     revocations: () => revocations,
     hold(answer, before) {
-      // Its 'close' has been, and does not come again.
+      // Already closed: there will be no 'close' event to remove it.
       if (answer.response.closed) return;
       const held = { ...answer, doubted: undefined };
       open.add(held);
       whenClosed(answer.response, () => open.delete(held));
-      // What was revoked while it was judged may be this.
+      // Its own token may have been revoked while it was being checked.
       if (before !== revocations) lookSoon();
     },
     revoked() {

@@ -6,37 +6,37 @@ import { placesOf } from './places.ts';
 import { createWatcher } from './watcher.ts';
 
 export interface FollowOptions {
-  /** As the operator named it. */
+  /** The path as given by the operator. */
   readonly file: string;
   readonly environment: Environment;
-  /** What the gate was started with. */
+  /** The configuration that the gate started with. */
   readonly loaded: LoadedConfig;
-  /** Takes a configuration over, or refuses it; never rejects. */
+  /** Applies a configuration or refuses it. Never rejects. */
   readonly reload: (load: () => Promise<LoadedConfig>) => Promise<{ readonly kind: 'taken' | 'refused' }>;
   readonly log: Pick<Log, 'warn'>;
-  /** Milliseconds without a change before one is looked at. */
+  /** Milliseconds without further changes before a change is read. */
   readonly quiet?: number;
 }
 
 export interface Following {
-  /** Reads everything anew, whether or not it has changed. Resolves when that is taken over, or refused. */
+  /** Reads everything again, changed or not. Resolves when the configuration has been applied or refused. */
   now(): Promise<void>;
   close(): void;
 }
 
 const QUIET = 500;
-/** How often it is read again because it changed while it was read. */
+/** How often the files are read when they keep changing during the reading. */
 const MOST_READ = 10;
 
 /**
- * Has the gate follow its configuration: the file, and all files that it names. Each change is read whole when it has been
- * quiet for a while, and again when it changed meanwhile, so that no two halves are put together. What is refused is
- * tried again at the next change.
+ * Watches the configuration file and all files that it names, and reloads after a change. Files are read once no more
+ * changes have come for a while, and again if they changed during the reading, so that no mix of old and new is
+ * applied. A refused configuration is retried at the next change.
  */
 export function followConfig(options: FollowOptions): Following {
   const { file, environment, reload, log, quiet = QUIET } = options;
   let serving = options.loaded;
-  /** What was read last, whether or not it could be used. */
+  /** The files read last, valid or not. */
   let latest = serving.sources;
   let closed = false;
 
@@ -60,7 +60,7 @@ export function followConfig(options: FollowOptions): Following {
     if (kind === 'taken') serving = loaded;
   };
   const watch = async (): Promise<void> => {
-    // A broken one may name fewer files than it needs.
+    // Watch the files of both: an invalid configuration may name fewer files than it needs.
     const asked = serving.config.reload.watch ? [...serving.sources.asked(), ...latest.asked()] : [];
     const places = await placesOf(asked);
     if (!closed) watcher.set(places);
@@ -70,10 +70,10 @@ export function followConfig(options: FollowOptions): Following {
   const inTurn = (work: () => Promise<void>): Promise<void> => {
     last = last
       .then(() => (closed ? undefined : work()))
-      .catch((err: unknown) => log.warn({ err }, 'the configuration could not be looked at'));
+      .catch((err: unknown) => log.warn({ err }, 'the configuration could not be checked for changes'));
     return last;
   };
-  /** Reads until nothing has changed since: also not between the reading, and the watch on what was named in it. */
+  /** Reads until nothing has changed, including between reading the files and watching the files that they name. */
   const look = async (): Promise<void> => {
     for (;;) {
       await watch();
@@ -88,7 +88,7 @@ export function followConfig(options: FollowOptions): Following {
     onLost: (folder, err) =>
       log.warn({ folder, err }, 'a folder of the configuration cannot be watched: send SIGHUP after a change'),
   });
-  // It may have changed before it was watched.
+  // The files may have changed before they were watched.
   void inTurn(look);
 
   return {

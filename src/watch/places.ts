@@ -1,16 +1,16 @@
 import { lstat, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, sep } from 'node:path';
 
-/** Folders, and of each the names in it whose change may be one of a watched file; `all`: any name. */
+/** Folders to watch, and the names in each whose change matters; `all` for any name. */
 export type Places = ReadonlyMap<string, ReadonlySet<string> | 'all'>;
 
-/** Symbolic links that are followed for one path; the system follows no more. */
+/** The most symbolic links followed for one path, as in Linux. */
 const MOST_LINKS = 40;
 
 /**
- * Where a change of what stands at these paths would show: in the folder of each, and in that of every symbolic link on
- * the way to it, for a mounted ConfigMap or Secret changes by one link (`..data`) that is put in the place of another.
- * A watch on the file itself would stay on the old one. Of what is not there, the nearest folder that is.
+ * Where a change of these paths is visible: in the folder of each file, and in the folder of every symbolic link on the
+ * way to it, since a mounted ConfigMap or Secret changes by replacing a link (`..data`). A watch on the file itself
+ * would stay on the old file. For a missing file, the nearest existing folder.
  */
 export async function placesOf(
   asked: readonly { readonly path: string; readonly kind: 'file' | 'folder' }[],
@@ -27,7 +27,7 @@ export async function placesOf(
   return places;
 }
 
-/** Out: where the path leads to; undefined when nothing is there. */
+/** Resolves to the real path; undefined when it does not exist. */
 async function walk(path: string, note: (folder: string, name: string) => void): Promise<string | undefined> {
   let { root: folder } = parse(path);
   let left = path.slice(folder.length).split(sep).filter(Boolean);

@@ -2,19 +2,19 @@ import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import type { Places } from './places.ts';
 
-/** Waits for changes of names in folders. */
+/** Watches names in folders for changes. */
 export interface Watcher {
-  /** What is watched from now on; what was before and is not among it, no more. */
+  /** Replaces the watched places. */
   set(places: Places): void;
   close(): void;
 }
 
 export interface WatcherOptions {
-  /** Something changed, and it has been quiet for a while since. */
+  /** Called after a change, once there were no more changes for `quiet` milliseconds. */
   readonly onQuiet: () => void;
-  /** A folder cannot be watched, or not any more. */
+  /** Called when a folder cannot be watched, or can no longer be watched. */
   readonly onLost: (folder: string, error: Error) => void;
-  /** Milliseconds without a change before one is told of: who writes a file in pieces is not done yet. */
+  /** Milliseconds without changes before `onQuiet` is called, since a file may be written in several steps. */
   readonly quiet: number;
 }
 
@@ -39,14 +39,14 @@ export function createWatcher({ onQuiet, onLost, quiet }: WatcherOptions): Watch
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) => {
         const names = places.get(folder);
-        // The folder itself was moved or taken away: its watch hears nothing more, and is made anew if there is another.
+        // The folder itself was moved or deleted. Its watch is dead; a new one is created if the folder exists again.
         if (name === basename(folder)) drop(folder);
         else if (name !== null && names !== 'all' && names?.has(name) !== true) return;
         changed();
       });
       watched.set(folder, watcher.on('error', lost));
     } catch (thrown) {
-      // Gone since it was looked for: what is there instead is.
+      // The folder disappeared meanwhile: look again.
       if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') changed();
       else lost(thrown as Error);
     }

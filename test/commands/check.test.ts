@@ -31,7 +31,7 @@ describe('coursegate check', () => {
   it('says on standard output that a file is good', async () => {
     expect(await check(GOOD)).toEqual({
       code: 0,
-      stdout: 'gate.yaml: good. 1 routes, profile A, origin https://school.example\n',
+      stdout: 'gate.yaml: valid. 1 routes, profile A, origin https://school.example\n',
       stderr: '',
     });
   });
@@ -39,7 +39,7 @@ describe('coursegate check', () => {
   it('tells of warnings on standard error, and is good all the same', async () => {
     const { code, stdout, stderr } = await check(WARNED);
     expect(code).toBe(0);
-    expect(stdout).toBe('gate.yaml: good, with 1 warning(s). 1 routes, profile A, origin https://school.example\n');
+    expect(stdout).toBe('gate.yaml: valid, with 1 warning(s). 1 routes, profile A, origin https://school.example\n');
     expect(stderr).toMatch(
       /^gate\.yaml:1:1 {2}warning: listen\.trustedProxies: names nobody, .*\n {5}1 \| version: 1\n {7}\| \^\n$/,
     );
@@ -148,6 +148,6 @@ describe('coursegate config print', () => {
   it('knows no block that there is not', async () => {
     const { code, stdout, stderr } = await print('tokkens');
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
-    expect(stderr).toContain('There is no block "tokkens" in it: version, profile, origin, ');
+    expect(stderr).toContain('The configuration has no block "tokkens". It has: version, profile, origin, ');
   });
 });

@@ -63,7 +63,7 @@ describe('a command that cannot do its work', () => {
     { args: ['check', bad], code: 78, says: /bad\.yaml:2:1 .*unknown key "profil"/, next: `coursegate check ${bad}` },
     { args: ['serve', '--config', bad], code: 78, says: /nothing was started/, next: `coursegate check ${bad}` },
     { args: ['check', missing], code: 78, says: /there is no such file/, next: 'coursegate init --upstream' },
-    { args: ['health'], code: 64, says: /Name the gate/, next: 'coursegate health --help' },
+    { args: ['health'], code: 64, says: /Specify the gate/, next: 'coursegate health --help' },
     { args: ['health', '--admin', 'nonsense'], code: 64, says: /not the address/, next: 'coursegate health --help' },
     { args: ['health', '--config', bad], code: 78, says: /profil/, next: `coursegate check ${bad}` },
     {
@@ -97,7 +97,7 @@ describe('a command that cannot do its work', () => {
     {
       args: ['init', '--upstream', 'nonsense', '--yes'],
       code: 1,
-      says: /--upstream takes/,
+      says: /--upstream must be/,
       next: 'coursegate init --help',
     },
   ] as const)('$args ends with the command to try next', async ({ args, code, says, next }) => {

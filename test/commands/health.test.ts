@@ -79,7 +79,7 @@ describe.skipIf(!redisPresent())('health, with a store that is gone', () => {
     expect(stdout).toContain('[-]store failed: the store cannot be used; the log says why\n');
     expect(stdout).toContain('[+]keys ok');
     expect(stdout).toMatch(/readyz check failed\n$/);
-    expect(stderr).toMatch(/says that it is not ready\.\nTry: coursegate health --admin \S+ --json\n$/);
+    expect(stderr).toMatch(/^The gate at \S+ is not ready\.\nTry: coursegate health --admin \S+ --json\n$/);
     expect((await runToEnd(['health', '--live', '--admin', world.admin])).code).toBe(0);
   });
 });

@@ -112,7 +112,7 @@ it('of an embedded store goes by its own file: a line more, and once all is seal
     await world.restart();
     expect(await statusOf(world.origin, tokens.access_token)).toBe(200);
     const retired = await operate(world, 'secret', 'retire');
-    expect([retired.code, retired.stdout]).toEqual([0, expect.stringMatching(/^1 old secrets are gone/)]);
+    expect([retired.code, retired.stdout]).toEqual([0, expect.stringMatching(/^Removed 1 old secrets from /)]);
     expect(secrets()).toHaveLength(1);
     await world.restart();
     expect((await refresh(app, String(tokens.refresh_token))).access_token).toBeTruthy();

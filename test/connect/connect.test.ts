@@ -49,7 +49,7 @@ describe('connect', () => {
       'drawing-for-<beginners>  for life      not started',
     ]);
     expect(progress.match(/^✓ .+ \(\d+ ms\)$/gm)).toHaveLength(9);
-    expect(progress).toContain('✓ Making sure that the token is dead');
+    expect(progress).toContain('✓ Checking that the token was revoked');
     expect(progress).toMatch(/✓ Everything works\.$/);
     expect(reads()).toBe(1);
     expect(await clients()).toEqual([]);
@@ -154,11 +154,11 @@ describe('connect', () => {
   it('gives up after the time, and at once on abort', async () => {
     const { origin, clients } = await start();
     const late = await run(origin, { open: () => undefined, timeout: 0.2 });
-    expect(late.error?.message).toBe('Nobody came back from the site within 0.2 seconds.');
+    expect(late.error?.message).toBe('The browser did not come back from the site within 0.2 seconds.');
     const stop = new AbortController();
     const stopped = await run(origin, { open: () => stop.abort(), signal: stop.signal });
     expect(stopped.error).toBeInstanceOf(ConnectError);
-    expect(stopped.error?.message).toContain('stopped');
+    expect(stopped.error?.message).toContain('cancelled');
     expect(await clients()).toEqual([]);
   });
 

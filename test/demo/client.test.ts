@@ -82,7 +82,7 @@ describe('Study Buddy', () => {
     expect(text).toContain(`<b>GET</b> ${demo.gate.origin}/.well-known/oauth-protected-resource`);
     expect(text).toContain('<i>code_challenge_method</i>=S256');
     expect(text).toContain(`<i>resource</i>=${demo.gate.origin}`);
-    expect(text).toContain('state is the one of step 4.');
+    expect(text).toContain('state matches step 4.');
     for (const name of ['code', 'code_verifier']) {
       expect(text).toMatch(new RegExp(`<i>${name}</i>=[\\w-]{6}…\\n`));
       expect(text).not.toMatch(new RegExp(`<i>${name}</i>=[\\w-]{12}`));
@@ -97,12 +97,12 @@ describe('Study Buddy', () => {
     const demo = await start();
     await connected(demo);
     expect(await press(demo, 'courses')).toContain('2 courses, from the Account API.');
-    expect(await press(demo, 'refresh')).toContain('a refresh token came along');
+    expect(await press(demo, 'refresh')).toContain('a refresh token was issued too');
     const token = await press(demo, 'introspect');
     expect(token).toContain(`It is bound to ${demo.gate.origin}.`);
-    expect(token).toContain('The token is alive.');
+    expect(token).toContain('The token is active.');
     expect(await press(demo, 'userinfo')).toContain('The member is student@example.com.');
-    expect(await press(demo, 'revoke')).toContain('hands its tokens back');
+    expect(await press(demo, 'revoke')).toContain('revokes its tokens');
     expect(await page(demo)).toContain('Try to read anyway');
     const refused = await press(demo, 'courses');
     expect(refused).toContain('<b>401 Unauthorized</b>');
@@ -143,7 +143,7 @@ describe('Study Buddy', () => {
     expect((await demo.browser.request(callback)).status).toBe(303);
     const again = await demo.browser.request(callback);
     expect(again.status).toBe(400);
-    expect(await again.text()).toContain('not an answer that Study Buddy is waiting for');
+    expect(await again.text()).toContain('Study Buddy is not expecting this response');
     expect(await page(demo)).toContain('<h2>Connected</h2>');
   });
 
@@ -170,7 +170,7 @@ describe('Study Buddy', () => {
     const browser = new CookieBrowser();
     const pressed = await browser.post(`${client.url}/connect`);
     expect(pressed.headers.get('location')).toBe('/#step-1');
-    expect(await (await browser.request(client.url)).text()).toContain('nothing listens there');
+    expect(await (await browser.request(client.url)).text()).toContain('nothing is listening there');
 
     const plain = await start({ metadata: (document) => delete document.code_challenge_methods_supported });
     expect(await press(plain, 'connect')).toContain('does not advertise PKCE with S256');

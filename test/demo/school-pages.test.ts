@@ -73,7 +73,7 @@ describe('signing in', () => {
     const page = await response.text();
     expect(response.status).toBe(401);
     expect(page).toContain('<main id="school-login">');
-    expect(page).toContain('Email address or password is wrong.');
+    expect(page).toContain('Wrong email address or password.');
     expect(page).toContain('name="return_to" value="/courses?page=2"');
     expect(page).not.toContain('<script>');
     expect(browser.cookies.has('school_session')).toBe(false);

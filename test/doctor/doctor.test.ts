@@ -50,7 +50,7 @@ describe('the table of checks', () => {
       expect(id).toMatch(/^[a-z]+\.[a-z0-9-]+$/);
       expect(THEMES, id).toHaveProperty([id.split('.')[0] ?? '']);
       expect(title, id).toMatch(/^[A-Z].{10,}[^.]$/);
-      expect(reference, id).toMatch(/RFC \d+ §|MCP|Fetch §|OAuth/);
+      expect(reference, id).toMatch(/RFC \d+ sections? |MCP|Fetch section |OAuth/);
       expect(fix, id).toMatch(/^[A-Z].{20,}\.$/s);
     }
   });

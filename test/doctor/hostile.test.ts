@@ -78,7 +78,7 @@ describe('a hostile server', () => {
       response.on('close', () => clearInterval(drip));
     });
     const report = await doctor({ url: origin, patience: 300 });
-    expect(report.unreachable).toBe('no whole answer within 0.3 seconds');
+    expect(report.unreachable).toBe('no complete response within 0.3 seconds');
     expect(exitCode(report)).toBe(2);
   });
 
@@ -91,7 +91,7 @@ describe('a hostile server', () => {
     expect(exitCode(report)).toBe(1);
     const failures = report.findings.filter(({ level }) => level === 'failure');
     expect(failures.map(({ check }) => check)).toEqual(['resource.found', 'resource.path-spelling']);
-    expect(failures[1]?.seen).toContain('no whole answer within 0.2 seconds');
+    expect(failures[1]?.seen).toContain('no complete response within 0.2 seconds');
   });
 
   it('cannot hold it beyond the time for everything', { timeout: 60_000 }, async () => {
@@ -125,7 +125,7 @@ describe('a hostile server', () => {
     ['nothing', ''],
   ])('that answers %s is called unreachable, in words', { timeout: 60_000 }, async (_name, bytes) => {
     const report = await doctor({ url: await serveBytes(bytes) });
-    expect(report.unreachable).toMatch(/not HTTP|cut|too long|hang up/);
+    expect(report.unreachable).toMatch(/not HTTP|closed|too long|hang up/);
     expect(exitCode(report)).toBe(2);
   });
 
@@ -180,11 +180,11 @@ describe('a hostile server', () => {
     expect(seen.join('\n')).toContain('token_endpoint is https://10.0.0.1/token');
     expect(report.findings.find(({ check }) => check === 'endpoint.keys')).toMatchObject({
       level: 'skipped',
-      seen: 'http://gate.internal is not asked: it is not https',
+      seen: 'no request to http://gate.internal: it is not https',
     });
     expect(report.findings.find(({ check }) => check === 'token.errors')).toMatchObject({
       level: 'skipped',
-      seen: 'https://10.0.0.1 is not asked: it is an address of a private network',
+      seen: 'no request to https://10.0.0.1: it is in a private network',
     });
   });
 
@@ -197,7 +197,7 @@ describe('a hostile server', () => {
     });
     const report = await doctor({ url: origin, only: ['resource.found'] });
     expect(report.findings).toMatchObject([
-      { level: 'skipped', seen: expect.stringContaining('429, to ask again in 3600 seconds') },
+      { level: 'skipped', seen: expect.stringContaining('429, retry after 3600 seconds') },
     ]);
     expect(asked).toBe(2);
   });
@@ -210,7 +210,7 @@ describe('a hostile server', () => {
       response.writeHead(429, { 'retry-after': asked === 1 ? '3600' : '0' }).end();
     });
     const report = await doctor({ url: origin, only: ['resource.found'], timeout: 30 });
-    expect(report.findings).toMatchObject([{ level: 'skipped', seen: expect.stringContaining('in 3600 seconds') }]);
+    expect(report.findings).toMatchObject([{ level: 'skipped', seen: expect.stringContaining('after 3600 seconds') }]);
     expect(asked).toBe(1);
     expect(report.complete).toBe(true);
   });

@@ -58,7 +58,7 @@ describe('a site asked by https', () => {
     const plainOrigin = await plain((_request, response) => response.end('hello'));
     expect(await findings({ url, plainOrigin })).toMatchObject({
       'reach.hsts': 'warning: no Strict-Transport-Security',
-      'reach.http-redirect': `warning: ${plainOrigin}/ answers 200 itself`,
+      'reach.http-redirect': `warning: ${plainOrigin}/ answers 200 without a redirect`,
     });
   });
 
@@ -68,19 +68,19 @@ describe('a site asked by https', () => {
       response.writeHead(301, { location: 'https://other.example/' }).end(),
     );
     expect(await findings({ url, plainOrigin: away })).toMatchObject({
-      'reach.http-redirect': `warning: ${away}/ leads to https://other.example`,
+      'reach.http-redirect': `warning: ${away}/ redirects to https://other.example`,
     });
     const refusing = await plain((_request, response) => response.writeHead(403).end());
     expect(await findings({ url, plainOrigin: refusing })).toMatchObject({
-      'reach.http-redirect': 'pass: plain http is answered 403',
+      'reach.http-redirect': 'pass: plain http gets 403',
     });
   });
 
   it('is warned of when its certificate ends soon', async () => {
     const soon = await secure((_request, response) => response.end('hello'), 'localhost', 5);
-    expect((await findings({ url: soon }))['reach.certificate']).toMatch(/^warning: it ends in [45] days$/);
+    expect((await findings({ url: soon }))['reach.certificate']).toMatch(/^warning: it expires in [45] days$/);
     const later = await secure((_request, response) => response.end('hello'));
-    expect((await findings({ url: later }))['reach.certificate']).toMatch(/^pass: for (29|30) days more$/);
+    expect((await findings({ url: later }))['reach.certificate']).toMatch(/^pass: valid for (29|30) more days$/);
   });
 
   it('is asked by HTTP/2 where that is offered, and warned of when it answers otherwise', async () => {
@@ -95,7 +95,9 @@ describe('a site asked by https', () => {
     const url = `https://localhost:${(server.address() as AddressInfo).port}`;
     expect((await findings({ url }))['reach.http2']).toBe('pass: 200');
     broken.now = true;
-    expect((await findings({ url }))['reach.http2']).toBe('warning: the metadata is 421 by HTTP/2, 200 by HTTP/1.1');
+    expect((await findings({ url }))['reach.http2']).toBe(
+      'warning: the metadata gets 421 over HTTP/2, 200 over HTTP/1.1',
+    );
     const without = await secure((_request, response) => response.end('hello'));
     expect((await findings({ url: without }))['reach.http2']).toBe('pass: not offered');
   });

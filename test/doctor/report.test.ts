@@ -20,7 +20,7 @@ const valid = ajv.compile(SCHEMA);
 
 const about = {
   theme: 'cache',
-  title: 'No challenge is kept by a cache',
+  title: 'Challenges are not cached',
   reference: 'RFC 9111 §3',
   fix: 'Send Cache-Control: no-store.',
 };
@@ -33,7 +33,7 @@ const REPORT: Report = {
     {
       check: 'reach.https',
       theme: 'reach',
-      title: 'The site is asked by https',
+      title: 'The site uses https',
       level: 'pass',
       seen: 'https://school.example',
       reference: 'RFC 9728 §2',
@@ -42,7 +42,7 @@ const REPORT: Report = {
     {
       ...about,
       check: 'cache.metadata',
-      title: 'The metadata is kept for a while',
+      title: 'The metadata may be cached briefly',
       level: 'warning',
       seen: 'it sets a cookie',
     },
@@ -51,7 +51,7 @@ const REPORT: Report = {
       theme: 'registration',
       title: 'A public app can register',
       level: 'skipped',
-      seen: 'it registers an app: allow that with --register',
+      seen: 'it registers an app: use --register to allow that',
       reference: 'RFC 7591 §3',
     },
   ],
@@ -61,28 +61,28 @@ const REPORT: Report = {
 describe('the report', () => {
   it('for a person has the failures last, right above the summary', () => {
     expect(toText(REPORT, { width: 60, colour: false })).toBe(`Reaching the site
-  ✓ The site is asked by https
+  ✓ The site uses https
 
 Caches
-  ✗ No challenge is kept by a cache
-  ! The metadata is kept for a while
+  ✗ Challenges are not cached
+  ! The metadata may be cached briefly
 
 Registration
   – A public app can register (skipped: it registers an app:
-    allow that with --register)
+    use --register to allow that)
 
-! The metadata is kept for a while: not quite
+! The metadata may be cached briefly: not quite
   seen   it sets a cookie
   fix    Send Cache-Control: no-store.
   see    RFC 9111 §3  [cache.metadata]
 
-✗ No challenge is kept by a cache: no
+✗ Challenges are not cached: no
   seen   /mcp comes from a cache (Age: 30)
   fix    Send Cache-Control: no-store.
   see    RFC 9111 §3  [cache.challenge]
 
-Some checks were skipped because they register an app;
---register allows it.
+Some checks were skipped because they register an app. Use
+--register to allow that.
 https://school.example/mcp: 1 failure, 1 warning, 1 passed, 1 skipped (1.5 s)
 `);
   });
@@ -125,7 +125,7 @@ describe('coursegate doctor', () => {
         NO_COLOR: '1',
       });
       expect(await some.exited).toBe(0);
-      expect(some.stdout()).toContain('Apps in a browser may use the tools');
+      expect(some.stdout()).toContain('Browser apps can use the tools');
       expect(some.stdout()).not.toContain('fetch tokens');
       expect(some.stdout()).toContain('0 failures, 0 warnings, 6 passed, 0 skipped');
       expect(some.stdout()).not.toContain('\u001b');
@@ -142,26 +142,26 @@ describe('coursegate doctor', () => {
     const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     const bad = runCommand(['doctor', url]);
     expect(await bad.exited).toBe(1);
-    expect(bad.stdout()).toContain('✗ The protected-resource metadata is there');
+    expect(bad.stdout()).toContain('✗ The protected resource metadata is available');
     await new Promise((resolve) => {
       server.close(resolve);
       server.closeAllConnections();
     });
     const gone = runCommand(['doctor', url]);
     expect(await gone.exited).toBe(2);
-    expect(gone.stdout()).toContain('cannot be reached: nothing listens there.');
+    expect(gone.stdout()).toContain('cannot be reached: nothing is listening there.');
     const json = runCommand(['doctor', url, '--json']);
     expect(await json.exited).toBe(2);
     expect(JSON.parse(json.stdout())).toMatchObject({
       reached: false,
-      unreachable: 'nothing listens there',
+      unreachable: 'nothing is listening there',
       findings: [],
     });
     for (const [args, says] of [
       [['ftp://x'], 'is not a web address'],
       [['https://me:secret@school.example'], 'without a name and password'],
       [[url, '--only', 'nonsense'], 'There is no check "nonsense"'],
-      [[url, '--timeout', '-1'], '--timeout takes seconds'],
+      [[url, '--timeout', '-1'], '--timeout must be a number of seconds'],
     ] as const) {
       const wrong = runCommand(['doctor', ...args]);
       expect(await wrong.exited).toBe(64);

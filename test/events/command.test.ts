@@ -42,7 +42,7 @@ describe('coursegate events', { timeout: 60_000 }, () => {
 
   it('test sends one signed test.ping, and says that it was taken', async () => {
     const { code, stdout } = await command(['test']);
-    expect([code, stdout]).toEqual([0, 'test.ping at /hook of school: taken with 204.\n']);
+    expect([code, stdout]).toEqual([0, 'test.ping at /hook of school: accepted with 204.\n']);
     expect(receiver.of('test.ping').map(({ data }) => data)).toEqual([{ origin: 'https://school.example' }]);
   });
 
@@ -57,13 +57,13 @@ describe('coursegate events', { timeout: 60_000 }, () => {
   it('test says that nobody answers', async () => {
     const { code, stderr } = await command(['test'], { url: 'http://127.0.0.1:1' });
     expect(code).toBe(69);
-    expect(stderr).toContain('not taken: upstream_unreachable');
+    expect(stderr).toContain('not accepted: upstream_unreachable');
   });
 
   it('says that there are none to test', async () => {
     const { code, stderr } = await command(['test'], { events: false });
     expect(code).toBe(1);
-    expect(stderr).toContain('There is no `events` in this configuration');
+    expect(stderr).toContain('This configuration has no `events`');
   });
 
   it.each([['list'], ['retry']])('%s says that no gate runs', async (word) => {

@@ -78,7 +78,7 @@ describe('a backup', () => {
   it('names the configured secret when there is one', async () => {
     const made = await run(join(folder, 'named.db'), { COURSEGATE__SECRET__ENV: 'KEY', KEY: 'k'.repeat(40) });
     expect(made).toMatchObject({ code: 0 });
-    expect(made.stdout).toContain('the one that `secret` names in');
+    expect(made.stdout).toContain('the one that `secret` refers to in');
   });
 
   it.each([

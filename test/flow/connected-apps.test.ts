@@ -152,18 +152,18 @@ describe('the page of connected apps', () => {
     const page = await open(await signedIn(world.origin));
     const card = cardsOf(page).get('Listed') ?? '';
     for (const words of [
-      'Not verified: Harbour Lane School has not checked this app',
+      'Not verified: Harbour Lane School has not reviewed this app',
       'Sends you to app.example',
       'Connected 4 Mar 2027, 09:05',
       'Last used Never',
-      'Ends by itself 3 Mar 2028',
+      'Expires 3 Mar 2028',
       'See courses',
-      'It has read and changed nothing.',
+      'It has not read or changed anything.',
     ]) {
       expect(card).toContain(words);
     }
     expect(card).not.toContain('See your email address');
-    expect(textOf(page.text)).toContain('time zone: Coordinated Universal Time');
+    expect(textOf(page.text)).toContain('Times are in Coordinated Universal Time');
     expect([...cardsOf(page).keys()]).not.toContain('Of somebody else');
   });
 
@@ -217,13 +217,13 @@ describe('the page of connected apps', () => {
     const card = (await cardOf(browser, 'Busy')) ?? '';
     expect(card).toContain('Last used 5 minutes ago (1 Apr 2027, 12:04)');
     expect(card.slice(card.indexOf('30 days'), card.indexOf('Disconnect'))).toBe(
-      '30 days See courses: 3 times, last on 1 Apr 2027, 12:00 ' +
-        'By the tool Get my account: once, on 1 Apr 2027, 12:04 ' +
-        'Of your account: id: once, on 1 Apr 2027, 12:00 ' +
-        'Of your account: email: once, on 1 Apr 2027, 12:00 ' +
-        'Of your account: enrolled courses: once, on 1 Apr 2027, 12:00 ' +
-        'Know who you are when you sign in: once, on 1 Apr 2027, 12:00 ' +
-        '/api/v1/whoami: once, on 1 Apr 2027, 12:00 ',
+      '30 days See courses · 3 times, last 1 Apr 2027, 12:00 ' +
+        'Tool: Get my account · once · 1 Apr 2027, 12:04 ' +
+        'Your account: id · once · 1 Apr 2027, 12:00 ' +
+        'Your account: email · once · 1 Apr 2027, 12:00 ' +
+        'Your account: enrolled courses · once · 1 Apr 2027, 12:00 ' +
+        'Know who you are when you sign in · once · 1 Apr 2027, 12:00 ' +
+        '/api/v1/whoami · once · 1 Apr 2027, 12:00 ',
     );
   });
 
@@ -235,16 +235,16 @@ describe('the page of connected apps', () => {
     await world.restart();
     expect(await get('/api/v1/courses?per_page=1', access_token)).toBe(200);
     const browser = await signedIn(world.origin);
-    expect(await cardOf(browser, 'Kept')).toContain('See courses: 2 times');
+    expect(await cardOf(browser, 'Kept')).toContain('See courses · 2 times');
     await world.restart();
-    expect(await cardOf(browser, 'Kept')).toContain('See courses: 2 times');
+    expect(await cardOf(browser, 'Kept')).toContain('See courses · 2 times');
 
     vi.setSystemTime(Date.UTC(2027, 4, 30, 12, 0));
     const late = await signedIn(world.origin);
-    expect(await cardOf(late, 'Kept')).toContain('See courses: 2 times');
+    expect(await cardOf(late, 'Kept')).toContain('See courses · 2 times');
     vi.setSystemTime(Date.UTC(2027, 4, 31, 12, 0));
     const later = await signedIn(world.origin);
-    expect(await cardOf(later, 'Kept')).toContain('It has read and changed nothing.');
+    expect(await cardOf(later, 'Kept')).toContain('It has not read or changed anything.');
     expect(await cardOf(later, 'Kept')).toContain('Last used 1 month ago (1 May 2027, 12:00)');
   });
 
@@ -312,7 +312,7 @@ describe('the page of connected apps', () => {
       expect(cardsOf(page).get('Many')).toContain('It is connected 3 times');
       const [newest = ''] = [...page.text.matchAll(/href="([^"]*\?connection=[^"]*)"/g)].map(([, href = '']) => href);
       const without = await browser.submit(await browser.open(world.origin + newest), {});
-      expect(notice(without)).toBe('The connection is disconnected. It can no longer be used.');
+      expect(notice(without)).toBe('Connection ended. It can no longer be used.');
       await cutOff(third.access_token, third.refresh_token, app);
       expect(await statusOf(world.origin, first.access_token)).toBe(200);
       await disconnect(browser, await open(browser), 'Disconnect Many');
@@ -326,7 +326,7 @@ describe('the page of connected apps', () => {
       const others = await connect(apps[0] as App, { member: OLU });
       const browser = await signedIn(world.origin);
       const page = await disconnect(browser, await open(browser), 'Disconnect all apps');
-      expect(notice(page)).toBe('All apps are disconnected. None can use your account any more.');
+      expect(notice(page)).toBe('All apps are disconnected. None of them can use your account any longer.');
       expect(cardsOf(page).size).toBe(0);
       for (const { access_token } of tokens) expect(await statusOf(world.origin, access_token)).toBe(401);
       expect(await statusOf(world.origin, others.access_token)).toBe(200);
@@ -400,7 +400,7 @@ describe('the page of connected apps', () => {
     for (const app of apps) await connect(app, { member: OLU });
     const browser = await signedIn(world.origin, OLU);
     const first = await open(browser);
-    const total = Number(/(\d+) apps in all/.exec(textOf(first.text))?.[1]);
+    const total = Number(/(\d+) apps in total/.exec(textOf(first.text))?.[1]);
     expect(total).toBeGreaterThanOrEqual(12);
     expect(cardsOf(first).size).toBe(10);
     const second = await browser.open(linkOf(first, 'More apps'));
@@ -423,8 +423,8 @@ describe('the page of connected apps', () => {
     const text = textOf(await answer.text());
     expect(answer.headers.get('content-language')).toBe('es');
     expect(text).toContain('Aplicaciones conectadas a tu cuenta en Harbour Lane School');
-    expect(text).toContain('Ver los cursos: una vez, el 3 nov 2027, 08:00');
-    expect(text).toContain('zona horaria: tiempo universal coordinado');
+    expect(text).toContain('Ver los cursos · una vez · 3 nov 2027, 08:00');
+    expect(text).toContain('Zona horaria: tiempo universal coordinado');
   });
 
   it('speaks the language that the link to it asks for, on every page that it leads to', async () => {
@@ -451,8 +451,8 @@ describe('the page of connected apps', () => {
       const app = await named(world.origin, 'Newcomer');
       const says = async () => {
         const { page } = await reachConsent((await authorizationRequest(app)).url);
-        expect(linkOf(page, 'See the apps you have connected')).toBe(`${world.origin}/oauth/apps`);
-        return textOf(page.text).includes('You have not connected this app before.');
+        expect(linkOf(page, 'See your connected apps')).toBe(`${world.origin}/oauth/apps`);
+        return textOf(page.text).includes('First time connecting this app.');
       };
       expect(await says()).toBe(true);
       await connect(app, { member: OLU });
@@ -508,7 +508,7 @@ it('an app whose document is out of reach is listed by its domain, unverified, a
     const app = { ...(await registerApp(world.origin)), client: { client_id: url }, redirectUri };
     await connect(app);
     const proved = await (await signedIn(world.origin)).open(`${world.origin}/oauth/apps`);
-    expect(cardsOf(proved).get('Claude')).toContain('Proved by its domain: claude.ai');
+    expect(cardsOf(proved).get('Claude')).toContain('Verified domain: claude.ai');
 
     // Kept for thirty days, not asked for since; nobody answers at its address any more.
     host.serve(url, (_request, response) => void response.writeHead(404).end());
@@ -557,7 +557,7 @@ describe.skipIf(!redisPresent())('connected apps of two gates on one Redis', () 
     await replica.restart();
     const browser = await signedIn(world.origin);
     const page = await browser.open(`${world.origin}/oauth/apps`);
-    expect(cardsOf(page).get('Shared')).toContain('See courses: 3 times');
+    expect(cardsOf(page).get('Shared')).toContain('See courses · 3 times');
 
     expect(await read(replica.origin)).toBe(200);
     await disconnect(browser, page, 'Disconnect Shared');

@@ -145,10 +145,10 @@ describe('the consent page', () => {
     };
     const { page } = await open(await registerApp(world.origin, { metadata }));
     expect(page.text).toContain(
-      '<a href="https://xn--bcher-kva.example/privacy?a=1&amp;b=2" target="_blank" rel="noopener noreferrer">Privacy policy of the app, at <bdi>xn--bcher-kva.example</bdi></a>',
+      '<a href="https://xn--bcher-kva.example/privacy?a=1&amp;b=2" target="_blank" rel="noopener noreferrer">The app’s privacy policy, at <bdi>xn--bcher-kva.example</bdi></a>',
     );
-    expect(page.text).toContain('Terms of the app, at <bdi>app.example</bdi>');
-    expect((await open()).page.text).not.toContain('Privacy policy');
+    expect(page.text).toContain('The app’s terms, at <bdi>app.example</bdi>');
+    expect((await open()).page.text).not.toContain('privacy policy');
   });
 
   it.each(['Harbour Lane School', 'Hаrbоur Lаnе Schооl', 'Admin', 'Support'])(
@@ -182,7 +182,7 @@ describe('the consent page', () => {
       const again = await browser.submit(page, { decision: 'approve' }, toApp);
       expect(again.text).toContain('Marca al menos una cosa');
       const large = await post(browser, page.url, { pad: 'x'.repeat(17 * 1024) });
-      expect(await large.text()).toContain('Se ha enviado más');
+      expect(await large.text()).toContain('La solicitud es demasiado grande');
     });
 
     it('else the one of the browser, and the answer says that it varies', async () => {
@@ -318,28 +318,28 @@ describe('the consent page of an app that is known by its document', () => {
 
   it('says which domain proves it, and that this is all that is known', async () => {
     const text = await open('https://claude.ai/callback');
-    expect(text).toContain('Proved by its domain: <strong><bdi>claude.ai</bdi></strong>');
-    expect(text).toContain('has not checked what it does');
+    expect(text).toContain('Verified domain: <strong><bdi>claude.ai</bdi></strong>');
+    expect(text).toContain('has not reviewed this app');
     expect(text).not.toContain('Not verified');
-    expect(text).not.toContain('another domain');
+    expect(text).not.toContain('different domain');
   });
 
   it('warns when it leads to another domain', async () => {
     const text = await open('https://claude.ai.evil.example/callback');
-    expect(text).toContain('Proved by its domain: <strong><bdi>claude.ai</bdi></strong>');
+    expect(text).toContain('Verified domain: <strong><bdi>claude.ai</bdi></strong>');
     expect(text).toContain('<strong><bdi>claude.ai.evil.example</bdi></strong>');
-    expect(text).toContain('another domain than the one that is proved');
+    expect(text).toContain('a different domain than the verified one');
   });
 
   it.each([
-    ['http://127.0.0.1/callback', 'an app on this computer</strong>'],
-    ['ai.claude.app:/callback', 'the app that opens <bdi>ai.claude.app:</bdi> links</strong>'],
+    ['http://127.0.0.1/callback', 'an app on this device</strong>'],
+    ['ai.claude.app:/callback', 'an app installed on this device (opens <bdi>ai.claude.app:</bdi> links)</strong>'],
   ])('proves nothing when it leads to %s', async (redirectUri, place) => {
     const text = await open(redirectUri);
-    expect(text).toContain('Not verified: this app says that it belongs to <strong><bdi>claude.ai</bdi></strong>');
-    expect(text).toContain('anyone can claim this name');
+    expect(text).toContain('Not verified: this app says it belongs to <strong><bdi>claude.ai</bdi></strong>');
+    expect(text).toContain('any app can claim this name');
     expect(text).toContain(place);
-    expect(text).not.toContain('Proved by');
+    expect(text).not.toContain('Verified domain');
   });
 });
 

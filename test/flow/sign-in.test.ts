@@ -78,8 +78,8 @@ describe('signing in on the way to an app', () => {
 
 describe('a member who must sign in once more', () => {
   it.each<[string, Record<string, string>, string, string]>([
-    ['because the app said prompt=login', { prompt: 'login' }, 'Sign in to <bdi>', 'asks for a fresh sign-in'],
-    ['because of max_age', { max_age: '60' }, 'Sign in to <bdi>', 'asks for a fresh sign-in'],
+    ['because the app said prompt=login', { prompt: 'login' }, 'Sign in to <bdi>', 'wants you to sign in again'],
+    ['because of max_age', { max_age: '60' }, 'Sign in to <bdi>', 'wants you to sign in again'],
     ['in Spanish', { max_age: '60', ui_locales: 'es' }, 'Inicia sesión de nuevo en', 'pide que lo hagas de nuevo'],
   ])('%s is told that, not that nobody is signed in', async (_name, parameters, heading, text) => {
     const upstream = await startRecordingUpstream((_request, response) => {

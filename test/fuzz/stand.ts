@@ -88,7 +88,7 @@ export async function startStand(): Promise<Stand> {
     await sane();
     await judged(upstream.take(), token, begun);
     expect(said(gate, begun).text, 'no failure of our own').not.toMatch(
-      /"(failure|reason|code)":"internal"|nobody caught|Unhandled/,
+      /"(failure|reason|code)":"internal"|uncaught failure|Unhandled/,
     );
     expect(memory(pid) - before.memory, 'memory').toBeLessThan(GROWTH);
   }

@@ -229,7 +229,7 @@ login: { kind: directory, file: members.yaml }
 `,
     );
     const check = () => execFileSync(process.execPath, [MAIN, 'check', config], { stdio: 'pipe' }).toString();
-    expect(check()).toContain('good');
+    expect(check()).toContain('valid');
     write(file({ ...ann, password: 'hunter2hunter2' }));
     const refused = await promisify(execFile)(process.execPath, [MAIN, 'check', config]).catch((error) => error);
     expect(refused.code).toBe(78);

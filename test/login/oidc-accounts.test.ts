@@ -77,7 +77,7 @@ describe('an account', () => {
   ])('%s is not let in, and told to choose another', async (_, provider, claims) => {
     const { browser, page } = await signIn(provider, claims);
     expect(page.status).toBe(403);
-    expect(page.text).toContain('The account you chose may not sign in here.');
+    expect(page.text).toContain('The account you chose cannot be used here.');
     expect(browser.cookies.has('coursegate_member')).toBe(false);
   });
 

@@ -274,14 +274,8 @@ describe('what a model reads', () => {
     [404, 'There is nothing of that name.'],
     [403, 'The school does not let you do this.'],
     [422, 'The school does not take these arguments.'],
-    [
-      302,
-      expect.stringMatching(/^The service behind this address gave an answer that cannot be used. \(request [\w-]+\)$/),
-    ],
-    [
-      500,
-      expect.stringMatching(/^The service behind this address gave an answer that cannot be used. \(request [\w-]+\)$/),
-    ],
+    [302, expect.stringMatching(/^The service behind this address returned an invalid response. \(request [\w-]+\)$/)],
+    [500, expect.stringMatching(/^The service behind this address returned an invalid response. \(request [\w-]+\)$/)],
   ])('of a %i is words of ours', async (status, words) => {
     school.script(
       answering('{"error":"SELECT * FROM members at db.internal:5432\\n  at query (/srv/app.js:3)"}', status),

@@ -93,7 +93,7 @@ describe('the gate', () => {
     },
     { what: 'two fields', fields: ['Bearer good', 'Bearer good'], says: 'more than one Authorization header' },
     { what: 'two schemes', fields: ['Bearer good', 'DPoP good'], says: 'more than one Authorization header' },
-    { what: 'an unknown token', fields: ['Bearer bad'], says: 'the access token is not valid, or no longer' },
+    { what: 'an unknown token', fields: ['Bearer bad'], says: 'the access token is invalid, expired or revoked' },
   ])('refuses $what with one Bearer challenge', async ({ fields, says }) => {
     expect(await refusal(fields)).toEqual([
       401,
@@ -107,7 +107,7 @@ describe('the gate', () => {
       fields: ['DPoP'],
       says: 'the Authorization header does not hold one access token',
     },
-    { what: 'an unknown token', fields: ['dpop bad'], says: 'the access token is not valid, or no longer' },
+    { what: 'an unknown token', fields: ['dpop bad'], says: 'the access token is invalid, expired or revoked' },
     {
       what: 'a token that is bound to no key',
       fields: ['DPoP good'],
@@ -123,7 +123,7 @@ describe('the gate', () => {
   });
 
   it.each([
-    { what: 'inactive before everything', token: { active: false }, error: 'invalid_token', says: /not valid/ },
+    { what: 'inactive before everything', token: { active: false }, error: 'invalid_token', says: /is invalid/ },
     {
       what: 'foreign before expired',
       token: { ...GOOD, aud: ['https://other.example'], exp: NOW },

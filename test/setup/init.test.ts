@@ -66,7 +66,7 @@ describe('a site of', () => {
     async (kind, login, cookies, file) => {
       site = await startProbed(KINDS[kind] ?? {});
       const files = await run(site.url);
-      expect(told.join('\n')).toMatch(new RegExp(`It is surely ${kind}: .+; `));
+      expect(told.join('\n')).toMatch(new RegExp(`Framework: ${kind} \\(.+; `));
       const config = await loaded();
       expect(config.origin).toBe(ORIGIN);
       expect(config.anonymous).toBe('refuse');
@@ -86,7 +86,7 @@ describe('a site of', () => {
         'traefik.yaml',
       ]);
       expect(told.join('\n')).toMatch(
-        /Three things are left:[\s\S]*drop-in[\s\S]*proxy\/[\s\S]*coursegate doctor https:\/\/school\.example/,
+        /Next steps:[\s\S]*drop-in[\s\S]*proxy\/[\s\S]*coursegate doctor https:\/\/school\.example/,
       );
       // Somebody who looks leaves nothing behind.
       expect(new Set(site.asked.map(({ method }) => method))).toEqual(new Set(['GET']));
@@ -169,14 +169,14 @@ describe('a site of', () => {
       ['GET /api/courses/*', ['courses:read']],
       ['GET /api/orders', ['orders:read']],
     ]);
-    expect(read('coursegate.yaml')).toMatch(/# - \{ match: "GET \/api\/zebras".*whose scope/);
+    expect(read('coursegate.yaml')).toMatch(/# - \{ match: "GET \/api\/zebras".*which scope fits/);
     expect(existsSync(join(dir, 'drop-in'))).toBe(false);
   });
 
   it('a lone mark is not taken for a framework', async () => {
     site = await startProbed({ '/': html('', { 'set-cookie': 'JSESSIONID=1' }) });
     await run(site.url);
-    expect(told.join('\n')).toMatch(/like nothing that is known[\s\S]*spring: the cookie JSESSIONID.*--framework/);
+    expect(told.join('\n')).toMatch(/No known framework detected[\s\S]*spring: the cookie JSESSIONID.*--framework/);
     expect(Object.keys((await loaded()).upstreams)).toEqual(['site']);
   });
 });
@@ -185,9 +185,9 @@ describe('init', () => {
   it('writes a usable file for a site that is down, and for the framework that it is told of', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;
     await run(nobody);
-    expect(told.join('\n')).toMatch(/Nothing answered \(nothing listens there\)/);
+    expect(told.join('\n')).toMatch(/The site did not answer \(nothing is listening there\)/);
     expect((await loaded()).login.kind).toBe('session');
-    expect(read('coursegate.yaml')).toMatch(/\(1\) No address that says who is signed in was found/);
+    expect(read('coursegate.yaml')).toMatch(/\(1\) No address that identifies the member was found/);
     rmSync(dir, { recursive: true });
     await run(nobody, { framework: 'laravel' });
     expect((await loaded()).login.kind).toBe('bridge');
@@ -197,7 +197,7 @@ describe('init', () => {
     site = await startProbed(KINDS.rails ?? {});
     mkdirSync(join(dir, 'proxy'));
     writeFileSync(join(dir, 'proxy/nginx.conf'), 'mine');
-    await expect(run(site.url)).rejects.toThrow(/Nothing was written: proxy\/nginx\.conf is there already/);
+    await expect(run(site.url)).rejects.toThrow(/Nothing was written: proxy\/nginx\.conf already exists/);
     expect(readdirSync(dir)).toEqual(['proxy']);
     const elsewhere = join(dir, 'elsewhere');
     writeFileSync(elsewhere, 'theirs', { mode: 0o644 });
@@ -229,7 +229,7 @@ describe('init', () => {
   it('warns of an upstream that is the public address', async () => {
     site = await startProbed({});
     await run(site.url, { origin: undefined });
-    expect(told.join('\n')).toMatch(/round in circles/);
+    expect(told.join('\n')).toMatch(/requests will loop/);
   });
 });
 
@@ -292,7 +292,7 @@ describe('a hostile site', () => {
     await new Promise<void>((resolve) => noise.listen(0, '127.0.0.1', resolve));
     try {
       await run(`http://127.0.0.1:${(noise.address() as { port: number }).port}`);
-      expect(told.join('\n')).toMatch(/Nothing answered/);
+      expect(told.join('\n')).toMatch(/The site did not answer/);
     } finally {
       noise.close();
     }
@@ -344,7 +344,7 @@ describe('coursegate init', () => {
     const command = runCommand(['init', '--upstream', site.url, '--origin', ORIGIN, '--dir', dir, '--yes']);
     expect(await command.exited).toBe(0);
     expect(command.stdout().trim().split('\n')).toContain(join(dir, 'coursegate.yaml'));
-    expect(command.stderr()).toMatch(/surely wordpress[\s\S]*Three things are left/);
+    expect(command.stderr()).toMatch(/Framework: wordpress[\s\S]*Next steps/);
     const check = runCommand(['check', join(dir, 'coursegate.yaml')]);
     expect(await check.exited).toBe(0);
     const again = runCommand(['init', '--upstream', site.url, '--dir', dir]);
@@ -362,7 +362,7 @@ describe('coursegate init', () => {
     const command = runCommand(['init', '--dir', dir, ...args]);
     expect(await command.exited).toBe(1);
     expect(command.stdout()).toBe('');
-    expect(command.stderr()).toMatch(/--(upstream|origin|framework) takes/);
+    expect(command.stderr()).toMatch(/--(upstream|origin|framework) must be/);
     expect(readdirSync(dir)).toEqual([]);
   });
 });

@@ -34,7 +34,7 @@ export async function connectAndCutOff(page: Page, place: Place, look: Look): Pr
 
   await at(page, 'consent');
   const consent = await page.locator('main').innerText();
-  for (const text of ['Study Buddy', 'has not checked this app', 'an app on this computer', SAM.login]) {
+  for (const text of ['Study Buddy', 'has not reviewed this app', 'an app on this device', SAM.login]) {
     expect(consent).toContain(text);
   }
   for (const box of await page.getByRole('checkbox').all()) expect(await box.isChecked()).toBe(true);
@@ -53,10 +53,10 @@ export async function connectAndCutOff(page: Page, place: Place, look: Look): Pr
   await page.locator('#step-1 pre').first().waitFor();
   await look(page, 'connected-first-step-open');
 
-  expect(await act(page, 'Refresh the token')).toContain('a refresh token came along');
+  expect(await act(page, 'Refresh the token')).toContain('a refresh token was issued too');
   await look(page, 'refreshed');
   const introspected = await act(page, 'Show what the token is');
-  expect(introspected).toContain('The token is alive.');
+  expect(introspected).toContain('The token is active.');
   expect(introspected).toContain(`It is bound to ${place.origin}.`);
   await look(page, 'introspected');
   expect(await act(page, 'Who am I')).toContain(`The member is ${SAM.login}.`);

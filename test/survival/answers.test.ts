@@ -67,7 +67,7 @@ async function alive(): Promise<void> {
     expect([next.status, await next.text()]).toEqual([200, 'next']);
   }
   expect(exited).toBeUndefined();
-  expect(gate.log()).not.toMatch(/nobody caught|Unhandled|"internal"/);
+  expect(gate.log()).not.toMatch(/uncaught failure|Unhandled|"internal"/);
 }
 
 const ok = (fields: string, rest = '') => `HTTP/1.1 200 OK\r\n${fields}\r\n${rest}`;

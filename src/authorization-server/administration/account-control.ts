@@ -12,45 +12,45 @@ import { knownMembers } from './members.ts';
 import type { PageWanted } from './paging.ts';
 import type { Suspensions } from './suspensions.ts';
 
-/** Who decided, and why: for the audit. */
+/** Who gave a command and why, for the audit log. */
 export interface Decision {
   readonly by: 'backend' | 'operator';
   readonly reason: string | undefined;
-  /** The subject of the client certificate it came with. */
+  /** The subject of the client certificate, if one was used. */
   readonly certificate: string | undefined;
   readonly address: string | undefined;
   readonly requestId: string | undefined;
 }
 
-/** What the school can look up and decide about its members, and about the apps they let in. */
+/** The commands of the backend and the operator on members, apps and grants. */
 export interface AccountControl {
   listMembers(text: string | undefined, wanted: PageWanted): Promise<object>;
   describeMember(member: string): Promise<object>;
-  /** Ends everything the member has granted. Out: how many grants. May be called again. */
+  /** Ends all grants of the member. Resolves to their number. Safe to repeat. */
   revokeMember(member: string, decision: Decision): Promise<object>;
-  /** The same, and nothing is granted, issued or renewed any more until the member is resumed. */
+  /** Also prevents new grants, tokens and refreshes until the member is resumed. */
   suspendMember(member: string, decision: Decision): Promise<object>;
   resumeMember(member: string, decision: Decision): Promise<object>;
   listClients(filter: ClientFilter, wanted: PageWanted): Promise<object>;
   describeClient(client: string): Promise<object>;
-  /** Ends everything that members have granted the app. It may ask them again. */
+  /** Ends all grants of the app. It may ask members again. */
   revokeClient(client: string, decision: Decision): Promise<object>;
-  /** The same, and to the gate there is no such app any more until it is enabled. */
+  /** Also makes the gate treat the app as unknown until it is enabled. */
   disableClient(client: string, decision: Decision): Promise<object>;
   enableClient(client: string, decision: Decision): Promise<object>;
-  /** Ends everything and forgets the app. It may register anew, or come with its document again. */
+  /** Ends all grants and deletes the app. It may register again, or present its metadata document again. */
   deleteClient(client: string, decision: Decision): Promise<object>;
   listGrants(of: GrantsOf): Promise<object>;
-  /** Ends one grant, whoever's it is. Throws `not_found`. */
+  /** Ends one grant of any member. Throws `not_found`. */
   revokeGrant(id: string, decision: Decision): Promise<object>;
 }
-// Every method throws GatewayError `store_unavailable`; those on one app `not_found` when the gate knows none of that id.
+// Every method throws GatewayError `store_unavailable`; those on one app throw `not_found` for an unknown app.
 
 export interface AccountControlOptions {
   readonly grants: Grants;
   readonly members: Members;
   readonly suspensions: Suspensions;
-  /** Ends a registered app and all that it has. */
+  /** Deletes a registered app with its grants and tokens. */
   readonly removeClient: (id: string) => Promise<void>;
   readonly store: Store;
   readonly clock: Clock;
@@ -58,9 +58,9 @@ export interface AccountControlOptions {
 }
 
 /**
- * What is answered is done: the commit that ends a grant takes its codes and tokens with it, and a token request under
- * way commits only if what it exchanges is still there. A suspension is written before the grants are ended and goes
- * when a member is resumed only after what slipped in between is ended too.
+ * When a command is answered, its effect is complete: the commit that ends a grant also deletes its codes and tokens,
+ * and a token request in progress can commit only if the code or token that it exchanges still exists. A suspension is
+ * stored before the grants are ended, and lifted only after any grants created in between are ended too.
  */
 export function createAccountControl(options: AccountControlOptions): AccountControl {
   const { grants, members, suspensions, store, audit } = options;
@@ -69,7 +69,7 @@ export function createAccountControl(options: AccountControlOptions): AccountCon
   const known = knownMembers({ store, grants, suspensions });
 
   const endAll = async (of: GrantsOf, reason: EndReason, decision: Decision): Promise<number> => {
-    // Who was cut off must not approve by what a browser still holds.
+    // A sign-in session that a browser still holds must not be able to approve new grants.
     if ('member' in of) {
       await store.commit([{ op: 'deleteBy', kind: SIGN_IN_KIND, name: 'member', value: of.member }]);
     }
@@ -103,7 +103,7 @@ export function createAccountControl(options: AccountControlOptions): AccountCon
         id,
         state: since === undefined ? 'active' : 'suspended',
         ...(since === undefined ? {} : { suspended_at: isoTime(since) }),
-        // An id that no sign-in has ever given is more likely a mistake than a member.
+        // An id that never signed in is more likely a typo than a member.
         known: stored !== undefined,
         ...(await listOf(listed)),
       };
@@ -156,7 +156,7 @@ export function createAccountControl(options: AccountControlOptions): AccountCon
     },
 
     async enableClient(id, decision) {
-      // What slipped in between the block and the end of all grants.
+      // Grants that were created between the block and the end of all grants.
       await endAll({ client: id }, 'client_revoked', decision);
       await blocks.end(id);
       audit({ action: 'client_enabled', ...ofClient(id, decision) });
@@ -180,7 +180,7 @@ export function createAccountControl(options: AccountControlOptions): AccountCon
       const grant = await grants.find(id);
       const why = { by: decision.by, reason: 'grant_revoked', note: decision.reason } as const;
       if (grant === undefined || !(await grants.revoke(id, { member: grant.member }, why)))
-        throw new GatewayError('not_found', { message: 'No grant of this id stands.' });
+        throw new GatewayError('not_found', { message: 'No active grant has this id.' });
       const { member, clientId } = grant;
       audit({ action: 'grant_ended', grantId: id, member, clientId, ...decision });
       return { id, member, client_id: clientId, ended: 1 };

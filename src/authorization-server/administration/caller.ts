@@ -7,16 +7,16 @@ import type { Counters } from '../../storage/counters.ts';
 import { type Clock, type Store, unixSeconds } from '../../storage/store.ts';
 import { SIGNATURE_FIELD, verifySignature, WINDOW } from './signature.ts';
 
-/** Who gives a command, as far as that is proved. */
+/** The authenticated caller of a command. */
 interface Caller {
-  /** The subject of the client certificate; undefined: whoever has the shared secret. */
+  /** The subject of the client certificate; undefined when authenticated by signature. */
   readonly certificate: string | undefined;
 }
 
 export interface CallerOptions {
-  /** The secrets that commands may be signed with. */
+  /** The secrets accepted for signatures. */
   readonly secrets: readonly string[];
-  /** Whether client certificates are asked for, and of which DNS names; undefined: not. */
+  /** Client certificate authentication, and the accepted DNS names; undefined when disabled. */
   readonly mtls: { readonly names: readonly string[] | undefined } | undefined;
   readonly store: Store;
   readonly counters: Counters;
@@ -24,19 +24,22 @@ export interface CallerOptions {
   readonly audit: Audit;
 }
 
-/** Out: who it is. Throws GatewayError: `forbidden` when nobody may, `unauthorized`, `too_many_requests`. */
+/**
+ * Authenticates a command. Throws GatewayError `unauthorized`, `too_many_requests`, or `forbidden` when commands are
+ * disabled.
+ */
 export type IdentifyCaller = (request: IncomingMessage, body: Buffer) => Promise<Caller>;
 
-/** Wrong signatures of one address in a minute that are told what is wrong with them. */
+/** Invalid signatures per address and minute that get a reason. Beyond that, they get 429. */
 const WRONG = { requests: 30, per: 60 };
 
 const SWITCHED_OFF =
-  'Commands are switched off here. Set admin.hmac (a secret shared with the backend) or admin.mtls (client certificates) in the configuration.';
+  'Commands are disabled. Set admin.hmac (a secret shared with the backend) or admin.mtls (client certificates) in the configuration.';
 
 /**
- * By client certificate or by signature, whichever of them is configured; either is enough. There is no exception for
- * callers on the same machine: in a pod every container is on the same loopback, and so is whatever makes the backend
- * send requests for it. A right signature passes whatever else came from its address, so that nobody can lock it out.
+ * Authenticates by client certificate or by signature; if both are configured, either is enough. Loopback callers are
+ * not exempt: all containers of a pod share the loopback interface, and SSRF in the backend could reach it. A valid
+ * signature is accepted regardless of failures from the same address, so that an attacker cannot lock out the backend.
  */
 export function callerCheck(options: CallerOptions): IdentifyCaller {
   const { secrets, mtls, store, counters, clock } = options;
@@ -47,7 +50,7 @@ export function callerCheck(options: CallerOptions): IdentifyCaller {
       const wait = Math.max(1, Math.ceil((resetsAt - clock()) / 1000));
       return new GatewayError('too_many_requests', { headers: { 'retry-after': String(wait) } });
     }
-    // Not each one is told of, where there are many.
+    // Beyond the limit above, refusals are not audited one by one.
     options.audit({
       action: 'command_refused',
       clientId: undefined,
@@ -70,7 +73,7 @@ export function callerCheck(options: CallerOptions): IdentifyCaller {
     }
     if (secrets.length === 0) {
       if (mtls === undefined) throw new GatewayError('forbidden', { message: SWITCHED_OFF });
-      throw refuse(request, 'a client certificate of the authority in admin.mtls.clientCa is needed');
+      throw refuse(request, 'a client certificate issued by the authority in admin.mtls.clientCa is required');
     }
     const field = request.headers[SIGNATURE_FIELD];
     const { method = '', url: target = '' } = request;
@@ -78,7 +81,7 @@ export function callerCheck(options: CallerOptions): IdentifyCaller {
     const signed = { field: typeof field === 'string' ? field : undefined, method, target, body };
     const verdict = verifySignature(signed, secrets, now);
     if (verdict.kind === 'refused') throw refuse(request, verdict.reason);
-    // Kept until its time is too long ago for it, wherever in the window our clock stands.
+    // Kept until its time is outside the window, even if the caller's clock is ahead by the whole window.
     const entry = {
       kind: 'CommandSignature',
       id: verdict.mark,
@@ -87,12 +90,12 @@ export function callerCheck(options: CallerOptions): IdentifyCaller {
       references: {},
     };
     if (!(await store.commit([{ op: 'create', entry }])))
-      throw refuse(request, 'this signed command was taken before: sign it anew, with another nonce');
+      throw refuse(request, 'this signed command was already used: sign it again with a new nonce');
     return { certificate: undefined };
   };
 }
 
-/** Out: the subject of a certificate that the TLS layer has verified, and that has one of the names. */
+/** The subject of the client certificate, if the TLS layer verified it and it has one of the names. */
 function certificateOf({ socket }: IncomingMessage, names: readonly string[] | undefined): string | undefined {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
   const certificate = socket.getPeerX509Certificate();

@@ -2,9 +2,9 @@ import { type Clock, type Store, unixSeconds } from '../../storage/store.ts';
 
 const KIND = 'ClientBlock';
 
-/** Apps that the operator has disabled: to the authorization server they are as if they did not exist. */
+/** Apps that the operator has disabled. The authorization server treats them as unknown. */
 export interface ClientBlocks {
-  /** Out: Unix seconds; undefined: it is not. */
+  /** Since when, in Unix seconds; undefined when the app is not disabled. */
   since(client: string): Promise<number | undefined>;
   begin(client: string): Promise<number>;
   end(client: string): Promise<void>;

@@ -6,23 +6,23 @@ import type { ClientBlocks } from './client-blocks.ts';
 import { isoTime, LISTED, lastUses, viewOf } from './grant-view.ts';
 import { type Page, type PageWanted, pageOf } from './paging.ts';
 
-/** How an app is known: it registered itself, or it has a client ID metadata document. */
+/** Store kinds: apps that registered dynamically, and apps with a client ID metadata document. */
 const KINDS = { registered: 'Client', document: 'ClientDocument' } as const;
 
 type ClientKind = keyof typeof KINDS;
 
-/** Connections that are looked at to tell when an app was last used. */
+/** The most connections that are read to determine when an app was last used. */
 const LOOKED_AT = 100;
 
 export interface ClientFilter {
-  /** A part of its name or id, in any case. */
+  /** A part of its name or id, case-insensitive. */
   readonly name: string | undefined;
   /** The host of one of its redirect URIs. */
   readonly host: string | undefined;
   readonly kind: ClientKind | undefined;
 }
 
-/** What is in the store of an app. Times are Unix seconds. */
+/** An app as stored. Times are Unix seconds. */
 interface Known {
   readonly id: string;
   readonly kind: ClientKind;
@@ -32,11 +32,11 @@ interface Known {
   readonly expiresAt: number | undefined;
 }
 
-/** The apps that the gate knows. Throws GatewayError `store_unavailable`. */
+/** The known apps. Every method throws GatewayError `store_unavailable`. */
 export interface Clients {
   list(filter: ClientFilter, wanted: PageWanted): Promise<Page<object>>;
   describe(id: string): Promise<object>;
-  /** Throws GatewayError `not_found` when the gate knows no such app. */
+  /** Throws GatewayError `not_found` for an unknown app. */
   require(id: string): Promise<{ readonly kind: ClientKind; readonly host: string | undefined }>;
 }
 
@@ -58,7 +58,7 @@ export function storedClients({ store, grants, blocks }: ClientsOptions): Client
       blocks.since(known.id),
     ]);
     const uses = [...(await lastUses(store, first)).values()];
-    // Of more, the last use would be that of some of them only.
+    // With more connections, members and last use would be those of a part of them, and are omitted.
     const whole = first.length <= LOOKED_AT;
     return {
       id: known.id,
@@ -101,7 +101,7 @@ export function storedClients({ store, grants, blocks }: ClientsOptions): Client
 
     async require(id) {
       const known = await find(id);
-      if (known === undefined) throw new GatewayError('not_found', { message: 'No app of this id is known here.' });
+      if (known === undefined) throw new GatewayError('not_found', { message: 'No app has this id.' });
       return { kind: known.kind, host: clientHost(known) };
     },
   };
@@ -123,7 +123,7 @@ function knownOf({ kind, payload, expiresAt }: Entry): Known {
   };
 }
 
-/** The host, or the scheme where there is none. */
+/** The host, or the scheme of a URI without one. */
 function hostOf(uri: string): string {
   const url = URL.parse(uri);
   return url === null ? uri : url.hostname || url.protocol.slice(0, -1);

@@ -9,18 +9,21 @@ import type { KeyControl } from './key-control.ts';
 import { type Query, readQuery } from './query.ts';
 import type { StoreControl } from './store-control.ts';
 
-/** The commands of the admin listener: what the school decides about members and apps. */
+/**
+ * This folder holds the commands of the admin listener, by which the backend and the operator manage members, apps,
+ * grants, signing keys and the store.
+ */
 export interface Commands {
-  /** Whether a request target is one of a command's, or may be mistaken for one. */
+  /** Whether a request target is a command's, or under a prefix reserved for commands. */
   takes(target: string): boolean;
-  /** Answers such a request, with JSON or problem JSON (RFC 9457). Never rejects. */
+  /** Answers such a request with JSON or problem JSON (RFC 9457). Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
 export interface CommandsOptions {
   readonly controls: Controls;
   readonly identify: IdentifyCaller;
-  /** Told what a caller is not. */
+  /** Receives internal errors, which callers do not see. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -28,11 +31,11 @@ const BODY_LIMIT = 4096;
 const LONGEST_ID = 2048;
 const LONGEST_REASON = 200;
 
-/** How long a list an answer may be asked for, and is when nothing is asked. */
+/** The longest page that can be requested, and the default. */
 const LONGEST_PAGE = 200;
 const PAGE = 50;
 
-/** What a command acts on. */
+/** The modules that commands act on. */
 export interface Controls {
   readonly account: AccountControl;
   readonly keys: KeyControl;
@@ -41,33 +44,33 @@ export interface Controls {
 }
 
 interface EventControl {
-  /** Sends what waits now. Throws GatewayError `not_found` where the backend is told of nothing. */
+  /** Sends pending events now. Throws GatewayError `not_found` when no events are configured. */
   retry(): Promise<{ readonly pending: number }>;
 }
 
 interface Told {
-  /** What is named in the path; '' in a command on all. */
+  /** The id in the path; '' for a command without one. */
   readonly id: string;
   readonly query: Query;
-  /** What the body holds besides who decided, and why. */
+  /** The members of the body other than `by` and `reason`. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly decision: Decision;
 }
 
 interface Command {
   readonly method: 'GET' | 'POST';
-  /** `:id` stands for what is named. */
+  /** May contain the placeholder `:id`. */
   readonly path: string;
-  /** The parameters that its query may have. */
+  /** The allowed query parameters. */
   readonly query?: readonly string[];
-  /** The members that its body may have. */
+  /** The allowed members of the body. */
   readonly body?: readonly string[];
   readonly run: (controls: Controls, told: Told) => Promise<object>;
 }
 
 const PAGED = ['cursor', 'limit'];
 
-/** Every command there is. What comes first is taken: `/keys/rotate` is no key. */
+/** Every command. The first match wins, so that `/keys/rotate` is not taken for a key id. */
 const COMMANDS: readonly Command[] = [
   {
     method: 'GET',
@@ -160,7 +163,7 @@ const COMMANDS: readonly Command[] = [
   { method: 'POST', path: '/events/retry', run: ({ events }) => events.retry() },
 ];
 
-/** What a path may begin with that is a command's, or would be. */
+/** The path prefixes of commands. */
 const BELONGS = /^\/(?:(?:members|clients|grants|keys|store)(?:\/|$)|events\/)/;
 
 export function createCommands({ controls, identify, onError }: CommandsOptions): Commands {
@@ -198,7 +201,7 @@ export function createCommands({ controls, identify, onError }: CommandsOptions)
   };
 }
 
-/** Out: what stands for `:id`, as it came; '' where nothing does; undefined when the path is another. */
+/** The encoded value of `:id`, or '' for a pattern without it; undefined when the path does not match. */
 function idIn(path: string, pattern: string): string | undefined {
   const [parts, wanted] = [path.split('/'), pattern.split('/')];
   if (parts.length !== wanted.length) return undefined;
@@ -211,7 +214,7 @@ function notThere(methods: readonly string[]): GatewayError {
   return allow === '' ? new GatewayError('not_found') : new GatewayError('method_not_allowed', { headers: { allow } });
 }
 
-/** Ids are opaque: percent-decoded once, then compared byte for byte. Throws `invalid_request`. */
+/** Ids are opaque: percent-decoded once, then compared exactly. Throws `invalid_request`. */
 function parseId(encoded: string): string {
   let id: string;
   try {
@@ -220,11 +223,13 @@ function parseId(encoded: string): string {
     throw new GatewayError('invalid_request', { message: 'The id in the path is not percent-encoded UTF-8.' });
   }
   if (id.length > LONGEST_ID || /\p{Cc}/u.test(id))
-    throw new GatewayError('invalid_request', { message: 'No id looks like the one in the path.' });
+    throw new GatewayError('invalid_request', {
+      message: 'The id in the path is too long or contains control characters.',
+    });
   return id;
 }
 
-/** In: the body, which may be left out: `{"by":"operator","reason":"refund"}`, and what else it may have. Throws `invalid_request`. */
+/** Parses the optional body, such as `{"by":"operator","reason":"refund"}`. Throws `invalid_request`. */
 function parseDecision(
   body: Buffer,
   more: readonly string[],
@@ -232,7 +237,7 @@ function parseDecision(
   if (body.length === 0) return { by: 'backend', reason: undefined, rest: {} };
   const besides = more.length === 0 ? '' : `, and ${more.map((name) => `"${name}"`).join(', ')}`;
   const wrong = new GatewayError('invalid_request', {
-    message: `The body must be left out, or a JSON object with "by" ("backend" or "operator") and "reason" (a text of at most ${LONGEST_REASON} characters), neither of them needed${besides}.`,
+    message: `The body must be empty or a JSON object with the optional members "by" ("backend" or "operator") and "reason" (text of at most ${LONGEST_REASON} characters)${besides}.`,
   });
   let given: unknown;
   try {

@@ -2,10 +2,10 @@ import type { Store } from '../../storage/store.ts';
 import { LAST_USE, readLastUse } from '../connected-apps/use-entry.ts';
 import type { StandingGrant } from '../grants.ts';
 
-/** Grants that one answer lists. */
+/** The most grants in one response. */
 export const LISTED = 200;
 
-/** When each grant was last used, in Unix seconds: to the day, and some seconds behind. */
+/** When each grant was last used, in Unix seconds. Exact only to the day, and seconds out of date. */
 export async function lastUses(store: Store, grants: readonly StandingGrant[]): Promise<ReadonlyMap<string, number>> {
   const entries = await Promise.all(grants.map(({ id }) => store.get(LAST_USE, id)));
   return new Map(
@@ -17,7 +17,7 @@ export async function lastUses(store: Store, grants: readonly StandingGrant[]): 
   );
 }
 
-/** What an operator is told of a grant. */
+/** A grant as shown to operators. */
 export function viewOf(grant: StandingGrant, lastUsedAt: number | undefined): object {
   return {
     id: grant.id,
@@ -31,7 +31,7 @@ export function viewOf(grant: StandingGrant, lastUsedAt: number | undefined): ob
   };
 }
 
-/** In: Unix seconds. */
+/** Formats Unix seconds as ISO 8601. */
 export function isoTime(seconds: number): string {
   return new Date(seconds * 1000).toISOString();
 }

@@ -5,22 +5,24 @@ import type { Decision } from './account-control.ts';
 import { isoTime } from './grant-view.ts';
 import { readSigningKey } from './key-import.ts';
 
-/** What an operator can do about the signing keys. */
+/** The operator's commands on the signing keys. */
 export interface KeyControl {
-  /** Every key that is published, and nothing private. */
+  /** All published keys, without private parts. */
   list(): Promise<object>;
-  /** The next key signs. Throws `conflict` when it is published for too short a time, unless it is wanted `now`. */
+  /** Signs with the next key. Throws `conflict` if it was published too recently, unless `now` is true. */
   rotate(now: boolean, decision: Decision): Promise<object>;
-  /** In: a PEM text, a JWK or a JWKS. Throws `invalid_request` when it is none that can sign, `conflict` when it is here. */
+  /**
+   * Imports a PEM text, a JWK or a JWKS. Throws `invalid_request` for an unusable key, `conflict` for an existing one.
+   */
   import(key: unknown, decision: Decision): Promise<object>;
-  /** Ends a key at once: what it signed verifies nowhere any more. Throws `not_found`. */
+  /** Removes a key at once: its signatures become invalid. Throws `not_found`. */
   remove(kid: string, decision: Decision): Promise<object>;
 }
 // Every method throws GatewayError `store_unavailable`.
 
 export interface KeyControlOptions {
   readonly keyring: Keyring;
-  /** Called once the keys are others. */
+  /** Called after the keys have changed. */
   readonly onChanged: () => void;
   readonly audit: Audit;
 }
@@ -44,7 +46,7 @@ export function createKeyControl({ keyring, onChanged, audit }: KeyControlOption
 
   return {
     async list() {
-      // Another replica may have changed them a moment ago.
+      // Another replica may have just changed them.
       if (await keyring.refresh()) onChanged();
       return list();
     },
@@ -53,7 +55,7 @@ export function createKeyControl({ keyring, onChanged, audit }: KeyControlOption
       const missing = await keyring.rotate(now);
       if (missing > 0) {
         throw new GatewayError('conflict', {
-          message: `The next key has been published too short: who verifies may not know it for ${Math.ceil(missing / 60)} minutes more. Wait, or say "now": true.`,
+          message: `The next key was published less than an hour ago; verifiers may not have it yet. Wait ${Math.ceil(missing / 60)} minutes, or use --now ("now": true).`,
         });
       }
       return done('keys_rotated', keyring.signing().kid, decision);
@@ -62,13 +64,13 @@ export function createKeyControl({ keyring, onChanged, audit }: KeyControlOption
     async import(given, decision) {
       const key = await readSigningKey(given);
       if (!(await keyring.replaceNext(key)))
-        throw new GatewayError('conflict', { message: `The key ${key.kid} is here already.` });
+        throw new GatewayError('conflict', { message: `The key ${key.kid} already exists.` });
       return done('key_imported', key.kid, decision);
     },
 
     async remove(kid, decision) {
       if (!(await keyring.remove(kid)))
-        throw new GatewayError('not_found', { message: 'No key of this name is published.' });
+        throw new GatewayError('not_found', { message: 'No published key has this id.' });
       return done('key_removed', kid, decision);
     },
   };

@@ -6,7 +6,7 @@ import { type Page, type PageWanted, pageOf } from './paging.ts';
 import type { Suspensions } from './suspensions.ts';
 
 export interface KnownMembers {
-  /** In: a part of an id, name or email, in any case. Throws GatewayError `store_unavailable`. */
+  /** `text` is a part of an id, name or email, case-insensitive. Throws GatewayError `store_unavailable`. */
   list(text: string | undefined, wanted: PageWanted): Promise<Page<object>>;
 }
 
@@ -16,7 +16,7 @@ export interface KnownMembersOptions {
   readonly suspensions: Pick<Suspensions, 'since'>;
 }
 
-/** The members who have ever let an app in, or tried to. */
+/** The members who have ever connected an app, or started to. */
 export function knownMembers({ store, grants, suspensions }: KnownMembersOptions): KnownMembers {
   return {
     async list(text, wanted) {

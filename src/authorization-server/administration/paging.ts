@@ -2,30 +2,30 @@ import { GatewayError } from '../../errors.ts';
 import type { Entry, Store } from '../../storage/store.ts';
 
 export interface PageWanted {
-  /** What `next` of the page before said; undefined: the first. */
+  /** The `next` of the previous page; undefined for the first page. */
   readonly cursor: string | undefined;
-  /** At most so many. */
+  /** The most items on the page. */
   readonly limit: number;
 }
 
 export interface Page<T> {
   readonly found: readonly T[];
-  /** For the next page, which may turn out to be empty; undefined: that was all. */
+  /** The cursor of the next page, which may be empty; undefined on the last page. */
   readonly next: string | undefined;
 }
 
-/** Where a walk is: in which of the kinds, where in the store, and how many of what was found there are given already. */
+/** A position: index of the kind, cursor in the store, and how many of the matches from there were already returned. */
 interface Place {
   readonly kind: number;
   readonly from: string | undefined;
   readonly given: number;
 }
 
-/** Entries looked at in one step of a walk, and milliseconds after which a page ends, however little is on it. */
+/** Entries read per step, and milliseconds after which a page ends even if it is not full. */
 const STEP = 500;
 const LONGEST = 1000;
 
-/** One page of what `read` makes of the entries of these kinds; it leaves out what it gives undefined for. */
+/** One page of the entries of these kinds, converted by `read`. Entries for which it returns undefined are skipped. */
 export async function pageOf<T>(
   store: Store,
   kinds: readonly string[],
@@ -63,5 +63,5 @@ function placeOf(cursor: string | undefined, kinds: number): Place {
     if (isIndex(kind, kinds) && isIndex(given, STEP * 10) && (from === null || typeof from === 'string'))
       return { kind: kind as number, from: from ?? undefined, given: given as number };
   } catch {}
-  throw new GatewayError('invalid_request', { message: 'The cursor is none that an earlier page gave.' });
+  throw new GatewayError('invalid_request', { message: 'The cursor is not the "next" of an earlier page.' });
 }

@@ -7,13 +7,13 @@ export interface Query {
   text(name: string): string | undefined;
   oneOf<T extends string>(name: string, choices: readonly T[]): T | undefined;
   page(): PageWanted;
-  /** `member` or `client`: one of them. */
+  /** Exactly one of `member` and `client`. */
   owner(): GrantsOf;
 }
 
 const LONGEST = 2048;
 
-/** In: the query as it came, without its question mark, and the parameters that it may have. Throws `invalid_request`. */
+/** Parses a raw query without its question mark. `known` lists the allowed parameters. Throws `invalid_request`. */
 export function readQuery(
   search: string,
   known: readonly string[],
@@ -21,9 +21,10 @@ export function readQuery(
 ): Query {
   const given = new URLSearchParams(search);
   for (const [name, value] of given) {
-    if (!known.includes(name)) throw wrong(`There is no parameter "${name}" here.`);
-    if (given.getAll(name).length > 1) throw wrong(`The parameter "${name}" may be given once.`);
-    if (value.length > LONGEST || /\p{Cc}/u.test(value)) throw wrong(`The parameter "${name}" cannot be read.`);
+    if (!known.includes(name)) throw wrong(`Unknown parameter "${name}".`);
+    if (given.getAll(name).length > 1) throw wrong(`The parameter "${name}" must not be repeated.`);
+    if (value.length > LONGEST || /\p{Cc}/u.test(value))
+      throw wrong(`The parameter "${name}" is too long or contains control characters.`);
   }
   const text = (name: string) => given.get(name) || undefined;
 
@@ -45,7 +46,7 @@ export function readQuery(
       const [member, client] = [text('member'), text('client')];
       if (member !== undefined && client === undefined) return { member };
       if (client !== undefined && member === undefined) return { client };
-      throw wrong('Say whose grants: ?member=ID or ?client=ID.');
+      throw wrong('Specify either ?member=ID or ?client=ID.');
     },
   };
 }

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** The field that a signed command carries: `t=<Unix seconds>,n=<nonce>,v1=<64 hexadecimal digits>`. */
+/** The header field of a signed command: `t=<Unix seconds>,n=<nonce>,v1=<64 hexadecimal digits>`. */
 export const SIGNATURE_FIELD = 'coursegate-signature';
 
 /** Seconds by which the clocks of the backend and the gate may differ. */
@@ -12,41 +12,41 @@ export interface SignedCommand {
   /** The value of the field, if there is one. */
   readonly field: string | undefined;
   readonly method: string;
-  /** The request target as it was sent: path and query, percent-encoding as it came. */
+  /** The request target as it was sent: path and query, with its percent-encoding. */
   readonly target: string;
   readonly body: Buffer;
 }
 
 export type SignatureVerdict =
-  /** `mark` is the same for no two commands, but for one that was recorded and is sent again. */
+  /** `mark` identifies the command, so that a replayed one can be recognised. */
   { readonly kind: 'valid'; readonly mark: string } | { readonly kind: 'refused'; readonly reason: string };
 
 /**
- * Whether a command was signed with one of the secrets, just now. HMAC-SHA-256 over five things, each on a line of its
- * own: `coursegate-v1`, the time, the nonce, method and target, and the SHA-256 of the body. In: Unix seconds. The
- * reason of a refusal may be told to the caller: it tells nothing that the caller did not send, but our time.
+ * Verifies that a command was signed with one of the secrets, at most WINDOW seconds from now. The signature is
+ * HMAC-SHA-256 over five lines: `coursegate-v1`, the time, the nonce, method and target, and the SHA-256 of the body.
+ * `now` is in Unix seconds. The reason of a refusal can be returned to the caller: it reveals only the gate's time.
  */
 export function verifySignature(
   { field, method, target, body }: SignedCommand,
   secrets: readonly string[],
   now: number,
 ): SignatureVerdict {
-  if (field === undefined) return refused('the command is not signed: it needs a Coursegate-Signature field');
+  if (field === undefined) return refused('the command is not signed: add a Coursegate-Signature header');
   const [, time = '', nonce = '', shown = ''] = FORM.exec(field) ?? [];
   if (shown === '')
     return refused('Coursegate-Signature must be t=<Unix seconds>,n=<16 or more letters and digits>,v1=<hex>');
   if (Math.abs(now - Number(time)) > WINDOW)
-    return refused(`the command was signed more than ${WINDOW} seconds from now, which is ${now} by our clock`);
+    return refused(`the command was signed more than ${WINDOW} seconds from now, which is ${now} by the gate's clock`);
   const text = signedText({ time, nonce, method, target, body });
   const given = Buffer.from(shown, 'hex');
-  // Every secret is tried, so that the time taken does not tell which one it was.
+  // Every secret is tried, so that the time taken does not reveal which one matched.
   const matching = secrets.filter((secret) => timingSafeEqual(hmac(text, secret), given));
   return matching.length > 0
     ? { kind: 'valid', mark: shown }
-    : refused('the signature is not the one of this method, path, body and time under the shared secret');
+    : refused('the signature does not match this method, path, body and time with the shared secret');
 }
 
-/** Out: the field that `verifySignature` takes once. In: Unix seconds. */
+/** The value of the header field for a command. `now` is in Unix seconds. */
 export function signCommand(
   { method, target, body }: Pick<SignedCommand, 'method' | 'target' | 'body'>,
   secret: string,

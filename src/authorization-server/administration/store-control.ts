@@ -3,11 +3,11 @@ import type { Audit } from '../../operations/audit.ts';
 import type { Reseal } from '../../storage/seal.ts';
 import type { Decision } from './account-control.ts';
 
-/** Entries that one step looks at. */
+/** Entries per step. */
 const STEP = 1000;
 
 export interface StoreControl {
-  /** One step of sealing the store with the first secret. In: where the one before ended. */
+  /** Re-encrypts one part of the store with the first secret. `from` is the `next` of the previous step. */
   reseal(from: unknown, decision: Decision): Promise<object>;
 }
 
@@ -21,7 +21,7 @@ export function createStoreControl({
   return {
     async reseal(from, decision) {
       if (from !== undefined && typeof from !== 'string')
-        throw new GatewayError('invalid_request', { message: '"from" must be what "next" of the step before said.' });
+        throw new GatewayError('invalid_request', { message: '"from" must be the "next" of the previous step.' });
       const step = await reseal(from, STEP);
       if (step.next === undefined)
         audit({ action: 'store_resealed', member: undefined, clientId: undefined, grantId: undefined, ...decision });

@@ -2,11 +2,11 @@ import { type Clock, type Store, unixSeconds } from '../../storage/store.ts';
 
 const KIND = 'Suspension';
 
-/** Members whom the school has suspended: nothing is granted, issued or renewed for them until they are resumed. */
+/** Suspended members. They get no new grants, tokens or refreshes until they are resumed. */
 export interface Suspensions {
-  /** Out: Unix seconds; undefined: not suspended. */
+  /** Since when, in Unix seconds; undefined when not suspended. */
   since(member: string): Promise<number | undefined>;
-  /** Out: since when; of one who was suspended before, since then. */
+  /** Resolves to the start of the suspension, which is earlier for a member who is already suspended. */
   begin(member: string): Promise<number>;
   end(member: string): Promise<void>;
 }

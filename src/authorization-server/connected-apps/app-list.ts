@@ -5,7 +5,7 @@ import { appsPath, type Carried, disconnectPath } from './target.ts';
 import { addUp, type GrantUse } from './usage.ts';
 import type { AreaUse } from './use-entry.ts';
 
-/** The grants that a member gave to one app, the newest first, and what came of them. Times are Unix seconds. */
+/** A member's grants to one app, newest first, and their use. Times are Unix seconds. */
 interface AppGrants {
   readonly clientId: string;
   readonly grants: readonly StandingGrant[];
@@ -13,19 +13,19 @@ interface AppGrants {
   readonly areas: ReadonlyMap<string, AreaUse>;
 }
 
-/** What the names of areas stand for. */
+/** Titles for the names of areas. */
 export interface AreaNames {
   readonly scopes: Readonly<Record<string, ScopeConfig>>;
   /** The titles of tools, by name. */
   readonly tools: ReadonlyMap<string, string>;
 }
 
-/** Apps on one page. */
+/** Apps per page. */
 const PAGE = 10;
-/** Connections of one app that are listed one by one. */
+/** The most connections listed for one app. */
 const LISTED = 20;
 
-/** Out: by app, the one that was used or connected last first. */
+/** Groups grants by app, most recently used or connected app first. */
 export function byApp(grants: readonly StandingGrant[], uses: ReadonlyMap<string, GrantUse>): readonly AppGrants[] {
   const groups = Map.groupBy(
     grants.toSorted((a, b) => b.grantedAt - a.grantedAt),
@@ -45,7 +45,7 @@ function latestOf({ grants: [newest], lastUsedAt = 0 }: AppGrants): number {
   return Math.max(newest?.grantedAt ?? 0, lastUsedAt);
 }
 
-/** In: the page asked for, whatever was sent. Out: the apps on it, and the pages around it. */
+/** The apps on one page, and links to the pages around it. `asked` is the page parameter as it was sent. */
 export function pageOf(apps: readonly AppGrants[], asked: string | null, carried: Carried) {
   const last = Math.max(1, Math.ceil(apps.length / PAGE));
   const number = Math.min(last, Number(/^[1-9]\d{0,3}$/.exec(asked ?? '')?.[0] ?? 1));
@@ -56,7 +56,7 @@ export function pageOf(apps: readonly AppGrants[], asked: string | null, carried
   };
 }
 
-/** What a page says of an app besides what the app says of itself. */
+/** What the page shows of an app, apart from the app's own metadata. */
 export function connectedAppOf(
   { clientId, grants, lastUsedAt, areas }: AppGrants,
   uses: ReadonlyMap<string, GrantUse>,
@@ -83,7 +83,7 @@ export function connectedAppOf(
   };
 }
 
-/** In: an area as it was counted (`areaOf`), under the configuration of now or of a month ago. */
+/** The label of an area (see `areaOf`), which may have been counted under an earlier configuration. */
 function labelOf(area: string, { scopes, tools }: AreaNames): AreaLabel {
   const colon = area.indexOf(':');
   const name = area.slice(colon + 1);
@@ -101,7 +101,7 @@ function labelOf(area: string, { scopes, tools }: AreaNames): AreaLabel {
   }
 }
 
-/** `viewer.enrolledCourses` is `enrolled courses` to a reader. */
+/** Turns `viewer.enrolledCourses` into `enrolled courses`. */
 function inWords(name: string): string {
   const last = name.slice(name.lastIndexOf('.') + 1);
   return last

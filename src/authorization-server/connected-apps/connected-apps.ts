@@ -24,14 +24,14 @@ export interface ConnectedAppsOptions {
   readonly connector: LoginConnector;
   readonly grants: Grants;
   readonly usage: Usage;
-  /** Where apps act with members' own sessions; undefined: nowhere. */
+  /** The members' own sessions that apps act with; undefined when that is not configured. */
   readonly sessions: BackendSessions | undefined;
   readonly origin: string;
   readonly pages: Pages;
   readonly names: AreaNames;
-  /** IANA, of the dates. */
+  /** IANA time zone for dates. */
   readonly timeZone: string;
-  /** Where the link back to the school leads; undefined: there is none. */
+  /** The link back to the course site, if configured. */
   readonly back: string | undefined;
   readonly csrfKeys: CsrfKeys;
   readonly clock: Clock;
@@ -39,14 +39,14 @@ export interface ConnectedAppsOptions {
 }
 
 /**
- * What members have let in, and the way to cut it off:
+ * The pages on which members see and disconnect their apps:
  *
- *   list --nobody signed in--> the school's own sign-in -> returned --nobody--> sign-in page
- *    ^ |                                                      |
- *    | +--Disconnect--> ask --form--> disconnect              |
- *    +------------------------------------+-------------------+
+ *   list --not signed in--> sign-in at the course site -> returned --still not--> sign-in page
+ *    ^ |                                                    |
+ *    | +--Disconnect--> ask --form--> disconnect            |
+ *    +------------------------------------+-----------------+
  *
- * The member is asked for anew at each step, and each step acts on grants of theirs alone.
+ * Each step identifies the member again, and acts only on the member's own grants.
  */
 export interface ConnectedApps {
   readonly list: Handler;
@@ -56,9 +56,9 @@ export interface ConnectedApps {
 }
 
 const BODY_LIMIT = 16 * 1024;
-/** Grants that are read for one member: nobody has so many by hand, and they end by themselves. */
+/** The most grants read for one member. No member reaches it by hand, and grants expire. */
 const MOST_GRANTS = 5000;
-/** Of one app, the newest first. */
+/** The most grants of one app that are checked for a session, newest first. */
 const MOST_LOOKED_AT = 20;
 
 export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApps {
@@ -67,7 +67,7 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
 
   const grantsOf = ({ sub }: Member) => grants.list({ member: sub }, MOST_GRANTS);
   const signInUrl = (carried: Carried) => {
-    // Without a query: many sites take nothing back but a path that they know.
+    // Without a query: many sites accept only a known path as the return address.
     const returnTo = new URL(`${ENDPOINTS.apps}/return`, origin);
     return connector.signInUrl(returnTo, { loginHint: undefined, uiLocales: carried.ui_locales }).href;
   };
@@ -76,13 +76,13 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
     pages.prefer(response, carried.ui_locales);
     return carried;
   };
-  /** One token for one act, so that none that leaks serves for another. */
+  /** One CSRF token for each action, so that a leaked token is useless for any other. */
   const actOf = (target: Target) => `apps ${JSON.stringify(target)}`;
   const tokenFor = (target: Target, { sub }: Member) => csrfToken(csrfKeys, actOf(target), sub);
-  /** Shows that it was we who sent them back: nobody is told of a disconnection by a link that somebody sent them. */
+  /** Proves that the gate itself redirected the member, so that a forged link cannot claim a disconnection. */
   const doneToken = (what: Target['kind'], { sub }: Member) => csrfToken(csrfKeys, `disconnected ${what}`, sub);
 
-  /** Runs `work` for whoever is signed in, or sends them to sign in first. */
+  /** Runs `work` for the signed-in member, or redirects to the sign-in first. */
   const forMember =
     (work: (exchange: Exchange, member: Member, carried: Carried) => Promise<void>): Handler =>
     async (exchange) => {
@@ -120,14 +120,14 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
     );
   };
 
-  /** Whether a session is kept with one of these; a grant of before that was configured has none. */
+  /** Whether one of the grants has a session. Grants from before this was configured have none. */
   const actsWithSession = async (standing: readonly StandingGrant[]): Promise<boolean> => {
     if (sessions === undefined) return false;
     for (const { id } of standing.slice(0, MOST_LOOKED_AT)) if ((await sessions.find(id)) !== undefined) return true;
     return false;
   };
 
-  /** Out: what is known of an app now. One that is gone, or whose document is out of reach, can still be disconnected. */
+  /** What is known about the app. A deleted app, or one whose document is unreachable, can still be disconnected. */
   const known = async (clientId: string): Promise<KnownApp | undefined> => {
     try {
       const client = await provider.Client.find(clientId);
@@ -156,12 +156,12 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
   const disconnect = async ({ request, response, provenance }: Exchange, member: Member): Promise<void> => {
     const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
     const [target, carried] = [targetOf(form), carriedBy(form)];
-    // Another member may have signed in since the page was shown: they see what is theirs.
+    // A different member may have signed in since the page was shown. They see their own list.
     if (target === undefined || !isCsrfToken(form.get('csrf'), csrfKeys, actOf(target), member.sub)) {
       return redirect(response, appsPath(carried));
     }
     for (;;) {
-      // Looked for anew each time: what was let in meanwhile is ended too.
+      // Read again each time, so that grants created meanwhile are ended too.
       const meant = matching(target, await grantsOf(member));
       const ended = await grants.revokeEach(
         meant.map(({ id }) => id),
@@ -183,7 +183,7 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
       }
       if (ended.length === 0) break;
     }
-    // Done before, by a double click: it is disconnected all the same.
+    // After a double click, nothing was left to end, but it is still disconnected.
     redirect(response, appsPath({ ...carried, done: doneToken(target.kind, member) }));
   };
 

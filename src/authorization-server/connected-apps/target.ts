@@ -1,12 +1,12 @@
 import { ENDPOINTS } from '../endpoints.ts';
 
-/** What a member wants to disconnect: all, one app, or one of its connections. */
+/** What to disconnect: all apps, one app, or one connection of an app. */
 export type Target =
   | { readonly kind: 'all' }
   | { readonly kind: 'app'; readonly clientId: string }
   | { readonly kind: 'connection'; readonly id: string };
 
-/** In: a query, or a form. Out: what it names; undefined when that is nothing. */
+/** Parses the target from a query or a form; undefined when there is none. */
 export function targetOf(parameters: URLSearchParams): Target | undefined {
   const [clientId, id] = [parameters.get('app'), parameters.get('connection')];
   if (clientId !== null) return { kind: 'app', clientId };
@@ -14,22 +14,22 @@ export function targetOf(parameters: URLSearchParams): Target | undefined {
   return parameters.has('all') ? { kind: 'all' } : undefined;
 }
 
-/** As `targetOf` reads it. */
+/** The inverse of `targetOf`. */
 export function fieldsOf(target: Target): Readonly<Record<string, string>> {
   if (target.kind === 'app') return { app: target.clientId };
   return target.kind === 'connection' ? { connection: target.id } : { all: '' };
 }
 
-/** What the pages pass on to each other: the languages that the link to them asked for. */
+/** What the pages pass on to each other: the languages that the first link requested. */
 export type Carried = { readonly ui_locales?: string };
 
-/** In: a query, or a form. No browser's address need bear more than this. */
+/** Parses a query or a form. Other or longer values are dropped. */
 export function carriedBy(parameters: URLSearchParams): Carried {
   const wish = parameters.get('ui_locales');
   return wish !== null && /^[A-Za-z0-9 -]{1,100}$/.test(wish) ? { ui_locales: wish } : {};
 }
 
-/** The page that asks whether to. */
+/** The confirmation page. */
 export function disconnectPath(target: Target, carried: Carried): string {
   return `${ENDPOINTS.apps}/disconnect?${new URLSearchParams({ ...fieldsOf(target), ...carried })}`;
 }

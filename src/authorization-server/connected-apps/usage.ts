@@ -15,59 +15,63 @@ import {
   useEntry,
 } from './use-entry.ts';
 
-/** What an app did with one grant. */
+/** The use of one grant. */
 export interface GrantUse {
-  /** Unix seconds. Exact within the last days; before that, within the day. */
+  /** Unix seconds. Exact for the last 30 days, otherwise exact to the day. */
   readonly lastUsedAt: number;
-  /** Of the last 30 days (by UTC), by area. */
+  /** Counts of the last 30 days (UTC), by area. */
   readonly areas: ReadonlyMap<string, AreaUse>;
 }
 
-/** Who used what: as the gate admitted them. */
+/** The admitted principal. */
 interface User {
   readonly sub: string;
   readonly grantId: string;
 }
 
-/** How often each grant read or changed what, for the member who gave it. */
+/** Counts what each grant reads and changes, for the member's page of connected apps. */
 export interface Usage {
-  /** Counts one request, in memory: it waits for nothing and never fails. */
+  /** Counts one request in memory. Never waits or fails. */
   readonly count: (user: User, areas: readonly string[]) => void;
   /**
-   * Writes what was counted since. Throws GatewayError `store_unavailable`; what is not written yet is then kept for the
-   * next time. A crash loses what was counted since the last flush, and nothing else.
+   * Writes the counts since the last flush. Throws GatewayError `store_unavailable` and keeps unwritten counts for the
+   * next flush. A crash loses only what was counted since the last flush.
    */
   readonly flush: () => Promise<void>;
-  /** Out: by grant. This process's own counts are in it at once, those of other replicas once they have flushed. */
+  /**
+   * The use by grant id. Includes this process's unwritten counts; those of other replicas appear after their flush.
+   */
   readonly of: (member: string) => Promise<ReadonlyMap<string, GrantUse>>;
 }
 
 interface UsageBounds {
-  /** Grants with counts that are not written yet; more are not counted until they are. */
+  /** The most grants with unwritten counts. Further grants are not counted until the next flush. */
   readonly grants: number;
-  /** Areas of one grant on one day; more are counted as one. */
+  /** The most areas of one grant and day. Further areas are counted together. */
   readonly areas: number;
 }
 
 const BOUNDS: UsageBounds = { grants: 10_000, areas: 64 };
 const BATCH = 50;
-/** Entries that are read for one member. With them a page takes some milliseconds; nobody but a test has so many. */
+/** The most entries read for one member, which takes some milliseconds. Real members have far fewer. */
 const MOST_READ = 5000;
-/** What is counted beyond the bound on areas. */
+/** The area for everything beyond the bound on areas. */
 const OTHER = 'other';
 
-/** A segment that may be counted in still, and how much of it is in the store. */
+/** A segment that can still change, and how much of it has been stored. */
 interface Counting extends Segment {
   changes: number;
   written: number;
 }
 
 /**
- * Counts in memory and writes in batches. Each process writes entries of its own, one for a grant and a day, whole each
- * time; who reads adds them up. So there is nothing to read before a write, and nothing that two replicas could race for.
+ * Counts in memory and writes in batches. Each process writes its own entry per grant and day, replacing it as a whole;
+ * readers add the entries up. So no write needs a read first, and replicas cannot overwrite each other.
  */
 export function createUsage(store: Store, clock: Clock, bounds = BOUNDS): Usage {
-  /** By day and grant. Unwritten ones; and written ones, the longest unused first, which would be counted on in. */
+  /**
+   * Segments by day and grant: those with unwritten counts, and stored ones (least recently used first) to continue.
+   */
   const unwritten = new Map<string, Counting>();
   const written = new Map<string, Counting>();
 
@@ -88,7 +92,7 @@ export function createUsage(store: Store, clock: Clock, bounds = BOUNDS): Usage 
     const changes = batch.map((segment) => segment.changes);
     const mutations = batch.flatMap((segment, at): Mutation[] => {
       const grant = grants[at];
-      // Ended meanwhile, and all that was written of it is gone: nothing is written of it again.
+      // The grant has ended and its entries were deleted, so nothing is written for it.
       if (grant === undefined) return [];
       const entries = [useEntry(segment, grant.expiresAt)];
       if (segment.written === 0) entries.push(lastUseEntry(segment, grant.expiresAt));
@@ -157,7 +161,7 @@ export function createUsage(store: Store, clock: Clock, bounds = BOUNDS): Usage 
   };
 }
 
-/** Adds the second to the first. */
+/** Adds `areas` to `sum`. */
 export function addUp(sum: Map<string, AreaUse>, areas: ReadonlyMap<string, AreaUse>): void {
   for (const [area, { count, last }] of areas) {
     const before = sum.get(area);

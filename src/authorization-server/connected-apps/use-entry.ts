@@ -1,8 +1,8 @@
 import type { Entry, NewEntry } from '../../storage/store.ts';
 
-/** What one process counted of one grant on one day. Nobody else writes it, so no replica can lose another's counts. */
+/** The counts of one process for one grant and day. Only that process writes it, so replicas never overwrite counts. */
 export interface Segment {
-  /** Random: it names the entry. */
+  /** The random id of the entry. */
   readonly id: string;
   readonly grantId: string;
   readonly member: string;
@@ -11,14 +11,14 @@ export interface Segment {
   readonly areas: Map<string, AreaUse>;
 }
 
-/** How often something was read or changed, and when last, in Unix seconds. */
+/** How often an area was used, and when last, in Unix seconds. */
 export interface AreaUse {
   readonly count: number;
   readonly last: number;
 }
 
 const DAY = 86_400;
-/** Days, today among them, that are told of. */
+/** Days shown to the member, including today. */
 export const TOLD_DAYS = 30;
 
 export const USE = 'GrantUse';
@@ -26,7 +26,7 @@ export const LAST_USE = 'GrantLastUse';
 
 export const dayOf = (seconds: number): number => Math.floor(seconds / DAY);
 
-/** In: a segment, and when its grant ends (Unix seconds; undefined: never). It goes when nobody is told of it any more. */
+/** The entry of a segment. It expires when it is no longer shown, or with its grant (`grantEnds`, in Unix seconds). */
 export function useEntry({ id, grantId, member, day, areas }: Segment, grantEnds: number | undefined): NewEntry {
   const untold = (day + TOLD_DAYS) * DAY;
   return {
@@ -43,7 +43,7 @@ export function useEntry({ id, grantId, member, day, areas }: Segment, grantEnds
   };
 }
 
-/** The day a grant was last used on stays known as long as the grant. */
+/** Records the last use for as long as the grant exists. */
 export function lastUseEntry({ grantId, member, areas }: Segment, grantEnds: number | undefined): NewEntry {
   return {
     kind: LAST_USE,
@@ -58,7 +58,7 @@ export function lastOf(areas: ReadonlyMap<string, AreaUse>): number {
   return Math.max(0, ...[...areas.values()].map(({ last }) => last));
 }
 
-/** What `useEntry` wrote. */
+/** The inverse of `useEntry`. */
 export function readUse({ payload }: Entry): Omit<Segment, 'member'> {
   const { id, grantId, day, areas } = JSON.parse(payload) as Omit<Segment, 'areas' | 'member'> & {
     areas: readonly (readonly [string, number, number])[];
@@ -66,7 +66,7 @@ export function readUse({ payload }: Entry): Omit<Segment, 'member'> {
   return { id, grantId, day, areas: new Map(areas.map(([area, count, last]) => [area, { count, last }])) };
 }
 
-/** What `lastUseEntry` wrote. */
+/** The inverse of `lastUseEntry`. */
 export function readLastUse({ payload }: Entry): { readonly grantId: string; readonly at: number } {
   return JSON.parse(payload) as { grantId: string; at: number };
 }

@@ -7,20 +7,20 @@ import type { Words } from './words.ts';
 
 export interface AppsView {
   readonly account: string;
-  /** What has just been disconnected. */
+  /** What the member has just disconnected. */
   readonly done: Target['kind'] | undefined;
   readonly apps: readonly ConnectedApp[];
-  /** How many apps there are in all, and the pages around this one. */
+  /** The total number of apps, and the links to the pages around this one. */
   readonly total: number;
   readonly previous: string | undefined;
   readonly next: string | undefined;
-  /** The page that asks whether to disconnect all. */
+  /** The page that confirms disconnecting all apps. */
   readonly disconnectAll: string;
-  /** Where the school's own page is; undefined: nowhere. */
+  /** The course site's own page, if one is configured. */
   readonly back: string | undefined;
 }
 
-/** What a member has let in, what came of it, and the way to cut it off. */
+/** The connected apps of a member, what they did, and the links to disconnect them. */
 export function appsPage(words: Words, dates: Dates, view: AppsView): Page {
   return {
     id: 'apps',
@@ -51,9 +51,9 @@ ${next !== undefined && html`<a href="${next}" rel="next">${words.html('apps.nex
 }
 
 export interface DisconnectView {
-  /** What is to be disconnected; `connection` is one of several of an app. */
+  /** What to disconnect; `connection` is one of several connections of an app. */
   readonly what: Target['kind'];
-  /** The app's name, where it is one that is known. */
+  /** The app's name, if it is still registered. */
   readonly name: string | undefined;
   /** The form's address and its fields. */
   readonly action: string;
@@ -61,7 +61,7 @@ export interface DisconnectView {
   readonly cancel: string;
 }
 
-/** Asked before anything is cut off, with or without a script. */
+/** Confirms a disconnection. */
 export function disconnectPage(words: Words, view: DisconnectView): Page {
   const app = view.name ?? words.text('apps.gone');
   const phrase = `apps.ask.${view.what}` as const;
@@ -81,7 +81,7 @@ ${Object.entries(view.fields).map(([name, value]) => html`<input type="hidden" n
   };
 }
 
-/** Shown to a member who came back from the school's own sign-in without having signed in: no loop, a choice. */
+/** Shown when a member returns from the course site without having signed in. A redirect would loop, so they choose. */
 export function appsSignInPage(
   words: Words,
   view: { readonly signIn: string; readonly back: string | undefined },

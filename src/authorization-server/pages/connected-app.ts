@@ -4,35 +4,35 @@ import { type AppProof, type Destination, place } from './consent.ts';
 import type { Dates } from './dates.ts';
 import type { Phrase, Words } from './words.ts';
 
-/** An app that a member let in, as far as it is known. */
+/** What is known about an app that a member has connected. */
 export interface KnownApp {
-  /** As it gave it: anyone may give any. */
+  /** Chosen by the app, and therefore not to be trusted. */
   readonly name: string | undefined;
   readonly posing: boolean;
   readonly proof: AppProof;
-  /** All the places it may send members to. */
+  /** Every redirect destination it has registered. */
   readonly destinations: readonly Destination[];
 }
 
-/** What is told of one app that is connected. Times are Unix seconds. */
+/** A connected app on the page. Times are Unix seconds. */
 export interface ConnectedApp {
-  /** Undefined: it is no longer registered here; what it has is still good. */
+  /** Undefined when the app is no longer registered. Its grants are still valid. */
   readonly app: KnownApp | undefined;
-  /** What a member can disconnect on its own, the newest first. At most some; the others are only counted. */
+  /** Connections that can be disconnected one by one, newest first. Only the first few are listed. */
   readonly connections: readonly Connection[];
   readonly olderConnections: number;
-  /** The sentences of what it may do. */
+  /** Titles of its scopes. */
   readonly scopes: readonly Translatable[];
   readonly connectedAt: number;
-  /** Undefined: it has not done anything yet. */
+  /** Undefined when it has never been used. */
   readonly lastUsedAt: number | undefined;
-  /** When the last of its connections ends at the latest; undefined: never. */
+  /** The latest expiry of its connections; undefined when one never expires. */
   readonly endsAt: number | undefined;
-  /** Whether it acts with the member's own session at the school. */
+  /** Whether it acts with the member's own session at the course site. */
   readonly ownSession: boolean;
-  /** What it did in the last 30 days, the most first. */
+  /** What it did in the last 30 days, most frequent first. */
   readonly areas: readonly AreaLine[];
-  /** The page that asks whether to disconnect it. */
+  /** The page that confirms disconnecting it. */
   readonly disconnect: string;
 }
 
@@ -49,7 +49,7 @@ export interface AreaLine {
   readonly last: number;
 }
 
-/** Sentences of scopes, a word of the contract or of a tool, a path, or what is counted together. */
+/** Titles of scopes, a field of the Account API, a tool, a path, or everything else together. */
 export type AreaLabel =
   | { readonly kind: 'sentences'; readonly sentences: readonly Translatable[] }
   | { readonly kind: 'account'; readonly name: string }
@@ -57,7 +57,7 @@ export type AreaLabel =
   | { readonly kind: 'path'; readonly path: string }
   | { readonly kind: 'other' };
 
-/** Lines that are shown at once; the others unfold. */
+/** Lines shown by default; the others are in a `details` element. */
 const SHOWN_AREAS = 8;
 
 /** One app on the page of connected apps. */

@@ -7,38 +7,39 @@ import type { Words } from './words.ts';
 export interface ConsentView {
   readonly app: AppView;
   readonly account: string;
-  /** The member has let this app in nowhere yet, or has cut it off since. */
+  /** The member has no connection to this app at present. */
   readonly firstTime: boolean;
-  /** The page of connected apps; undefined: there is none. */
+  /** The page of connected apps, unless it is disabled. */
   readonly connectedApps: string | undefined;
-  /** Whether the app acts with the session that the member has at the school. */
+  /** Whether the app acts with the member's own session at the course site. */
   readonly ownSession: boolean;
   readonly groups: readonly ScopeGroup[];
   /** The form's action, and the link to sign in as someone else. */
   readonly action: string;
   readonly switchAccount: string;
   readonly csrf: string;
-  /** The last answer ticked nothing. Said first. */
+  /** The form was submitted with nothing ticked. The error is shown first. */
   readonly nothingTicked: boolean;
 }
 
-/** The app, as far as it is known. */
+/** What is known about the app. */
 export interface AppView {
-  /** As it gave it: anyone may give any. */
+  /** Chosen by the app, and therefore not to be trusted. */
   readonly name: string | undefined;
-  /** Whether the name is one that speaks for the school. */
+  /** Whether the name imitates the course site. */
   readonly posing: boolean;
   readonly proof: AppProof;
-  /** Where the browser goes after the answer. */
+  /** Where the browser is sent afterwards. */
   readonly destination: Destination;
-  /** https URLs of the app's own words. */
+  /** https URLs of the app's own pages. */
   readonly policy: URL | undefined;
   readonly terms: URL | undefined;
 }
 
 /**
- * What shows whose app it is: the domain that publishes its metadata and is sent the answer, or `elsewhere` another one;
- * a domain that is only claimed, because any app on the computer can take the answer in its name; or nothing.
+ * Who the app belongs to. `proved`: its metadata is published by `host`, which is also the redirect destination unless
+ * `elsewhere`. `claimed`: the same, but it redirects to an app on the device, and any local app can receive that
+ * redirect. `none`: unknown.
  */
 export type AppProof =
   | { readonly kind: 'proved'; readonly host: string; readonly elsewhere: boolean }
@@ -58,11 +59,11 @@ export interface ScopeGroup {
 interface ScopeLine {
   readonly token: string;
   readonly title: Translatable;
-  /** `always`: it goes with approving at all, and has no box. */
+  /** `always`: included in every approval, without a checkbox. */
   readonly box: 'ticked' | 'unticked' | 'always';
 }
 
-/** The page on which a member lets an app in, or not. Approve and Cancel weigh the same. */
+/** The consent page. Approve and Cancel have equal weight. */
 export function consentPage(words: Words, view: ConsentView): Page {
   const { posing } = view.app;
   const app = view.app.name ?? words.text('consent.nameless');
@@ -95,7 +96,7 @@ function proof(words: Words, shown: AppProof): Html {
   switch (shown.kind) {
     case 'proved': {
       const domain = words.html('consent.proved', { host: html`<strong><bdi>${shown.host}</bdi></strong>` });
-      // Green says go: not when the answer goes somewhere else.
+      // Not green when the redirect goes to another domain: green would suggest that it is safe.
       return html`<p class="notice domain${shown.elsewhere ? '' : ' proof'}">${domain} ${words.html('consent.proved.limits')}</p>
 ${shown.elsewhere && html`<p class="notice problem">${words.html('consent.proved.elsewhere')}</p>`}`;
     }
@@ -106,7 +107,7 @@ ${shown.elsewhere && html`<p class="notice problem">${words.html('consent.proved
   }
 }
 
-/** Where the browser goes, in words. */
+/** Describes where the browser is sent. */
 export function place(words: Words, destination: Destination): Html {
   switch (destination.kind) {
     case 'host':
@@ -118,7 +119,7 @@ export function place(words: Words, destination: Destination): Html {
   }
 }
 
-/** The app's own pages. In a tab of their own, so that this one waits; nothing of it is told to them. */
+/** Links to the app's own pages. They open in a new tab, so that this page stays open, and receive no referrer. */
 function links(words: Words, { policy, terms }: AppView): Html | undefined {
   const link = (phrase: 'consent.policy' | 'consent.terms', url: URL | undefined) =>
     url !== undefined &&

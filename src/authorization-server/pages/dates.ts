@@ -1,19 +1,19 @@
 import type { PageLanguage } from '../../config/pages.ts';
 import { type Html, html } from '../../http/html.ts';
 
-/** Moments as a reader of one language and one time zone says them. All take Unix seconds. */
+/** Formats times for one language and time zone. All functions take Unix seconds. */
 export interface Dates {
-  /** The day. */
+  /** The date. */
   day(seconds: number): Html;
-  /** The day and the minute. */
+  /** The date and time, to the minute. */
   moment(seconds: number): Html;
-  /** How long ago, in the largest unit: 5 minutes ago. */
+  /** The time passed, in the largest unit: "5 minutes ago". */
   ago(seconds: number): string;
   /** The name of the time zone. */
   readonly zone: string;
 }
 
-/** English has no order of day and month that all its readers share, but one they all understand. */
+/** English readers differ in the order of day and month, but all understand "22 Nov 2026". */
 const LOCALES: Readonly<Record<PageLanguage, string>> = { en: 'en-GB', es: 'es' };
 
 const UNITS = [
@@ -24,7 +24,7 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-/** In: the IANA time zone they are in, and now in Unix seconds. */
+/** `timeZone` is an IANA name, `now` is in Unix seconds. */
 export function createDates(language: PageLanguage, timeZone: string, now: number): Dates {
   const locale = LOCALES[language];
   const day = new Intl.DateTimeFormat(locale, { timeZone, day: 'numeric', month: 'short', year: 'numeric' });
@@ -40,7 +40,7 @@ export function createDates(language: PageLanguage, timeZone: string, now: numbe
     ago(seconds) {
       const passed = Math.max(0, now - seconds);
       const [unit, length] = UNITS.find(([, length]) => passed >= length) ?? ['minute', 60];
-      // Of less than a minute: this minute. Of more, in numbers: “last month” may be forty days ago, or two.
+      // Less than a minute is "this minute". Otherwise use numbers, since “last month” can mean 2 days ago, or 40.
       const relative = new Intl.RelativeTimeFormat(locale, { numeric: passed < 60 ? 'auto' : 'always' });
       return relative.format(-Math.floor(passed / length), unit);
     },

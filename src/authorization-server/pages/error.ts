@@ -6,10 +6,10 @@ import type { Phrase, Words } from './words.ts';
 
 interface ErrorView {
   readonly heading: Phrase;
-  /** What happened, and what to do, in words for the member. */
+  /** What happened and what to do, for the member. */
   readonly message: Phrase;
   readonly advice?: Phrase | undefined;
-  /** For a developer: the code, what was said of it, in English, and the request's id in the log. */
+  /** For support and developers: the code, details in English, and the request id in the log. */
   readonly code: string;
   readonly detail?: string | undefined;
   readonly requestId: string;
@@ -17,26 +17,26 @@ interface ErrorView {
   readonly app?: RefusedApp | undefined;
 }
 
-/** The app that asked, as it calls itself, and where it wanted the member sent. */
+/** The app that made the request, by the name it chose, and the host of its redirect URI. */
 export interface RefusedApp {
   readonly name: string;
   readonly host: string | undefined;
 }
 
-/** An OAuth error, with its description. */
+/** An OAuth error and its description. */
 export interface Refusal {
   readonly code: string;
   readonly detail: string;
   readonly requestId: string;
   readonly traceId?: string | undefined;
-  /** Undefined: no such app is known. */
+  /** Undefined when the app is unknown. */
   readonly app: RefusedApp | undefined;
 }
 
-/** The errors that a member can be told more of than that the request is malformed. */
+/** The errors that have a phrase of their own. All others are shown as a malformed request. */
 const TOLD = ['invalid_client', 'invalid_redirect_uri', 'server_error'] as const;
 
-/** Why an app's request to connect is refused without sending the member back to it (RFC 6749 §4.1.2.1). */
+/** An authorization request is refused without redirecting the member back to the app (RFC 6749 section 4.1.2.1). */
 export function refusalPage(words: Words, refusal: Refusal): Page {
   const reason = TOLD.find((code) => code === refusal.code) ?? 'malformed';
   return errorPage(words, {
@@ -47,7 +47,7 @@ export function refusalPage(words: Words, refusal: Refusal): Page {
   });
 }
 
-/** Any other failure, for a person. */
+/** Every other failure. */
 export function failurePage(words: Words, failure: GatewayError, { requestId, traceId }: Reference): Page {
   const ours = failure.status >= 500;
   const { code } = failure;
@@ -62,12 +62,12 @@ export function failurePage(words: Words, failure: GatewayError, { requestId, tr
   });
 }
 
-/** Every code of the table has a phrase, or this does not compile. */
+/** Fails to compile unless every failure code has a phrase. */
 function phraseOf(code: FailureCode): Phrase {
   return `failure.${code}`;
 }
 
-/** What was said of this failure beyond what its code says. */
+/** The failure's message, unless it is the standard message of its code. */
 function detailOf(failure: GatewayError): string | undefined {
   const usual = new GatewayError(failure.code).message;
   return failure instanceof PageFailure || failure.message === usual ? undefined : failure.message;

@@ -1,13 +1,13 @@
 import type { PageLanguage } from '../../config/pages.ts';
 
-/** Anyone can send any header or parameter: more wishes than this are nobody's. */
+/** Limits for values that anyone can send. No real client exceeds them. */
 const MOST_WISHES = 20;
 const LONGEST_WISH = 64;
 
 /**
- * Which language a page speaks: that of `ui_locales` (OpenID Connect Core §3.1.2.1), which the app knows from its own
- * pages; then that of the browser; then the first. In: `ui_locales` as it was sent, whatever it may be, and the
- * Accept-Language field. Out: the language, and whether the browser's wish was asked for (then the answer varies by it).
+ * Chooses the language of a page: from `ui_locales` (OpenID Connect Core section 3.1.2.1), then from Accept-Language,
+ * then the first of `spoken`. `uiLocales` may be any value that was sent. `asked` tells whether Accept-Language was
+ * considered, in which case the response varies by it.
  */
 export function chooseLanguage(
   spoken: readonly PageLanguage[],
@@ -21,7 +21,7 @@ export function chooseLanguage(
   return { language: lookUp(spoken, byWeight(acceptLanguage ?? '')) ?? first, asked: true };
 }
 
-/** RFC 4647 §3.4: each wish in turn, cut from its end part by part until it is spoken: `es-MX`, then `es`. */
+/** Lookup of RFC 4647 section 3.4: each range in turn, shortened from the end until it matches: `es-MX`, then `es`. */
 function lookUp(spoken: readonly PageLanguage[], wishes: readonly string[]): PageLanguage | undefined {
   for (const wish of wishes.filter(Boolean).slice(0, MOST_WISHES)) {
     if (wish.length > LONGEST_WISH) continue;
@@ -35,7 +35,7 @@ function lookUp(spoken: readonly PageLanguage[], wishes: readonly string[]): Pag
   return undefined;
 }
 
-/** RFC 9110 §12.5.4: the language ranges of an Accept-Language field, the most wanted first. */
+/** The language ranges of an Accept-Language field, by descending weight (RFC 9110 section 12.5.4). */
 function byWeight(field: string): readonly string[] {
   return field
     .split(',', MOST_WISHES)

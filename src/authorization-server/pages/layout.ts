@@ -2,13 +2,13 @@ import { type Html, html } from '../../http/html.ts';
 import type { Words } from './words.ts';
 
 export interface Page {
-  /** The id of the page's one `main` element: what tools and tests find it by. */
+  /** The id of the page's `main` element, by which tools and tests identify the page. */
   readonly id: 'login' | 'sign-in' | 'consent' | 'suspended' | 'error' | 'apps' | 'apps-sign-in' | 'disconnect';
   readonly title: string;
   readonly body: Html;
 }
 
-/** What stands around every page. */
+/** What surrounds every page. */
 export interface Frame {
   readonly school: string;
   readonly stylesheetUrl: string;
@@ -17,7 +17,7 @@ export interface Frame {
   readonly support: string | undefined;
 }
 
-/** Out: the whole document. */
+/** Renders the complete document. */
 export function renderPage(page: Page, words: Words, frame: Frame): string {
   return html`<!doctype html>
 <html lang="${words.language}" dir="${words.direction}">

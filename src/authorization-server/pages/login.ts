@@ -3,13 +3,13 @@ import type { Page } from './layout.ts';
 import type { Words } from './words.ts';
 
 export interface LoginView {
-  /** Who is signed in already, when a sign-in is asked for all the same. */
+  /** The account that is already signed in, when the app requires a new sign-in. */
   readonly account: string | undefined;
   readonly signIn: string;
   readonly cancel: { readonly action: string; readonly csrf: string };
 }
 
-/** Shown to a member who came back from the school's own sign-in without having signed in: no loop, a choice. */
+/** Shown when a member returns from the course site without having signed in. A redirect would loop, so they choose. */
 export function loginPage(words: Words, { account, signIn, cancel }: LoginView): Page {
   const again = account === undefined ? 'login' : 'login.again';
   return {

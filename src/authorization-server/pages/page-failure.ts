@@ -1,7 +1,7 @@
 import { type FailureCode, GatewayError } from '../../errors.ts';
 import { inEnglish, type Phrase } from './words.ts';
 
-/** A failure that a person meets on our pages, with a phrase of its own in every catalogue. */
+/** A failure shown to members on a page, with a phrase in every catalogue. */
 export class PageFailure extends GatewayError {
   readonly phrase: Phrase;
 

@@ -22,10 +22,10 @@ export interface PagesOptions {
   readonly logo: Logo | undefined;
 }
 
-/** The gate's own pages: whose they are, in which language, and what every one of them is sent with. */
+/** The gate's own pages: branding, language, and the header fields of every page. */
 export interface Pages {
   readonly school: string;
-  /** Remembers the app's `ui_locales`, whatever was sent, for whichever page answers this request. */
+  /** Remembers the app's `ui_locales` (any value that was sent) for the page that answers this request. */
   prefer(response: ServerResponse, uiLocales: unknown): void;
   send(
     response: ServerResponse,
@@ -33,17 +33,17 @@ export interface Pages {
     page: (words: Words) => Page,
     headers?: Readonly<Record<string, string>>,
   ): void;
-  /** An authorization request that cannot be answered at its redirect URI. */
+  /** Shows the error of an authorization request that must not be redirected to its redirect URI. */
   refuse(response: ServerResponse, status: number, refusal: Refusal): void;
   fail(response: ServerResponse, failure: GatewayError, requestId: string): void;
   readonly stylesheet: Handler;
-  /** Undefined: there is none. */
+  /** Undefined when no logo is configured. */
   readonly logo: Handler | undefined;
 }
 
 /**
- * Headers of every page. `form-action` is left out on purpose: Chromium applies it to the whole redirect chain after a
- * form is posted, so any value would cut off the very app that the member has just approved.
+ * Headers of every page. `form-action` is omitted on purpose: Chromium applies it to the whole redirect chain after a
+ * form is posted, so any value would block the redirect to the app that the member has just approved.
  */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
@@ -56,10 +56,12 @@ const HEADERS = {
   'cache-control': 'no-store',
 } as const;
 
-/** A year, for this host alone: what else the domain serves is not ours to decide (RFC 6797 §6.1). */
+/**
+ * One year, without includeSubDomains: the gate does not decide for other hosts of the domain (RFC 6797 section 6.1).
+ */
 const HTTPS_ONLY = { 'strict-transport-security': 'max-age=31536000' };
 
-/** Opened by itself an SVG is a document of our origin: this one runs nothing, loads nothing, and is of no origin. */
+/** An SVG opened directly is a document of the gate's origin. This CSP prevents scripts and loads, and sandboxes it. */
 const INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 export function createPages(options: PagesOptions): Pages {
@@ -111,12 +113,12 @@ export function createPages(options: PagesOptions): Pages {
   };
 }
 
-/** Of the request that is answered; undefined outside of one. */
+/** The trace id of the current request; undefined outside of a request. */
 function traceId(): string | undefined {
   return currentRequest()?.provenance.traceId();
 }
 
-/** Sends the browser on with GET (RFC 9110 §15.4.4), telling no one where it came from. */
+/** Redirects the browser with GET (RFC 9110 section 15.4.4), without a referrer. */
 export function redirect(response: ServerResponse, location: string): void {
   writeAnswer(response, {
     status: 303,
@@ -125,7 +127,7 @@ export function redirect(response: ServerResponse, location: string): void {
   });
 }
 
-/** Its address changes with its content, so that no browser shows yesterday's colour. */
+/** The URL contains a hash of the content, so that browsers never use an outdated copy. */
 function versioned(path: string, bytes: Buffer): string {
   return `${path}?v=${createHash('sha256').update(bytes).digest('base64url').slice(0, 8)}`;
 }

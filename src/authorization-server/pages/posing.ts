@@ -1,6 +1,6 @@
 import { confusableSkeleton } from '../rules/confusables.ts';
 
-/** Names that sound as if the school itself asked. Compared as skeletons, whole. */
+/** Names that suggest that the course site itself is asking. Compared as whole skeletons. */
 const OFFICIAL = [
   ...['admin', 'administrator', 'administration', 'support', 'support team', 'it support', 'help', 'help desk'],
   ...['security', 'security team', 'official', 'staff', 'sign in', 'login', 'account', 'coursegate'],
@@ -8,7 +8,7 @@ const OFFICIAL = [
   ...['oficial', 'secretaría', 'cuenta', 'iniciar sesión'],
 ];
 
-/** A name this long is no accident inside another one. */
+/** From this length, a name inside another name is no coincidence. */
 const TELLING = 8;
 
 /** What looks like a Latin letter and is not in Unicode's table: digits and signs of leetspeak, and letters at a glance. */

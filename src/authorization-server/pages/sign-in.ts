@@ -6,14 +6,14 @@ export interface SignInView {
   readonly action: string;
   readonly returnTo: string;
   readonly csrf: string;
-  /** What to begin with in the first field. */
+  /** The initial value of the first field. */
   readonly username: string;
   readonly problem: Extract<Phrase, `sign_in.${'wrong' | 'slow_down'}`> | undefined;
-  /** Seconds until the next attempt, where there were too many. */
+  /** Seconds until the next attempt, for `sign_in.slow_down`. */
   readonly wait?: number;
 }
 
-/** Our own sign-in page, for credentials that the school checks. */
+/** The gate's own sign-in page, for credentials that the course site verifies. */
 export function signInPage(words: Words, { action, returnTo, csrf, username, problem, wait = 0 }: SignInView): Page {
   return {
     id: 'sign-in',
@@ -34,7 +34,7 @@ ${problem !== undefined && html`<p class="notice problem" role="alert" id="probl
   };
 }
 
-/** Where a member chooses by whom to be signed in. */
+/** Lets the member choose a sign-in provider. */
 export function providersPage(
   words: Words,
   providers: readonly { readonly name: string; readonly href: string }[],
@@ -51,12 +51,12 @@ ${providers.map(({ name, href }) => html`<li><a class="button go" href="${href}"
   };
 }
 
-/** In what is to be typed next, without a script. */
+/** Puts the focus on the field to fill in next, without a script. */
 function focused(here: boolean) {
   return here && html` autofocus`;
 }
 
-/** Out: such as `9 minutes`, never less than it is. */
+/** Formats a wait such as `9 minutes`, rounded up. */
 function waitIn(language: string, seconds: number): string {
   const [value, unit] = seconds < 60 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
   return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(value);

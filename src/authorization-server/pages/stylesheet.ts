@@ -1,12 +1,12 @@
 import { inkOn, readableOn } from '../../config/colour.ts';
 
 const DARK_PAPER = '#1b2130';
-/** More than is asked for: thin letters on a dark ground look thinner. */
+/** More than WCAG AA requires: text looks thinner on a dark background. */
 const DARK_CONTRAST = 7;
 
 /**
- * The look of the pages: one column, large targets, the reader's own light or dark, no script. In: the school's colour,
- * which reads on white.
+ * The stylesheet of the pages: one column, large targets, light or dark by preference, no script. `colour` must be
+ * readable on white.
  */
 export function stylesheet(colour: string): string {
   const onDark = readableOn(colour, DARK_PAPER, DARK_CONTRAST);

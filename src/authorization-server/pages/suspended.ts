@@ -3,12 +3,12 @@ import type { Page } from './layout.ts';
 import type { Words } from './words.ts';
 
 export interface SuspendedView {
-  /** Who is signed in. */
+  /** The signed-in account. */
   readonly account: string;
   readonly cancel: { readonly action: string; readonly csrf: string };
 }
 
-/** Shown to a member whom the school has suspended, in place of the question whether an app may connect. */
+/** Shown to a suspended member instead of the consent page. */
 export function suspendedPage(words: Words, { account, cancel }: SuspendedView): Page {
   return {
     id: 'suspended',

@@ -8,15 +8,15 @@ export type Catalogue = Readonly<Record<Phrase, string>>;
 
 const CATALOGUES: Readonly<Record<PageLanguage, Catalogue>> = { en, es };
 
-/** What the pages say, in one language. Every phrase knows `school`. */
+/** The phrases of the pages in one language. `{school}` can be used in every phrase. */
 export interface Words {
   readonly language: PageLanguage;
   readonly direction: string;
-  /** As text, for titles. */
+  /** A phrase as plain text, for titles. */
   text(phrase: Phrase, values?: Readonly<Record<string, string>>): string;
-  /** As markup. Values that are no markup themselves are isolated, so that none turns the text around it. */
+  /** A phrase as markup. Text values are isolated, so that right-to-left text cannot reorder what surrounds it. */
   html(phrase: Phrase, values?: Readonly<Record<string, HtmlValue>>): Html;
-  /** The operator's own text; in another language when there is none in this one. */
+  /** Text from the configuration, in another language if it is not translated into this one. */
   own(text: Translatable): string;
 }
 
@@ -32,12 +32,12 @@ export function createWords(language: PageLanguage, school: string, catalogue = 
   };
 }
 
-/** The phrase as it stands in English: for logs, which have no reader's language. */
+/** The phrase in English, for logs. */
 export function inEnglish(phrase: Phrase): string {
   return en[phrase];
 }
 
-/** In: a phrase such as `Signed in as {account}`. Out: its parts, with each name replaced by what `value` makes of it. */
+/** Splits a phrase such as `Signed in as {account}` into parts, with each placeholder replaced by `value(name)`. */
 function fill<Value>(phrase: string, value: (name: string) => Value): (string | Value)[] {
   return phrase.split(/\{(\w+)\}/).map((part, index) => (index % 2 === 0 ? part : value(part)));
 }
@@ -49,7 +49,7 @@ function asMarkup(value: HtmlValue): HtmlValue {
 const RIGHT_TO_LEFT =
   /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
 
-/** A title has no markup: there the characters of Unicode do what bdi does (UAX #9 §2.4). */
+/** Isolates with Unicode characters instead of bdi, since a title has no markup (UAX #9 section 2.4). */
 function isolate(value: string): string {
   return RIGHT_TO_LEFT.test(value) ? `\u2068${value}\u2069` : value;
 }

@@ -5,24 +5,25 @@ import type { Rate } from '../../storage/counters.ts';
 import type { PlaceLimit, Places } from '../../storage/places.ts';
 
 export interface AttemptLimitsOptions {
-  /** Sign-ins tried of one account from one client address; undefined: any number. */
+  /** Attempts per account and client address; undefined for no limit. */
   readonly account: Rate | undefined;
-  /** Sign-ins tried from one client address, of whatever accounts; undefined: any number. */
+  /** Attempts per client address, for all accounts; undefined for no limit. */
   readonly address: Rate | undefined;
   readonly places: Places;
 }
 
 /**
- * The same check, so many times: more are told to slow down, and never reach it. Always of an address: who guesses
- * somebody's password keeps only themselves out, never the owner. An attempt counts when it has an answer, right or wrong:
- * an ill backend keeps nobody out once it is well. Until then it takes a place, so that a hundred at once are a hundred.
+ * Limits a credential check. Attempts beyond the limit are told to slow down and never reach the check. Limits are
+ * always per address, so that guessing locks out the attacker but not the owner of the account. Attempts count once
+ * they have an answer, right or wrong, so that a failing backend locks out nobody; until then each one occupies a
+ * place, so that concurrent attempts are limited too.
  */
 export function limitAttempts(check: CredentialCheck, options: AttemptLimitsOptions): CredentialCheck {
   const { account, address, places } = options;
 
   const limitsOf = (from: string, username: string): readonly PlaceLimit[] => {
     const network = networkOf(from);
-    // The backend may take ALICE for alice.
+    // The backend may treat ALICE and alice as the same account.
     const name = foldAccountName(username);
     return [
       { key: `sign-in account ${network} ${name}`, rate: account },

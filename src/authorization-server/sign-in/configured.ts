@@ -6,7 +6,7 @@ import { limitAttempts } from './attempt-limits.ts';
 import { signInEvents } from './events.ts';
 import { createSignIn, type SignIn, type SignInOptions } from './sign-in.ts';
 
-/** The sign-in as the configuration says. In: the way to sign in that was made of it. */
+/** Creates the sign-in from the configuration and the `login` connector built from it. */
 export function configuredSignIn(
   config: Config['login'],
   {

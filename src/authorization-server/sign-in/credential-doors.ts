@@ -14,14 +14,14 @@ import type { DoorOptions, SignInDoors } from './sign-in.ts';
 const BODY_LIMIT = 16 * 1024;
 const LONGEST_USERNAME = 320;
 const LONGEST_PASSWORD = 1024;
-/** Seconds that the page may lie open. */
+/** Seconds for which the page can be submitted. */
 const PAGE_LIFETIME = 3600;
 
-/** Our own sign-in page. What is typed goes to `check` and nowhere else. */
+/** The gate's own sign-in page. Credentials are passed to `check` and nowhere else. */
 export function credentialDoors(check: CredentialCheck, options: DoorOptions): SignInDoors {
   const { origin, pages, sessions, memberCookie, browserCookie, told } = options;
 
-  /** A form that was made for this browser: an attacker's page cannot sign its visitor in as the attacker. */
+  /** Binds the form to this browser, so that an attacker's page cannot sign its visitor in as the attacker. */
   const csrfOf = (browser: string, returnTo: string) => csrfToken(options.csrfKeys, browser, returnTo);
 
   const show = (

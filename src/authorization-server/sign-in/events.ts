@@ -6,7 +6,7 @@ import type { Audit } from '../../operations/audit.ts';
 import { createRation } from '../../operations/ration.ts';
 import type { Clock } from '../../storage/store.ts';
 
-/** Why nobody was signed in on our own pages. */
+/** Why a sign-in on the gate's own pages failed. */
 type Failed =
   | 'wrong_credentials'
   | 'too_many_attempts'
@@ -15,19 +15,19 @@ type Failed =
   | 'account_not_allowed'
   | 'login_unavailable';
 
-/** What the audit is told of our own pages of the sign-in. */
+/** Audits sign-ins on the gate's own pages. */
 export interface SignInEvents {
   readonly begun: (from: Provenance, member: string) => void;
-  /** In: what was typed for an account, where somebody typed it. */
+  /** `username` is the typed account name, if there was one. */
   readonly failed: (from: Provenance, reason: Failed, username?: string) => void;
 }
 
-/** Lines a minute, of all that fails: who guesses passwords from many addresses fills no disk. */
+/** The most lines a minute for failures, so that password guessing from many addresses does not fill the disk. */
 const LINES = 300;
 
 /**
- * Never the account that was typed, since it is often a password in the wrong box: a keyed hash of it, the same for the
- * same account, tells one that is guessed at from many that mistype. In: the key of that.
+ * The typed account name is never logged, since it is often a password typed into the wrong field. A hash of it, keyed
+ * with `key`, distinguishes guesses at one account from typos in many.
  */
 export function signInEvents(audit: Audit, clock: Clock, key: Buffer): SignInEvents {
   const ration = createRation({ clock, lines: LINES, apart: 0 });

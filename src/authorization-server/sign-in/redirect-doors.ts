@@ -11,10 +11,10 @@ import { providersPage } from '../pages/sign-in.ts';
 import { parseReturnPath } from './return-path.ts';
 import type { DoorOptions, SignInDoors } from './sign-in.ts';
 
-/** Seconds for which a browser is known as the one that began. */
+/** Seconds for which a browser is recognised as the one that started the sign-in. */
 const BROWSER_LIFETIME = 3600;
 
-/** Sends the browser where one signs in, and takes it back. */
+/** Redirects the browser to a sign-in provider, and handles its callback. */
 export function redirectDoors(
   providers: readonly SignInProvider[],
   attempts: Attempts,
@@ -55,7 +55,8 @@ export function redirectDoors(
       const state = provider?.stateOf(query);
       const attempt =
         state === undefined ? undefined : await attempts.take(state, readCookie(request.headers, browserCookie.name));
-      // A proof of one provider at the callback of another is a mix-up: it is not even looked at (RFC 9700 §4.4).
+      // A response of one provider at the callback of another is a mix-up attack and is not processed (RFC 9700 section
+      // 4.4).
       if (provider === undefined || attempt === undefined || attempt.provider !== provider.id) {
         throw new PageFailure('invalid_request', 'failure.sign_in_over');
       }
@@ -76,7 +77,7 @@ export function redirectDoors(
   };
 }
 
-/** What the address of the sign-in page asks: written there by us, and of no harm when somebody else did. */
+/** The wishes in the query of the sign-in page. The gate writes them, and a forged one does no harm. */
 function wishOf(query: URLSearchParams): SignInWish {
   const maxAge = query.get('max_age');
   return {

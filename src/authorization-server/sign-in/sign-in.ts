@@ -18,35 +18,35 @@ export interface SignInOptions {
   readonly clock: Clock;
   readonly pages: Pages;
   readonly csrfKeys: CsrfKeys;
-  /** Seconds that a sign-in on our own page, or elsewhere, counts for. */
+  /** Lifetime of a sign-in session, in seconds. */
   readonly lifetime: number;
-  /** Told of every member before their sign-in begins. */
+  /** Called for every member before their session begins. */
   readonly signedIn: (member: Member) => Promise<void>;
   readonly told: SignInEvents;
 }
 
-/** Our own pages of the sign-in; absent ones have no route. */
+/** The handlers of the gate's own sign-in pages. Absent ones have no route. */
 export interface SignInDoors {
-  /** The page one signs in on, or is sent on from. */
+  /** The sign-in page, or the redirect to a provider. */
   readonly page: Handler;
-  /** Takes what was typed. */
+  /** Accepts the submitted credentials. */
   readonly submit?: Handler;
-  /** Where other pages send the browser back to. */
+  /** Accepts the redirect back from a provider. */
   readonly callback?: Handler;
 }
 
-/** What the authorization server asks, and the pages it takes. In: one way to sign in, of whichever shape. */
+/** How the authorization server identifies members, and the pages for that, for any kind of login. */
 export interface SignIn {
   readonly connector: LoginConnector;
-  /** Undefined: the school's own pages are all there is. */
+  /** Undefined when members sign in on the course site's own pages. */
   readonly doors: SignInDoors | undefined;
 }
 
-/** What both kinds of doors have in common. */
+/** The options of both kinds of handlers. */
 export interface DoorOptions extends Omit<SignInOptions, 'login'> {
   readonly sessions: SignInSessions;
   readonly memberCookie: ReturnType<typeof ownCookie>;
-  /** Binds what is begun to the browser that began it. */
+  /** Binds a sign-in to the browser that started it. */
   readonly browserCookie: ReturnType<typeof ownCookie>;
 }
 
@@ -75,7 +75,7 @@ function doorsOf(
     : redirectDoors(login.providers, signInAttempts(shared.store, shared.clock), shared);
 }
 
-/** Who signed in is known to us, and the page to do so is ours. */
+/** The connector for sign-ins on the gate's own pages. */
 function ownConnector(identify: LoginConnector['identify'], origin: string): LoginConnector {
   return {
     identify,

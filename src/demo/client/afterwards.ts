@@ -8,7 +8,7 @@ import { keepTokens, take, type Walk } from './walk.ts';
 type Tokens = NonNullable<Walk['tokens']>;
 type Action = (walk: Walk, tokens: Tokens, context: TokenContext) => Promise<void>;
 
-/** What can be done with a token once there is one: the page's buttons, by the last part of their address. */
+/** The actions for a connected app: the page's buttons, by the last segment of their path. */
 export const ACTIONS: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
   courses: connected((walk, tokens) => (walk.revoked ? readAnyway(walk, tokens) : read(walk))),
   refresh: connected(refresh),
@@ -17,7 +17,7 @@ export const ACTIONS: Readonly<Record<string, (walk: Walk) => Promise<void>>> = 
   revoke: connected(revoke),
 };
 
-/** An action for a walk that has a token; without one, as after a press on a page that is out of date, it does nothing. */
+/** Runs an action only for a walk with a token. Without one, as on an outdated page, it does nothing. */
 function connected(action: Action): (walk: Walk) => Promise<void> {
   return async (walk) => {
     const { context, tokens } = walk;
@@ -28,7 +28,7 @@ function connected(action: Action): (walk: Walk) => Promise<void> {
 async function refresh(walk: Walk, tokens: Tokens, context: TokenContext): Promise<void> {
   await take(walk, 'refresh', async (http, step) => {
     if (tokens.refresh === undefined) {
-      throw new ConnectError('The school gave no refresh token.', 'Connect again when the access token has expired.');
+      throw new ConnectError('The school issued no refresh token.', 'Connect again when the access token has expired.');
     }
     const answer = await refreshTokens(context, tokens.refresh, http);
     keepTokens(walk, answer);
@@ -45,7 +45,9 @@ async function introspect(walk: Walk, tokens: Tokens, { server, registration }: 
       client,
       await oauth.introspectionRequest(server, client, authentication, tokens.access, http),
     );
-    step.facts.push(answer.active ? 'The token is alive.' : 'The token is not active: nobody will accept it.');
+    step.facts.push(
+      answer.active ? 'The token is active.' : 'The token is not active: it will not be accepted anywhere.',
+    );
     if (answer.aud !== undefined) step.facts.push(`It is bound to ${[answer.aud].flat().join(', ')}.`);
     return answer;
   });
@@ -56,7 +58,7 @@ async function userinfo(walk: Walk, tokens: Tokens, { server, registration }: To
     const answer = await oauth.processUserInfoResponse(
       server,
       registration.client,
-      // Without an ID token there is no earlier word on who the member is to hold this one to.
+      // Without an ID token there is no earlier subject to compare with.
       walk.subject ?? oauth.skipSubjectCheck,
       await oauth.userInfoRequest(server, registration.client, tokens.access, http),
     );
@@ -65,16 +67,14 @@ async function userinfo(walk: Walk, tokens: Tokens, { server, registration }: To
   });
 }
 
-/** Revokes both tokens. The access token is kept in memory for one purpose: to show that it is refused. */
+/** Revokes both tokens. The access token is kept in memory only to show that it is refused. */
 async function revoke(walk: Walk, tokens: Tokens, context: TokenContext): Promise<void> {
   if (walk.revoked) return;
   const done = await take(walk, 'revoke', async (http, step) => {
     for (const token of [tokens.refresh, tokens.access]) {
       if (token !== undefined) await revokeToken(context, token, http);
     }
-    step.facts.push(
-      'The school says the same whether a token was known or not: there is nothing to learn by guessing.',
-    );
+    step.facts.push('The school answers the same for known and unknown tokens: guessing reveals nothing.');
     return step;
   });
   if (done === undefined) return;
@@ -82,19 +82,19 @@ async function revoke(walk: Walk, tokens: Tokens, context: TokenContext): Promis
   walk.courses = undefined;
 }
 
-/** Reads with the revoked token. Here the refusal is the success, and data would be the failure. */
+/** Reads with the revoked token. Here a refusal is the success, and data would be a failure. */
 async function readAnyway(walk: Walk, tokens: Tokens): Promise<void> {
   await take(walk, 'refused', async (http, step) => {
     try {
       await readCourses(walk.gate, tokens.access, tokens.scope, http);
     } catch (thrown) {
       if (!(thrown instanceof oauth.WWWAuthenticateChallengeError) || thrown.status !== 401) throw thrown;
-      step.facts.push('Refused, as it should be: the token opens nothing any more.');
+      step.facts.push('Refused, as it should be: the token no longer works.');
       return step;
     }
     throw new ConnectError(
-      'The school still served a revoked token.',
-      'Its replicas may hear of a revocation some seconds late: try once more.',
+      'The school still accepted a revoked token.',
+      'Its replicas may learn of a revocation a few seconds late: try again.',
     );
   });
 }

@@ -15,11 +15,11 @@ export interface Places {
   readonly url: string;
   /** The gate's origin. */
   readonly gate: string;
-  /** The address of GraphiQL, for trying queries with the app's token; undefined: it is not offered. */
+  /** The URL of GraphiQL, for queries with the app's token, if available. */
   readonly graphiql: string | undefined;
 }
 
-/** The app. In: where it and its neighbours are, and where sessions are kept. */
+/** Study Buddy as an Express application. */
 export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions): express.Express {
   const app = express();
   const redirectUri = `${url}/callback`;
@@ -50,7 +50,7 @@ export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions):
     const session = sessions.find(request.headers.cookie);
     const walk = session?.walk;
     const states = callback.searchParams.getAll('state');
-    // A wrong state changes nothing: a foreign page could otherwise end a sign-in that is under way.
+    // A wrong state has no effect: otherwise a foreign page could end a sign-in in progress.
     if (
       session === undefined ||
       walk?.pending === undefined ||
@@ -60,7 +60,7 @@ export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions):
       return send(response, 400, problemPage(STRANGER));
     }
     await sessions.inTurn(session, () => finish(walk, callback));
-    // Away from this address: the code must not stay in the address bar, nor be sent again by a reload.
+    // Redirect, so that the code does not stay in the address bar and a reload does not send it again.
     response.redirect(303, walk.courses === undefined ? latest(session) : '/');
   });
 
@@ -74,7 +74,7 @@ export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions):
     if (graphiql === undefined) return next();
     const walk = sessions.find(request.headers.cookie)?.walk;
     if (walk?.tokens === undefined || walk.revoked) return response.redirect(303, '/');
-    // Behind the #, which no browser sends to a server: the token is in no log there, and the page drops it at once.
+    // In the fragment, which browsers do not send: the token appears in no log, and the page removes it at once.
     response.redirect(303, `${graphiql}#${new URLSearchParams({ access_token: walk.tokens.access })}`);
   });
 
@@ -98,13 +98,13 @@ export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions):
 }
 
 const STRANGER = {
-  message: 'This is not an answer that Study Buddy is waiting for in this browser.',
+  message: 'Study Buddy is not expecting this response in this browser.',
   advice:
-    'Its state is unknown or was used before. If you did not just press Connect, somebody may have sent you here.',
+    'Its state is unknown or was already used. If you did not just press Connect, someone may have sent you here.',
 };
-const NOTHING_HERE = { message: 'There is nothing at this address.', advice: 'Go back and start from there.' };
-const UNREADABLE = { message: 'This request cannot be read.', advice: 'Go back and try again.' };
-const BROKEN = { message: 'Study Buddy itself made a mistake.', advice: 'Start over; the school is not to blame.' };
+const NOTHING_HERE = { message: 'There is nothing at this address.', advice: 'Go back and start again.' };
+const UNREADABLE = { message: 'This request is invalid.', advice: 'Go back and try again.' };
+const BROKEN = { message: 'Study Buddy failed.', advice: 'Start over. This is not the fault of the school.' };
 
 const COOKIE_OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
 
@@ -116,12 +116,12 @@ function send(response: express.Response, status: number, content: Html): void {
   response.status(status).type('html').send(layout(content));
 }
 
-/** Where the newest step stands on the page. */
+/** The anchor of the newest step. */
 function latest(session: Session): string {
   return `/#step-${session.walk?.steps.at(-1)?.number ?? 1}`;
 }
 
-/** The form's choices, as far as the form offers them. Without any (a plain POST), what is ticked by default. */
+/** The choices of the form, limited to those it offers. A POST without any gets the defaults. */
 function chosen(body: unknown): { scope: string; clientType: 'public' | 'confidential' } {
   const { scope, client } = Object(body) as { scope?: unknown; client?: unknown };
   const wanted = scope === undefined ? undefined : [scope].flat();

@@ -4,7 +4,7 @@ import { LESSONS } from './lessons.ts';
 import { type Mask, maskHeader, maskJson, parameterLines } from './mask.ts';
 import type { Step } from './walk.ts';
 
-/** One step as a card. In: whether it stands open, and how secrets are shown. */
+/** Renders one step as a card. */
 export function stepCard(step: Step, open: boolean, mask: Mask): Html {
   const { title, why, standard } = LESSONS[step.lesson];
   const state = step.problem !== undefined ? 'failed' : step.lesson === 'refused' ? 'refused' : 'done';
@@ -20,7 +20,7 @@ export function stepCard(step: Step, open: boolean, mask: Mask): Html {
   </li>`;
 }
 
-/** A failure in words, as part of a card or a page. */
+/** Renders a failure, within a card or a page. */
 export function problemNote(problem: { readonly message: string; readonly advice: string }): Html {
   return html`<div class="problem" role="note"><p><strong>${problem.message}</strong></p><p>${problem.advice}</p></div>`;
 }
@@ -46,7 +46,7 @@ function exchangeView({ method, url, headers, body, answer }: Exchange, mask: Ma
   </div>`;
 }
 
-/** A block of wire text. It may scroll sideways, so the keyboard must be able to reach it. */
+/** A block of wire text. It may scroll, so it must be reachable by keyboard. */
 function wire(label: string, content: Html): Html {
   return html`<pre tabindex="0" role="group" aria-label="${label}"><code>${content}</code></pre>`;
 }

@@ -1,6 +1,6 @@
 import type { Send } from '../../connect/transport.ts';
 
-/** One request and its answer as they went over the wire, secrets included: masked when shown. */
+/** A recorded request and response, with secrets. They are masked when displayed. */
 export interface Exchange {
   readonly method: string;
   readonly url: string;
@@ -17,11 +17,11 @@ interface Answer {
   readonly milliseconds: number;
 }
 
-/** The answer's headers that say something about OAuth; dates and connection details would only distract. */
+/** The response headers that matter for OAuth. Others would only distract. */
 const TELLING = ['content-type', 'cache-control', 'www-authenticate', 'location', 'retry-after', 'allow'];
 const LONGEST_BODY = 32_768;
 
-/** Wraps a fetch so that every exchange is added to `exchanges`; a request that got no answer stays without one. */
+/** Wraps a fetch to record every request in `exchanges`. `answer` stays undefined for a request without a response. */
 export function recording(exchanges: Exchange[]): (send: Send) => Send {
   return (send) => async (url, request) => {
     const { body } = request;

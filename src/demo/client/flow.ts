@@ -6,18 +6,18 @@ import { register } from '../../connect/registration.ts';
 import { checkResponse, exchangeCode } from '../../connect/tokens.ts';
 import { keepTokens, take, type Walk } from './walk.ts';
 
-/** Steps 1 to 4. Out: where to send the browser, or undefined when a step failed. */
+/** Steps 1 to 4. Resolves to the URL for the browser, or to undefined when a step failed. */
 export async function begin(walk: Walk): Promise<string | undefined> {
   const resource = await take(walk, 'resource', async (http, step) => {
     const found = await discoverResource(walk.gate, http);
-    step.facts.push(`The resource is ${found.resource}. Tokens must be made for it.`);
+    step.facts.push(`The resource is ${found.resource}. Tokens must be issued for it.`);
     return found;
   });
   if (resource === undefined) return undefined;
 
   const server = await take(walk, 'server', async (http, step) => {
     const found = await discoverServer(resource, http);
-    step.facts.push(`The issuer is ${found.issuer}, as the resource said.`, 'PKCE with S256 is offered.');
+    step.facts.push(`The issuer is ${found.issuer}, as the resource said.`, 'It supports PKCE with S256.');
     return found;
   });
   if (server === undefined) return undefined;
@@ -27,7 +27,7 @@ export async function begin(walk: Walk): Promise<string | undefined> {
     const registered = await register(server, description, http);
     step.facts.push(
       walk.clientType === 'public'
-        ? 'A public client: it has no secret, PKCE protects it.'
+        ? 'A public client: it has no secret and is protected by PKCE.'
         : 'A confidential client: it sends its secret in the body (client_secret_post).',
     );
     return registered;
@@ -47,7 +47,7 @@ export async function begin(walk: Walk): Promise<string | undefined> {
   return request?.url;
 }
 
-/** Steps 5 to 8, for a response that carries our state: it is used up here, whatever comes of it. */
+/** Steps 5 to 8, for a response with the expected state, which is used up here in any case. */
 export async function finish(walk: Walk, callback: URL): Promise<void> {
   const { pending, context } = walk;
   if (pending === undefined || context === undefined) return;
@@ -60,9 +60,9 @@ export async function finish(walk: Walk, callback: URL): Promise<void> {
 
   const checked = await take(walk, 'callback', async (_http, step) => {
     step.exchanges.push({ method: 'GET', url: callback.href, headers: [], body: undefined, answer: undefined });
-    step.facts.push('state is the one of step 4.');
+    step.facts.push('state matches step 4.');
     const response = checkResponse(context, pending, callback.searchParams);
-    step.facts.push(`iss is ${response.get('iss') ?? 'not sent'}, the issuer of step 2.`);
+    step.facts.push(`iss is ${response.get('iss') ?? 'not sent'}, as expected from step 2.`);
     return response;
   });
   if (checked === undefined) return;
@@ -77,7 +77,7 @@ export async function finish(walk: Walk, callback: URL): Promise<void> {
   if (tokens !== undefined) await read(walk);
 }
 
-/** Reads the courses with the token as it is. */
+/** Reads the courses with the current token. */
 export async function read(walk: Walk): Promise<void> {
   const { tokens } = walk;
   if (tokens === undefined) return;
@@ -89,9 +89,11 @@ export async function read(walk: Walk): Promise<void> {
   if (courses !== undefined) walk.courses = courses;
 }
 
-/** How long the tokens of an answer are good for, in words. */
+/** Describes the lifetime of the tokens in a response. */
 export function lifetime({ expires_in, refresh_token }: oauth.TokenEndpointResponse): string {
   const access =
-    expires_in === undefined ? 'The access token says no lifetime' : `The access token lives ${expires_in} s`;
-  return `${access}; ${refresh_token === undefined ? 'there is no refresh token' : 'a refresh token came along'}.`;
+    expires_in === undefined
+      ? 'The access token has no stated lifetime'
+      : `The access token is valid for ${expires_in} s`;
+  return `${access}; ${refresh_token === undefined ? 'there is no refresh token' : 'a refresh token was issued too'}.`;
 }

@@ -2,14 +2,14 @@ import type { RequestHandler, Response } from 'express';
 
 const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Headers of every answer. In: the one address besides our own that a form may lead to. */
+/** Security headers of every response. Forms may also submit to `graphiql`. */
 export function protect(graphiql: string | undefined): RequestHandler {
   const forms = graphiql === undefined ? "'self'" : `'self' ${new URL(graphiql).origin}`;
   return (_request, response, next) => {
     response.set({
       'content-security-policy': `${POLICY}; form-action ${forms}`,
       'cache-control': 'no-store',
-      // Not no-referrer: browsers would then send `Origin: null` with our own forms, and the guard below refuse them.
+      // Not no-referrer: browsers would then send `Origin: null` with forms, and the guard below would refuse them.
       'referrer-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
     });
@@ -18,16 +18,16 @@ export function protect(graphiql: string | undefined): RequestHandler {
 }
 
 /**
- * For the page with the Connect form: Chromium holds every redirect after a form to form-action, and this form leads
- * through the gate to the school's own login page, whose address this app cannot know.
+ * For the page with the Connect form: Chromium applies form-action to every redirect after a form, and this form leads
+ * through the gate to the school's own login page, whose URL this app cannot know.
  */
 export function allowLeaving(response: Response): void {
   response.set('content-security-policy', POLICY);
 }
 
 /**
- * Keeps other sites away from a person's session: pages of other names are sent to our own address, and forms of other
- * origins are refused. SameSite alone would not do, since every port of localhost is the same site.
+ * Protects sessions from other sites: requests for other host names are redirected to `url`, and forms of other origins
+ * are refused. SameSite alone is not enough, since all ports of localhost are the same site.
  */
 export function guard(url: string): RequestHandler {
   const { host } = new URL(url);

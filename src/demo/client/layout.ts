@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 
-/** A whole page. In: the content of its `<main id="study-buddy">`. Out: the text to send. */
+/** Renders a complete page around the content of its `main` element. */
 export function layout(content: Html): string {
   return html`<!doctype html>
 <html lang="en">

@@ -1,27 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import type { Walk } from './walk.ts';
 
-/** What the app remembers of one browser. */
+/** The app's state for one browser. */
 export interface Session {
   readonly id: string;
   walk: Walk | undefined;
 }
 
 export interface Sessions {
-  /** The session of a request's Cookie header; undefined when there is none, or it is over. */
+  /** The session of a request's Cookie header; undefined when missing or expired. */
   find(cookie: string | undefined): Session | undefined;
   create(): Session;
   forget(session: Session): void;
-  /** Runs `work` after all earlier work of this session: two clicks at once must not spend one refresh token twice. */
+  /** Runs `work` after all earlier work of the session, so that a double click cannot use a refresh token twice. */
   inTurn<T>(session: Session, work: () => Promise<T>): Promise<T>;
 }
 
 export const COOKIE = 'study_buddy';
-/** Seconds without a request after which a session is over. */
+/** Seconds without a request after which a session expires. */
 export const IDLE = 2 * 3600;
 const MOST = 500;
 
-/** Sessions in memory: at most 500, the least recently used goes first. In: the time in milliseconds. */
+/** Up to 500 sessions in memory; the least recently used one is dropped first. */
 export function memorySessions(clock: () => number): Sessions {
   const kept = new Map<string, { session: Session; seen: number; tail: Promise<unknown> }>();
   return {
@@ -31,7 +31,7 @@ export function memorySessions(clock: () => number): Sessions {
       if (entry === undefined) return undefined;
       kept.delete(id);
       if (clock() - entry.seen > IDLE * 1000) return undefined;
-      // Put back last: a Map keeps the order of insertion, so its first is the least recently used.
+      // Reinserted: a Map keeps insertion order, so its first entry is the least recently used.
       kept.set(id, { ...entry, seen: clock() });
       return entry.session;
     },

@@ -1,4 +1,4 @@
-/** The app's one style sheet: 390 px first, two columns where there is room, light and dark. */
+/** The app's stylesheet: designed for 390 px, two columns on wide screens, light and dark. */
 export const STYLE = `
 :root { color-scheme: light dark; --page: #f4f6f6; --card: #fff; --ink: #16211f; --soft: #4d5c59; --line: #d3dbd9;
   --brand: #0f766e; --on-brand: #fff; --wash: #e3f1ef; --code: #eef2f1; --bad: #a61b1b; --bad-wash: #fdecec; --warn: #8a4b00; }

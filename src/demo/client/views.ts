@@ -6,21 +6,21 @@ import { SCOPE_CHOICES } from './lessons.ts';
 import { type Mask, shortened, whole } from './mask.ts';
 import type { Walk } from './walk.ts';
 
-/** Courses shown before the rest is folded away. */
+/** Courses shown by default; the others are in a `details` element. */
 const FIRST_COURSES = 6;
 
-/** The page of a browser that has not connected. */
+/** The page before connecting. */
 export function welcome(gate: string): Html {
   return html`<section class="hero">
-    <p class="lead">Study Buddy is an app that does not belong to the school. With your approval it reads which courses
-      you take, using the login you already have, and never sees your password.</p>
+    <p class="lead">Study Buddy is an app that is not part of the school. With your approval it reads which courses you
+      take, using the login you already have. It never sees your password.</p>
     ${connectForm()}
-    <p class="note">The school: <code>${gate}</code>. This is a demonstration: afterwards you see every request and every
-      answer, step by step, with the standard that asks for it.</p>
+    <p class="note">The school: <code>${gate}</code>. This is a demo: afterwards you see every request and response, step
+      by step, with the standard behind it.</p>
   </section>`;
 }
 
-/** The page of a browser on its way, or connected, or disconnected; `graphiql`: whether that can be opened from here. */
+/** The page while connecting, connected or disconnected. `graphiql` tells whether GraphiQL is available. */
 export function walkPage(walk: Walk, secretsShown: boolean, graphiql: boolean): Html {
   const mask: Mask = secretsShown ? whole : shortened;
   const last = walk.steps.at(-1);
@@ -32,12 +32,12 @@ export function walkPage(walk: Walk, secretsShown: boolean, graphiql: boolean): 
       ${walk.courses !== undefined && courseList(walk.courses)}
     </div>
     <section class="wire" aria-labelledby="wire-title">
-      <h2 id="wire-title">What went over the wire</h2>
+      <h2 id="wire-title">Requests and responses</h2>
       <p class="note">${
         secretsShown
-          ? html`Secrets are shown whole: do not share this page. <a href="/">Shorten them</a>`
-          : html`Tokens, codes and secrets are shortened, so a screenshot gives nothing away. <a
-              href="/?secrets=shown">Show them whole</a>`
+          ? html`Secrets are shown in full: do not share this page. <a href="/">Shorten them</a>`
+          : html`Tokens, codes and secrets are shortened, so a screenshot reveals nothing. <a
+              href="/?secrets=shown">Show them in full</a>`
       }</p>
       <ol class="steps">${walk.steps.map((step, index) => stepCard(step, index === walk.steps.length - 1, mask))}</ol>
       <p class="note"><a href="#study-buddy">Back to the top</a></p>
@@ -45,7 +45,7 @@ export function walkPage(walk: Walk, secretsShown: boolean, graphiql: boolean): 
   </div>`;
 }
 
-/** A page that says what went wrong, and nothing else. */
+/** A page with an error message only. */
 export function problemPage(problem: { readonly message: string; readonly advice: string }): Html {
   return html`<section class="hero">${problemNote(problem)}<p><a class="button" href="/">Back to Study Buddy</a></p></section>`;
 }
@@ -61,7 +61,7 @@ function connectForm(): Html {
       )}</fieldset>
       <fieldset><legend>Kind of client</legend>
         <label><input type="radio" name="client" value="public" checked>
-          <span><code>public</code> keeps no secret, as an app on a phone</span></label>
+          <span><code>public</code> has no secret, like an app on a phone</span></label>
         <label><input type="radio" name="client" value="confidential">
           <span><code>confidential</code> keeps a secret on a server</span></label>
       </fieldset>
@@ -70,15 +70,15 @@ function connectForm(): Html {
 }
 
 function status(walk: Walk): Html {
-  if (walk.revoked) return html`<h2>Disconnected</h2><p>Study Buddy has handed its tokens back.</p>`;
+  if (walk.revoked) return html`<h2>Disconnected</h2><p>Study Buddy has revoked its tokens.</p>`;
   if (walk.tokens !== undefined) {
     const who = walk.courses?.member?.email;
     return html`<h2>Connected</h2><p>${who !== undefined ? html`As <strong>${who}</strong>, with` : 'With'} the scopes
       ${walk.tokens.scope.split(' ').map((scope) => html`<code>${scope}</code> `)}</p>`;
   }
   if (walk.pending !== undefined) {
-    return html`<h2>On the way</h2><p>The school has not sent the browser back yet.</p>
-      <p><a class="button" href="${walk.pending.url}">Go on to the school</a></p>`;
+    return html`<h2>Waiting for the school</h2><p>The school has not sent the browser back yet.</p>
+      <p><a class="button" href="${walk.pending.url}">Continue to the school</a></p>`;
   }
   return html`<h2>Not connected</h2>`;
 }
@@ -131,7 +131,7 @@ function ownTable(caption: string, courses: readonly Course[]): Html {
     )}</tbody></table>`;
 }
 
-/** Courses of which nothing is known but their names: they are not the member's own. */
+/** Courses by name only: they are not the member's own. */
 function plainTable(caption: string, courses: readonly Course[]): Html {
   return html`<table><caption class="unseen">${caption}</caption>
     <thead><tr><th scope="col">Course</th></tr></thead>

@@ -8,17 +8,17 @@ import { type Transport, transport } from '../../connect/transport.ts';
 import { type Exchange, recording } from './exchange.ts';
 import { LESSONS, type LessonName } from './lessons.ts';
 
-/** One step as it happened. */
+/** One step of a walk. */
 export interface Step {
   readonly number: number;
   readonly lesson: LessonName;
   readonly exchanges: Exchange[];
-  /** What was found or checked, in plain sentences. */
+  /** What was found or checked, in sentences. */
   readonly facts: string[];
   problem: ConnectError | undefined;
 }
 
-/** One browser's way through the flow, from Connect to Disconnect. */
+/** One run of the flow in a browser, from Connect to Disconnect. */
 export interface Walk {
   /** The gate's origin. */
   readonly gate: string;
@@ -27,10 +27,10 @@ export interface Walk {
   readonly clientType: 'public' | 'confidential';
   readonly steps: Step[];
   context: TokenContext | undefined;
-  /** The one authorization request whose answer is still awaited. */
+  /** The authorization request that is waiting for its response. */
   pending: AuthorizationRequest | undefined;
   tokens: { readonly access: string; readonly refresh: string | undefined; readonly scope: string } | undefined;
-  /** The member's identifier in the ID token, when there was one. */
+  /** The subject of the ID token, if there was one. */
   subject: string | undefined;
   revoked: boolean;
   courses: Courses | undefined;
@@ -49,14 +49,13 @@ export function newWalk(chosen: Pick<Walk, 'gate' | 'redirectUri' | 'scope' | 'c
   };
 }
 
-/** The steps of the flow itself stay; of what comes after, only this many. */
+/** The steps of the flow are all kept; of later ones, only the last `AFTERWARDS`. */
 const FLOW = 8;
 const AFTERWARDS = 24;
 
 /**
- * Takes one step and keeps what happened. In: the lesson, and the work, which sends through the transport it is given.
- * Out: what the work returns. A failure is kept in the step, explained, and undefined comes back: a step that fails is
- * part of what the page shows, not an error of the page.
+ * Runs one step and records it. `work` must send its requests through the given transport. If it fails, the explained
+ * error is stored in the step for display, and the result is undefined.
  */
 export async function take<T extends {}>(
   walk: Walk,
@@ -75,7 +74,7 @@ export async function take<T extends {}>(
   }
 }
 
-/** Keeps the tokens of an answer; a refresh that brings no new refresh token leaves the old one good (RFC 6749 §6). */
+/** Stores the tokens of a response. Without a new refresh token, the old one remains valid (RFC 6749 section 6). */
 export function keepTokens(walk: Walk, answer: oauth.TokenEndpointResponse): void {
   walk.tokens = {
     access: answer.access_token,

@@ -10,9 +10,8 @@ interface Account {
 
 /** The members who can sign in. */
 export interface Accounts {
-  /** In: an email address and a password. Out: the member, or undefined. */
+  /** Checks an email address and a password; undefined when they are wrong. */
   check(login: string, password: string): Promise<Member | undefined>;
-  /** In: a member id. Out: the member, or undefined. */
   byId(id: string): Member | undefined;
 }
 
@@ -20,13 +19,13 @@ const HASH_BYTES = 32;
 const COST: ScryptOptions = { N: 16_384, r: 8, p: 1 };
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-/** In: the members. Out: their accounts; from here on only the hashes of their passwords are kept. */
+/** Creates the accounts. Only hashes of the passwords are kept. */
 export async function openAccounts(members: readonly Member[]): Promise<Accounts> {
   const accounts = new Map<string, Account>();
   for (const member of members) {
     accounts.set(member.email, await accountFor(member, DEMO_PASSWORDS[member.id] ?? randomBytes(16).toString('hex')));
   }
-  // An unknown login is checked against this, so that it costs what a known one costs.
+  // An unknown login is compared with this, so that it takes as long as a known one.
   const nobody = { salt: randomBytes(16), hash: randomBytes(HASH_BYTES) };
   return {
     async check(login, password) {

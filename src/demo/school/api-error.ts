@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 
-/** An answer that refuses a REST call: status, a code for programs and a sentence for people. */
+/** An error response of the REST service: status, a code for programs and a sentence for people. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -14,19 +14,19 @@ export class ApiError extends Error {
   }
 }
 
-/** In: the methods a path answers. Out: a handler that refuses every other one. */
+/** A handler that refuses all methods, naming those that are allowed. */
 export function onlyMethods(...methods: readonly string[]): RequestHandler {
   return () => {
     throw new ApiError(405, 'method_not_allowed', `Only ${methods.join(', ')} here.`, { allow: methods.join(', ') });
   };
 }
 
-/** The handler for paths nothing else answered. */
+/** The handler for unknown paths. */
 export const nothingHere: RequestHandler = () => {
   throw new ApiError(404, 'not_found', 'There is nothing at this address.');
 };
 
-/** Writes any error as `{"error":{"code","message"}}`. What it does not know is an opaque 500, with the cause logged. */
+/** Writes errors as `{"error":{"code","message"}}`. An unknown error is logged and becomes an opaque 500. */
 export const jsonErrors: ErrorRequestHandler = (thrown, _request, response, next) => {
   if (response.headersSent) {
     next(thrown);
@@ -38,16 +38,16 @@ export const jsonErrors: ErrorRequestHandler = (thrown, _request, response, next
 
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  // Express and its body parsers mark what the caller got wrong with a 4xx status.
+  // Express and its body parsers give errors of the caller a 4xx status.
   const status = statusOf(thrown);
   if (status === 413) return new ApiError(413, 'payload_too_large', 'The request body is too large.');
-  if (status === 415) return new ApiError(415, 'unsupported_media_type', 'This kind of body is not taken here.');
+  if (status === 415) return new ApiError(415, 'unsupported_media_type', 'This content type is not supported.');
   if (status >= 400 && status < 500) return new ApiError(400, 'bad_request', 'The request could not be understood.');
   console.error('school: a request failed', thrown);
   return new ApiError(500, 'internal_error', 'Something went wrong at the school.');
 }
 
-/** In: anything thrown. Out: the HTTP status it asks for, or 500. */
+/** The HTTP status of anything thrown, 500 by default. */
 export function statusOf(thrown: unknown): number {
   if (typeof thrown !== 'object' || thrown === null || !('status' in thrown)) return 500;
   return typeof thrown.status === 'number' ? thrown.status : 500;

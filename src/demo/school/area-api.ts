@@ -11,7 +11,7 @@ import { pageOf } from './paging.ts';
 import { type OwnedRow, seedAreas } from './seed.ts';
 import { jsonBody } from './service.ts';
 
-/** In: the school's data and the clock. Out: the routes of every area in the table, all by the same few rules. */
+/** The routes of every area in the table. */
 export function areaApi(data: SchoolData, clock: () => number): Router {
   const router = Router({ caseSensitive: true });
   const seed = seedAreas(data);
@@ -60,7 +60,7 @@ function mountList(router: Router, area: Area, rows: AreaRows, clock: () => numb
   item.all(onlyMethods('GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'));
 }
 
-/** An area that is one object: read at the area's own address, written there or at its id. */
+/** Routes of an area with a single object, which is read and written at the area's path or at its id. */
 function mountSingle(router: Router, area: Area, rows: AreaRows, clock: () => number): void {
   const only = (): OwnedRow => {
     const owned = rows.find(area.name);
@@ -86,13 +86,13 @@ function mountSingle(router: Router, area: Area, rows: AreaRows, clock: () => nu
     .all(onlyMethods('GET', 'HEAD', 'POST', 'PUT', 'PATCH'));
 }
 
-/** Stands before the body parser, so that nobody unknown makes the school read a body. */
+/** Runs before the body parser, so that the school does not read bodies of anonymous callers. */
 const membersOnly: RequestHandler = (_request, response, next) => {
   requireIdentity(response);
   next();
 };
 
-/** Out: the member whose rows are to be shown, or undefined for all rows. Throws when the caller may read none. */
+/** The member whose rows to show, or undefined for all rows. Throws if the caller may not read any. */
 function readerOf(area: Area, response: Response): string | undefined {
   if (area.audience === 'everybody') return undefined;
   const { memberId } = requireIdentity(response);
@@ -116,16 +116,16 @@ function filtered(area: Area, request: Request, rows: readonly Row[]): readonly 
   return Object.entries(area.filters ?? {}).reduce((left, [parameter, fields]) => {
     const wanted = request.query[parameter];
     if (wanted === undefined) return left;
-    if (typeof wanted !== 'string') throw new ApiError(400, 'bad_request', `${parameter} may be given once.`);
+    if (typeof wanted !== 'string') throw new ApiError(400, 'bad_request', `${parameter} must not be repeated.`);
     return left.filter((row) => fields.some((field) => row[field] === wanted));
   }, rows);
 }
 
-/** The rows that have every word of `search` in one of the area's searched fields. */
+/** The rows that contain every word of `search` in the area's searched fields. */
 function searched({ searched: fields = [] }: Area, request: Request, rows: readonly Row[]): readonly Row[] {
   const { search } = request.query;
   if (search === undefined || fields.length === 0) return rows;
-  if (typeof search !== 'string') throw new ApiError(400, 'bad_request', 'search may be given once.');
+  if (typeof search !== 'string') throw new ApiError(400, 'bad_request', 'search must not be repeated.');
   const words = search
     .toLowerCase()
     .split(/\s+/)

@@ -2,7 +2,7 @@ import type { Area } from './areas.ts';
 import type { Row } from './data/notices.ts';
 import type { OwnedRow } from './seed.ts';
 
-/** New rows an area keeps before it forgets the oldest, so that a demo left running does not fill the memory. */
+/** The most new rows of an area. The oldest are dropped, so that a demo left running does not fill the memory. */
 const MOST_NEW_ROWS = 500;
 
 /** The rows of one area, in memory. */
@@ -17,18 +17,18 @@ export class AreaRows {
     this.#rows = new Map(rows.map((owned) => [owned.row.id, owned]));
   }
 
-  /** Every row, or with a member id only that member's. */
+  /** All rows, or only those of `owner`. */
   list(owner?: string): readonly Row[] {
     const rows = [...this.#rows.values()];
     return (owner === undefined ? rows : rows.filter((owned) => owned.owner === owner)).map(({ row }) => row);
   }
 
-  /** In: an id or a slug; the id wins. */
+  /** Finds a row by id or slug. The id takes precedence. */
   find(key: string): OwnedRow | undefined {
     return this.#rows.get(key) ?? [...this.#rows.values()].find(({ row }) => row.slug === key);
   }
 
-  /** Adds a row under an id of its own. */
+  /** Adds a row with a new id. */
   add(fields: Readonly<Record<string, unknown>>, member: string, at: number): Row {
     this.#lastNumber += 1;
     const id = `${this.#area.prefix}-${this.#lastNumber}`;
@@ -39,7 +39,7 @@ export class AreaRows {
     return row;
   }
 
-  /** Puts other fields in the place of a row's. What the school itself keeps about the row cannot be written. */
+  /** Replaces the fields of a row, except for those that the school maintains itself. */
   replace(before: OwnedRow, fields: Readonly<Record<string, unknown>>, at: number): Row {
     const { id, created_by, created_at } = before.row;
     const kept = created_by === undefined ? {} : { created_by, created_at };

@@ -1,6 +1,6 @@
 import type { Row } from './data/notices.ts';
 
-/** Who may read an area: everybody, any member, or each member their own rows and no others. */
+/** Who may read an area: everyone, any member, or each member only their own rows. */
 type Audience = 'everybody' | 'members' | 'own rows';
 
 /** One area of the REST service. */
@@ -8,19 +8,19 @@ export interface Area {
   readonly name: string;
   readonly audience: Audience;
   readonly writable: boolean;
-  /** What ids of new rows begin with. */
+  /** The prefix of new ids. */
   readonly prefix: string;
-  /** The area is one object and not a list. */
+  /** The area is a single object, not a list. */
   readonly single?: true;
-  /** Somebody else's row is refused, not hidden: these ids are member ids, so hiding them would hide nothing. */
+  /** Rows of others are refused with 403 instead of 404: the ids are member ids, so there is nothing to hide. */
   readonly refuseOthers?: true;
-  /** The fields that the query parameter `search` looks for words in. */
+  /** The fields that the query parameter `search` searches. */
   readonly searched?: readonly (keyof Row & string)[];
-  /** Query parameters that narrow the list, with the fields they are compared to. */
+  /** Query parameters that filter the list, with the fields that they are compared with. */
   readonly filters?: Readonly<Record<string, readonly (keyof Row & string)[]>>;
 }
 
-/** THE table of areas below /api/v1. A new area is a line here and its rows in `seed.ts`. */
+/** The table of areas below /api/v1. A new area is a line here and its rows in `seed.ts`. */
 export const AREAS: readonly Area[] = [
   {
     name: 'courses',

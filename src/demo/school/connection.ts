@@ -1,12 +1,12 @@
 import { GraphQLError } from 'graphql';
 
-/** What a caller says about the part of a list they want. */
+/** The requested part of a list. */
 export interface Slice {
   readonly first: number | null;
   readonly after?: string | null;
 }
 
-/** A part of a list, as the schema's connections have it. */
+/** A part of a list, in the form of the schema's connections. */
 export interface Connection<T> {
   readonly nodes: readonly T[];
   readonly edges: readonly { readonly cursor: string; readonly node: T }[];
@@ -21,7 +21,7 @@ export interface Connection<T> {
 
 const LARGEST_SLICE = 100;
 
-/** In: the whole list and the part wanted. Out: that part. Throws a GraphQLError for a bad `first` or `after`. */
+/** The requested part of a list. Throws a GraphQLError for an invalid `first` or `after`. */
 export function connectionOf<T extends { readonly id: string }>(items: readonly T[], slice: Slice): Connection<T> {
   const first = slice.first ?? 20;
   if (first < 0) throw refused('first must not be negative.');

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 
-/** In: a request and a cookie's name. Out: its value as it stands; the first one when there are several. */
+/** The raw value of a cookie; the first one if it occurs several times. */
 export function cookieOf(request: Request, name: string): string | undefined {
   for (const pair of (request.get('cookie') ?? '').split(';')) {
     const equals = pair.indexOf('=');

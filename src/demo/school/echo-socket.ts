@@ -5,13 +5,13 @@ const PATH = '/ws/echo';
 const LARGEST_MESSAGE = 1024 * 1024;
 
 /**
- * Puts the WebSocket echo on a server: text comes back as text, binary as binary; every other upgrade is refused.
- * Out: a function that ends the open connections.
+ * Adds the WebSocket echo to a server: text comes back as text, binary as binary. Every other upgrade is refused.
+ * Returns a function that closes the open connections.
  */
 export function attachEcho(server: Server): () => void {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: LARGEST_MESSAGE });
   sockets.on('connection', (socket) => {
-    // A client that breaks the protocol ends its own connection and nothing else.
+    // A protocol error of a client closes only its own connection.
     socket.on('error', () => socket.terminate());
     socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
   });

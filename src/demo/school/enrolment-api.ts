@@ -4,7 +4,7 @@ import type { Enrolment } from './data/enrolments.ts';
 import { requireIdentity } from './gate-identity.ts';
 import { pageOf } from './paging.ts';
 
-/** In: all enrolments. Out: the route by which each member reads their own, and nobody anyone else's. */
+/** The route by which members read their own enrolments. */
 export function enrolmentApi(enrolments: readonly Enrolment[]): Router {
   const router = Router({ caseSensitive: true });
   router

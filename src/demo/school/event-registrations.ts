@@ -4,7 +4,7 @@ import type { SchoolData } from './data/school-data.ts';
 
 export type EventTime = 'ANY' | 'UPCOMING' | 'PAST';
 
-/** Out: a member's registrations as the events service shows them. In: `now` in unix seconds. */
+/** A member's registrations as the events service returns them. `now` is in Unix seconds. */
 export function registrationsOf(data: SchoolData, memberId: string, when: EventTime, now: number) {
   return data.registrations
     .filter((registration) => registration.memberId === memberId)
@@ -13,8 +13,8 @@ export function registrationsOf(data: SchoolData, memberId: string, when: EventT
 }
 
 /**
- * Gives up a place, once; a second time changes nothing. Throws a GraphQLError with code NOT_FOUND for whatever is not a
- * registration of this member, and BAD_USER_INPUT for an event that is over.
+ * Cancels a registration. Repeating it has no effect. Throws a GraphQLError with code NOT_FOUND unless it is a
+ * registration of this member, and BAD_USER_INPUT for a past event.
  */
 export function cancelRegistration(data: SchoolData, memberId: string | undefined, id: string, now: number) {
   const own = data.registrations.find((each) => each.id === id && each.memberId === memberId);
@@ -29,7 +29,7 @@ export function cancelRegistration(data: SchoolData, memberId: string | undefine
   return { registration: shown(own, data) };
 }
 
-/** Out: an event as the service shows it to anybody. */
+/** An event as shown to everyone. */
 export function asEvent(event: SchoolEvent) {
   const slug = event.title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
   return { ...event, slug, startsAt: instant(event.startsAt), endsAt: instant(event.endsAt), joinUrl: null };

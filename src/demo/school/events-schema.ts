@@ -1,6 +1,6 @@
 import { buildSchema } from 'graphql';
 
-/** The schema of the events service. `internalAudit` is there because such fields always are. */
+/** The schema of the events service. `internalAudit` stands for the internal fields that real schemas contain. */
 export const eventsSchema = buildSchema(`
   "An instant in ISO 8601, UTC."
   scalar DateTime

@@ -14,7 +14,7 @@ import { createService, jsonBody } from './service.ts';
 const MOST_WORDS = 2000;
 const MOST_IDS = 100;
 
-/** Out: the events service: GraphQL over HTTP at POST /graphql. Anonymous callers may read the events. */
+/** The events service: GraphQL over HTTP at POST /graphql. Anonymous callers may read the events. */
 export function eventsService({ data, gate, clock }: RestParts): Express {
   const service = createService();
   service.use(gateIdentity('events', gate));
@@ -34,7 +34,7 @@ export function eventsService({ data, gate, clock }: RestParts): Express {
         operationName: operationName ?? null,
         maxTokens: MOST_WORDS,
       });
-      // Without data nothing was executed: the document itself was wrong.
+      // Without data nothing was executed: the document itself was invalid.
       response.status(result.data === undefined ? 400 : 200).json({ ...result, ...safeErrors(result) });
     })
     .all(onlyMethods('POST'));
@@ -68,7 +68,7 @@ function memberFor(data: SchoolData, id: string, now: number): object {
   };
 }
 
-/** Errors of the query are the caller's to read; an error of the school's own code is logged and not shown. */
+/** Errors of the query are returned to the caller. Errors of the school's own code are only logged. */
 function safeErrors({ errors }: ExecutionResult): { errors?: readonly object[] } {
   if (errors === undefined) return {};
   return {

@@ -2,13 +2,13 @@ import type { RequestHandler, Response } from 'express';
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { ApiError } from './api-error.ts';
 
-/** Where the gate in front publishes its keys, and the name it signs with. */
+/** The gate in front: where it publishes its keys, and its issuer. */
 export interface Gate {
   readonly issuer: string;
   readonly jwksUrl: string;
 }
 
-/** Who the gate says is calling. */
+/** The caller according to the gate. */
 export interface Identity {
   readonly memberId: string;
   readonly email: string | undefined;
@@ -18,15 +18,15 @@ export interface Identity {
 const ASSERTION = 'x-coursegate-assertion';
 const MEMBER_ID = 'x-member-id';
 const CLOCK_TOLERANCE_SECONDS = 5;
-/** An assertion is good for one call; one that outlives this was not made by a gate that works. */
+/** An assertion is meant for one call. One that is valid for longer than this is refused. */
 const LONGEST_LIFE_SECONDS = 300;
 
 class KeysUnavailable extends Error {}
 
 /**
- * Middleware that establishes who calls. In: the name this service has as a reader of assertions, and the gate as it is
- * known at the time of the call. A call without identity passes as anonymous; one that claims an identity and does not
- * prove it is refused, because the plain headers alone can be written by anyone who reaches this port.
+ * Middleware that identifies the caller. `audience` is this service's name in assertions. A call without identity is
+ * anonymous. A claimed identity without proof is refused, because anyone who reaches this port can set the plain
+ * headers.
  */
 export function gateIdentity(audience: string, gate: () => Gate | undefined): RequestHandler {
   const keys = keysOf();
@@ -40,12 +40,12 @@ export function gateIdentity(audience: string, gate: () => Gate | undefined): Re
   };
 }
 
-/** In: the answer of a request that passed `gateIdentity`. Out: the member, or undefined for an anonymous call. */
+/** The member that `gateIdentity` identified; undefined for an anonymous call. */
 export function identityOf(response: Response): Identity | undefined {
   return response.locals.identity as Identity | undefined;
 }
 
-/** Like `identityOf`, for what only members may do: throws `sign_in_required` for an anonymous call. */
+/** Like `identityOf`, but throws `sign_in_required` for an anonymous call. */
 export function requireIdentity(response: Response): Identity {
   const identity = identityOf(response);
   if (identity === undefined) throw new ApiError(401, 'sign_in_required', 'Sign in to use this.');
@@ -63,7 +63,7 @@ async function prove(
   if (gate === undefined) throw unavailable();
   const claims = await verify(assertion, audience, gate, keys(gate.jwksUrl));
   if (typeof claims.sub !== 'string' || claims.sub === '' || claims.sub !== memberId) {
-    throw notProved('The member id is not the one that was signed.');
+    throw notProved('The member id does not match the signed assertion.');
   }
   const email = typeof claims.email === 'string' ? claims.email : undefined;
   return { memberId: claims.sub, email, claims };
@@ -78,7 +78,8 @@ async function verify(assertion: string, audience: string, gate: Gate, key: JWTV
       requiredClaims: ['sub', 'exp'],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
     });
-    if ((payload.exp ?? 0) > Date.now() / 1000 + LONGEST_LIFE_SECONDS) throw notProved('The assertion lives too long.');
+    if ((payload.exp ?? 0) > Date.now() / 1000 + LONGEST_LIFE_SECONDS)
+      throw notProved('The assertion is valid for too long.');
     return payload;
   } catch (thrown) {
     if (thrown instanceof KeysUnavailable) throw unavailable();
@@ -87,7 +88,7 @@ async function verify(assertion: string, audience: string, gate: Gate, key: JWTV
   }
 }
 
-/** Key lookups by address, kept so that the keys are fetched once and not for every call. */
+/** Key look-ups by URL, cached so that the keys are not fetched for every call. */
 function keysOf(): (jwksUrl: string) => JWTVerifyGetKey {
   const known = new Map<string, JWTVerifyGetKey>();
   return (jwksUrl) => {
@@ -97,10 +98,10 @@ function keysOf(): (jwksUrl: string) => JWTVerifyGetKey {
       try {
         return await remote(header, jws);
       } catch (thrown) {
-        // A key the gate does not have is the caller's fault; keys that cannot be read are not.
+        // A key that the gate does not have is the caller's fault; unavailable keys are not.
         if (thrown instanceof errors.JWKSNoMatchingKey || thrown instanceof errors.JWKSMultipleMatchingKeys)
           throw thrown;
-        throw new KeysUnavailable('the keys of the gate cannot be read', { cause: thrown });
+        throw new KeysUnavailable("the gate's keys cannot be read", { cause: thrown });
       }
     };
   };
@@ -111,7 +112,7 @@ function notProved(message: string): ApiError {
 }
 
 function unavailable(): ApiError {
-  return new ApiError(503, 'identity_unavailable', 'The keys of the gate in front cannot be read.', {
+  return new ApiError(503, 'identity_unavailable', "The gate's keys cannot be read.", {
     'retry-after': '1',
   });
 }

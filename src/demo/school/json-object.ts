@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { ApiError } from './api-error.ts';
 
-/** In: a request that passed `jsonBody`. Out: its body, an object. Throws when it is anything else. */
+/** The body of a request that passed `jsonBody`. Throws unless it is an object. */
 export function jsonObject(request: Request): Record<string, unknown> {
   const body: unknown = request.body;
   if (body === undefined && !request.is('application/json')) {

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** In: a server, a port (0 for any free one) and a host. Out: its address. Rejects with Node's own error. */
+/** Listens and resolves to the server's URL. Port 0 means any free port. Rejects with Node's own error. */
 export function listen(server: Server, port: number, host: string): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -13,7 +13,7 @@ export function listen(server: Server, port: number, host: string): Promise<stri
   });
 }
 
-/** Closes a server and every connection it has. Resolves also when it never listened. */
+/** Closes a server and its connections. Also resolves if it never listened. */
 export function shut(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

@@ -4,7 +4,7 @@ import { ApiError } from './api-error.ts';
 const DEFAULT_PER_PAGE = 20;
 const LARGEST_PER_PAGE = 50;
 
-/** One page of a list, as every list of the REST service is answered. */
+/** One page of a list of the REST service. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly meta: {
@@ -15,7 +15,7 @@ export interface Page<T> {
   };
 }
 
-/** In: a request with `page` and `per_page` and the whole list. Out: the page asked for. Throws for bad values. */
+/** The page that `page` and `per_page` of the request select. Throws for invalid values. */
 export function pageOf<T>(request: Request, rows: readonly T[]): Page<T> {
   const page = wholeNumber(request, 'page', 1);
   const perPage = Math.min(wholeNumber(request, 'per_page', DEFAULT_PER_PAGE), LARGEST_PER_PAGE);
@@ -26,7 +26,7 @@ export function pageOf<T>(request: Request, rows: readonly T[]): Page<T> {
   };
 }
 
-/** In: a query parameter's name and what it is when absent. Out: a whole number from 1. Throws for anything else. */
+/** A query parameter as a whole number from 1, or `absent` if missing. Throws for anything else. */
 export function wholeNumber(request: Request, name: string, absent: number): number {
   const given = request.query[name];
   if (given === undefined) return absent;

@@ -9,7 +9,7 @@ import { createService, jsonBody } from './service.ts';
 
 const MOST_SLUGS = 100;
 
-/** Out: the progress service: where the calling member stopped watching each course. */
+/** The progress service: where the calling member stopped watching each course. */
 export function progressService({ data, gate, clock }: RestParts): Express {
   const service = createService();
   const slugs = new Set(data.courses.map((course) => course.slug));

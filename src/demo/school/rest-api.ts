@@ -7,14 +7,14 @@ import { type Gate, gateIdentity, identityOf } from './gate-identity.ts';
 import { storageApi } from './storage-api.ts';
 import { ticks } from './ticks.ts';
 
-/** What the REST service is made from. */
+/** The parts of the REST service. */
 export interface RestParts {
   readonly data: SchoolData;
   readonly gate: () => Gate | undefined;
   readonly clock: () => number;
 }
 
-/** Out: everything below /api/v1. It knows its callers by the gate's assertion and never by a cookie. */
+/** Everything below /api/v1. Callers are identified by the gate's assertion, never by a cookie. */
 export function restApi({ data, gate, clock }: RestParts): Router {
   const router = Router({ caseSensitive: true });
   router.use(gateIdentity('school', gate));

@@ -5,7 +5,7 @@ import { createService } from './service.ts';
 import { site } from './site.ts';
 import type { Visitors } from './visitors.ts';
 
-/** Out: the school itself: its pages, `/api/me` for the member of a browser, and the REST service. */
+/** The school itself: its pages, `/api/me` for the signed-in member, and the REST service. */
 export function schoolService(parts: RestParts, visitors: Visitors): Express {
   const service = createService();
   const api = Router({ caseSensitive: true });

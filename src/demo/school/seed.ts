@@ -3,13 +3,13 @@ import { buildNotices, type Row } from './data/notices.ts';
 import type { SchoolData } from './data/school-data.ts';
 import { DAY } from './data/time.ts';
 
-/** A row and the member it belongs to, if it belongs to one. */
+/** A row and its owner, if any. */
 export interface OwnedRow {
   readonly row: Row;
   readonly owner?: string;
 }
 
-/** In: the school's data. Out: the first rows of every area, in the shape the REST service shows them. */
+/** The initial rows of every area, in the form that the REST service returns. */
 export function seedAreas(data: SchoolData): Readonly<Record<string, readonly OwnedRow[]>> {
   const shared = Object.entries({ ...buildNotices(data.today), ...catalogueRows(data) });
   return {

@@ -2,7 +2,7 @@ import express, { type Express } from 'express';
 
 const JSON_LIMIT = '64kb';
 
-/** Out: an express application that does not name itself and takes addresses by the letter. */
+/** An Express application without X-Powered-By and with case-sensitive paths. */
 export function createService(): Express {
   const service = express();
   service.disable('x-powered-by');
@@ -10,5 +10,5 @@ export function createService(): Express {
   return service;
 }
 
-/** The parser of JSON bodies: `request.body` stays undefined for any other kind of body. */
+/** Parses JSON bodies. `request.body` stays undefined for other content types. */
 export const jsonBody = express.json({ limit: JSON_LIMIT });

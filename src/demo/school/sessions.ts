@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 /** How long a sign-in lasts. */
 const SESSION_MILLISECONDS = 8 * 3_600_000;
 
-/** Who is signed in, in memory: a restart signs everybody out. */
+/** Sign-in sessions in memory. A restart signs everyone out. */
 export class Sessions {
   readonly #clock: () => number;
   readonly #open = new Map<string, { readonly memberId: string; readonly until: number }>();
@@ -12,7 +12,7 @@ export class Sessions {
     this.#clock = clock;
   }
 
-  /** In: a member id. Out: a new session id, always of the school's own making. */
+  /** Starts a session and returns its new id. */
   start(memberId: string): string {
     const now = this.#clock();
     for (const [id, session] of this.#open) if (session.until <= now) this.#open.delete(id);
@@ -21,7 +21,7 @@ export class Sessions {
     return id;
   }
 
-  /** In: a session id as a browser sent it. Out: the member id, or undefined when it is unknown or over. */
+  /** The member of a session; undefined when it is unknown or expired. */
   memberOf(id: string | undefined): string | undefined {
     const session = id === undefined ? undefined : this.#open.get(id);
     return session !== undefined && session.until > this.#clock() ? session.memberId : undefined;

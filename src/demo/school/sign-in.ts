@@ -7,7 +7,7 @@ import type { Visitors } from './visitors.ts';
 
 const HOME_OF_MEMBERS = '/my/courses';
 
-/** In: who the visitors are. Out: the sign-in page and the two forms that sign in and out. */
+/** The sign-in page, and the forms for signing in and out. */
 export function signInRoutes(visitors: Visitors): Router {
   const router = Router({ caseSensitive: true });
   const form = express.urlencoded({ extended: false, limit: '16kb' });
@@ -31,20 +31,20 @@ export function signInRoutes(visitors: Visitors): Router {
     const login = fieldOf(request, 'login');
     const returnTo = fieldOf(request, 'return_to');
     if (!visitors.postedHere(request, fieldOf(request, 'csrf'))) {
-      const problem = 'This form was too old to be used. Please sign in again.';
+      const problem = 'This form has expired. Please sign in again.';
       showForm(request, response, 403, { returnTo, login, problem });
       return;
     }
     const member = await visitors.signIn(request, response, login, fieldOf(request, 'password'));
     if (member === undefined) {
-      showForm(request, response, 401, { returnTo, login, problem: 'Email address or password is wrong.' });
+      showForm(request, response, 401, { returnTo, login, problem: 'Wrong email address or password.' });
       return;
     }
     response.redirect(303, returnPath(returnTo) ?? HOME_OF_MEMBERS);
   });
   router.post('/logout', form, (request, response) => {
     if (!visitors.postedHere(request, fieldOf(request, 'csrf'))) {
-      const main = messagePage('Not signed out', 'This form was too old to be used. Go back, reload and try again.');
+      const main = messagePage('Not signed out', 'This form has expired. Go back, reload and try again.');
       const visitor = visitors.meet(request, response);
       sendPage(response, 403, { id: 'school-message', title: 'Not signed out', visitor, main });
       return;
@@ -55,7 +55,7 @@ export function signInRoutes(visitors: Visitors): Router {
   return router;
 }
 
-/** A field that came twice, or not at all, counts as empty. */
+/** A field of the form. Missing and repeated fields count as empty. */
 function fieldOf(request: Request, name: string): string {
   const value: unknown = (request.body as Record<string, unknown> | undefined)?.[name];
   return typeof value === 'string' ? value : '';

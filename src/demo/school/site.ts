@@ -17,7 +17,7 @@ import type { Visitors } from './visitors.ts';
 
 const FEATURED = 6;
 
-/** In: the school's data, who its visitors are, the clock. Out: every page of the school. */
+/** Every page of the school. */
 export function site(data: SchoolData, visitors: Visitors, clock: () => number): Router {
   const router = Router({ caseSensitive: true });
   const show = (request: Request, response: Response, status: number, id: string, title: string, main: Html) =>

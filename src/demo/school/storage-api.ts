@@ -8,10 +8,10 @@ const LARGEST_FILE = '1mb';
 const MOST_FILES = 64;
 const NAME = /^[\w][\w.-]{0,127}$/;
 
-/** In: the clock. Out: the write-only file store: each member puts, replaces and deletes files of their own. */
+/** The write-only file store, in which members create, replace and delete their own files. */
 export function storageApi(clock: () => number): Router {
   const router = Router({ caseSensitive: true });
-  // By member and name. The oldest goes when there are too many: a demo must not fill the memory.
+  // By member and name. The oldest are dropped, so that a demo does not fill the memory.
   const files = new Map<string, Buffer>();
 
   const store: RequestHandler = (request, response) => {
@@ -35,7 +35,8 @@ export function storageApi(clock: () => number): Router {
   };
   const checked: RequestHandler = (request, response, next) => {
     requireIdentity(response);
-    if (!NAME.test(String(request.params.name))) throw new ApiError(400, 'bad_request', 'This is no file name.');
+    if (!NAME.test(String(request.params.name)))
+      throw new ApiError(400, 'bad_request', 'This is not a valid file name.');
     next();
   };
   const rawBody = express.raw({ type: () => true, limit: LARGEST_FILE });

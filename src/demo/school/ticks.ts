@@ -5,10 +5,10 @@ import { wholeNumber } from './paging.ts';
 
 const MOST_TICKS = 100;
 
-/** Answers `count` server-sent events, each written on its own turn so that they travel as separate chunks, and ends. */
+/** Sends `count` server-sent events and ends. Each one is written in its own turn, so that they are separate chunks. */
 export const ticks: RequestHandler = async (request, response) => {
   const count = wholeNumber(request, 'count', 3);
-  if (count > MOST_TICKS) throw new ApiError(400, 'bad_request', `count may be ${MOST_TICKS} at most.`);
+  if (count > MOST_TICKS) throw new ApiError(400, 'bad_request', `count must be at most ${MOST_TICKS}.`);
   response.set({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
   response.flushHeaders();
   for (let tick = 1; tick <= count && !response.destroyed; tick += 1) {

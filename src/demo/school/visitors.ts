@@ -5,10 +5,10 @@ import type { Member } from './data/members.ts';
 import { FormGuard } from './form-guard.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Whoever looks at a page. */
+/** A visitor of a page. */
 export interface Visitor {
   readonly member: Member | undefined;
-  /** The value of the hidden field in every form shown to them. */
+  /** The hidden field of every form shown to the visitor. */
   readonly csrf: string;
 }
 
@@ -16,7 +16,7 @@ const SESSION_COOKIE = 'school_session';
 const CSRF_COOKIE = 'school_csrf';
 const COOKIE = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
 
-/** Knows visitors by their cookies, and signs them in and out. */
+/** Recognises visitors by their cookies, and signs them in and out. */
 export class Visitors {
   readonly #accounts: Accounts;
   readonly #sessions: Sessions;
@@ -27,13 +27,13 @@ export class Visitors {
     this.#sessions = sessions;
   }
 
-  /** Out: the signed-in member, or undefined. */
+  /** The signed-in member, if any. */
   memberOf(request: Request): Member | undefined {
     const memberId = this.#sessions.memberOf(cookieOf(request, SESSION_COOKIE));
     return memberId === undefined ? undefined : this.#accounts.byId(memberId);
   }
 
-  /** Out: the visitor, for a page; gives the browser the cookie its forms will need. */
+  /** The visitor of a page. Sets the cookie that its forms need. */
   meet(request: Request, response: Response): Visitor {
     const given = cookieOf(request, CSRF_COOKIE);
     const nonce = this.#guard.nonce(given);
@@ -41,12 +41,12 @@ export class Visitors {
     return { member: this.memberOf(request), csrf: this.#guard.field(nonce, this.#liveSession(request)) };
   }
 
-  /** Out: whether the posted field `csrf` shows that the form came from this school. */
+  /** Whether the posted field `csrf` proves that the form came from this school. */
   postedHere(request: Request, field: string): boolean {
     return this.#guard.accepts(field, cookieOf(request, CSRF_COOKIE), this.#liveSession(request));
   }
 
-  /** Out: the member, signed in under a new session, or undefined when login or password is wrong. */
+  /** Signs a member in with a new session. Resolves to undefined when login or password is wrong. */
   async signIn(request: Request, response: Response, login: string, password: string): Promise<Member | undefined> {
     const member = await this.#accounts.check(login, password);
     if (member === undefined) return undefined;
@@ -60,7 +60,7 @@ export class Visitors {
     response.clearCookie(SESSION_COOKIE, COOKIE);
   }
 
-  /** A session that is over counts as none, or its forms would never be accepted again. */
+  /** An expired session counts as none; otherwise forms would never be accepted again. */
   #liveSession(request: Request): string | undefined {
     return this.memberOf(request) === undefined ? undefined : cookieOf(request, SESSION_COOKIE);
   }

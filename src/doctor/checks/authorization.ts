@@ -6,13 +6,13 @@ import { Unavailable } from '../unavailable.ts';
 
 const STRANGER = 'https://coursegate-doctor.invalid/callback';
 
-/** How the authorization endpoint judges requests, seen without anybody signing in. */
+/** How the authorization endpoint handles requests, observed without signing in. */
 export const AUTHORIZATION = [
   check({
     id: 'authorization.good',
-    title: 'A good request leads to sign-in',
-    reference: 'RFC 6749 §4.1.1',
-    fix: 'Look at the log of the server for the reason, and follow the link yourself.',
+    title: 'A valid request leads to sign-in',
+    reference: 'RFC 6749 section 4.1.1',
+    fix: 'Check the server log for the reason, and open the link yourself.',
     needs: ['authorization'],
     async run(_site, { authorization: { good } }) {
       return good.goesOn ? pass(`${good.answer.status}`) : failure(`it is refused: ${inWords(good)}`);
@@ -21,8 +21,8 @@ export const AUTHORIZATION = [
   check({
     id: 'authorization.pkce-missing',
     title: 'A request without PKCE is refused',
-    reference: 'RFC 7636 §4.4.1, RFC 9700 §2.1.1',
-    fix: 'Demand code_challenge of every app, public or not, and answer invalid_request.',
+    reference: 'RFC 7636 section 4.4.1, RFC 9700 section 2.1.1',
+    fix: 'Require code_challenge from every app, public or confidential, and answer invalid_request without it.',
     needs: ['authorization'],
     async run(_site, { authorization }) {
       const asked = await authorization.request({ code_challenge: undefined, code_challenge_method: undefined });
@@ -32,8 +32,8 @@ export const AUTHORIZATION = [
   check({
     id: 'authorization.pkce-plain',
     title: 'PKCE with plain is refused',
-    reference: 'RFC 7636 §4.2, RFC 9700 §2.1.1',
-    fix: 'Take S256 only, also where the method is left out, which means plain.',
+    reference: 'RFC 7636 section 4.2, RFC 9700 section 2.1.1',
+    fix: 'Accept only S256, and refuse a missing method, which means plain.',
     needs: ['authorization'],
     async run(_site, { authorization }) {
       const plain = { code_challenge: 'coursegate-doctor-challenge-of-more-than-43-letters' };
@@ -51,9 +51,9 @@ export const AUTHORIZATION = [
   }),
   check({
     id: 'authorization.redirect-uri',
-    title: 'Nobody is sent to an address that the app did not register',
-    reference: 'RFC 6749 §3.1.2.4, RFC 9700 §4.1.3',
-    fix: 'Compare redirect URIs as strings (but for the port of loopback), and show a page when they differ.',
+    title: 'Members are never sent to an unregistered redirect URI',
+    reference: 'RFC 6749 section 3.1.2.4, RFC 9700 section 4.1.3',
+    fix: 'Compare redirect URIs as strings (except for loopback ports), and show an error page when they differ.',
     needs: ['authorization'],
     async run(_site, { authorization }) {
       const problems: Verdict[] = [];
@@ -69,27 +69,29 @@ export const AUTHORIZATION = [
           target !== undefined &&
           (target.hostname.endsWith('coursegate-doctor.invalid') || target.pathname.includes('stranger'));
         if (sent) problems.push(failure(`the member is sent to ${target.origin}${target.pathname}`));
-        else if (goesOn) problems.push(failure(`${uri} is taken, and the member led on`));
+        else if (goesOn) problems.push(failure(`${uri} is accepted, and the member continues`));
       }
       return problemsOr(problems, 'refused with a page');
     },
   }),
   check({
     id: 'authorization.loopback-port',
-    title: 'Apps on the member’s machine may use any port',
-    reference: 'RFC 8252 §7.3',
-    fix: 'Leave the port out of the comparison where the host is 127.0.0.1 or [::1]: apps take the port they get.',
+    title: 'Apps on the member’s device may use any port',
+    reference: 'RFC 8252 section 7.3',
+    fix: 'Ignore the port when the host is 127.0.0.1 or [::1]: apps listen on whichever port is free.',
     needs: ['authorization'],
     async run(_site, { authorization }) {
-      if (!authorization.good.goesOn) throw new Unavailable('a good request is refused as it is');
+      if (!authorization.good.goesOn) throw new Unavailable('even a valid request is refused');
       const asked = await authorization.request({ redirect_uri: 'http://127.0.0.1:53682/callback' });
-      return asked.goesOn ? pass('taken') : warning(`registered without a port, asked with one: ${inWords(asked)}`);
+      return asked.goesOn
+        ? pass('accepted')
+        : warning(`registered without a port, requested with one: ${inWords(asked)}`);
     },
   }),
   check({
     id: 'authorization.implicit',
-    title: 'No token is given out by the authorization endpoint',
-    reference: 'RFC 9700 §2.1.2',
+    title: 'The authorization endpoint issues no tokens',
+    reference: 'RFC 9700 section 2.1.2',
     fix: 'Answer response_type=token with unsupported_response_type.',
     needs: ['authorization'],
     async run(_site, { authorization }) {
@@ -98,8 +100,8 @@ export const AUTHORIZATION = [
   }),
   check({
     id: 'authorization.issuer',
-    title: 'An answer to the app says who it comes from',
-    reference: 'RFC 9207 §2',
+    title: 'Authorization responses name the issuer',
+    reference: 'RFC 9207 section 2',
     fix: 'Send iss with every authorization response, errors too, equal to the issuer of the metadata.',
     needs: ['authorization', 'server'],
     async run(_site, { authorization, server }) {
@@ -107,39 +109,39 @@ export const AUTHORIZATION = [
       const promised = server.document.authorization_response_iss_parameter_supported === true;
       if (iss === text(server.document.issuer)) return pass(iss ?? '');
       if (iss !== null) return failure(`iss is ${iss}`);
-      // Where it was not promised, server.issuer-parameter says so.
-      return promised ? failure('promised, and not sent') : pass('not promised, not sent');
+      // When it is not promised, server.issuer-parameter reports that.
+      return promised ? failure('promised but not sent') : pass('neither promised nor sent');
     },
   }),
   check({
     id: 'authorization.state',
-    title: 'The app gets its state back as it was',
-    reference: 'RFC 6749 §4.1.2.1',
+    title: 'The app gets its state back unchanged',
+    reference: 'RFC 6749 section 4.1.2.1',
     fix: 'Return state byte for byte, with errors too.',
     needs: ['authorization'],
     async run(_site, { authorization }) {
       const state = `coursegate doctor/ü+&="'`;
       const { returned } = await authorization.request({ state, response_type: 'token' });
-      if (returned === undefined) throw new Unavailable('no error came back to the app');
+      if (returned === undefined) throw new Unavailable('no error was returned to the app');
       const got = returned.get('state');
       return got === state ? pass('unchanged') : failure(got === null ? 'it is lost' : `it comes back as ${got}`);
     },
   }),
   check({
     id: 'authorization.resource',
-    title: 'No token is promised for a resource of somebody else',
-    reference: 'RFC 8707 §2',
+    title: 'No token is offered for a foreign resource',
+    reference: 'RFC 8707 section 2',
     fix: 'Answer a resource that is not yours with invalid_target.',
     needs: ['authorization'],
     async run(_site, { authorization }) {
       const asked = await authorization.request({ resource: 'https://coursegate-doctor.invalid/' });
-      return asked.goesOn ? warning('a foreign resource is taken, or not looked at') : pass(inWords(asked));
+      return asked.goesOn ? warning('a foreign resource is accepted or ignored') : pass(inWords(asked));
     },
   }),
   check({
     id: 'authorization.headers',
-    title: 'What leads to a code is neither kept, nor framed, nor told on',
-    reference: 'RFC 9700 §4.2.4, §4.16; RFC 6749 §10.13',
+    title: 'The authorization endpoint prevents caching, framing and referrers',
+    reference: 'RFC 9700 sections 4.2.4, 4.16; RFC 6749 section 10.13',
     fix: "Send Cache-Control: no-store, Referrer-Policy: no-referrer, and Content-Security-Policy: frame-ancestors 'none'.",
     needs: ['authorization'],
     async run(_site, { authorization: { good, request } }) {
@@ -147,7 +149,7 @@ export const AUTHORIZATION = [
       const page = await request({ redirect_uri: STRANGER });
       for (const answer of [good.answer, page.answer]) {
         if (!/no-store/i.test(field(answer, 'cache-control')))
-          problems.push(warning(`${answer.status} of the authorization endpoint may be kept`));
+          problems.push(warning(`${answer.status} of the authorization endpoint may be cached`));
         if (
           !isRedirect(answer) &&
           isHtml(answer) &&
@@ -163,15 +165,15 @@ export const AUTHORIZATION = [
   }),
   check({
     id: 'documents.unreachable',
-    title: 'An app whose document cannot be fetched is refused in good order',
-    reference: 'OAuth Client ID Metadata Document §4, RFC 9700 §4.14',
-    fix: 'Answer with a page that says so (400), never 500 and never a redirect; and allow the gate to reach the web by https.',
+    title: 'An app whose metadata document cannot be fetched gets a clean error',
+    reference: 'OAuth Client ID Metadata Document section 4, RFC 9700 section 4.14',
+    fix: 'Show an error page (400), never a 500 or a redirect, and allow the server to make https requests to the internet.',
     needs: ['server'],
     async run({ ask }, { server: { document } }) {
       if (document.client_id_metadata_document_supported !== true)
         throw new Unavailable('client ID metadata documents are not offered');
       const endpoint = URL.parse(text(document.authorization_endpoint) ?? '');
-      if (endpoint === null) throw new Unavailable('the metadata names no authorization endpoint');
+      if (endpoint === null) throw new Unavailable('the metadata lists no authorization endpoint');
       const problems: Verdict[] = [];
       for (const client of ['https://coursegate-doctor.invalid/client.json', 'https://127.0.0.1/client.json']) {
         const url = new URL(endpoint);
@@ -187,7 +189,7 @@ export const AUTHORIZATION = [
         const answer = await ask(url.href, { headers: { accept: 'text/html' } });
         if (answer.status >= 500) problems.push(failure(`${client}: the server fails with ${answer.status}`));
         else if (redirectTarget(answer)?.hostname === 'coursegate-doctor.invalid')
-          problems.push(failure(`${client}: the member is sent to an address that nobody has vouched for`));
+          problems.push(failure(`${client}: the member is sent to an unverified address`));
       }
       return problemsOr(problems, 'refused');
     },
@@ -196,9 +198,8 @@ export const AUTHORIZATION = [
 
 function judgeRefusal(asked: Authorization, what: string): Verdict {
   if (asked.answer.status >= 500) return failure(`${what}: the server fails with ${asked.answer.status}`);
-  if (asked.goesOn) return failure(`${what} leads on to sign-in`);
-  if (asked.returned?.has('code') || asked.returned?.has('access_token'))
-    return failure(`${what} is answered with what was asked`);
+  if (asked.goesOn) return failure(`${what} leads to sign-in`);
+  if (asked.returned?.has('code') || asked.returned?.has('access_token')) return failure(`${what} is granted`);
   return pass(inWords(asked));
 }
 
@@ -207,7 +208,7 @@ function inWords({ answer, returned }: Authorization): string {
   return error == null ? `${answer.status}` : error;
 }
 
-/** What an app gets back with an error: of a request that every server refuses. */
+/** The parameters of an error response, provoked by requests that every server refuses. */
 async function anError(
   request: (changes: Readonly<Record<string, string>>) => Promise<Authorization>,
 ): Promise<URLSearchParams> {
@@ -215,5 +216,5 @@ async function anError(
     const { returned } = await request(changes);
     if (returned?.has('error')) return returned;
   }
-  throw new Unavailable('no error came back to the app: they are shown as pages here');
+  throw new Unavailable('no error was returned to the app: errors are shown as pages here');
 }

@@ -3,13 +3,13 @@ import type { Question } from '../ask.ts';
 import { check } from '../check.ts';
 import { failure, problemsOr, type Verdict, warning } from '../finding.ts';
 
-/** Whether caches on the way keep nothing that they must not. */
+/** Whether caches in front of the site store only what they may. */
 export const CACHES = [
   check({
     id: 'cache.challenge',
-    title: 'No challenge is kept by a cache',
-    reference: 'RFC 9111 §3, RFC 9110 §11.6.1',
-    fix: 'Send Cache-Control: no-store with 401 and 403, and keep the CDN from caching the API ("Cache Everything" rules).',
+    title: 'Challenges are not cached',
+    reference: 'RFC 9111 section 3, RFC 9110 section 11.6.1',
+    fix: 'Send Cache-Control: no-store with 401 and 403, and exclude the API from CDN caching ("Cache Everything" rules).',
     needs: ['doors'],
     async run(_site, { doors }) {
       const problems = doors.flatMap(({ none, bad }) =>
@@ -28,9 +28,9 @@ export const CACHES = [
   }),
   check({
     id: 'cache.authenticated',
-    title: 'No answer to a caller with a token comes from a cache',
-    reference: 'RFC 9111 §3.5',
-    fix: 'Send Cache-Control: private or no-store on everything behind a token, and bypass the cache where Authorization is sent.',
+    title: 'Responses to requests with a token are not cached',
+    reference: 'RFC 9111 section 3.5',
+    fix: 'Send Cache-Control: private or no-store with every response that needs a token, and bypass the cache for requests with Authorization.',
     needs: ['doors'],
     async run({ ask }, { doors }) {
       const problems: Verdict[] = [];
@@ -42,18 +42,18 @@ export const CACHES = [
         await ask(url, asked);
         const again = await ask(url, asked);
         const hit = cacheHit(again);
-        // A kept challenge is one of cache.challenge.
+        // A cached challenge is reported by cache.challenge.
         if (hit !== undefined && again.status !== 401 && again.status !== 403)
-          problems.push(failure(`${where(again)} with a token is ${again.status} from a cache (${hit})`));
+          problems.push(failure(`${where(again)} with a token gets ${again.status} from a cache (${hit})`));
       }
       return problemsOr(problems, 'none');
     },
   }),
   check({
     id: 'cache.metadata',
-    title: 'The metadata is kept for a while, and the same for everybody',
-    reference: 'RFC 9111 §4.2, §4.1; RFC 9728 §3.2',
-    fix: 'Send Cache-Control: public, max-age=300 (an hour at most), no Set-Cookie, and Vary: Origin where the origin is copied back.',
+    title: 'The metadata may be cached briefly, and is the same for everyone',
+    reference: 'RFC 9111 sections 4.2, 4.1; RFC 9728 section 3.2',
+    fix: 'Send Cache-Control: public, max-age=300 (an hour at most), no Set-Cookie, and Vary: Origin if the origin is echoed.',
     needs: ['resources', 'server'],
     async run({ ask }, { resources, server }) {
       const problems: Verdict[] = [];
@@ -63,20 +63,20 @@ export const CACHES = [
         if (age > 86_400)
           problems.push(
             warning(
-              `${where(answer)} is kept for ${Math.round(age / 3600)} hours: a changed key or endpoint goes unseen`,
+              `${where(answer)} is cached for ${Math.round(age / 3600)} hours: changed keys or endpoints go unnoticed`,
             ),
           );
         if (field(answer, 'set-cookie') !== '') problems.push(warning(`${where(answer)} sets a cookie`));
         const copied = !['', '*'].includes(field(answer, 'access-control-allow-origin'));
         if (copied && !/\borigin\b|\*/i.test(field(answer, 'vary')))
-          problems.push(warning(`${where(answer)} copies the origin back without Vary: Origin`));
+          problems.push(warning(`${where(answer)} echoes the origin without Vary: Origin`));
       }
-      return problemsOr(problems, field(server.answer, 'cache-control') || 'nothing is said of caching');
+      return problemsOr(problems, field(server.answer, 'cache-control') || 'no Cache-Control');
     },
   }),
 ] as const;
 
-/** The field by which an answer says that it comes from a cache. */
+/** The header field that shows that a response came from a cache. */
 function cacheHit(answer: Answer): string | undefined {
   for (const name of [
     'cf-cache-status',

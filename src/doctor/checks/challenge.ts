@@ -6,25 +6,28 @@ import { type Door, withTokenInQuery } from '../facts/doors.ts';
 import { failure, pass, problemsOr, type Verdict, warning } from '../finding.ts';
 import { NoAnswer, Unavailable } from '../unavailable.ts';
 
-/** How callers without a good token are answered (RFC 6750, RFC 9728 §5). */
+/** How requests without a valid token are answered (RFC 6750, RFC 9728 section 5). */
 export const CHALLENGE = [
   check({
     id: 'challenge.present',
-    title: 'Whoever needs a token is told so by 401 and a challenge',
-    reference: 'RFC 6750 §3, RFC 9110 §15.5.2, RFC 9728 §5.1',
-    fix: 'Answer 401 with WWW-Authenticate: Bearer resource_metadata="…", and let no login page or proxy stand in between.',
+    title: 'Requests without a token get 401 and a challenge',
+    reference: 'RFC 6750 section 3, RFC 9110 section 15.5.2, RFC 9728 section 5.1',
+    fix: 'Answer 401 with WWW-Authenticate: Bearer resource_metadata="…", and keep login pages and proxies from answering instead.',
     needs: ['doors'],
     async run(_site, { doors }) {
       const problems = doors.flatMap(({ none, bad }): Verdict[] => {
         const answer = none.status < 300 ? bad : none;
-        // Open to everybody, and to bad tokens as well: challenge.bad-token says so.
+        // Open even to invalid tokens: reported by challenge.bad-token.
         if (answer.status < 300) return [];
         const at = where(answer);
         if (isRedirect(answer))
           return [failure(`${at}: ${hijacker(answer)?.what ?? answer.status}`, hijacker(answer)?.fix)];
         if (answer.status === 403)
           return [
-            failure(`${at} is 403: ${hijacker(answer)?.what ?? 'forbidden, without a way on'}`, hijacker(answer)?.fix),
+            failure(
+              `${at} is 403: ${hijacker(answer)?.what ?? 'forbidden without a challenge'}`,
+              hijacker(answer)?.fix,
+            ),
           ];
         if (answer.status !== 401) return [];
         const said = field(answer, 'www-authenticate');
@@ -33,15 +36,15 @@ export const CHALLENGE = [
       });
       const challenged = doors.filter(({ none, bad }) => none.status === 401 || bad.status === 401);
       if (problems.length === 0 && challenged.length === 0)
-        return warning('no address that is known asks for a token', 'Give the doctor an address that needs one.');
+        return warning('no known address requires a token', 'Give the doctor an address that requires one.');
       return problemsOr(problems, challenged.map(({ url }) => new URL(url).pathname).join(', '));
     },
   }),
   check({
     id: 'challenge.resource-metadata',
-    title: 'The challenge leads to the metadata of what was asked for',
-    reference: 'RFC 9728 §5.1, §3.3',
-    fix: 'Put resource_metadata="…" into the challenge: the absolute URL of a document whose "resource" covers the address.',
+    title: 'The challenge points to the metadata of the requested resource',
+    reference: 'RFC 9728 sections 5.1, 3.3',
+    fix: 'Add resource_metadata="…" to the challenge: the absolute URL of a document whose "resource" covers the address.',
     needs: ['doors'],
     async run({ ask }, { doors }) {
       const problems: Verdict[] = [];
@@ -54,7 +57,7 @@ export const CHALLENGE = [
           continue;
         }
         if (URL.parse(named) === null) {
-          problems.push(failure(`the challenge of ${at} names ${named}, which is no absolute address`));
+          problems.push(failure(`the challenge of ${at} contains ${named}, which is not an absolute URL`));
           continue;
         }
         const answer = await ask(named);
@@ -62,7 +65,7 @@ export const CHALLENGE = [
         if (answer.status !== 200 || resource === undefined)
           problems.push(failure(`${named}: ${hijacker(answer)?.what ?? `no metadata (${answer.status})`}`));
         else if (!covers(resource, url))
-          problems.push(failure(`${named} is of ${resource}, which does not cover ${url}`));
+          problems.push(failure(`${named} describes ${resource}, which does not cover ${url}`));
         else good.push(new URL(named).pathname);
       }
       return problemsOr(problems, [...new Set(good)].join(', '));
@@ -70,49 +73,49 @@ export const CHALLENGE = [
   }),
   check({
     id: 'challenge.scope',
-    title: 'The challenge says which scope would do',
-    reference: 'RFC 6750 §3, MCP authorization (2025-11-25)',
-    fix: 'Put scope="…" into the challenge: clients ask for exactly that, else for everything, or for nothing.',
+    title: 'The challenge names the required scope',
+    reference: 'RFC 6750 section 3, MCP authorization (2025-11-25)',
+    fix: 'Add scope="…" to the challenge: clients request exactly that; without it, they request everything or nothing.',
     needs: ['doors', 'wellKnown'],
     async run(_site, { doors, wellKnown }) {
       const without = challengesOf(doors).filter(({ challenge }) => {
         if (challenge.parameters.get('scope')) return false;
         const described = wellKnown.find(({ url }) => url === challenge.parameters.get('resource_metadata'))?.answer;
         const known = described === undefined ? undefined : jsonObject(described);
-        // A resource that knows no scopes has none to name.
+        // A resource without scopes has none to name.
         return known === undefined || strings(known.scopes_supported).length > 0;
       });
       return problemsOr(
         without.map(({ url }) => warning(`the challenge of ${new URL(url).pathname} names no scope`)),
-        'the scope is named where there is one',
+        'named wherever there are scopes',
       );
     },
   }),
   check({
     id: 'challenge.bad-token',
-    title: 'A token that was never issued is refused as such',
-    reference: 'RFC 6750 §3.1',
-    fix: 'Answer 401 with error="invalid_token": never as if there were no token, never with a failure of the server.',
+    title: 'An unknown token is refused as invalid',
+    reference: 'RFC 6750 section 3.1',
+    fix: 'Answer 401 with error="invalid_token", never as if there were no token and never with a server error.',
     needs: ['doors'],
     async run(_site, { doors }) {
       const problems = doors.flatMap(({ bad }): Verdict[] => {
-        if (bad.status < 300) return [failure(`${where(bad)} serves it (${bad.status})`)];
+        if (bad.status < 300) return [failure(`${where(bad)} accepts it (${bad.status})`)];
         if (bad.status >= 500) return [failure(`${where(bad)} fails with ${bad.status}`)];
-        // Redirects and 403 are of challenge.present; what is not there is no door.
+        // Redirects and 403 are reported by challenge.present; a missing address is not protected.
         if (isRedirect(bad) || bad.status === 403 || bad.status === 404 || bad.status === 405) return [];
-        if (bad.status !== 401) return [warning(`${where(bad)} answers it ${bad.status}`)];
+        if (bad.status !== 401) return [warning(`${where(bad)} answers ${bad.status}`)];
         const error = bearerChallenge(field(bad, 'www-authenticate'))?.parameters.get('error');
         if (field(bad, 'www-authenticate') === '' || error === 'invalid_token') return [];
-        return [warning(`${where(bad)} answers it 401 with ${error === undefined ? 'no error' : `error="${error}"`}`)];
+        return [warning(`${where(bad)} answers 401 with ${error === undefined ? 'no error' : `error="${error}"`}`)];
       });
       return problemsOr(problems, '401 invalid_token');
     },
   }),
   check({
     id: 'challenge.authorization-field',
-    title: 'The Authorization field arrives',
-    reference: 'RFC 6750 §2.1, RFC 3875 §4.1.18',
-    fix: 'Let it through: Apache with CGI or FPM needs "CGIPassAuth On" (or SetEnvIf Authorization "(.*)" HTTP_AUTHORIZATION=$1), nginx "proxy_set_header Authorization $http_authorization".',
+    title: 'The Authorization header reaches the server',
+    reference: 'RFC 6750 section 2.1, RFC 3875 section 4.1.18',
+    fix: 'Pass it on: Apache with CGI or FPM needs "CGIPassAuth On" (or SetEnvIf Authorization "(.*)" HTTP_AUTHORIZATION=$1), nginx "proxy_set_header Authorization $http_authorization".',
     needs: ['doors'],
     async run(_site, { doors }) {
       const problems = doors.flatMap(({ none, bad }): Verdict[] => {
@@ -122,17 +125,21 @@ export const CHALLENGE = [
           (answer) => `${answer.status} ${field(answer, 'www-authenticate')} ${withoutIds(answer.text)}`,
         );
         return a === b
-          ? [warning(`${where(bad)} answers a bad token exactly as none: it seems to be taken off on the way`)]
+          ? [
+              warning(
+                `${where(bad)} answers an invalid token exactly like no token: the header seems to be removed on the way`,
+              ),
+            ]
           : [];
       });
-      return problemsOr(problems, 'a bad token is answered otherwise than none');
+      return problemsOr(problems, 'an invalid token is answered differently from no token');
     },
   }),
   check({
     id: 'challenge.query-token',
-    title: 'A token in the address is not looked at',
-    reference: 'RFC 6750 §2.3, MCP authorization (2025-11-25)',
-    fix: 'Take tokens from the Authorization field only: addresses stand in logs, histories and Referer.',
+    title: 'A token in the URL is ignored',
+    reference: 'RFC 6750 section 2.3, MCP authorization (2025-11-25)',
+    fix: 'Accept tokens only in the Authorization header: URLs end up in logs, browser histories and Referer.',
     needs: ['doors'],
     async run({ ask }, { doors }) {
       const problems: Verdict[] = [];
@@ -140,16 +147,16 @@ export const CHALLENGE = [
         if (signature(none) === signature(bad)) continue;
         const answer = await ask(withTokenInQuery(url), question);
         if (signature(answer) === signature(bad))
-          problems.push(failure(`${where(none)}?access_token=… is judged like a token in the field`));
+          problems.push(failure(`${where(none)}?access_token=… is treated like a token in the header`));
       }
-      return problemsOr(problems, 'it is answered like no token');
+      return problemsOr(problems, 'answered like no token');
     },
   }),
   check({
     id: 'challenge.slash',
-    title: 'The address with a slash at its end leads nobody astray',
-    reference: 'RFC 9110 §15.4, RFC 9728 §3.3',
-    fix: 'Serve both spellings, or answer 404 to one: a redirect makes GET of POST, and clients drop the token.',
+    title: 'The address with a trailing slash works or is refused',
+    reference: 'RFC 9110 section 15.4, RFC 9728 section 3.3',
+    fix: 'Serve both spellings, or answer 404 to one of them: a redirect turns POST into GET, and clients drop the token.',
     needs: ['mcp'],
     async run({ ask }, { mcp }) {
       const url = mcp.url.endsWith('/') ? mcp.url.slice(0, -1) : `${mcp.url}/`;
@@ -170,7 +177,7 @@ export const CHALLENGE = [
   }),
 ] as const;
 
-/** The Bearer challenges that there are, one of each door. */
+/** The Bearer challenges, one for each protected address. */
 function challengesOf(doors: readonly Door[]): readonly { url: string; challenge: ReadChallenge }[] {
   const found = doors.flatMap(({ url, none, bad }) => {
     const answer = none.status === 401 ? none : bad;
@@ -181,7 +188,9 @@ function challengesOf(doors: readonly Door[]): readonly { url: string; challenge
   return found;
 }
 
-/** Whether an address lies within a resource, as clients compare (MCP authorization: the resource or a parent of it). */
+/**
+ * Whether an address is within a resource, as clients compare it (MCP authorization: the resource or a parent of it).
+ */
 function covers(resource: string, url: string): boolean {
   const [outer, inner] = [URL.parse(resource), new URL(url)];
   if (outer === null || outer.origin !== inner.origin) return false;
@@ -195,7 +204,7 @@ function signature(answer: Answer): string {
   return `${status} ${parameters?.get('error') ?? ''} ${parameters?.get('error_description') ?? ''}`;
 }
 
-/** Without what differs from answer to answer, such as ids of requests. */
+/** Removes what differs between responses, such as request ids. */
 function withoutIds(body: string): string {
   return body.replace(/[0-9a-f]{8}[0-9a-f-]{8,}/gi, '').replace(/\d{6,}/g, '');
 }

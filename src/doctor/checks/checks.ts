@@ -11,7 +11,7 @@ import { REGISTRATION } from './registration.ts';
 import { RESOURCE_METADATA } from './resource-metadata.ts';
 import { SERVER_METADATA } from './server-metadata.ts';
 
-/** Every check there is, in the order of the report. */
+/** Every check, in the order of the report. */
 export const CHECKS: readonly Check[] = [
   ...REACH,
   ...RESOURCE_METADATA,
@@ -26,7 +26,7 @@ export const CHECKS: readonly Check[] = [
   ...AUTHORIZATION,
 ];
 
-/** What each theme is called in a report. */
+/** The heading of each theme in a report. */
 export const THEMES: Readonly<Record<string, string>> = {
   reach: 'Reaching the site',
   resource: 'Metadata of the protected resource',
@@ -38,7 +38,7 @@ export const THEMES: Readonly<Record<string, string>> = {
   challenge: 'Challenges',
   cors: 'Apps in a browser',
   mcp: 'Tool interface',
-  edge: 'What stands in front',
+  edge: 'CDN, firewall and proxies',
   cache: 'Caches',
   registration: 'Registration',
   authorization: 'Authorization endpoint',

@@ -4,17 +4,17 @@ import { failure, pass, problemsOr, type Verdict, warning } from '../finding.ts'
 import type { Site } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
 
-/** A page of somebody else's, as browser-based clients such as the MCP Inspector are. */
+/** A foreign origin, like that of browser-based clients such as the MCP Inspector. */
 const PAGE = 'https://coursegate-doctor.invalid';
-const REFERENCE = 'Fetch §3.2 (CORS protocol)';
+const REFERENCE = 'Fetch section 3.2 (CORS protocol)';
 
-/** Whether apps that run in a browser may call what they must call. */
+/** Whether apps in a browser can call everything they need. */
 export const CORS = [
   check({
     id: 'cors.discovery',
-    title: 'Apps in a browser may read the metadata',
+    title: 'Browser apps can read the metadata',
     reference: REFERENCE,
-    fix: 'Send Access-Control-Allow-Origin: * with the metadata, and answer its preflight, which asks for MCP-Protocol-Version.',
+    fix: 'Send Access-Control-Allow-Origin: * with the metadata, and allow MCP-Protocol-Version in its preflight.',
     needs: ['resources', 'server'],
     async run(site, { resources, server }) {
       const problems: Verdict[] = [];
@@ -23,12 +23,12 @@ export const CORS = [
         const refused = mayNotRead(answer) ?? (await preflight(site, url, 'GET', ['mcp-protocol-version']));
         if (refused !== undefined) problems.push(warning(`${where(answer)}: ${refused}`));
       }
-      return problemsOr(problems, 'read, and asked for with MCP-Protocol-Version');
+      return problemsOr(problems, 'readable, also with MCP-Protocol-Version');
     },
   }),
   check({
     id: 'cors.token',
-    title: 'Apps in a browser may fetch tokens',
+    title: 'Browser apps can fetch tokens',
     reference: REFERENCE,
     fix: 'Answer the preflight of the token endpoint: Access-Control-Allow-Origin: *, and Content-Type and MCP-Protocol-Version allowed.',
     needs: ['server'],
@@ -37,7 +37,7 @@ export const CORS = [
   }),
   check({
     id: 'cors.registration',
-    title: 'Apps in a browser may register',
+    title: 'Browser apps can register',
     reference: REFERENCE,
     fix: 'Answer the preflight of the registration endpoint: Access-Control-Allow-Origin: *, and Content-Type and MCP-Protocol-Version allowed.',
     needs: ['server'],
@@ -46,7 +46,7 @@ export const CORS = [
   }),
   check({
     id: 'cors.mcp',
-    title: 'Apps in a browser may use the tools',
+    title: 'Browser apps can use the tools',
     reference: REFERENCE,
     fix: 'Answer the preflight of the tool interface: allow POST, and Authorization, Content-Type, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name by name (* does not cover Authorization).',
     needs: ['mcp'],
@@ -62,8 +62,8 @@ export const CORS = [
   }),
   check({
     id: 'cors.exposed',
-    title: 'Apps in a browser can see the challenge',
-    reference: `${REFERENCE}, RFC 9728 §5.1`,
+    title: 'Browser apps can read the challenge',
+    reference: `${REFERENCE}, RFC 9728 section 5.1`,
     fix: 'Send Access-Control-Allow-Origin and Access-Control-Expose-Headers: WWW-Authenticate with every 401 and 403.',
     needs: ['doors'],
     async run({ ask }, { doors }) {
@@ -82,15 +82,15 @@ export const CORS = [
         else if (!shown.includes('www-authenticate'))
           problems.push(warning(`${where(answer)} does not expose WWW-Authenticate`));
       }
-      if (challenged === 0) throw new Unavailable('no address asks for a token');
+      if (challenged === 0) throw new Unavailable('no address requires a token');
       return problemsOr(problems, 'WWW-Authenticate is exposed');
     },
   }),
   check({
     id: 'cors.credentials',
-    title: 'Pages of others are not let in with the member’s cookies',
+    title: 'Foreign origins cannot use the member’s cookies',
     reference: REFERENCE,
-    fix: 'Never send Access-Control-Allow-Credentials: true together with an origin that is only copied from the request.',
+    fix: 'Never send Access-Control-Allow-Credentials: true together with an origin that is echoed from the request.',
     needs: ['server'],
     async run({ ask, origin, path }, { server }) {
       const problems: Verdict[] = [];
@@ -107,9 +107,9 @@ export const CORS = [
           field(answer, 'access-control-allow-origin') === PAGE &&
           /^true$/i.test(field(answer, 'access-control-allow-credentials'))
         )
-          problems.push(failure(`${where(answer)} trusts any page with cookies`));
+          problems.push(failure(`${where(answer)} allows credentials for any origin`));
       }
-      return problemsOr(problems, 'no origin is copied back with credentials');
+      return problemsOr(problems, 'no origin is echoed with credentials');
     },
   }),
 ] as const;
@@ -132,7 +132,7 @@ async function judgePreflight(site: Site, url: string | undefined, fields: reado
   return refused === undefined ? pass('the preflight is answered') : warning(refused);
 }
 
-/** What is wrong with the answer to a preflight; undefined when a browser would go on. */
+/** Why a browser would reject a preflight response; undefined when it would accept it. */
 async function preflight(
   site: Site,
   url: string,
@@ -154,7 +154,7 @@ async function preflight(
   if (!['GET', 'HEAD', 'POST'].includes(method) && !methods.includes(method.toLowerCase()))
     return `the preflight does not allow ${method}`;
   const allowed = list(field(answer, 'access-control-allow-headers'));
-  // Authorization is never meant by the asterisk.
+  // The asterisk does not cover Authorization.
   const missing = fields.filter(
     (name) => !allowed.includes(name) && (name === 'authorization' || !allowed.includes('*')),
   );

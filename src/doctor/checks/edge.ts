@@ -10,7 +10,7 @@ import { NoAnswer } from '../unavailable.ts';
 const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
 
-/** What the assistants send, from general knowledge: neither their makers' pages nor their traffic were consulted. A rule against bots goes by the names. */
+/** User-Agents of assistants, from general knowledge rather than from captured traffic. Bot rules match the names. */
 const ASSISTANTS = {
   'Claude-User':
     'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Claude-User/1.0; +Claude-User@anthropic.com)',
@@ -19,7 +19,7 @@ const ASSISTANTS = {
   'openai-mcp': 'openai-mcp/1.0.0',
 } as const;
 
-/** What the libraries send that assistants, desktop apps and scripts are made with; null sends nothing. */
+/** User-Agents of the libraries that assistants, desktop apps and scripts use; null sends none. */
 const LIBRARIES = {
   'python-httpx': 'python-httpx/0.28.1',
   node: 'node',
@@ -28,29 +28,29 @@ const LIBRARIES = {
   'no User-Agent': null,
 } as const;
 
-/** Whether what stands in front lets through what agents send. */
+/** Whether CDN, firewall and proxies in front of the site let agents through. */
 export const EDGE = [
   check({
     id: 'edge.assistants',
-    title: 'Assistants are let through like browsers',
-    reference: 'RFC 9110 §10.1.5',
-    fix: 'Look for a rule against bots or AI in whatever stands in front (CDN, WAF, host, security plug-in), and take it off the gate’s paths. Blocks by IP address cannot be seen from here.',
+    title: 'Assistants get the same answers as browsers',
+    reference: 'RFC 9110 section 10.1.5',
+    fix: 'Look for a rule against bots or AI in your CDN, WAF, host or security plug-in, and exclude the gate’s paths from it. Blocks by IP address cannot be detected from here.',
     needs: [],
     run: (site) => compareAgents(site, ASSISTANTS, failure),
   }),
   check({
     id: 'edge.libraries',
-    title: 'Programs are let through like browsers',
-    reference: 'RFC 9110 §10.1.5',
-    fix: 'Take rules on the agent (python, curl, Go, an empty one) off the gate’s paths: apps and the backends of assistants are programs.',
+    title: 'Programs get the same answers as browsers',
+    reference: 'RFC 9110 section 10.1.5',
+    fix: 'Exclude the gate’s paths from rules on User-Agents (python, curl, Go, none): apps and the backends of assistants are programs.',
     needs: [],
     run: (site) => compareAgents(site, LIBRARIES, warning),
   }),
   check({
     id: 'edge.puzzle',
-    title: 'Nobody is asked to prove that they are a person',
-    reference: 'RFC 9110 §15.5.4',
-    fix: 'Take captchas and browser checks off the gate’s paths ("Under Attack" mode too): no app can solve them.',
+    title: 'No captcha or browser check is in the way',
+    reference: 'RFC 9110 section 15.5.4',
+    fix: 'Exclude the gate’s paths from captchas and browser checks ("Under Attack" mode too): apps cannot solve them.',
     needs: ['wellKnown'],
     async run(site, { wellKnown }) {
       const browser = await site.askAsIs(`${site.origin}${site.path}`, {
@@ -63,17 +63,20 @@ export const EDGE = [
         puzzles
           .slice(0, 1)
           .map((answer) =>
-            failure(`${where(answer)} is a puzzle (${answer.status})${named(answer)}`, edgeOf(answer)?.fix),
+            failure(
+              `${where(answer)} is a captcha or browser check (${answer.status})${named(answer)}`,
+              edgeOf(answer)?.fix,
+            ),
           ),
-        'no puzzles',
+        'none found',
       );
     },
   }),
   check({
     id: 'edge.methods',
     title: 'Every method gets through',
-    reference: 'MCP 2025-11-25, Streamable HTTP; RFC 9110 §9',
-    fix: 'Let GET, POST, DELETE and OPTIONS of the tool interface through (PUT and DELETE of registrations too): firewalls often refuse what is not GET or POST.',
+    reference: 'MCP 2025-11-25, Streamable HTTP; RFC 9110 section 9',
+    fix: 'Let GET, POST, DELETE and OPTIONS of the tool interface through (PUT and DELETE of registrations too): firewalls often allow only GET and POST.',
     needs: ['mcp'],
     async run({ ask }, { mcp: { url } }) {
       for (const method of ['POST', 'DELETE', 'OPTIONS']) {
@@ -86,7 +89,10 @@ export const EDGE = [
         const edge = edgeOf(answer);
         const refused = [403, 405, 501].includes(answer.status);
         if (refused && (edge !== undefined || isHtml(answer)))
-          return warning(`${method} is ${answer.status}, by ${edge?.name ?? 'something before the gate'}`, edge?.fix);
+          return warning(
+            `${method} gets ${answer.status} from ${edge?.name ?? 'something in front of the gate'}`,
+            edge?.fix,
+          );
       }
       return pass('POST, DELETE and OPTIONS are answered by the gate itself');
     },
@@ -94,8 +100,8 @@ export const EDGE = [
   check({
     id: 'edge.body-size',
     title: 'A request of one megabyte gets through',
-    reference: 'RFC 9110 §15.5.14',
-    fix: 'Raise the limit of what stands in front: nginx "client_max_body_size 8m", Apache LimitRequestBody, the firewall’s body limit.',
+    reference: 'RFC 9110 section 15.5.14',
+    fix: 'Raise the limit of your proxy: nginx "client_max_body_size 8m", Apache LimitRequestBody, the firewall’s body limit.',
     needs: ['mcp'],
     async run({ ask }, { mcp: { url } }) {
       const padding = 'x'.repeat(1_000_000);
@@ -110,15 +116,15 @@ export const EDGE = [
         headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
         body,
       });
-      if (answer.status === 413) return warning(`413${isHtml(answer) ? ', by something before the gate' : ''}`);
+      if (answer.status === 413) return warning(`413${isHtml(answer) ? ', from something in front of the gate' : ''}`);
       return isHtml(answer) || answer.status >= 500
-        ? warning(`it is answered ${answer.status} ${mediaType(answer)}`)
+        ? warning(`it gets ${answer.status} ${mediaType(answer)}`)
         : pass(`${answer.status}`);
     },
   }),
 ] as const;
 
-/** Asks the same as a browser and as each agent; what differs is a finding. */
+/** Sends the same requests as a browser and as each agent. A difference is a finding. */
 async function compareAgents(
   site: Site,
   agents: Readonly<Record<string, string | null>>,
@@ -136,7 +142,7 @@ async function compareAgents(
       const { kind, answer } = await kindOfAnswer(site, url, { ...question, agent });
       if (kind === browser.kind) continue;
       const edge = answer === undefined ? undefined : edgeOf(answer);
-      const puzzle = answer !== undefined && isPuzzle(answer) ? ', a puzzle' : '';
+      const puzzle = answer !== undefined && isPuzzle(answer) ? ', a captcha or browser check' : '';
       problems.push(
         problem(
           `${name} gets ${kind}${puzzle} at ${path}, a browser ${browser.kind}${edge === undefined ? '' : `: ${edge.name}`}`,
@@ -148,7 +154,7 @@ async function compareAgents(
   return problemsOr(problems, Object.keys(agents).join(', '));
 }
 
-/** An answer by what matters to whoever asked: its status, its type, and where it leads. */
+/** Summarises a response by status, media type and redirect target. */
 async function kindOfAnswer(site: Site, url: string, question: Question): Promise<{ kind: string; answer?: Answer }> {
   try {
     const answer = await site.askAsIs(url, question);
@@ -162,5 +168,5 @@ async function kindOfAnswer(site: Site, url: string, question: Question): Promis
 
 function named(answer: Answer): string {
   const edge = edgeOf(answer);
-  return edge === undefined ? '' : `, of ${edge.name}`;
+  return edge === undefined ? '' : ` of ${edge.name}`;
 }

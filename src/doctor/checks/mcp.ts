@@ -8,19 +8,19 @@ import { failure, pass, warning } from '../finding.ts';
 export const MCP = [
   check({
     id: 'mcp.initialize',
-    title: 'A client of 2025-11-25 is welcomed, or asked to sign in',
+    title: 'A client of 2025-11-25 is served or asked to sign in',
     reference: 'MCP 2025-11-25, Lifecycle and Streamable HTTP',
-    fix: 'Route POST of the tool interface to the gate, with Accept: application/json, text/event-stream let through.',
+    fix: 'Route POST of the tool interface to the gate, and pass on Accept: application/json, text/event-stream.',
     needs: ['mcp'],
     async run(_site, { mcp: { answer } }) {
-      if (answer.status === 401) return pass('401: it asks to sign in');
+      if (answer.status === 401) return pass('401: sign-in required');
       const streamed = mediaType(answer) === 'text/event-stream' && answer.text.includes('"result"');
       const body = jsonObject(answer);
       if (answer.status === 200 && (streamed || body?.result !== undefined)) return pass('200');
       if (body?.error !== undefined && answer.status < 500)
         return warning(
           `${where(answer)} answers initialize with an error (${answer.status})`,
-          'Speak 2025-11-25 as well: most clients do.',
+          'Support 2025-11-25 as well: most clients use it.',
         );
       const instead = hijacker(answer);
       return failure(`${where(answer)}: ${instead?.what ?? answer.status}`, instead?.fix);
@@ -30,16 +30,16 @@ export const MCP = [
     id: 'mcp.discover',
     title: 'A client of 2026-07-28 is understood',
     reference: 'MCP 2026-07-28, server/discover',
-    fix: 'Let the fields Mcp-Method, Mcp-Name and MCP-Protocol-Version through, and answer in JSON-RPC whatever the revision.',
+    fix: 'Pass on the headers Mcp-Method, Mcp-Name and MCP-Protocol-Version, and answer every revision in JSON-RPC.',
     needs: ['mcp'],
     async run({ ask }, { mcp: { url } }) {
       const answer = await ask(url, DISCOVER);
-      if (answer.status === 401) return pass('401: it asks to sign in');
+      if (answer.status === 401) return pass('401: sign-in required');
       const body = jsonObject(answer);
       if (answer.status === 200 && (body?.result !== undefined || answer.text.includes('"result"')))
         return pass('server/discover is answered');
       if (body?.error !== undefined && answer.status < 500)
-        return pass(`an older revision, said in JSON-RPC (${answer.status})`);
+        return pass(`an older revision, reported in JSON-RPC (${answer.status})`);
       return warning(
         `${where(answer)} answers server/discover ${answer.status} ${isHtml(answer) ? 'with a page' : 'without JSON-RPC'}`,
       );
@@ -47,9 +47,9 @@ export const MCP = [
   }),
   check({
     id: 'mcp.get',
-    title: 'GET of the tool interface is a stream, or a clear no',
+    title: 'GET of the tool interface returns a stream or 405',
     reference: 'MCP 2025-11-25, Streamable HTTP',
-    fix: 'Answer text/event-stream or 405: a page or a redirect makes clients believe that there is no MCP here.',
+    fix: 'Answer text/event-stream or 405: after a page or a redirect, clients assume that there is no MCP server.',
     needs: ['mcp'],
     async run({ ask }, { mcp: { url } }) {
       const answer = await ask(url, { headers: { accept: 'text/event-stream', 'mcp-protocol-version': '2025-11-25' } });
@@ -61,9 +61,9 @@ export const MCP = [
   }),
   check({
     id: 'mcp.buffering',
-    title: 'Events are not collected on the way',
-    reference: 'MCP 2025-11-25, Streamable HTTP; HTML §9.2',
-    fix: 'Switch buffering and compression off for text/event-stream: nginx "proxy_buffering off", X-Accel-Buffering: no, and no gzip.',
+    title: 'Events are not buffered on the way',
+    reference: 'MCP 2025-11-25, Streamable HTTP; HTML section 9.2',
+    fix: 'Turn off buffering and compression for text/event-stream: nginx "proxy_buffering off", X-Accel-Buffering: no, and no gzip.',
     needs: ['mcp'],
     async run({ ask }, { mcp }) {
       const stream = await ask(mcp.url, {
@@ -72,12 +72,13 @@ export const MCP = [
       const streams = [mcp.answer, stream].filter((answer) => mediaType(answer) === 'text/event-stream');
       for (const answer of streams) {
         const squeezed = field(answer, 'content-encoding');
-        if (squeezed !== '' && squeezed !== 'identity') return warning(`events come as ${squeezed}`);
+        if (squeezed !== '' && squeezed !== 'identity')
+          return warning(`events arrive with Content-Encoding ${squeezed}`);
         if (field(answer, 'content-length') !== '')
-          return warning('events come with a Content-Length: somebody has waited for the last of them');
+          return warning('events arrive with a Content-Length: a proxy has buffered them');
       }
       return pass(
-        streams.length === 0 ? 'answers come in one piece: nothing to hold back' : 'events come as they are sent',
+        streams.length === 0 ? 'responses are not streams: nothing to buffer' : 'events arrive as they are sent',
       );
     },
   }),

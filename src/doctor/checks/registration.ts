@@ -6,38 +6,38 @@ import type { Site } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
 import { judgeError } from './endpoints.ts';
 
-/** What apps can register (RFC 7591). Each of these registers, or tries to; all is taken back at the end. */
+/** What apps can register (RFC 7591). Each check registers or tries to; everything is deleted at the end. */
 export const REGISTRATION = [
   check({
     id: 'registration.works',
     title: 'A public app can register',
-    reference: 'RFC 7591 §3.2.1',
-    fix: 'Answer 201 with the client_id and everything that was registered.',
+    reference: 'RFC 7591 section 3.2.1',
+    fix: 'Answer 201 with the client_id and all registered metadata.',
     needs: ['registration'],
     async run(site, { registration }) {
       const { answer, client } = await register(site, registration, {});
       if (client === undefined)
         return failure(`${answer.status} ${text(jsonObject(answer)?.error) ?? 'without a client_id'}`);
-      return answer.status === 201 ? pass('201') : warning(`it is answered ${answer.status}, where 201 is due`);
+      return answer.status === 201 ? pass('201') : warning(`it gets ${answer.status} instead of 201`);
     },
   }),
   check({
     id: 'registration.public',
-    title: 'An app that asks for no secret gets none',
-    reference: 'RFC 7591 §3.2.1, OAuth 2.1 §2.1',
-    fix: 'Register "token_endpoint_auth_method": "none" as asked: an app that is given a secret must send it, and has no place for it.',
+    title: 'An app that needs no secret gets none',
+    reference: 'RFC 7591 section 3.2.1, OAuth 2.1 section 2.1',
+    fix: 'Register "token_endpoint_auth_method": "none" as requested: an app with a secret must send it, and a public app cannot keep one.',
     needs: ['client'],
     async run(_site, { client }) {
       const method = client.body.token_endpoint_auth_method;
       if (method !== undefined && method !== 'none') return warning(`it is registered with ${String(method)}`);
-      return client.body.client_secret === undefined ? pass('none') : warning('a secret is given all the same');
+      return client.body.client_secret === undefined ? pass('none') : warning('a secret is issued anyway');
     },
   }),
   check({
     id: 'registration.script-uri',
-    title: 'No script is taken for a redirect URI',
-    reference: 'RFC 7591 §5, RFC 9700 §4.1.3',
-    fix: 'Take https, loopback http and private-use schemes with a dot; refuse javascript:, data:, file: and their like with invalid_redirect_uri.',
+    title: 'Script URIs are refused as redirect URIs',
+    reference: 'RFC 7591 section 5, RFC 9700 section 4.1.3',
+    fix: 'Accept https, loopback http and private-use schemes with a dot; refuse javascript:, data:, file: and the like with invalid_redirect_uri.',
     needs: ['registration'],
     run: (site, { registration }) =>
       refusedUris(site, registration, [
@@ -51,9 +51,9 @@ export const REGISTRATION = [
   }),
   check({
     id: 'registration.plain-http-uri',
-    title: 'No plain http redirect URI is taken, but on loopback',
-    reference: 'RFC 8252 §7.3, OAuth 2.1 §2.3.1',
-    fix: 'Refuse http unless the host is 127.0.0.1, [::1] or localhost: codes could be read on the way.',
+    title: 'Plain http redirect URIs are refused, except on loopback',
+    reference: 'RFC 8252 section 7.3, OAuth 2.1 section 2.3.1',
+    fix: 'Refuse http unless the host is 127.0.0.1, [::1] or localhost: codes could be intercepted.',
     needs: ['registration'],
     run: (site, { registration }) =>
       refusedUris(site, registration, [
@@ -64,8 +64,8 @@ export const REGISTRATION = [
   }),
   check({
     id: 'registration.odd-uri',
-    title: 'No wildcard, fragment or password is taken in a redirect URI',
-    reference: 'RFC 6749 §3.1.2, RFC 9700 §4.1.3',
+    title: 'Redirect URIs with a wildcard, fragment or password are refused',
+    reference: 'RFC 6749 section 3.1.2, RFC 9700 section 4.1.3',
     fix: 'Refuse redirect URIs with *, #, or name:password@ with invalid_redirect_uri.',
     needs: ['registration'],
     run: (site, { registration }) =>
@@ -77,9 +77,9 @@ export const REGISTRATION = [
   }),
   check({
     id: 'registration.bounds',
-    title: 'What is registered has bounds',
-    reference: 'RFC 7591 §5',
-    fix: 'Bound names (64 characters do), addresses (2048), their number (10) and the whole request (16 KiB).',
+    title: 'Registered metadata is limited in size',
+    reference: 'RFC 7591 section 5',
+    fix: 'Limit names (64 characters are enough), URIs (2048), their number (10) and the whole request (16 KiB).',
     needs: ['registration'],
     async run(site, { registration }) {
       const problems: Verdict[] = [];
@@ -91,14 +91,14 @@ export const REGISTRATION = [
         if (answer.status >= 500) problems.push(failure(`${what}: the server fails with ${answer.status}`));
         else if (client !== undefined && answer.text.length > 10_000) problems.push(warning(`${what}: registered`));
       }
-      return problemsOr(problems, 'refused, or cut');
+      return problemsOr(problems, 'refused or truncated');
     },
   }),
   check({
     id: 'registration.grants',
-    title: 'No app registers itself for grants that are not for apps',
-    reference: 'RFC 7591 §2, RFC 9700 §2.4',
-    fix: 'Register authorization_code and refresh_token only; refuse others with invalid_client_metadata, or leave them out of the answer.',
+    title: 'Apps cannot register for grants that are not meant for them',
+    reference: 'RFC 7591 section 2, RFC 9700 section 2.4',
+    fix: 'Register authorization_code and refresh_token only; refuse others with invalid_client_metadata, or omit them from the response.',
     needs: ['registration'],
     async run(site, { registration }) {
       const problems: Verdict[] = [];
@@ -114,14 +114,14 @@ export const REGISTRATION = [
         );
         if (risky.length > 0) problems.push(failure(`registered for ${risky.join(', ')}`));
       }
-      return problemsOr(problems, 'refused, or left out');
+      return problemsOr(problems, 'refused or omitted');
     },
   }),
   check({
     id: 'registration.statement',
-    title: 'A software statement that nobody signed is not believed',
-    reference: 'RFC 7591 §3.1.1, §3.2.2',
-    fix: 'Ignore software_statement, or check its signature and refuse it with invalid_software_statement.',
+    title: 'An unsigned software statement is not trusted',
+    reference: 'RFC 7591 sections 3.1.1, 3.2.2',
+    fix: 'Ignore software_statement, or verify its signature and refuse an invalid one with invalid_software_statement.',
     needs: ['registration'],
     async run(site, { registration }) {
       const claims = Buffer.from(JSON.stringify({ client_name: 'Believed by coursegate doctor' })).toString(
@@ -131,46 +131,47 @@ export const REGISTRATION = [
       const { client, answer } = await register(site, registration, { software_statement: statement });
       if (answer.status >= 500) return failure(`the server fails with ${answer.status}`);
       if (client === undefined) return pass(`${answer.status} ${text(jsonObject(answer)?.error) ?? ''}`.trim());
-      if (client.body.client_name === 'Believed by coursegate doctor') return failure('what it says is registered');
+      if (client.body.client_name === 'Believed by coursegate doctor') return failure('its claims are registered');
       return client.body.software_statement === undefined
         ? pass('ignored')
-        : warning('it is answered back, as if it were taken');
+        : warning('it is returned as if it had been accepted');
     },
   }),
   check({
     id: 'registration.errors',
-    title: 'A refused registration says why, in JSON',
-    reference: 'RFC 7591 §3.2.2',
+    title: 'A refused registration returns the reason as JSON',
+    reference: 'RFC 7591 section 3.2.2',
     fix: 'Answer 400 with {"error": "invalid_redirect_uri"} or "invalid_client_metadata" as application/json.',
     needs: ['registration'],
     async run(site, { registration }) {
       const { answer, client } = await register(site, registration, { redirect_uris: ['not an address'] });
-      if (client !== undefined) return failure('"not an address" is taken for a redirect URI');
+      if (client !== undefined) return failure('"not an address" is accepted as a redirect URI');
       return judgeError(answer, [400, 413]);
     },
   }),
   check({
     id: 'registration.management',
-    title: 'A registration can be looked after by its app, and by nobody else',
-    reference: 'RFC 7592 §2, §3',
-    fix: 'Give registration_client_uri and registration_access_token, delete upon DELETE, and answer 401 to any other token.',
+    title: 'A registration can be managed by its app and by no one else',
+    reference: 'RFC 7592 sections 2, 3',
+    fix: 'Return registration_client_uri and registration_access_token, support DELETE, and answer 401 to any other token.',
     needs: ['registration'],
     async run(site, { registration }) {
       const { client } = await register(site, registration, {});
       if (client === undefined) throw new Unavailable('no app could be registered');
       const uri = text(client.body.registration_client_uri);
-      if (uri === undefined) return warning('no registration_client_uri is given: what the audit registers stays');
+      if (uri === undefined)
+        return warning('no registration_client_uri is returned: the audit cannot delete its registrations');
       const stranger = await site.ask(uri, { headers: { authorization: 'Bearer coursegate-doctor-stranger' } });
-      if (stranger.status < 300) return failure(`a stranger's token is answered ${stranger.status}`);
+      if (stranger.status < 300) return failure(`a stranger's token gets ${stranger.status}`);
       const gone = await site.registrations?.takeBackNow(client);
-      if (gone === undefined) return warning('the registration cannot be deleted with what was given');
-      return gone === 204 ? pass('401 to strangers, 204 to DELETE') : warning(`DELETE is answered ${gone}`);
+      if (gone === undefined) return warning('the registration cannot be deleted with the returned data');
+      return gone === 204 ? pass('401 to strangers, 204 to DELETE') : warning(`DELETE gets ${gone}`);
     },
   }),
 ] as const;
 
 async function register(site: Site, endpoint: string, changes: object) {
-  if (site.registrations === undefined) throw new Unavailable('nothing may be registered');
+  if (site.registrations === undefined) throw new Unavailable('registering is not allowed');
   return site.registrations.register(endpoint, clientMetadata(changes));
 }
 

@@ -5,29 +5,29 @@ import { Unavailable } from '../unavailable.ts';
 import type { FactFinder } from './facts.ts';
 import { REDIRECT_URI } from './registration.ts';
 
-/** The answer to one authorization request. */
+/** The response to an authorization request. */
 export interface Authorization {
   readonly answer: Answer;
-  /** Whether the member would be led on as with a good request. */
+  /** Whether the member would continue as with a valid request. */
   readonly goesOn: boolean;
-  /** What was sent back to the app, from the query or the fragment; undefined when nothing was. */
+  /** The parameters returned to the app in the query or fragment, if any. */
   readonly returned: URLSearchParams | undefined;
   readonly state: string;
 }
 
-/** An authorization endpoint that can be asked as the audit's client. */
+/** An authorization endpoint, called as the audit's client. */
 export interface AuthorizationEndpoint {
   readonly issuer: string;
-  /** A request that nothing is wrong with. */
+  /** A valid request. */
   readonly good: Authorization;
-  /** The good request with other parameters; undefined leaves one out. */
+  /** The valid request with changed parameters; undefined removes one. */
   readonly request: (changes: Readonly<Record<string, string | undefined>>) => Promise<Authorization>;
 }
 
 export async function authorizationEndpoint(site: Site, find: FactFinder): Promise<AuthorizationEndpoint> {
   const { issuer, document } = await find('server');
   const endpoint = URL.parse(text(document.authorization_endpoint) ?? '');
-  if (endpoint === null) throw new Unavailable('the metadata names no authorization endpoint');
+  if (endpoint === null) throw new Unavailable('the metadata lists no authorization endpoint');
   const { clientId } = await find('client');
   const asked = site.origin + site.path;
   const [described] = await find('resources').catch(() => []);
@@ -40,7 +40,7 @@ export async function authorizationEndpoint(site: Site, find: FactFinder): Promi
     code_challenge: createHash('sha256').update(randomBytes(32)).digest('base64url'),
     code_challenge_method: 'S256',
     scope,
-    // A wrong name is one of resource.identifier; here it would only be in the way.
+    // A wrong identifier is reported by resource.identifier and must not affect this request.
     resource: named !== undefined && URL.parse(named)?.href === URL.parse(asked)?.href ? named : asked,
   };
   const send = async (changes: Readonly<Record<string, string | undefined>>) => {
@@ -56,7 +56,7 @@ export async function authorizationEndpoint(site: Site, find: FactFinder): Promi
   const good = { ...first, goesOn: first.returned === undefined && first.answer.status < 400 };
   const unknown = await send({ client_id: `never-registered-${randomBytes(6).toString('hex')}` });
   if (good.goesOn && resembles(good.answer, unknown.answer))
-    throw new Unavailable('requests are judged only after sign-in here: an unknown app is led on as well');
+    throw new Unavailable('requests are checked only after sign-in here: an unknown app gets that far as well');
   return {
     issuer,
     good,
@@ -68,7 +68,7 @@ export async function authorizationEndpoint(site: Site, find: FactFinder): Promi
   };
 }
 
-/** What an app would be given by this answer: error or code, in the query or in the fragment (RFC 6749 §4.2.2). */
+/** The parameters that the response returns to the app, in the query or the fragment (RFC 6749 section 4.2.2). */
 function returnedTo(answer: Answer, redirectUri: string): URLSearchParams | undefined {
   const target = redirectTarget(answer);
   const app = URL.parse(redirectUri);
@@ -77,7 +77,7 @@ function returnedTo(answer: Answer, redirectUri: string): URLSearchParams | unde
   return new URLSearchParams([...target.searchParams, ...new URLSearchParams(target.hash.slice(1))]);
 }
 
-/** Whether two answers lead the member to the same step: identifiers within addresses may differ. */
+/** Whether two responses lead to the same step. Identifiers in the path may differ. */
 function resembles(one: Answer, other: Answer): boolean {
   if (one.status !== other.status) return false;
   const [a, b] = [redirectTarget(one), redirectTarget(other)];

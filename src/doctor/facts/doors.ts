@@ -5,7 +5,7 @@ import { Unavailable } from '../unavailable.ts';
 import type { FactFinder } from './facts.ts';
 import { mcpQuestion } from './mcp-endpoint.ts';
 
-/** An address behind which a token is asked for, and what it says without one and with one that was never issued. */
+/** A protected address, and its responses without a token and with a token that was never issued. */
 export interface Door {
   readonly url: string;
   readonly question: Question;
@@ -16,7 +16,7 @@ export interface Door {
 /** A token that no server has ever issued. */
 const NEVER_ISSUED = 'coursegate-doctor-never-issued-4f1c09';
 
-/** The tool interface, the given address, and userinfo, as far as they are there. */
+/** The tool interface, the given address, and userinfo, if they exist. */
 export async function findDoors(site: Site, find: FactFinder): Promise<readonly [Door, ...Door[]]> {
   const candidates: { url: string; question: Question }[] = [];
   const mcp = await orNone(find('mcp'));
@@ -34,7 +34,7 @@ export async function findDoors(site: Site, find: FactFinder): Promise<readonly 
     if (door !== undefined) doors.push(door);
   }
   const [first, ...others] = doors;
-  if (first === undefined) throw new Unavailable('no protected address is known: give one, such as https://…/mcp');
+  if (first === undefined) throw new Unavailable('no protected address is known: pass one, such as https://…/mcp');
   return [first, ...others];
 }
 
@@ -42,12 +42,12 @@ async function open(site: Site, url: string, question: Question): Promise<Door> 
   return { url, question, none: await site.ask(url, question), bad: await site.ask(url, withToken(question)) };
 }
 
-/** The same question with a token that is not good. */
+/** The same request with the unknown token. */
 function withToken(question: Question): Question {
   return { ...question, headers: { ...question.headers, authorization: `Bearer ${NEVER_ISSUED}` } };
 }
 
-/** The address with the same token in its query, where none may be taken from (RFC 6750 §2.3). */
+/** The address with the unknown token in its query, where it must be ignored (RFC 6750 section 2.3). */
 export function withTokenInQuery(url: string): string {
   const there = new URL(url);
   there.searchParams.set('access_token', NEVER_ISSUED);

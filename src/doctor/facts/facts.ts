@@ -8,24 +8,24 @@ import { findResources, type ResourceDocument } from './resources.ts';
 import { findServer, findServerSpellings, type Server, type ServerSpellings } from './server.ts';
 import { findWellKnown, type WellKnown } from './well-known.ts';
 
-/** What checks may build on: found once, and shared. */
+/** What checks build on. Each fact is determined once and shared. */
 export interface Facts {
-  /** Every spelling of the protected-resource metadata that was asked for, with its answer. */
+  /** Every requested spelling of the protected resource metadata, with its response. */
   readonly wellKnown: readonly WellKnown[];
-  /** The protected-resource documents that are there (RFC 9728). */
+  /** The protected resource documents that exist (RFC 9728). */
   readonly resources: readonly [ResourceDocument, ...ResourceDocument[]];
-  /** Every spelling of the authorization server's metadata, with its answer. */
+  /** Every spelling of the authorization server metadata, with its response. */
   readonly serverSpellings: ServerSpellings;
   /** The authorization server that the resource names. */
   readonly server: Server;
   readonly mcp: McpEndpoint;
-  /** Addresses behind which a token is asked for. */
+  /** Protected addresses. */
   readonly doors: readonly [Door, ...Door[]];
-  /** The registration endpoint, where the audit may use it. */
+  /** The registration endpoint, if the audit may use it. */
   readonly registration: string;
   /** A public client with a loopback redirect, registered for the audit. */
   readonly client: Registered;
-  /** The authorization endpoint with that client, where it judges requests before it asks to sign in. */
+  /** The authorization endpoint with that client, if it checks requests before the sign-in. */
   readonly authorization: AuthorizationEndpoint;
 }
 
@@ -44,7 +44,7 @@ const FINDERS: { readonly [K in Need]: (site: Site, find: FactFinder) => Promise
   authorization: authorizationEndpoint,
 };
 
-/** Finds each fact when it is first needed; the same answer, or the same reason, for everybody after. */
+/** Determines each fact on first use. Later uses get the same value or the same error. */
 export function createFacts(site: Site): FactFinder {
   const found = new Map<Need, Promise<unknown>>();
   const find: FactFinder = (need) => {

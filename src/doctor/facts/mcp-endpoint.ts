@@ -3,19 +3,19 @@ import type { Question } from '../ask.ts';
 import type { Site } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
 
-/** Where MCP is spoken, and what it said to a client of 2025-11-25 that introduced itself without a token. */
+/** The MCP endpoint, and its response to the initialize request of a 2025-11-25 client without a token. */
 export interface McpEndpoint {
   readonly url: string;
   readonly answer: Answer;
 }
 
-/** What an MCP client opens with (MCP 2025-11-25, Lifecycle). */
+/** The first request of an MCP client (MCP 2025-11-25, Lifecycle). */
 export const INITIALIZE: Question = mcpQuestion(
   { method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: clientInfo() } },
   '2025-11-25',
 );
 
-/** What a client of revision 2026-07-28 opens with: nothing is agreed upon, every request says it all. */
+/** The first request of a 2026-07-28 client. There is no handshake: every request is self-contained. */
 export const DISCOVER: Question = mcpQuestion(
   {
     method: 'server/discover',
@@ -52,7 +52,7 @@ function clientInfo(): object {
   return { name: 'coursegate-doctor', version: '0.1.0' };
 }
 
-/** Looks at the given address, then at /mcp. A page, or nothing at all, is no MCP; an edge that is in the way is. */
+/** Tries the given address, then /mcp. A page or a 404 is not MCP, but a product blocking the way may hide it. */
 export async function findMcp(site: Site): Promise<McpEndpoint> {
   for (const path of new Set([site.path, '/mcp'])) {
     const url = `${site.origin}${path}`;
@@ -62,10 +62,10 @@ export async function findMcp(site: Site): Promise<McpEndpoint> {
       if (answer.status !== 404 || speaksMcp(answer)) return { url, answer };
     }
   }
-  throw new Unavailable('no MCP endpoint was found: give its address if it is not at /mcp');
+  throw new Unavailable('no MCP endpoint was found: pass its address if it is not at /mcp');
 }
 
-/** Whether an answer comes from something that knows JSON-RPC, or from what guards it. */
+/** Whether a response comes from a JSON-RPC server, or from something that guards one. */
 function speaksMcp(answer: Answer): boolean {
   if (isHtml(answer)) return [401, 403, 406, 429, 500, 502, 503].includes(answer.status);
   return answer.status !== 404 || jsonObject(answer)?.jsonrpc === '2.0';

@@ -4,10 +4,10 @@ import type { Site } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
 import type { FactFinder } from './facts.ts';
 
-/** The redirect URI of the audit's client: loopback, so that no code could ever leave this machine. */
+/** The redirect URI of the audit's client: loopback, so that no code can leave this machine. */
 export const REDIRECT_URI = 'http://127.0.0.1/callback';
 
-/** What the audit registers: a public client as desktop apps are. */
+/** The metadata that the audit registers: a public client like a desktop app. */
 export function clientMetadata(changes: object = {}): object {
   return {
     client_name: 'coursegate doctor',
@@ -23,8 +23,8 @@ export function clientMetadata(changes: object = {}): object {
 export async function findRegistration(site: Site, find: FactFinder): Promise<string> {
   const { document } = await find('server');
   const endpoint = text(document.registration_endpoint);
-  if (endpoint === undefined) throw new Unavailable('apps cannot register themselves here');
-  if (site.registrations === undefined) throw new Unavailable('it registers an app: allow that with --register');
+  if (endpoint === undefined) throw new Unavailable('apps cannot register here');
+  if (site.registrations === undefined) throw new Unavailable('it registers an app: use --register to allow that');
   return endpoint;
 }
 

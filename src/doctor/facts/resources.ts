@@ -3,17 +3,17 @@ import type { Site } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
 import type { FactFinder } from './facts.ts';
 
-/** A protected-resource document that is there. */
+/** A protected resource document that exists. */
 export interface ResourceDocument {
-  /** The path of the resource it was asked for. */
+  /** The path of the resource for which it was requested. */
   readonly path: string;
-  /** The resource it was asked for, which it must name byte for byte. */
+  /** The resource for which it was requested, which it must name exactly. */
   readonly resource: string;
   readonly answer: Answer;
   readonly document: JsonObject;
 }
 
-/** Those at the spelling of RFC 9728, the one of the given address first. */
+/** The documents at the spelling of RFC 9728, that of the given address first. */
 export async function findResources(
   site: Site,
   find: FactFinder,
@@ -26,6 +26,6 @@ export async function findResources(
       return [{ path, resource: `${site.origin}${path}`, answer, document }];
     });
   const [first, ...others] = found.toSorted((a, b) => Number(b.path === site.path) - Number(a.path === site.path));
-  if (first === undefined) throw new Unavailable('no protected-resource metadata was found');
+  if (first === undefined) throw new Unavailable('no protected resource metadata was found');
   return [first, ...others];
 }

@@ -4,7 +4,7 @@ import { Unavailable } from '../unavailable.ts';
 import type { FactFinder } from './facts.ts';
 import { answerOrNone } from './well-known.ts';
 
-/** One of the addresses at which clients look for the metadata of an authorization server. */
+/** One of the addresses at which clients look for authorization server metadata. */
 interface ServerSpelling {
   readonly name: 'RFC 8414' | 'OpenID, inserted' | 'OpenID, appended';
   readonly url: string;
@@ -13,7 +13,7 @@ interface ServerSpelling {
 }
 
 export interface ServerSpellings {
-  /** The issuer as it was named to us. */
+  /** The issuer as the resource lists it. */
   readonly issuer: string;
   readonly spellings: readonly ServerSpelling[];
 }
@@ -24,7 +24,7 @@ export interface Server extends ServerSpellings {
   readonly document: JsonObject;
 }
 
-/** Of the server that the resource names first; where none is named, of the origin, as older clients take it. */
+/** For the first server that the resource lists, or the origin if it lists none, like older clients. */
 export async function findServerSpellings(site: Site, find: FactFinder): Promise<ServerSpellings> {
   const resources = await find('resources').catch((thrown: unknown) => {
     if (thrown instanceof Unavailable) return [];
@@ -43,10 +43,10 @@ export async function findServer(_site: Site, find: FactFinder): Promise<Server>
   return { issuer, spellings, answer: found.answer, document: found.document };
 }
 
-/** All spellings of an issuer: RFC 8414 §3.1 and §5, and OpenID Connect Discovery §4. */
+/** All spellings of an issuer: RFC 8414 sections 3.1 and 5, and OpenID Connect Discovery section 4. */
 async function askSpellings(site: Site, issuer: string): Promise<readonly ServerSpelling[]> {
   const url = URL.parse(issuer);
-  if (url === null) throw new Unavailable(`the issuer "${issuer}" is no address`);
+  if (url === null) throw new Unavailable(`the issuer "${issuer}" is not a URL`);
   const path = url.pathname === '/' ? '' : url.pathname.replace(/\/$/, '');
   const found: ServerSpelling[] = [];
   for (const [name, at] of [

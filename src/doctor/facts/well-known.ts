@@ -2,20 +2,20 @@ import type { Answer } from '../answer.ts';
 import type { Site } from '../site.ts';
 import { NoAnswer } from '../unavailable.ts';
 
-/** One spelling under which metadata may stand, and what came from there. */
+/** One spelling of a metadata address, and its response. */
 export interface WellKnown {
-  /** Of which resource: its path under the origin. */
+  /** The path of the resource. */
   readonly path: string;
-  /** Where RFC 9728 §3.1 puts it, or behind the resource's own path, where some put it. */
+  /** As RFC 9728 section 3.1 specifies it, or appended to the resource's path, as some servers do. */
   readonly spelling: 'inserted' | 'appended';
   readonly url: string;
-  /** Undefined when there was no answer. */
+  /** Undefined when the server did not answer. */
   readonly answer: Answer | undefined;
 }
 
 const NAME = '/.well-known/oauth-protected-resource';
 
-/** Asks for the metadata of the origin, of the address that was given, and of /mcp, in every spelling in use. */
+/** Requests the metadata of the origin, the given address, and /mcp, in every spelling in use. */
 export async function findWellKnown(site: Site): Promise<readonly WellKnown[]> {
   const paths = [...new Set(['', site.path, '/mcp'])];
   const spellings = paths.flatMap((path) => [
@@ -27,7 +27,7 @@ export async function findWellKnown(site: Site): Promise<readonly WellKnown[]> {
   return found;
 }
 
-/** An answer; undefined where there was none, which is for others to judge. */
+/** The response; undefined when there was none, which other checks report. */
 export async function answerOrNone(site: Site, url: string): Promise<Answer | undefined> {
   try {
     return await site.ask(url);

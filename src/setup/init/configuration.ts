@@ -9,37 +9,37 @@ export interface ConfigurationOptions {
   readonly port: number;
   readonly upstream: URL;
   readonly found: Discoveries;
-  /** Whether everything goes through the gate, and whether routes are only watched. */
+  /** Whether all traffic goes through the gate, and whether it only observes. */
   readonly site: boolean;
   readonly observe: boolean;
   readonly scopes: Readonly<Record<string, ScopeConfig>>;
 }
 
-/** Where the secret of the bridge is, beside the configuration. */
+/** The bridge secret, next to the configuration. */
 export const SECRET_FILE = 'bridge.secret';
 
-/** Where the secrets of the switch are: what the site signs with, and what the gate shows it when it asks after a member. */
+/** The site signs its commands to the gate with the first; the gate sends the second when it rechecks a member. */
 export const ADMIN_SECRET_FILE = 'admin.secret';
 export const RECHECK_KEY_FILE = 'recheck.key';
 
-/** Which frameworks' drop-ins have the switch filled in: they tell the gate of members, and answer when it asks. */
+/** Whether the framework's drop-in notifies the gate about members and answers its rechecks. */
 export function hasSwitch(framework: Framework): boolean {
   return framework === 'wordpress' || framework === 'django';
 }
 
-/** Which frameworks' drop-ins sign members in by the signed redirect. */
+/** Whether the framework's drop-in signs members in with the signed redirect. */
 export function usesBridge(framework: Framework): boolean {
   return framework === 'rails' || framework === 'laravel' || framework === 'express' || framework === 'spring';
 }
 
-/** The name that the site has among the upstreams, which its drop-in knows too. */
+/** The site's name under `upstreams`. The drop-in uses it too. */
 export function upstreamName(framework: Framework): string {
   return framework === 'generic' ? 'site' : framework;
 }
 
 /**
- * The one file. Whatever the site said in it was matched against what may stand there, and is quoted. Nothing is open that
- * nobody named: a route without a token is refused, and what no route names is not there.
+ * Writes coursegate.yaml. Text from the site has been validated and is quoted. The result is closed by default:
+ * requests without a token are refused, and paths without a route are not served.
  */
 export function writeConfiguration(options: ConfigurationOptions): string {
   const { framework, origin, upstream, found } = options;
@@ -49,16 +49,16 @@ export function writeConfiguration(options: ConfigurationOptions): string {
   return `# coursegate, as written by \`coursegate init\`. Check it: npx coursegate check coursegate.yaml
 version: 1
 profile: B
-anonymous: refuse                # a route is closed to whoever brings no token, unless it says otherwise
-origin: ${quoted(origin.origin)}    # where members and apps reach the site. It is in every token: choose it once
-name: ${quoted(found.title ?? origin.hostname)}    # what members read on the consent page
+anonymous: refuse                # requests without a token are refused, unless a route says otherwise
+origin: ${quoted(origin.origin)}    # public address of the site. It is part of every token: do not change it later
+name: ${quoted(found.title ?? origin.hostname)}    # shown to members on the consent page
 
-listen: { port: ${options.port}, trustedProxies: [loopback] }    # the web server in front is on this machine
+listen: { port: ${options.port}, trustedProxies: [loopback] }    # the web server runs on this machine
 
 store: { kind: sqlite, path: data/coursegate.db }
 
 upstreams:
-  ${name}: { url: ${quoted(url)}${identity} }    # the site itself, not by way of the web server
+  ${name}: { url: ${quoted(url)}${identity} }    # the site itself, behind the web server
 
 ${loginSection(options)}${switchSection(framework)}
 ${siteSection(options, name)}
@@ -68,12 +68,12 @@ ${routesSection(options, name)}`;
 function switchSection(framework: Framework): string {
   if (!hasSwitch(framework)) return '';
   return `
-# Lets the site end what a member let in, at once: a new password, other rights, gone. The drop-in has the same secret.
+# Lets the site disconnect a member's apps at once, such as after a password change. The drop-in has the same secret.
 admin: { hmac: { secret: { file: ${ADMIN_SECRET_FILE} } } }
 `;
 }
 
-/** Asked when an app renews its token, so that nothing the site could not tell is missed. */
+/** The gate asks the site about the member on every token refresh, in case the site could not report a change. */
 function recheck(framework: Framework, path: string): string {
   return `  recheck:
     upstream: ${upstreamName(framework)}
@@ -106,7 +106,7 @@ ${more}`;
   switch (framework) {
     case 'wordpress':
       return session(
-        '# Members sign in on the own login page of WordPress; the drop-in says who they are.',
+        '# Members sign in on the WordPress login page; the drop-in tells the gate who they are.',
         '{ path: "/?coursegate=whoami", subject: /id, email: /email, name: /name, authTime: /auth_time, version: /version }',
         at('/wp-login.php?reauth=1'),
         'redirect_to',
@@ -115,7 +115,7 @@ ${more}`;
       );
     case 'moodle':
       return session(
-        '# Members sign in on the own login page of Moodle; the plugin says who they are.',
+        '# Members sign in on the Moodle login page; the plugin tells the gate who they are.',
         '{ path: /local/coursegate/whoami.php, subject: /id, email: /email, name: /name, authTime: /auth_time, version: /version }',
         at('/local/coursegate/signin.php'),
         undefined,
@@ -123,7 +123,7 @@ ${more}`;
       );
     case 'django':
       return session(
-        '# Members sign in on the own login page of Django (settings.LOGIN_URL); the drop-in says who they are.',
+        '# Members sign in on the Django login page (settings.LOGIN_URL); the drop-in tells the gate who they are.',
         '{ path: /coursegate/whoami, subject: /id, email: /email, name: /name, version: /version }',
         at(found.loginPath ?? '/accounts/login/'),
         'next',
@@ -133,7 +133,7 @@ ${more}`;
     case 'generic':
       return genericLogin(found, at, session);
     default:
-      return `# Members sign in on the own login page of the site, which the drop-in sends them to and back from.
+      return `# Members sign in on the site's own login page. The drop-in sends them there and back.
 login:
   kind: bridge
   url: ${at('/coursegate/bridge')}
@@ -155,22 +155,22 @@ function genericLogin(
 ): string {
   const told = [
     found.whoamiPath === undefined
-      ? '(1) No address that says who is signed in was found: name one that answers in JSON, with 401 for nobody.'
-      : '(1) This address knows who is signed in. Look whether /id is where the id is in its answer.',
+      ? '(1) No address that identifies the member was found. Enter one that answers in JSON, and with 401 without a session.'
+      : '(1) This address identifies the signed-in member. Check that /id points to the id in its answer.',
     found.loginPath === undefined
-      ? '(2) No page with a password field was found: name it.'
+      ? '(2) No page with a password field was found. Enter the login page.'
       : '(2) This page has a password field.',
     found.returnParam === undefined
-      ? '(3) It names no parameter to come back by: without one, members come back by hand.'
-      : '(3) This is the parameter that it comes back by.',
+      ? '(3) No return parameter was found. Without one, members have to find their own way back.'
+      : '(3) This parameter of the login page holds the address to return to.',
     found.sessionCookies.length === 0
-      ? '(4) No cookie of a session was seen: name it.'
-      : '(4) This looks like the cookie of the session.',
+      ? '(4) No session cookie was seen. Enter its name.'
+      : '(4) This looks like the session cookie.',
   ];
   return session(
-    `# Members sign in on the own login page of the site; coursegate shows their cookie at \`whoami\`.
+    `# Members sign in on the site's own login page; coursegate identifies them by sending their cookie to \`whoami\`.
 ${told.map((line) => `# ${line}`).join('\n')}
-# Where nothing answers in JSON, a page for members will do, by regular expressions (RE2) with one group each:
+# If nothing answers in JSON, use a member page and regular expressions (RE2) with one group each:
 #   whoami: { path: /account, format: html, subject: 'data-user-id="(\\d+)"', email: 'class="email">([^<]+)<' }`,
     `{ path: ${quoted(found.whoamiPath ?? '/api/me')}, subject: /id, email: /email, name: /name }`,
     at(found.loginPath ?? '/login'),
@@ -182,20 +182,20 @@ ${told.map((line) => `# ${line}`).join('\n')}
 function siteSection({ site, observe, found }: ConfigurationOptions, name: string): string {
   const cookies = found.sessionCookies.map(quoted).join(', ');
   if (observe)
-    return `# Everything goes through, and is counted: \`npx coursegate observed --config coursegate.yaml\` proposes routes.
-# Then take enforcement out.
+    return `# Every request passes and is counted. \`npx coursegate observed --config coursegate.yaml\` proposes routes.
+# Then remove enforcement.
 site: { upstream: ${name} }
 enforcement: { mode: observe${cookies === '' ? '' : `, cookies: [${cookies}]`} }
 `;
-  if (site) return `# Everything else is the site as it is.\nsite: { upstream: ${name} }\n`;
-  return `# The web server sends the gate its own paths only (proxy/), so the site goes on when the gate does not. To have
-# everything go through the gate: site: { upstream: ${name} }
+  if (site) return `# Requests without a route go to the site unchanged.\nsite: { upstream: ${name} }\n`;
+  return `# The web server sends the gate only its own paths (see proxy/), so the site keeps working while the gate is down.
+# To send everything through the gate: site: { upstream: ${name} }
 `;
 }
 
 function routesSection({ framework, found, scopes, observe }: ConfigurationOptions, name: string): string {
   if (framework === 'wordpress')
-    return `# What apps may read, as the member who approved. Others are named here and in COURSEGATE_ROUTES of the drop-in.
+    return `# What apps may read on behalf of a member. Add others here and in COURSEGATE_ROUTES of the drop-in.
 routes:
   - { match: "GET /wp-json/coursegate/v1/me", upstream: ${name}, scopes: [account:read] }
   - { match: "GET /wp-json/coursegate/v1/me/posts", upstream: ${name}, scopes: [posts:read] }
@@ -208,7 +208,7 @@ mcp:
   tools:
     - name: get_my_profile
       title: Get my profile
-      description: Who the signed-in member is at the school, their email address and their roles.
+      description: The signed-in member's account at the site, with their email address and roles.
       scopes: [account:read]
       get: { upstream: ${name}, path: /wp-json/coursegate/v1/me }
     - name: list_my_courses
@@ -218,7 +218,7 @@ mcp:
       get: { upstream: ${name}, path: /wp-json/coursegate/v1/me/courses }
 `;
   if (framework === 'moodle')
-    return `# Tools for assistants, at /mcp. Each function is named in the plugin's settings too.
+    return `# Tools for assistants, at /mcp. Each function must also be listed in the plugin's settings.
 mcp:
   tools:
     - name: list_my_courses
@@ -234,15 +234,15 @@ mcp:
   const proposed = observe ? [] : found.readable.map((path) => ({ path, ...suggestScope(path, 'read', scopes) }));
   const lines = proposed.map(({ path, scope, fits }) => {
     const line = `{ match: ${quoted(`GET ${path}`)}, upstream: ${name}, scopes: [${quoted(scope)}] }`;
-    return fits ? `  - ${line}` : `  # - ${line}    # whose scope is this?`;
+    return fits ? `  - ${line}` : `  # - ${line}    # which scope fits?`;
   });
   const open = proposed.some(({ fits }) => fits);
-  return `# What apps may read, as the member who approved. ${lines.length > 0 ? 'From the API description of the site: keep what you want read.' : 'Nothing yet: one line for each address, such as'}
+  return `# What apps may read on behalf of a member. ${lines.length > 0 ? "From the site's API description: keep only what apps should read." : 'Nothing yet. Add one line per path, such as'}
 ${lines.length > 0 ? '' : `#   - { match: "GET /api/courses/**", upstream: ${name}, scopes: [courses:read] }\n`}${open ? 'routes:' : 'routes: []'}
 ${lines.length > 0 ? `${lines.join('\n')}\n` : ''}`;
 }
 
-/** JSON is YAML. */
+/** JSON strings are valid YAML. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

@@ -3,20 +3,20 @@ import { type Answer, isHtml, jsonObject, pageTitle, strings } from '../../docto
 import type { Framework } from './frameworks.ts';
 import type { Visit } from './visit.ts';
 
-/** What a configuration needs to know of a site, as far as it shows it to somebody who is not signed in. */
+/** What the site reveals to an anonymous visitor that its configuration needs. */
 export interface Discoveries {
   /** The path of a page with a password field; undefined when none was found. */
   readonly loginPath: string | undefined;
-  /** The parameter by which it is told where to go back to; undefined when it names none. */
+  /** The parameter of the login page that holds the return address; undefined when none was found. */
   readonly returnParam: string | undefined;
   readonly sessionCookies: readonly string[];
-  /** An address that says who is signed in, since it answers nobody with 401 or 403 and in JSON. */
+  /** An address that identifies the signed-in member: without a session it answers 401 or 403 in JSON. */
   readonly whoamiPath: string | undefined;
-  /** What can be read, by the site's own API description: paths with `*` for parameters. */
+  /** Paths with a GET in the site's API description, with `*` for parameters. */
   readonly readable: readonly string[];
-  /** Where that description is, or where something answers as an API. */
+  /** The path of the API description, or of an address that answers in JSON. */
   readonly api: string | undefined;
-  /** The name of the site as its page has it. */
+  /** The title of the front page. */
   readonly title: string | undefined;
 }
 
@@ -45,7 +45,7 @@ const DESCRIPTIONS = ['/openapi.json', '/api/openapi.json', '/swagger.json', '/v
 
 export const DISCOVERY_PATHS = [...LOGIN_PATHS, ...WHOAMI_PATHS, ...DESCRIPTIONS, '/api', '/api/'];
 
-/** Text of the site that goes into a file is one of these, or is left out. */
+/** Text of the site goes into the configuration only if it matches one of these. */
 const PATH = /^(\/[A-Za-z0-9._~-]{1,64}){1,8}\/?$/;
 const PARAMETER =
   /name=["'](next|return_to|returnTo|return_url|returnUrl|redirect_to|redirect_uri|redirect|continue|wantsurl)["']/;
@@ -71,7 +71,7 @@ function hasPasswordField(answer: Answer | undefined): boolean {
   return answer?.status === 200 && isHtml(answer) && /<input[^<>]{0,300}type=["']?password/i.test(answer.text);
 }
 
-/** A link of the front page that is called as sign-in pages are. */
+/** A link on the front page that looks like a login page. */
 function linkedLogin(home: Answer | undefined): string | undefined {
   const found = /href=["'](\/[\w./-]{0,80}(?:log-?in|sign-?_?in)[\w./-]{0,40})["'?]/i.exec(home?.text ?? '')?.[1];
   return found !== undefined && PATH.test(found) ? found : undefined;
@@ -101,7 +101,7 @@ function readable(answer: Answer | undefined): readonly string[] {
     const plain = whole.replace(/\{[^{}/]*\}/g, '0');
     return PATH.test(plain) ? [whole.replace(/\{[^{}/]*\}/g, '*')] : [];
   });
-  // What can be a route: `*` stands for a whole part of a path, and addresses of our own are nobody else's.
+  // In a route, `*` stands for a whole path segment, and the gate's own addresses cannot be routes.
   const canBeRoute = (path: string) =>
     path.split('/').every((part) => part === '*' || !/\*|^\.{1,2}$/.test(part)) && ownPathIn(path) === undefined;
   const whole = strings(paths).filter(canBeRoute);
@@ -125,6 +125,6 @@ function titleOf(home: Answer | undefined): string | undefined {
   const name = pageTitle(home)
     .replace(/&amp;/g, '&')
     .replace(/&#0?39;|&rsquo;|&#8217;/g, '’');
-  // Anything that is not plain words would be somebody's attempt to say something in our file.
+  // Only plain words: the title must not be able to inject YAML into the file.
   return /^[\p{L}\p{N}][\p{L}\p{N} .,:&’'|–-]{0,63}$/u.test(name) ? name : undefined;
 }

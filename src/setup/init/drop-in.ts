@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { hasSwitch, upstreamName } from './configuration.ts';
 import type { Framework } from './frameworks.ts';
 
-/** A file to be written, by its path in the folder of the configuration. */
+/** A file to write. `path` is relative to the folder of the configuration. */
 export interface NewFile {
   readonly path: string;
   readonly text: string;
-  /** Whether only its owner may read it. */
+  /** Written with mode 0600. */
   readonly secret?: true;
 }
 
@@ -16,19 +16,19 @@ export interface DropInOptions {
   readonly framework: Framework;
   readonly origin: URL;
   readonly secret: string;
-  /** What the site signs with when it tells the gate of a member, and what the gate shows when it asks after one. */
+  /** The site signs its commands to the gate with the first; the gate sends the second when it rechecks a member. */
   readonly adminSecret: string;
   readonly recheckKey: string;
-  /** Where the backend reads the gate's keys when both are on one machine. */
+  /** The gate's JWKS, as reached by a backend on the same machine. */
   readonly jwksUrl: string;
-  /** Where it tells the gate of members: the admin listener. */
+  /** The admin listener, to which the site sends its commands. */
   readonly adminUrl: string;
 }
 
 const INTEGRATIONS = fileURLToPath(new URL('../../../integrations/', import.meta.url));
 const SETTINGS = /(\/\/ >>> settings[^\n]*\n)[\s\S]*?(\/\/ <<< settings)/;
 
-/** The drop-in of a framework with its settings filled in, and what it takes from the environment; nothing for `generic`. */
+/** The files of a framework's drop-in with its settings filled in, and its `.env`; none for `generic`. */
 export async function dropIn(options: DropInOptions): Promise<readonly NewFile[]> {
   const { framework, origin, jwksUrl } = options;
   if (framework === 'generic') return [];
@@ -77,7 +77,7 @@ export async function dropIn(options: DropInOptions): Promise<readonly NewFile[]
   }
 }
 
-/** An origin has no character that PHP, Python, Ruby or a shell would read as anything but itself within quotes. */
+/** No escaping needed: an origin contains no character that is special in quotes in PHP, Python, Ruby or a shell. */
 function withSettings(text: string, name: string, options: DropInOptions): string {
   const settings = Object.entries({
     COURSEGATE_ORIGIN: options.origin.origin,
@@ -89,15 +89,15 @@ function withSettings(text: string, name: string, options: DropInOptions): strin
     COURSEGATE_ADMIN_SECRET: options.adminSecret,
     COURSEGATE_KEY: options.recheckKey,
   });
-  if (!SETTINGS.test(text)) throw new Error('The drop-in of WordPress has no settings to be filled in.');
+  if (!SETTINGS.test(text)) throw new Error('The WordPress drop-in has no settings block to fill in.');
   const lines = settings.map(([key, value]) => `defined('${key}') || define('${key}', '${value}');\n`).join('');
   return text.replace(SETTINGS, (_all, begin: string, end: string) => begin + lines + end);
 }
 
-/** What the site's own process is to have in its environment. */
+/** The environment variables of the site's process. */
 function environment({ framework, origin, secret, adminSecret, recheckKey, jwksUrl }: DropInOptions): NewFile {
   const lines = [
-    '# For the environment of the site, not of coursegate.',
+    '# Environment variables for the site, not for coursegate.',
     `COURSEGATE_ORIGIN=${origin.origin}`,
     `COURSEGATE_UPSTREAM=${upstreamName(framework)}`,
     `COURSEGATE_BRIDGE_SECRET=${secret}`,
@@ -108,7 +108,7 @@ function environment({ framework, origin, secret, adminSecret, recheckKey, jwksU
 }
 
 function moodleLines(origin: string, name: string, jwksUrl: string): string {
-  return `// For config.php of Moodle, before require_once of lib/setup.php.
+  return `// Add this to Moodle's config.php, before it requires lib/setup.php.
 $CFG->forced_plugin_settings['local_coursegate'] = [
     'origin' => '${origin}',
     'upstream' => '${name}',
@@ -119,8 +119,8 @@ $CFG->forced_plugin_settings['local_coursegate'] = [
 }
 
 function djangoLines(origin: string, name: string, { jwksUrl, adminUrl }: DropInOptions): string {
-  return `# For settings.py. MIDDLEWARE gets "coursegate.CoursegateMiddleware" behind AuthenticationMiddleware, and urls.py
-# path("coursegate/", include("coursegate")).
+  return `# Add this to settings.py. Add "coursegate.CoursegateMiddleware" to MIDDLEWARE after AuthenticationMiddleware, and
+# path("coursegate/", include("coursegate")) to urls.py.
 COURSEGATE = {
     "ORIGIN": "${origin}",
     "UPSTREAM": "${name}",
@@ -136,7 +136,7 @@ COURSEGATE = {
 function railsLines(origin: string, name: string, jwksUrl: string): string {
   return `# frozen_string_literal: true
 
-# coursegate.rb goes to lib/, coursegate_controller.rb to app/controllers/; config/routes.rb gets
+# Copy coursegate.rb to lib/ and coursegate_controller.rb to app/controllers/, and add to config/routes.rb:
 #   get 'coursegate/whoami', to: 'coursegate#whoami'
 #   get 'coursegate/bridge', to: 'coursegate#bridge'
 require Rails.root.join('lib/coursegate')
@@ -146,13 +146,13 @@ Coursegate.configure(
   secret: ENV.fetch('COURSEGATE_BRIDGE_SECRET'),
   jwks_url: '${jwksUrl}'
 )
-# With Devise; without it see integrations/rails/README.md.
+# For Devise. Without it, see integrations/rails/README.md.
 Rails.application.config.middleware.insert_after Warden::Manager, Coursegate::Assertion
 `;
 }
 
 function springLines(origin: string, name: string, jwksUrl: string): string {
-  return `# For application.properties.
+  return `# Add this to application.properties.
 coursegate.origin=${origin}
 coursegate.upstream=${name}
 coursegate.secret=\${COURSEGATE_BRIDGE_SECRET}
@@ -164,7 +164,7 @@ function expressLines(origin: string, name: string, jwksUrl: string): string {
   return `import { env } from 'node:process';
 import { coursegate } from './coursegate.js';
 
-/** In: what only the site knows: signedIn, findMember, loginUrl. See integrations/express/README.md. */
+/** Pass what only your site knows: signedIn, findMember and loginUrl. See integrations/express/README.md. */
 export const gate = ({ signedIn, findMember, loginUrl }) =>
   coursegate({
     origin: '${origin}',

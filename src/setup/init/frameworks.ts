@@ -13,7 +13,7 @@ export const FRAMEWORKS = [
 ] as const;
 export type Framework = (typeof FRAMEWORKS)[number];
 
-/** One thing that speaks for a framework, in our own words, and how much. */
+/** Evidence for a framework, and how strong it is. `words` is printed, so it is never text of the site. */
 interface Mark {
   readonly framework: Exclude<Framework, 'generic'>;
   readonly weight: 1 | 2 | 3 | 4;
@@ -21,10 +21,10 @@ interface Mark {
   readonly seen: (site: Sight) => boolean;
 }
 
-/** A visit as the marks look at it. */
+/** What the marks can test of a visit. */
 export interface Sight {
   readonly cookie: (pattern: RegExp) => boolean;
-  /** Whether some page, or the one at a path, has this in it. */
+  /** Whether any page, or the page at `path`, matches. */
   readonly page: (pattern: RegExp, path?: string) => boolean;
   readonly header: (name: string, pattern: RegExp) => boolean;
   readonly json: (path: string) => Readonly<Record<string, unknown>> | undefined;
@@ -33,13 +33,13 @@ export interface Sight {
 export interface Guess {
   readonly framework: Framework;
   readonly sure: 'told' | 'sure' | 'likely' | 'perhaps' | 'unknown';
-  /** What was seen of it. */
+  /** The evidence for this framework. */
   readonly marks: readonly string[];
-  /** What spoke for something else. */
+  /** The evidence for other frameworks. */
   readonly others: readonly string[];
 }
 
-/** No pattern looks further than a few hundred characters from where it began: the pages may be made to keep it busy. */
+/** Every pattern spans at most a few hundred characters, so that no page can make matching slow. */
 const MARKS: readonly Mark[] = [
   mark('wordpress', 3, 'the generator in its pages', ({ page }) =>
     page(/<meta[^<>]{1,200}generator[^<>]{1,100}WordPress/i),
@@ -123,7 +123,7 @@ const MARKS: readonly Mark[] = [
   mark('express', 3, 'the cookie connect.sid', ({ cookie }) => cookie(/^connect\.sid$/)),
 ];
 
-/** What is asked for, for the marks above. */
+/** The paths that the marks above need. */
 export const MARK_PATHS = [
   '/',
   '/wp-json/',
@@ -135,7 +135,7 @@ export const MARK_PATHS = [
   '/coursegate-is-not-here',
 ];
 
-/** Says which framework a site is made with. One mark may be a coincidence: only two of different kinds make it sure. */
+/** Guesses the framework of a site. A single mark may be a coincidence, so `sure` takes at least two. */
 export function guessFramework(site: Sight): Guess {
   const seen = MARKS.filter((one) => one.seen(site));
   const scores = new Map<Framework, { score: number; marks: string[] }>();
@@ -151,7 +151,7 @@ export function guessFramework(site: Sight): Guess {
     return {
       framework: 'generic',
       sure: 'unknown',
-      marks: php ? ['PHP, and no framework that is known'] : [],
+      marks: php ? ['PHP without a known framework'] : [],
       others: [],
     };
   }
@@ -161,7 +161,7 @@ export function guessFramework(site: Sight): Guess {
   const others = [...scores]
     .filter(([name]) => name !== framework)
     .flatMap(([name, one]) => one.marks.map((words) => `${name}: ${words}`));
-  // A lone weak mark is no reason to hand somebody the files of a framework.
+  // A single weak mark does not justify installing a framework's drop-in.
   return sure === 'perhaps'
     ? {
         framework: 'generic',

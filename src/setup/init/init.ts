@@ -25,27 +25,27 @@ import { type Visit, visit } from './visit.ts';
 export interface InitOptions {
   /** Where the site listens. */
   readonly upstream: string;
-  /** Where members reach it; left out, the same. */
+  /** The public address; the origin of `upstream` by default. */
   readonly origin?: string | undefined;
-  /** Where the gate is to listen, on this machine. */
+  /** The port that the gate will listen on. */
   readonly port: number;
   readonly dir: string;
   readonly force: boolean;
-  /** Left out, what the site looks like. */
+  /** Detected if not given. */
   readonly framework?: string | undefined;
   readonly site: boolean;
   readonly observe: boolean;
-  /** What was seen and what is left to do, one line each. */
+  /** Prints findings and next steps, one line at a time. */
   readonly tell: (line: string) => void;
-  /** Asked before anything is written, with the files. */
+  /** Asks for confirmation before the files are written. */
   readonly agree: (files: readonly string[]) => Promise<boolean>;
   readonly signal?: AbortSignal;
-  /** Milliseconds for one exchange, and for all of them. */
+  /** Milliseconds for one request, and for all of them. */
   readonly patience?: number;
   readonly whole?: number;
 }
 
-/** What keeps the command from its work, in words for whoever typed it. */
+/** Why `init` failed, worded for the operator. */
 class InitError extends Error {
   override readonly name = 'InitError';
 }
@@ -55,20 +55,21 @@ const WHOLE = 60_000;
 const CONFIGURATION = 'coursegate.yaml';
 
 /**
- * Looks at a site, and writes a configuration that loads, the drop-in and the lines for the web server. Out: the files
- * that were written; none when nobody agreed. Throws InitError before anything is written: nothing is written over
- * without `force`.
+ * Inspects a site, and writes a configuration (loaded once to prove that it is valid), the drop-in, and snippets for
+ * the web server. Returns the files written, none if the operator declined. Throws InitError before anything is
+ * written; an existing file is overwritten only with `force`.
  */
 export async function init(options: InitOptions): Promise<readonly string[]> {
   const { tell, dir, force, port } = options;
-  if (!(Number.isInteger(port) && port > 0 && port < 65_536)) throw new InitError('--port takes a number up to 65535.');
+  if (!(Number.isInteger(port) && port > 0 && port < 65_536))
+    throw new InitError('--port must be a number from 1 to 65535.');
   const upstream = webAddress(options.upstream, '--upstream');
   const origin = options.origin === undefined ? new URL(upstream.origin) : webAddress(options.origin, '--origin');
   const told = frameworkOf(options.framework);
 
   const late = AbortSignal.timeout(options.whole ?? WHOLE);
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
-  tell(`Looking at ${upstream.href} …`);
+  tell(`Inspecting ${upstream.href} …`);
   const paths = [...new Set([...MARK_PATHS, ...DISCOVERY_PATHS])];
   const seen = await visit(paths, { upstream, origin, signal, patience: options.patience ?? PATIENCE });
   const guess =
@@ -131,17 +132,17 @@ function newSecret(): string {
 function webAddress(typed: string, option: string): URL {
   const url = URL.parse(typed);
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '')
-    throw new InitError(`${option} takes an address such as http://127.0.0.1:8000, not "${printable(typed)}".`);
+    throw new InitError(`${option} must be an address such as http://127.0.0.1:8000, not "${printable(typed)}".`);
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
-    throw new InitError(`${option} takes an address without a password, query or fragment.`);
-  if (option === '--origin' && url.pathname !== '/') throw new InitError('--origin takes scheme and host only.');
+    throw new InitError(`${option} must be an address without a password, query or fragment.`);
+  if (option === '--origin' && url.pathname !== '/') throw new InitError('--origin must be a scheme and host only.');
   return url;
 }
 
 function frameworkOf(given: string | undefined): Framework | undefined {
   const found = FRAMEWORKS.find((name) => name === given);
   if (given !== undefined && found === undefined)
-    throw new InitError(`--framework takes ${FRAMEWORKS.join(', ')}, not "${printable(given)}".`);
+    throw new InitError(`--framework must be one of ${FRAMEWORKS.join(', ')}, not "${printable(given)}".`);
   return found;
 }
 
@@ -153,25 +154,25 @@ function whatWasSeen(
   const list = (items: readonly string[]) => items.join('; ');
   const lines: string[] = [];
   if (unreachable !== undefined)
-    lines.push(`Nothing answered (${unreachable}): the file has what is usual, to be filled in.`);
-  if (sure === 'told') lines.push(`${framework}, as you say.`);
+    lines.push(`The site did not answer (${unreachable}). Writing the usual values for you to complete.`);
+  if (sure === 'told') lines.push(`Framework: ${framework}, as given by --framework.`);
   else if (framework === 'generic')
-    lines.push('It looks like nothing that is known here: a file for any site with a session cookie.');
-  else lines.push(`It is ${sure === 'sure' ? 'surely' : 'likely'} ${framework}: ${list(marks)}.`);
+    lines.push('No known framework detected. Writing a generic configuration for a site with session cookies.');
+  else lines.push(`Framework: ${sure === 'sure' ? '' : 'probably '}${framework} (${list(marks)}).`);
   if (framework === 'generic' && marks.length > 0) lines.push(`Seen: ${list(marks)}.`);
-  if (others.length > 0) lines.push(`Seen too: ${list(others)}. If it is that, say so: --framework.`);
+  if (others.length > 0) lines.push(`Also seen: ${list(others)}. If that is your framework, pass it with --framework.`);
   if (unreachable !== undefined) return lines;
   lines.push(
     `Sign-in page: ${found.loginPath ?? 'none found'}. Session cookies: ${found.sessionCookies.join(', ') || 'none seen'}.`,
   );
-  if (framework === 'generic') lines.push(`Who is signed in: ${found.whoamiPath ?? 'no address found that says so'}.`);
+  if (framework === 'generic') lines.push(`Address that identifies the member: ${found.whoamiPath ?? 'none found'}.`);
   lines.push(
-    `API: ${found.api ?? 'none found'}${found.readable.length > 0 ? `, with ${found.readable.length} addresses to read` : ''}.`,
+    `API: ${found.api ?? 'none found'}${found.readable.length > 0 ? `, with ${found.readable.length} readable paths` : ''}.`,
   );
   return lines;
 }
 
-/** In a folder of its own, so that what does not load is never seen. */
+/** Loads the files from a temporary folder, so that an invalid configuration is never written to the target. */
 async function loadBeforehand(files: readonly NewFile[]): Promise<LoadedConfig> {
   const folder = await mkdtemp(join(tmpdir(), 'coursegate-init-'));
   try {
@@ -193,14 +194,14 @@ async function requireNew(dir: string, files: readonly NewFile[]): Promise<void>
   }
   if (there.length > 0)
     throw new InitError(
-      `Nothing was written: ${there.join(', ')} ${there.length === 1 ? 'is' : 'are'} there already. --force writes over them.`,
+      `Nothing was written: ${there.join(', ')} already ${there.length === 1 ? 'exists' : 'exist'}. Use --force to overwrite.`,
     );
 }
 
 async function write(dir: string, { path, text, secret }: NewFile, force: boolean): Promise<void> {
   const file = join(dir, path);
   await mkdir(dirname(file), { recursive: true });
-  // Taken away first: a file that is written over keeps who may read it, and a link where it leads.
+  // Removed first: overwriting would keep the old file's permissions, and follow a symbolic link.
   if (force) await rm(file, { force: true });
   await writeFile(file, text, { flag: 'wx', ...(secret === true ? { mode: 0o600 } : {}) });
 }
@@ -208,18 +209,18 @@ async function write(dir: string, { path, text, secret }: NewFile, force: boolea
 function whatIsLeft(framework: Framework, origin: URL, upstream: URL): readonly string[] {
   const first =
     framework === 'generic'
-      ? 'Look at `login` in coursegate.yaml, where (1) to (4) say what was found and what was not.'
-      : `Install the drop-in: drop-in/, as integrations/${framework}/README.md says.${framework === 'wordpress' ? ' It has secrets in it: let only the user that PHP runs as read it.' : ''}`;
+      ? 'Complete `login` in coursegate.yaml: its comments (1) to (4) say what was found.'
+      : `Install drop-in/ as described in integrations/${framework}/README.md.${framework === 'wordpress' ? ' It contains secrets: only the user that runs PHP should be able to read it.' : ''}`;
   return [
     ...(upstream.host === origin.host
       ? [
-          `${origin.host} is the public address. Put the one behind the web server under upstreams, or requests go round in circles.`,
+          `${origin.host} is the public address. Set the address behind the web server under upstreams, or requests will loop.`,
         ]
       : []),
-    'Three things are left:',
+    'Next steps:',
     `  1. ${first}`,
-    '  2. Route the paths: proxy/ has the lines for nginx, Apache, Caddy and Traefik. Then start the gate:',
+    '  2. Route the paths: proxy/ has snippets for nginx, Apache, Caddy and Traefik. Then start the gate:',
     '     npx coursegate serve --config coursegate.yaml',
-    `  3. See whether all is well: npx coursegate doctor ${origin.origin}`,
+    `  3. Check the deployment: npx coursegate doctor ${origin.origin}`,
   ];
 }

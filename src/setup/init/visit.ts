@@ -2,22 +2,22 @@ import type { Answer } from '../../doctor/answer.ts';
 import { redirectTarget } from '../../doctor/answer.ts';
 import { createAsk } from '../../doctor/ask.ts';
 
-/** What a site answered at the addresses that were tried; where nothing came, there is no entry. */
+/** The site's responses. Paths without a response have no entry. */
 export interface Visit {
   readonly answers: ReadonlyMap<string, Answer>;
-  /** The names of all cookies that it set. */
+  /** The names of all cookies that the site set. */
   readonly cookies: readonly string[];
-  /** What kept us from it altogether; undefined: something answered. */
+  /** Why the site could not be reached; undefined when it answered. */
   readonly unreachable: string | undefined;
 }
 
 export interface VisitOptions {
   /** Where the site listens. */
   readonly upstream: URL;
-  /** The public origin, by which the site knows itself. */
+  /** The public origin, which the site expects in Host or X-Forwarded-Host. */
   readonly origin: URL;
   readonly signal: AbortSignal;
-  /** Milliseconds for one exchange. */
+  /** Milliseconds for one request. */
   readonly patience: number;
 }
 
@@ -26,8 +26,8 @@ const AT_ONCE = 4;
 const MOST_REDIRECTS = 3;
 
 /**
- * Asks a site, without any credential, for addresses that tell what it is made with. Bodies and time are bounded, and no
- * redirect is followed but to the site itself: it may send us anywhere. Never throws for what the site does.
+ * Requests `paths` from a site, without credentials. Bodies and time are bounded, and only redirects within the site
+ * are followed. Never throws because of how the site behaves.
  */
 export async function visit(paths: readonly string[], options: VisitOptions): Promise<Visit> {
   const { upstream, origin, signal, patience } = options;

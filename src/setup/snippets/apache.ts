@@ -1,7 +1,7 @@
 import { oneExpression } from './gate-paths.ts';
 import type { SnippetOptions } from './snippet.ts';
 
-/** For a VirtualHost. mod_proxy comes before files, PHP and .htaccess; the whole address is passed on as it came. */
+/** For a VirtualHost. mod_proxy takes precedence over files, PHP and .htaccess, and passes the URL on unchanged. */
 export function apache({ paths, gate, identityFields }: SnippetOptions): string {
   return `# coursegate: its own addresses and the routes it protects. Everything else stays as it is.
 # Include this in the VirtualHost of the site, before other ProxyPass lines.
@@ -10,7 +10,7 @@ ${
   identityFields.length === 0
     ? ''
     : `
-# Only coursegate may say by these fields who asks.
+# Only coursegate may set these fields, which identify the member.
 ${identityFields.map((name) => `RequestHeader unset ${name} early`).join('\n')}
 `
 }

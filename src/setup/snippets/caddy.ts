@@ -1,15 +1,15 @@
 import { oneExpression } from './gate-paths.ts';
 import type { SnippetOptions } from './snippet.ts';
 
-/** For a site block. Caddy sets X-Forwarded-* itself, and takes none from strangers. */
+/** For a site block. Caddy sets X-Forwarded-* itself, and accepts none from untrusted clients. */
 export function caddy({ paths, gate, identityFields }: SnippetOptions): string {
   return `# coursegate: its own addresses and the routes it protects. Everything else stays as it is.
-# Import this in the block of the site. Then: caddy validate
+# Import this in the site block. Then: caddy validate
 ${
   identityFields.length === 0
     ? ''
     : `
-# Only coursegate may say by these fields who asks.
+# Only coursegate may set these fields, which identify the member.
 ${identityFields.map((name) => `request_header -${name}`).join('\n')}
 `
 }

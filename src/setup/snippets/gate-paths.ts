@@ -1,23 +1,23 @@
-/** Addresses that a web server sends to the gate, in the three shapes that every web server can match. */
+/** The paths that a web server sends to the gate, in three forms that every web server can match. */
 export interface GatePaths {
-  /** These very paths. */
+  /** Exact paths. */
   readonly exact: readonly string[];
-  /** Whatever begins so; each ends in a slash. */
+  /** Prefixes; each ends in a slash. */
   readonly under: readonly string[];
-  /** Paths with something in the middle, as regular expressions without anchors that every engine reads alike. */
+  /** Paths with a wildcard inside, as regular expressions without anchors, in syntax that every engine supports. */
   readonly patterns: readonly string[];
 }
 
-/** What is ours as a whole, though not every address in it is one: the site must not be asked for the rest of it. */
+/** Prefixes that belong to the gate entirely: the site must not receive unknown paths under them. */
 const OWN = ['/oauth/', '/api/oauth/'] as const;
-/** Apps look for metadata under these with a path behind; a site that answers such with a page misleads them. */
+/** Apps append paths to these to find metadata. A site that answers with an HTML page would mislead them. */
 const METADATA = [
   '/.well-known/oauth-protected-resource',
   '/.well-known/oauth-authorization-server',
   '/.well-known/openid-configuration',
 ];
 
-/** In: the patterns of the gate's table. Out: the same as few matches, without what another takes in. */
+/** Reduces route patterns to the fewest matches: paths that a prefix already covers are dropped. */
 export function gatePaths(patterns: readonly string[]): GatePaths {
   const exact = new Set<string>();
   const under = new Set<string>([...OWN, ...METADATA.map((path) => `${path}/`)]);
@@ -30,7 +30,7 @@ export function gatePaths(patterns: readonly string[]): GatePaths {
       if (base !== pattern) under.add(`${encoded(base)}/`);
     }
   }
-  // The door of an app that was given the address with a final slash.
+  // For apps that were given the address with a trailing slash.
   for (const path of ['/mcp', '/mcp/member']) if (exact.has(path)) exact.add(`${path}/`);
   const isUnder = (path: string, not?: string) => [...under].some((one) => one !== not && path.startsWith(one));
   return {
@@ -40,7 +40,7 @@ export function gatePaths(patterns: readonly string[]): GatePaths {
   };
 }
 
-/** The whole of a path, for servers that match by one expression. */
+/** One anchored expression for all paths. */
 export function oneExpression({ exact, under, patterns }: GatePaths): string {
   return `^(${[...exact.map(escaped), ...under.map((path) => `${escaped(path)}.*`), ...patterns].join('|')})$`;
 }
@@ -53,7 +53,7 @@ function expression(pattern: string): string {
     .join('');
 }
 
-/** Servers compare with the path decoded: a pattern is as an operator writes it, so nothing needs to be done but this. */
+/** Web servers match the decoded path, so percent-encoding in a pattern is decoded. */
 function encoded(path: string): string {
   try {
     return decodeURI(path);

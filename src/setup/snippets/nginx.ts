@@ -1,6 +1,6 @@
 import type { SnippetOptions } from './snippet.ts';
 
-/** For a `server` block. `=` and `^~` go before every regular expression that is there, such as one for .php. */
+/** For a `server` block. `=` and `^~` take precedence over regular expressions such as the one for .php. */
 export function nginx({ paths, gate, identityFields }: SnippetOptions): string {
   const locations = [
     ...paths.exact.map((path) => `= ${quoted(path)}`),
@@ -14,12 +14,12 @@ ${
   fields.length === 0
     ? ''
     : `
-# Only coursegate may say by these fields who asks.
+# Only coursegate may set these fields, which identify the member.
 set $coursegate_named "${fields.join('')}";
 if ($coursegate_named != "") { return 400; }
 `
 }
-# Nothing is held back, in neither direction: event streams are to arrive, and coursegate has limits of its own.
+# No buffering in either direction, so that event streams arrive at once. coursegate applies its own limits.
 location @coursegate {
     proxy_pass http://${gate};
     proxy_http_version 1.1;
@@ -37,7 +37,7 @@ location @coursegate {
     proxy_read_timeout 1h;
 }
 
-# No file has this name: what is asked for goes on to the block above, as it came.
+# This file does not exist, so each request goes unchanged to the block above.
 ${locations.map((location) => `location ${location} { client_max_body_size 0; auth_basic off; try_files /.coursegate @coursegate; }`).join('\n')}
 `;
 }

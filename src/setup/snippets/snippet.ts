@@ -4,14 +4,14 @@ import type { GatePaths } from './gate-paths.ts';
 import { nginx } from './nginx.ts';
 import { traefik } from './traefik.ts';
 
-/** What a web server needs to be told to pass the gate its paths, and nothing else. */
+/** What a web server needs to send the gate its own paths and nothing else. */
 export interface SnippetOptions {
   readonly paths: GatePaths;
-  /** Where the gate listens, as the web server reaches it: host:port. */
+  /** host:port at which the web server reaches the gate. */
   readonly gate: string;
   /** The public origin. */
   readonly origin: string;
-  /** Fields that name a member to the backend: whoever asks the site past the gate must not send them. */
+  /** Header fields that identify a member to the backend. Requests that bypass the gate must not carry them. */
   readonly identityFields: readonly string[];
 }
 

@@ -1,13 +1,13 @@
 import { oneExpression } from './gate-paths.ts';
 import type { SnippetOptions } from './snippet.ts';
 
-/** A file of the file provider (Traefik 3). Traefik sets X-Forwarded-* itself, and takes none from strangers. */
+/** For the file provider of Traefik 3. Traefik sets X-Forwarded-* itself, and accepts none from untrusted clients. */
 export function traefik({ paths, gate, origin, identityFields }: SnippetOptions): string {
   const { hostname, protocol } = new URL(origin);
   const rule = `Host(\`${hostname}\`) && PathRegexp(\`${oneExpression(paths)}\`)`;
   const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
   return `# coursegate: its own addresses and the routes it protects. Everything else stays as it is.
-# A file of the file provider of Traefik 3, whose priority is above that of the site's own router.
+# For the file provider of Traefik 3. The priority must be above that of the site's own router.
 http:
   routers:
     coursegate:
@@ -25,7 +25,7 @@ ${
   identityFields.length === 0
     ? ''
     : `  middlewares:
-    # For the router of the site: only coursegate may say by these fields who asks.
+    # For the site's own router: only coursegate may set these fields, which identify the member.
     coursegate-site:
       headers:
         customRequestHeaders:

@@ -66,13 +66,13 @@ describe('a signed command', () => {
     for (const one of [early, field]) expect((await shown(one)).status).toBe(200);
     for (const one of [early, field]) {
       const again = await shown(one);
-      expect([again.status, again.body.title]).toEqual([401, expect.stringContaining('taken before')]);
+      expect([again.status, again.body.title]).toEqual([401, expect.stringContaining('already used')]);
     }
     await world.restart();
     expect((await shown(field)).status).toBe(401);
     // The last moment at which its time would do.
     now += 600_000;
-    expect((await shown(early)).body.title).toContain('taken before');
+    expect((await shown(early)).body.title).toContain('already used');
   });
 
   it.each([

@@ -153,7 +153,7 @@ export const BROKEN: readonly Broken[] = [
   {
     what: 'a login wall before the metadata',
     finds: ['resource.found', 'resource.path-spelling', 'resource.no-pages', 'challenge.resource-metadata'],
-    says: /a page to sign in/,
+    says: /a sign-in page/,
     fault: instead(
       ({ url }) => url.pathname.startsWith(PRM),
       ({ url }) => page(302, 'Found', { location: `${url.origin}/login?return_to=x` }),
@@ -185,7 +185,7 @@ export const BROKEN: readonly Broken[] = [
   {
     what: 'a fallback page for every address',
     finds: ['resource.no-pages'],
-    says: /in place of JSON/,
+    says: /instead of JSON/,
     fault: instead(at(`/mcp${PRM}`), () => page(200, 'My course site')),
   },
   {
@@ -198,7 +198,7 @@ export const BROKEN: readonly Broken[] = [
   {
     what: 'a resource with a slash more',
     finds: ['resource.identifier'],
-    says: /a slash at the end/,
+    says: /trailing slash/,
     fault: document([`${PRM}/mcp`], (body) => {
       body.resource = `${body.resource}/`;
     }),
@@ -249,7 +249,7 @@ export const BROKEN: readonly Broken[] = [
   {
     what: 'metadata for whatever is asked',
     finds: ['resource.unknown-path'],
-    says: /a resource at once/,
+    says: /becomes a resource/,
     fault: instead(
       ({ url }) => url.pathname.startsWith(`${PRM}/coursegate`),
       ({ url }) => json(200, { resource: url.origin + url.pathname.slice(PRM.length) }),
@@ -264,7 +264,7 @@ export const BROKEN: readonly Broken[] = [
   {
     what: 'two spellings that differ',
     finds: ['server.spellings'],
-    says: /another token_endpoint/,
+    says: /a different token_endpoint/,
     fault: document([OPENID], (body) => {
       body.token_endpoint = `${body.token_endpoint}2`;
     }),
@@ -320,7 +320,7 @@ export const BROKEN: readonly Broken[] = [
   {
     what: 'no word of PKCE',
     finds: ['server.pkce'],
-    says: /nothing is said/,
+    says: /not advertised/,
     fault: server((body) => void delete body.code_challenge_methods_supported),
   },
   {
@@ -371,7 +371,7 @@ export const BROKEN: readonly Broken[] = [
   {
     what: 'a key that is none',
     finds: ['endpoint.keys'],
-    says: /no key that can be used/,
+    says: /not a usable key/,
     fault: document(['/.well-known/jwks.json'], (body) => {
       (body.keys as Document[])[0] = { kty: 'EC', crv: 'P-256', x: 'AAAA', y: 'AAAA', kid: 'k' };
     }),
@@ -448,7 +448,7 @@ export const BROKEN: readonly Broken[] = [
   {
     what: 'a login page in place of 401',
     finds: ['challenge.present'],
-    says: /a page to sign in/,
+    says: /a sign-in page/,
     fault: instead(at(USERINFO), ({ url }) => page(302, 'Found', { location: `${url.origin}/login` })),
   },
   {
@@ -685,7 +685,7 @@ export const BROKEN: readonly Broken[] = [
   {
     what: 'a statement that is believed',
     finds: ['registration.statement'],
-    says: /what it says is registered/,
+    says: /its claims are registered/,
     fault: registers(
       (all) => all.software_statement !== undefined,
       (all) => ({ ...all, client_name: 'Believed by coursegate doctor' }),
@@ -728,7 +728,7 @@ export const BROKEN: readonly Broken[] = [
   {
     what: 'PKCE with plain',
     finds: ['authorization.pkce-plain'],
-    says: /plain leads on/,
+    says: /plain leads to sign-in/,
     fault: authorize((all) => {
       if (all.get('code_challenge_method') === 'plain') all.set('code_challenge_method', 'S256');
     }),

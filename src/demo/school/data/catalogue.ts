@@ -18,7 +18,7 @@ interface Section {
   readonly lectures: readonly Lecture[];
 }
 
-/** A course as the school's own code knows it. */
+/** A course in the school's own representation. */
 export interface Course {
   readonly id: string;
   readonly slug: string;
@@ -35,7 +35,7 @@ export interface Course {
 const FIRST_LECTURE_ID = 4701;
 const PRICES = [2900, 3900, 4900, 5900, 7900, 12900];
 
-/** In: today's midnight in unix seconds. Out: the sixty courses of the school, the same ones every time. */
+/** The sixty courses of the school, always the same. `today` is midnight in Unix seconds. */
 export function buildCatalogue(today: number): readonly Course[] {
   const random = seededRandom(7);
   let lectureId = FIRST_LECTURE_ID;

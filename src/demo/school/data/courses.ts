@@ -1,7 +1,7 @@
-/** A subject of the school; its lecturers and lecture titles hang on it. */
+/** A subject of the school, which determines lecturers and lecture titles. */
 export type Subject = 'sea' | 'wood' | 'art' | 'photo' | 'words' | 'kitchen' | 'data' | 'garden';
 
-/** What a course is called and what it says about itself: subject, title, summary. The slug follows from the title. */
+/** Subject, title and summary of each course. The slug is derived from the title. */
 export const COURSE_TEXTS: readonly (readonly [Subject, string, string])[] = [
   ['sea', 'Harbour Navigation', 'Enter and leave any harbour with a plan: marks, leading lines, tide and traffic.'],
   ['data', 'Spreadsheets That Tell the Truth', 'Build sheets other people can check, and find the errors in theirs.'],

@@ -9,7 +9,7 @@ export interface Enrolment {
   readonly memberId: string;
   readonly course: Course;
   readonly enrolledAt: number;
-  /** 0 when the access never ends. */
+  /** 0 for lifetime access. */
   readonly expiresAt: number;
 }
 
@@ -23,7 +23,7 @@ export interface Position {
 
 const COUNTS = [37, 24] as const;
 
-/** In: members, courses, today's midnight. Out: 37 enrolments of the first member, 24 of the second, ids in order. */
+/** 37 enrolments of the first member and 24 of the second, with ascending ids. */
 export function buildEnrolments(
   members: readonly [Member, Member],
   courses: readonly Course[],
@@ -46,11 +46,11 @@ function enrol(id: string, member: Member, course: Course, today: number, random
   const daysAgo = random.whole(3, Math.floor((today - member.joinedAt) / DAY));
   const enrolledAt = today - daysAgo * DAY + random.whole(7, 22) * HOUR;
   const lifetime = random.whole(1, 5) <= 2;
-  // A year and a half of access from enrolment: most is still running, some has ended.
+  // A year and a half of access from enrolment: most are still active, some have expired.
   return { id, memberId: member.id, course, enrolledAt, expiresAt: lifetime ? 0 : enrolledAt + 548 * DAY };
 }
 
-/** In: enrolments and now. Out: by member id, then course slug, where they stopped; a third is not started. */
+/** Positions by member id, then course slug. A third of the courses is not started. */
 export function buildPositions(enrolments: readonly Enrolment[], now: number): Map<string, Map<string, Position>> {
   const random = seededRandom(23);
   const positions = new Map<string, Map<string, Position>>();

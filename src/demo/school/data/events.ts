@@ -10,7 +10,7 @@ export interface SchoolEvent {
   readonly endsAt: number;
   readonly timeZone: string;
   readonly attendanceMode: 'ONLINE' | 'OFFLINE' | 'MIXED';
-  /** null for an event that is only online. */
+  /** null for an online event. */
   readonly venue: Venue | null;
 }
 
@@ -21,16 +21,16 @@ interface Venue {
   readonly countryCode: string;
 }
 
-/** A member's place at an event. */
+/** A member's registration for an event. */
 export interface Registration {
   readonly id: string;
   readonly memberId: string;
   readonly event: SchoolEvent;
   readonly status: 'REGISTERED' | 'WAITLISTED' | 'CANCELLED';
   readonly registeredAt: number;
-  /** null unless it was given up. */
+  /** null unless cancelled. */
   readonly cancelledAt: number | null;
-  /** null for those who never came, or not yet. */
+  /** null without a check-in so far. */
   readonly checkedInAt: number | null;
   readonly seats: number;
 }
@@ -69,7 +69,7 @@ const PLACES: readonly Venue[] = [
 ];
 const REGISTRATIONS = [14, 6] as const;
 
-/** In: today's midnight in unix seconds. Out: the events, soonest first: a third over, the rest to come. */
+/** The events by start time: a third past, the others upcoming. `today` is midnight in Unix seconds. */
 export function buildEvents(today: number): readonly SchoolEvent[] {
   const random = seededRandom(43);
   return TITLES.map((title, index) => {
@@ -87,7 +87,7 @@ export function buildEvents(today: number): readonly SchoolEvent[] {
   });
 }
 
-/** In: members, events, today's midnight. Out: 14 registrations of the first member and 6 of the second. */
+/** 14 registrations of the first member and 6 of the second. */
 export function buildRegistrations(
   members: readonly [Member, Member],
   events: readonly SchoolEvent[],

@@ -1,6 +1,6 @@
 import type { Subject } from './courses.ts';
 
-/** One of the school's teachers, as the REST service shows them. */
+/** A lecturer, as returned by the REST service. */
 export interface Lecturer {
   readonly id: string;
   readonly slug: string;
@@ -28,7 +28,7 @@ const TEXTS: readonly (readonly [Subject, string, string])[] = [
   ['garden', 'Marek Novotný', 'Pomologist; keeps ninety kinds of apple alive.'],
 ];
 
-/** Every lecturer, two to a subject. */
+/** Every lecturer, two per subject. */
 export const LECTURERS: readonly Lecturer[] = TEXTS.map(([subject, name, bio], index) => ({
   id: `l-${index + 1}`,
   slug: slugOf(name),
@@ -37,7 +37,7 @@ export const LECTURERS: readonly Lecturer[] = TEXTS.map(([subject, name, bio], i
   bio,
 }));
 
-/** In: a title or name. Out: it as part of an address: lower-case ASCII words joined by hyphens. */
+/** Turns a title or name into a slug: lower-case ASCII words joined by hyphens. */
 export function slugOf(text: string): string {
   return text
     .replaceAll('ø', 'o')

@@ -1,9 +1,9 @@
 import type { Subject } from './courses.ts';
 
-/** What the chapters of every course are called, in order. */
+/** The chapter titles of every course, in order. */
 export const SECTION_TITLES = ['Before you start', 'The essentials', 'Practice', 'Going further'] as const;
 
-/** Lecture titles by subject. A course takes the first ones and, when it is long, all of them. */
+/** Lecture titles by subject. Short courses use only the first ones. */
 export const LECTURE_TITLES: Readonly<Record<Subject, readonly string[]>> = {
   sea: [
     'Welcome aboard',

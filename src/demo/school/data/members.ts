@@ -1,6 +1,6 @@
 import { DAY } from './time.ts';
 
-/** A member of the school as its records hold them. */
+/** A member in the school's records. */
 export interface Member {
   readonly id: string;
   readonly email: string;
@@ -11,7 +11,7 @@ export interface Member {
 /** The demo's sign-in passwords, by member id. They are hashed when the school starts. */
 export const DEMO_PASSWORDS: Readonly<Record<string, string>> = { 'm-1001': 'student', 'm-1002': 'other' };
 
-/** In: today's midnight in unix seconds. Out: the two members of the demo. */
+/** The two members of the demo. `today` is midnight in Unix seconds. */
 export function buildMembers(today: number): readonly [Member, Member] {
   return [
     { id: 'm-1001', email: 'student@example.com', name: 'Sam Student', joinedAt: today - 790 * DAY },

@@ -1,9 +1,9 @@
 import { DAY } from './time.ts';
 
-/** Rows of the smaller areas of the school, as the REST service shows them. */
+/** A row of the REST service. */
 export type Row = { readonly id: string; readonly [field: string]: unknown };
 
-/** In: today's midnight in unix seconds. Out: the rows of the areas that have no code of their own, by area. */
+/** The rows of the areas without code of their own, by area. `today` is midnight in Unix seconds. */
 export function buildNotices(today: number): Readonly<Record<string, readonly Row[]>> {
   return {
     posts: POSTS.map(([slug, title, excerpt], index) => ({

@@ -2,7 +2,7 @@ import type { Enrolment } from './enrolments.ts';
 import { seededRandom } from './random.ts';
 import { DAY } from './time.ts';
 
-/** A purchase. Money in cents, times in unix seconds, 0 for a time that has not come. */
+/** A purchase. Amounts are in cents, times in Unix seconds, with 0 for not yet. */
 export interface Order {
   readonly id: string;
   readonly number: string;
@@ -28,7 +28,7 @@ export interface Order {
 const LARGEST_BASKET = 3;
 const TAX_PERCENT = 21;
 
-/** In: enrolments. Out: the orders they were bought with, oldest first for each member, with the member's id. */
+/** The orders for the enrolments, oldest first for each member. */
 export function buildOrders(enrolments: readonly Enrolment[]): (Order & { readonly memberId: string })[] {
   const random = seededRandom(31);
   const orders: (Order & { memberId: string })[] = [];

@@ -1,14 +1,14 @@
-/** A repeatable source of numbers: the same seed always gives the same school. */
+/** A deterministic source of numbers, so that the school is the same at every start. */
 export interface Random {
-  /** A whole number from `low` to `high`, both included. */
+  /** A whole number from `low` to `high`, inclusive. */
   whole(low: number, high: number): number;
-  /** One item of a list that is not empty. */
+  /** An item of a non-empty list. */
   pick<T>(items: readonly T[]): T;
-  /** The same items in another order; the given list stays as it is. */
+  /** A shuffled copy of a list. */
   shuffle<T>(items: readonly T[]): T[];
 }
 
-/** In: a seed. Out: its sequence (mulberry32: small, fast, and good enough for made-up data). */
+/** mulberry32: small, fast, and good enough for sample data. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

@@ -5,7 +5,7 @@ import { buildMembers, type Member } from './members.ts';
 import { buildOrders, type Order } from './orders.ts';
 import { startOfDay, unixSeconds } from './time.ts';
 
-/** Everything the school knows at its start. Only the positions and the cancellations change afterwards. */
+/** The school's data at its start. Only positions and cancellations change afterwards. */
 export interface SchoolData {
   readonly today: number;
   readonly members: readonly Member[];
@@ -14,13 +14,13 @@ export interface SchoolData {
   readonly orders: readonly (Order & { readonly memberId: string })[];
   readonly events: readonly SchoolEvent[];
   readonly registrations: readonly Registration[];
-  /** By member id, then course slug. The progress service writes it, the pages read it. */
+  /** By member id, then course slug. Written by the progress service, read by the pages. */
   readonly positions: Map<string, Map<string, Position>>;
-  /** When members gave up places, in unix seconds, by registration. Written by the events service. */
+  /** Times of cancellation in Unix seconds, by registration id. Written by the events service. */
   readonly cancellations: Map<string, number>;
 }
 
-/** In: now in milliseconds. Out: the school's data. Dates hang on the day given; nothing else differs between runs. */
+/** Builds the data. Dates are relative to the given day (in milliseconds); everything else is the same in every run. */
 export function buildSchoolData(now: number): SchoolData {
   const today = startOfDay(now);
   const members = buildMembers(today);

@@ -2,12 +2,12 @@
 export const DAY = 86_400;
 export const HOUR = 3_600;
 
-/** In: milliseconds since the epoch. Out: whole unix seconds, the way this school writes every time. */
+/** Converts milliseconds since the epoch to whole Unix seconds, the unit of all times of this school. */
 export function unixSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }
 
-/** In: milliseconds since the epoch. Out: the start of that day (UTC) in unix seconds. */
+/** The start of the day (UTC) in Unix seconds, for a time in milliseconds. */
 export function startOfDay(milliseconds: number): number {
   return Math.floor(unixSeconds(milliseconds) / DAY) * DAY;
 }

@@ -3,13 +3,13 @@ import type { Course, Lecture } from '../data/catalogue.ts';
 import type { Enrolment, Position } from '../data/enrolments.ts';
 import { accessOf, clockOf, priceOf } from './words.ts';
 
-/** What the visitor has to do with the course: nothing, or an enrolment and perhaps a place where they stopped. */
+/** The visitor's enrolment in the course and position, if any. */
 export interface Part {
   readonly enrolment: Enrolment | undefined;
   readonly position: Position | undefined;
 }
 
-/** In: a course, the visitor's part in it, now. Out: the main part of its page. */
+/** The main part of a course's page. */
 export function coursePage(course: Course, part: Part, now: number): Html {
   const minutes = Math.round(course.lectures.reduce((sum, lecture) => sum + lecture.durationSeconds, 0) / 60);
   return html`<h1>${course.title}</h1>

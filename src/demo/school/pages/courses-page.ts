@@ -3,7 +3,7 @@ import type { Course } from '../data/catalogue.ts';
 import { pager, type Shown } from './pager.ts';
 import { priceOf } from './words.ts';
 
-/** In: courses. Out: a card for each. */
+/** Renders a card for each course. */
 export function courseCards(courses: readonly Course[]): Html {
   return html`<ul class="cards">
 ${courses.map(
@@ -16,7 +16,7 @@ ${courses.map(
 )}</ul>`;
 }
 
-/** In: one page of the courses. Out: the catalogue's main part. */
+/** The main part of the catalogue. */
 export function coursesPage(shown: Shown<Course>): Html {
   return html`<h1>Courses</h1>
 <p class="lead">${shown.total} courses, all with captions, all for beginners and for people who think they are not.</p>

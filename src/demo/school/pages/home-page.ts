@@ -4,14 +4,14 @@ import type { Visitor } from '../visitors.ts';
 import { courseCards } from './courses-page.ts';
 import { SCHOOL_NAME } from './layout.ts';
 
-/** In: the visitor, a few courses and how many there are. Out: the front page's main part. */
+/** The main part of the front page. */
 export function homePage({ member }: Visitor, courses: readonly Course[], total: number): Html {
   return html`<h1>${SCHOOL_NAME}</h1>
 <p class="lead">${total} courses from a net loft by the sea: sailing, bread, joinery, drawing, words and data, taught by
 people who do it for a living.</p>
 ${
   member === undefined
-    ? html`<p><a class="button" href="/login">Sign in</a> to go on where you stopped.</p>`
+    ? html`<p><a class="button" href="/login">Sign in</a> to continue where you stopped.</p>`
     : html`<p>You are signed in as ${member.name}. <a class="button" href="/my/courses">Go to my courses</a></p>`
 }
 <h2>This season</h2>

@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { type Html, html } from '../../../http/html.ts';
 import type { Visitor } from '../visitors.ts';
 
-/** A page: its id in the document, its title, what stands in its main part. */
+/** A page: the id of its `main` element, its title and its content. */
 export interface PageParts {
   readonly id: string;
   readonly title: string;
@@ -10,14 +10,14 @@ export interface PageParts {
   readonly main: Html;
 }
 
-/** The name over every door. */
+/** The name of the demo's school. */
 export const SCHOOL_NAME = 'Harbour Lane School';
 
-// There is no form-action: browsers hold every redirect after a form's POST to it, and a member who has just signed
-// in may be on the way to another site.
+// No form-action: browsers apply it to every redirect after a form's POST, and a member who has just signed in may be
+// on the way to another site.
 const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Answers a page. It shows who is signed in and holds their form field, so nothing may keep it. */
+/** Sends a page. It must not be cached, since it contains the visitor's name and form token. */
 export function sendPage(response: Response, status: number, page: PageParts): void {
   response
     .status(status)

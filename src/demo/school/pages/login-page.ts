@@ -1,7 +1,7 @@
 import { type Html, html } from '../../../http/html.ts';
 import type { Visitor } from '../visitors.ts';
 
-/** What the sign-in form shows besides its fields. */
+/** What the sign-in page shows in addition to its fields. */
 export interface LoginParts {
   readonly visitor: Visitor;
   readonly returnTo: string;
@@ -9,7 +9,7 @@ export interface LoginParts {
   readonly problem?: string;
 }
 
-/** Out: the main part of the sign-in page. */
+/** The main part of the sign-in page. */
 export function loginPage({ visitor, returnTo, login, problem }: LoginParts): Html {
   return html`<div class="panel narrow">
 <h1>Sign in</h1>

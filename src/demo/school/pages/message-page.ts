@@ -1,6 +1,6 @@
 import { type Html, html } from '../../../http/html.ts';
 
-/** In: a heading and a sentence. Out: the main part of a page that has nothing else to say. */
+/** The main part of a page with only a heading and a sentence. */
 export function messagePage(heading: string, sentence: string): Html {
   return html`<div class="panel narrow">
 <h1>${heading}</h1>

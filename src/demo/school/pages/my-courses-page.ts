@@ -3,7 +3,7 @@ import type { Enrolment, Position } from '../data/enrolments.ts';
 import { pager, type Shown } from './pager.ts';
 import { accessOf } from './words.ts';
 
-/** In: one page of a member's enrolments, their positions by course slug, now. Out: the main part of "My courses". */
+/** The main part of "My courses". `positions` are keyed by course slug. */
 export function myCoursesPage(
   shown: Shown<Enrolment>,
   positions: ReadonlyMap<string, Position> | undefined,

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../../http/html.ts';
 
-/** A part of a list, as a page shows it. */
+/** The part of a list that is shown on a page. */
 export interface Shown<T> {
   readonly items: readonly T[];
   readonly page: number;
@@ -10,7 +10,7 @@ export interface Shown<T> {
 
 const PER_PAGE = 12;
 
-/** In: a list and the page a browser asked for. Out: what to show: the nearest page there is, whatever was asked. */
+/** The part to show for the requested page, or for the nearest existing one. */
 export function shownPart<T>(items: readonly T[], asked: unknown): Shown<T> {
   const last = Math.max(1, Math.ceil(items.length / PER_PAGE));
   const wanted = typeof asked === 'string' && /^\d{1,6}$/.test(asked) ? Number(asked) : 1;
@@ -18,7 +18,7 @@ export function shownPart<T>(items: readonly T[], asked: unknown): Shown<T> {
   return { items: items.slice((page - 1) * PER_PAGE, page * PER_PAGE), page, last, total: items.length };
 }
 
-/** In: what is shown and the path of the list. Out: the links to the pages around it, or nothing for one page. */
+/** Links to the neighbouring pages; undefined when there is only one page. */
 export function pager({ page, last }: Shown<unknown>, path: string): Html {
   if (last === 1) return html``;
   return html`<nav class="pages" aria-label="Pages">

@@ -1,4 +1,4 @@
-/** The school's one stylesheet, served at /style.css. */
+/** The school's stylesheet, served at /style.css. */
 export const STYLESHEET = `
 :root { --ink: #1d2a30; --soft: #55666e; --line: #d5dde0; --paper: #fff; --ground: #f3f6f5; --sea: #14506b;
   --sea-dark: #0d3a4f; --rust: #b04a22; color-scheme: light; }
