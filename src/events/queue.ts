@@ -113,11 +113,11 @@ export function eventQueue(store: Store, clock: Clock, maxAge: number): EventQue
 
     async putOff(event, slot) {
       const place = slot === undefined ? freshPlace(CLASS_OF[event.type]) : `slot ${slot}`;
-      await store.commit([{ op: 'put', entry: entry(event, place) }]);
+      await store.commit([{ op: 'put', entry: entry(event, place) }], 'vital');
     },
 
     async remove({ id }) {
-      await store.commit([{ op: 'delete', kind: KIND, id }]);
+      await store.commit([{ op: 'delete', kind: KIND, id }], 'vital');
     },
   };
 }

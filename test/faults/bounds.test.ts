@@ -128,7 +128,6 @@ describe('registrations and sign-ins that nobody goes on with', () => {
       store,
       clock,
       onRevoked() {},
-      interactionTtl: 900,
       unusedLifetime: 86_400,
       redirects: { schemes: [], allow: [], deny: [] },
       outbox: NO_OUTBOX,

@@ -86,7 +86,7 @@ export function callerCheck(options: CallerOptions): IdentifyCaller {
       expiresAt: now + 2 * WINDOW + 1,
       references: {},
     };
-    if (!(await store.commit([{ op: 'create', entry }])))
+    if (!(await store.commit([{ op: 'create', entry }], 'vital')))
       throw refuse(request, 'this signed command was taken before: sign it anew, with another nonce');
     return { certificate: undefined };
   };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Log } from '../../operations/log.ts';
+import { chargeTo, UNUSED_DOCUMENTS } from '../../storage/quota.ts';
 import { type Clock, type Store, unixSeconds } from '../../storage/store.ts';
 import type { FetchBudget } from './budget.ts';
 import { type ClientDocument, metadataOf, readDocument } from './document.ts';
@@ -124,8 +125,10 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     const { metadata: _derived, ...record } = known;
     const kept = known.used ? KEPT_USED : KEPT_UNUSED;
     const expiresAt = unixSeconds(() => Math.max(clock(), known.fetchedAt) + kept);
-    const entry = { kind: KIND, id: clientId, payload: JSON.stringify(record), expiresAt, references: {} };
-    await store.commit([{ op: 'put', entry }]);
+    const charge = known.used ? undefined : chargeTo(UNUSED_DOCUMENTS);
+    const entry = { kind: KIND, id: clientId, payload: JSON.stringify(record), expiresAt, references: {}, charge };
+    // A refresh may wait for the document of an app in use.
+    await store.commit([{ op: 'put', entry }], known.used ? 'vital' : 'ordinary');
   };
 
   const renew = async (clientId: string, last: Known | undefined): Promise<Known> => {
