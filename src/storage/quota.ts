@@ -72,9 +72,9 @@ export const UNUSED_DOCUMENTS: Quota = {
  */
 export const PROOFS: Quota = {
   name: 'proofs',
-  total: 8 * MIB,
-  perClient: 8 * MIB,
-  perNetwork: 1 * MIB,
+  total: 4 * MIB,
+  perClient: 4 * MIB,
+  perNetwork: 512 * 1024,
   whenFull: 'refuse',
 };
 

@@ -1,6 +1,6 @@
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 /** Who writes: a stranger's entries are refused first, then everything ordinary; what is vital may use the reserve. */
 export type Writer = 'stranger' | 'ordinary' | 'vital';
@@ -16,8 +16,12 @@ const FLOOR: Readonly<Record<Writer, number>> = {
 
 /** Bytes of filler in the file. A vital write that does not fit takes the place of some of it. */
 const RESERVE = 8 * MIB;
-/** Bytes of one row of filler, and of one step in which the reserve is restored. */
+/** Bytes of one row of filler. */
 const FILLER = 256 * 1024;
+/** Rows of filler that are written in one step while the reserve is restored. */
+const STEP = 2;
+/** The same while the file grows: 1 MiB, and more for a larger transaction. */
+const GROWTH = 4;
 
 /** Bytes that the write-ahead log's own file keeps. It is reused from its beginning, so this much is reserved for it. */
 const LOG = 4 * MIB;
@@ -32,42 +36,45 @@ const SQLITE_FULL = 13;
 
 /**
  * What the database may take of the disk, and what it gives back. Both parts of the reserve belong to our own files, so
- * no other program can take them: filler in the database, and the length of its write-ahead log. Growth stops while some
- * space is left, because pages that are in the log and have no place in the file would keep the log from being reused.
- * (A file system that never overwrites in place, such as ZFS or btrfs, needs free space even so.)
+ * no other program can take them: filler in the database, and the length of its write-ahead log.
+ *
+ * A commit only ever fills pages that have their place in the file; the file grows before it, some at a time. Otherwise
+ * the log could hold pages for which the disk has no room any more, and would never be reused from its beginning. (A file
+ * system that does not overwrite in place, such as ZFS or btrfs, needs free space even so.)
  */
 export class SqliteSpace {
   readonly #database: DatabaseSync;
   readonly #free: () => number;
   readonly #pageSize: number;
   readonly #logFile: string;
-  #limited = false;
-  #unwrittenGrowth = false;
+  readonly #pragmas = new Map<string, StatementSync>();
+  #mostPages = 0;
 
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
     this.#free = freeSpace(dirname(path));
     this.#pageSize = this.#number('page_size');
-    database.exec(
-      // Nothing that a write needs besides may lie on a disk that is full.
-      `PRAGMA journal_size_limit = ${LOG}; PRAGMA temp_store = MEMORY;`,
-    );
     this.#logFile = `${path}-wal`;
+    // Nothing that a write needs besides may lie on a disk that is full.
+    database.exec(`PRAGMA journal_size_limit = ${LOG}; PRAGMA temp_store = MEMORY;`);
   }
 
   /**
-   * Runs one transaction. `begin` is to be called in it, first of all. Throws what it throws; a vital transaction for
-   * which the disk has no room is run again, with more of the reserve each time.
+   * Runs one transaction. `begin` is to be called in it, first of all. Throws what it throws; one that does not fit is run
+   * again with more room: from the disk above this writer's floor, and for what is vital then from the reserve.
    */
   write<T>(writer: Writer, transaction: (begin: () => void) => T): T {
     if (writer !== 'vital' && this.#free() < FLOOR[writer]) throw diskFull();
-    const pages = this.#limitGrowth(FLOOR[writer]);
-    try {
-      const result = transaction(() => {});
-      this.#settle(pages);
-      return result;
-    } catch (thrown) {
-      if (writer !== 'vital' || !isFull(thrown)) throw thrown;
+    for (let rows = GROWTH; ; rows *= 4) {
+      this.#limitTo(this.#number('page_count'));
+      try {
+        return transaction(() => {});
+      } catch (thrown) {
+        if (!isFull(thrown)) throw thrown;
+        if (this.#grow(rows, FLOOR[writer])) continue;
+        if (writer !== 'vital') throw thrown;
+      }
+      break;
     }
     this.#checkpoint('RESTART');
     for (let rows = 1; ; rows *= 4) {
@@ -81,7 +88,7 @@ export class SqliteSpace {
 
   /** One step of giving deleted pages back to the disk, or of restoring the reserve. Returns how many pages it moved. */
   compact(limit: number): number {
-    this.#limitGrowth(FLOOR.stranger);
+    this.#limitTo(this.#number('page_count'));
     const spare = this.#number('freelist_count') - KEPT_FREE;
     if (spare > 0) {
       const before = this.#number('page_count');
@@ -91,10 +98,10 @@ export class SqliteSpace {
       if (given > 0) return given;
     }
     if (this.#free() > FLOOR.stranger + LOG) {
-      if (this.#reserved() < RESERVE) {
-        this.#database.exec(`INSERT INTO reserve VALUES (randomblob(${FILLER}))`);
-        return FILLER / this.#pageSize;
-      }
+      const reserved = this.#reserved();
+      if (reserved < RESERVE) return this.#fill(STEP) ? (STEP * FILLER) / this.#pageSize : 0;
+      // Left over from a crash while the file grew.
+      if (reserved > RESERVE) this.#giveReserve((reserved - RESERVE) / FILLER);
       if (this.#logSize() < LOG) {
         // One transaction of that size makes it that long.
         const rows = `SELECT rowid FROM reserve LIMIT ${LOG / FILLER}`;
@@ -103,6 +110,31 @@ export class SqliteSpace {
     }
     this.#checkpoint('PASSIVE');
     return 0;
+  }
+
+  /** Adds free pages that have their place in the file. Returns false when the disk has no room for them. */
+  #grow(rows: number, floor: number): boolean {
+    // In the log as well as in the file.
+    if (this.#free() < floor + 2 * rows * FILLER || !this.#fill(rows)) return false;
+    this.#checkpoint('PASSIVE');
+    this.#giveReserve(rows);
+    return true;
+  }
+
+  #fill(rows: number): boolean {
+    const pages = this.#number('page_count');
+    this.#limitTo(pages + Math.ceil((rows * FILLER * 1.1) / this.#pageSize));
+    try {
+      const filler = `WITH RECURSIVE at (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM at WHERE n < ${rows})
+        INSERT INTO reserve SELECT zeroblob(${FILLER}) FROM at`;
+      this.#database.exec(filler);
+      return true;
+    } catch (thrown) {
+      if (!isFull(thrown)) throw thrown;
+      return false;
+    } finally {
+      this.#limitTo(this.#number('page_count'));
+    }
   }
 
   #reserved(): number {
@@ -114,45 +146,30 @@ export class SqliteSpace {
   }
 
   #giveReserve(rows: number): void {
-    this.#database.exec(`DELETE FROM reserve WHERE rowid IN (SELECT rowid FROM reserve LIMIT ${rows})`);
+    this.#database.exec(
+      `DELETE FROM reserve WHERE rowid IN (SELECT rowid FROM reserve ORDER BY rowid DESC LIMIT ${rows})`,
+    );
   }
 
-  /** Lets the file grow by what is free beyond the floor. Returns the pages it has now; undefined when space is ample. */
-  #limitGrowth(floor: number): number | undefined {
-    const room = this.#free() - floor;
-    if (room > 512 * MIB) {
-      if (this.#limited) this.#database.exec('PRAGMA max_page_count = 4294967294');
-      this.#limited = false;
-      return undefined;
-    }
-    const pages = this.#number('page_count');
-    this.#database.exec(`PRAGMA max_page_count = ${pages + Math.max(0, Math.floor(room / this.#pageSize))}`);
-    this.#limited = true;
-    return pages;
+  #limitTo(pages: number): void {
+    if (pages === this.#mostPages) return;
+    this.#database.exec(`PRAGMA max_page_count = ${pages}`);
+    this.#mostPages = pages;
   }
 
-  /** While space is short, pages get their place in the file at once: later there may be none left for them. */
-  #settle(before: number | undefined): void {
-    if (before === undefined) return;
-    this.#unwrittenGrowth ||= this.#number('page_count') > before;
-    if (this.#unwrittenGrowth && this.#free() < FLOOR.stranger * 2) {
-      this.#unwrittenGrowth = !this.#checkpoint('PASSIVE');
-    }
-  }
-
-  /** Returns whether the whole log is in the file now. The log is kept when it is not: nothing is lost by that. */
-  #checkpoint(mode: 'PASSIVE' | 'RESTART'): boolean {
+  /** What cannot be written into the file stays in the log: nothing is lost by that. */
+  #checkpoint(mode: 'PASSIVE' | 'RESTART'): void {
     try {
-      const done = this.#database.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
-      return done?.busy === 0 && done.log === done.checkpointed;
+      this.#database.exec(`PRAGMA wal_checkpoint(${mode})`);
     } catch (thrown) {
       if (!isFull(thrown)) throw thrown;
-      return false;
     }
   }
 
   #number(pragma: string): number {
-    return Number(this.#database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
+    const statement = this.#pragmas.get(pragma) ?? this.#database.prepare(`PRAGMA ${pragma}`);
+    this.#pragmas.set(pragma, statement);
+    return Number(statement.get()?.[pragma]);
   }
 }
 
