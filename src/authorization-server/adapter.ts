@@ -1,5 +1,6 @@
-import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { Outbox } from '../events/outbox.ts';
+import { type Charge, chargeTo, chargeToMember, PENDING, PROOFS, UNUSED_CLIENTS } from '../storage/quota.ts';
 import type { Clock, Entry, Mutation, NewEntry, Store } from '../storage/store.ts';
 import { unixSeconds } from '../storage/store.ts';
 import { storedClientBlocks } from './administration/client-blocks.ts';
@@ -14,6 +15,10 @@ import { currentUnitOfWork } from './unit-of-work.ts';
 /** What a token request exchanges, once. */
 const EXCHANGED = new Set(['AuthorizationCode', 'RefreshToken']);
 
+const PUSHED = 'PushedAuthorizationRequest';
+/** As the library says it of one that it finds expired or used. */
+const PUSHED_IS_OVER = 'request_uri is invalid, expired, or was already used';
+
 /** Models whose removal takes access away from a token that may be cached. */
 const ACCESS_MODELS = new Set(['AccessToken', 'RefreshToken', 'Grant', 'Client']);
 
@@ -22,8 +27,6 @@ export interface AdapterOptions {
   readonly clock: Clock;
   /** Called after anything was revoked, and waited for: the one place that sees every revocation, whoever asked for it. */
   readonly onRevoked: () => void | Promise<void>;
-  /** Seconds a member may take between an authorization request and its answer. */
-  readonly interactionTtl: number;
   /** Seconds that a registered client is kept which no member has connected yet. */
   readonly unusedLifetime: number;
   readonly redirects: RedirectPolicy;
@@ -35,18 +38,22 @@ export interface AdapterOptions {
 
 /** oidc-provider's adapter over the store: one per model. Out: a factory as its `adapter` option takes it. */
 export function adapterFactory(options: AdapterOptions): (model: string) => Adapter {
-  const { store, clock, onRevoked, interactionTtl, redirects } = options;
+  const { store, clock, onRevoked, redirects } = options;
   const clients = clientRecords(options);
   const blocks = storedClientBlocks(store, clock);
 
   /**
    * RFC 9449 §11.1, §4.3: marks the `jti` of a DPoP proof as used, at once and outside the unit of work: a proof is used
    * up by a request that fails, too. Twice as long as the library asks: dated ahead, a proof passes for twice its window.
+   * At the token endpoint the library asks only once it has found the code or refresh token, and there it is vital: the
+   * connection depends on it. Elsewhere a stranger may send proofs, as many as the quota takes.
    */
   const useProof = async (id: string, seconds = 0): Promise<void> => {
     const expiresAt = unixSeconds(clock) + 2 * seconds;
-    const entry = { kind: 'ReplayDetection', id, payload: '{}', expiresAt, references: {} };
-    if (!(await store.commit([{ op: 'create', entry }]))) {
+    const known = currentUnitOfWork() !== undefined;
+    const charge = known ? undefined : chargeTo(PROOFS);
+    const entry = { kind: 'ReplayDetection', id, payload: '{}', expiresAt, references: {}, charge };
+    if (!(await store.commit([{ op: 'create', entry }], known ? 'vital' : 'ordinary'))) {
       throw new errors.InvalidDpopProof('the DPoP proof was used before');
     }
   };
@@ -65,8 +72,23 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
     const after = revoking ? onRevoked : undefined;
     const unit = currentUnitOfWork();
     if (unit !== undefined) return unit.remove(mutation, after);
-    await store.commit([mutation]);
+    await store.commit([mutation], 'vital');
     await after?.();
+  };
+
+  /**
+   * The pushed request that an interaction was started with. From then on it is kept as long as the interaction: it is
+   * used up when the member has answered, once.
+   */
+  const startedWith = async (
+    payload: AdapterPayload,
+    { expiresAt = 0, charge }: NewEntry,
+  ): Promise<readonly NewEntry[]> => {
+    const { parJti } = payload;
+    const pushed = typeof parJti === 'string' ? await store.get(PUSHED, parJti) : undefined;
+    if (pushed === undefined || typeof parJti !== 'string') return [];
+    const longer = Math.max(expiresAt, pushed.expiresAt ?? 0);
+    return [{ ...pushed, id: parJti, expiresAt: longer, charge, references: referencesOf(JSON.parse(pushed.payload)) }];
   };
 
   return (model) => ({
@@ -74,29 +96,26 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
       if (model === 'ReplayDetection') return useProof(id, expiresIn);
       if (model === 'Client') return clients.save(id, payload);
       if (model === 'AuthorizationCode') await clients.used(payload.clientId);
-      // Kept past its end; the library refuses a late start. A pushed request that is answered late is answered once,
-      // and what was exchanged at its last moment is still known when the answer was lost.
-      const longer =
-        model === 'PushedAuthorizationRequest'
-          ? interactionTtl
-          : EXCHANGED.has(model)
-            ? answerKept(options.replayWindow)
-            : 0;
+      // What was exchanged at its last moment is still known when the answer was lost.
+      const longer = EXCHANGED.has(model) ? answerKept(options.replayWindow) : 0;
+      const expiresAt =
+        typeof expiresIn === 'number'
+          ? unixSeconds(clock) + expiresIn + longer
+          : model === 'RegistrationAccessToken'
+            ? await clients.expiryOf(payload.clientId)
+            : undefined;
       const entry: NewEntry = {
         kind: model,
         id,
         payload: JSON.stringify(payload),
-        expiresAt:
-          typeof expiresIn === 'number'
-            ? unixSeconds(clock) + expiresIn + longer
-            : model === 'RegistrationAccessToken'
-              ? await clients.expiryOf(payload.clientId)
-              : undefined,
+        expiresAt,
         references: referencesOf(payload),
+        charge: chargeOf(model, payload, expiresAt),
       };
+      const entries = model === 'Interaction' ? [entry, ...(await startedWith(payload, entry))] : [entry];
       const unit = currentUnitOfWork();
-      if (unit === undefined) await store.commit([{ op: 'put', entry }]);
-      else unit.put(entry);
+      if (unit === undefined) await store.commit(entries.map((one) => ({ op: 'put', entry: one })));
+      else for (const one of entries) unit.put(one);
     },
 
     async find(id) {
@@ -108,6 +127,8 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
         model === 'Client' ? blocks.since(id) : undefined,
       ]);
       if (disabled !== undefined) return undefined;
+      // Otherwise one that was evicted, or whose time is over, could be answered twice by members who have it open.
+      if (model === PUSHED && entry === undefined) throw new errors.InvalidRequestUri(PUSHED_IS_OVER);
       const found = toPayload(entry);
       const payload = unit !== undefined && found !== undefined && EXCHANGED.has(model) ? asUnused(found) : found;
       // The rules may have changed since it was registered: then it is as if it had not been, and its app registers anew.
@@ -132,7 +153,7 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
         return;
       }
       if (!(await store.commit([{ op: 'consume', kind: model, id }]))) {
-        throw model === 'PushedAuthorizationRequest'
+        throw model === PUSHED
           ? new errors.InvalidRequestUri('the request_uri was used before')
           : new errors.InvalidGrant('already used');
       }
@@ -152,6 +173,26 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
       await remove({ op: 'deleteBy', kind: model, name: 'grant', value: grantId }, true);
     },
   });
+}
+
+/** To whom an entry is charged that anybody can cause; undefined for what follows from a member's approval. */
+function chargeOf(model: string, payload: AdapterPayload, expiresAt: number | undefined): Charge | undefined {
+  const client = String(payload.params?.client_id ?? payload.clientId ?? '');
+  switch (model) {
+    case 'Interaction': {
+      const member = payload.session?.accountId ?? payload.result?.login?.accountId;
+      return member === undefined ? chargeTo(PENDING, client) : chargeToMember(String(member), client);
+    }
+    case 'Session':
+      return payload.accountId === undefined ? chargeTo(PENDING) : chargeToMember(payload.accountId);
+    case PUSHED:
+      return chargeTo(PENDING, Provider.ctx?.oidc.client?.clientId);
+    // It ends with its client, as long as no member has connected that.
+    case 'RegistrationAccessToken':
+      return expiresAt === undefined ? undefined : chargeTo(UNUSED_CLIENTS);
+    default:
+      return undefined;
+  }
 }
 
 function referencesOf(payload: AdapterPayload): NewEntry['references'] {

@@ -43,7 +43,7 @@ export function storedBackendSessions(store: Store, kept: readonly string[]): Ba
       await store.commit([{ op: 'create', entry: entryOf(session) }]);
       // Ended while this was written: then nobody would come to delete it.
       if ((await store.get('Grant', grantId)) === undefined) {
-        await store.commit([{ op: 'deleteBy', kind: BACKEND_SESSION, name: 'grant', value: grantId }]);
+        await store.commit([{ op: 'deleteBy', kind: BACKEND_SESSION, name: 'grant', value: grantId }], 'vital');
       }
     },
 
@@ -55,12 +55,15 @@ export function storedBackendSessions(store: Store, kept: readonly string[]): Ba
     async replace(found, cookies) {
       const next = { ...found, cookies, revision: found.revision + 1 };
       const id = idOf(found);
-      return store.commit([
-        // The guard: it is there once, for whoever comes first.
-        { op: 'consume', kind: BACKEND_SESSION, id },
-        { op: 'delete', kind: BACKEND_SESSION, id },
-        { op: 'create', entry: entryOf(next) },
-      ]);
+      return store.commit(
+        [
+          // The guard: it is there once, for whoever comes first.
+          { op: 'consume', kind: BACKEND_SESSION, id },
+          { op: 'delete', kind: BACKEND_SESSION, id },
+          { op: 'create', entry: entryOf(next) },
+        ],
+        'vital',
+      );
     },
   };
 }

@@ -85,7 +85,7 @@ export function storedGrants(
       : store.findBy('Grant', 'client', of.client, limit);
   const end = async (grants: readonly StandingGrant[], why: Ending) => {
     const told = await revocations(describe, outbox, grants, why);
-    await store.commit([...grants.flatMap(({ id }) => ending(id)), ...told]);
+    await store.commit([...grants.flatMap(({ id }) => ending(id)), ...told], 'vital');
     await onRevoked();
   };
 

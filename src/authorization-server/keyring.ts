@@ -193,10 +193,13 @@ async function write(
   generation: Generation,
 ): Promise<{ readonly won: boolean; readonly standing: Generation }> {
   const entry = { kind: KIND, payload: JSON.stringify(generation), expiresAt: undefined, references: {} };
-  const won = await store.commit([
-    { op: 'create', entry: { ...entry, id: `generation-${generation.version}` } },
-    { op: 'put', entry: { ...entry, id: CURRENT } },
-  ]);
+  const won = await store.commit(
+    [
+      { op: 'create', entry: { ...entry, id: `generation-${generation.version}` } },
+      { op: 'put', entry: { ...entry, id: CURRENT } },
+    ],
+    'vital',
+  );
   if (won) return { won, standing: generation };
   const standing = await load(store);
   // It is there, since we lost to it, and cannot be read: with keys of our own no other replica would know what we sign.

@@ -12,10 +12,13 @@ import { clientHost } from './client-host.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { createRegistration, type Registration, type RegistrationOptions } from './registration/registration.ts';
 import { refuseBasic, requireClient } from './rules/client-authentication.ts';
+import { refuseLongParameters } from './rules/parameter-lengths.ts';
 import { foreignResource } from './rules/resource.ts';
 import { type TokenTransactionOptions, tokenTransaction } from './token-transaction.ts';
 
 const FORM_LIMIT = 56 * 1024;
+/** RFC 9126 section 2.3: a pushed request beyond this is answered 413. Unlike other forms, it is stored. */
+const PUSHED_LIMIT = 16 * 1024;
 
 export interface MountOptions extends Omit<TokenTransactionOptions, 'provenanceOf'> {
   readonly provider: Provider;
@@ -134,8 +137,11 @@ export function mountProvider(options: MountOptions): Mount {
       await run(exchange, { url: exchange.target.path + exchange.target.query });
     },
 
-    authorization: (exchange) =>
-      visit(exchange, `?${normalizeResource(new URLSearchParams(exchange.target.query), indicators)}`),
+    async authorization(exchange) {
+      const parameters = new URLSearchParams(exchange.target.query);
+      refuseLongParameters(parameters);
+      await visit(exchange, `?${normalizeResource(parameters, indicators)}`);
+    },
 
     resume: (exchange) => visit(exchange, exchange.target.query),
 
@@ -145,7 +151,10 @@ export function mountProvider(options: MountOptions): Mount {
       if (mediaType(request.headers['content-type']) !== 'application/x-www-form-urlencoded') {
         throw new GatewayError('invalid_request', { message: 'the body must be application/x-www-form-urlencoded' });
       }
-      const parameters = new URLSearchParams((await readBody(request, FORM_LIMIT)).toString('utf8'));
+      const pushed = exchange.target.path === ENDPOINTS.pushedAuthorization;
+      const body = await readBody(request, pushed ? PUSHED_LIMIT : FORM_LIMIT);
+      const parameters = new URLSearchParams(body.toString('utf8'));
+      if (pushed) refuseLongParameters(parameters);
       if (exchange.target.path !== ENDPOINTS.token) requireClient(parameters);
       exchange.response.setHeader('cache-control', 'no-store');
       await run(exchange, {

@@ -79,7 +79,7 @@ export function createProvider(options: ProviderOptions): Provider {
   const { origin, ttl } = options;
 
   const configuration: Configuration = {
-    adapter: adapterFactory({ ...options, interactionTtl: INTERACTION_TTL, replayWindow: ttl.replayWindow }),
+    adapter: adapterFactory({ ...options, replayWindow: ttl.replayWindow }),
     jwks: { keys: options.keys.map((key) => ({ ...key })) as never },
     cookies: {
       keys: options.cookieKeys.map((key) => key.toString('base64url')),

@@ -60,11 +60,12 @@ export function createStandings(options: StandingsOptions): Standings {
   };
   const remember = async (sub: string, what: Known): Promise<void> => {
     const entry = { kind: KIND, id: sub, payload: JSON.stringify(what), expiresAt: undefined, references: {} };
-    await store.commit([{ op: 'put', entry }]);
+    // A refresh waits for it.
+    await store.commit([{ op: 'put', entry }], 'vital');
   };
   const end = async (sub: string, reason: EndReason, { clientId, requestId }: Occasion): Promise<void> => {
     // A sign-in of ours that is older knows an older member.
-    await store.commit([{ op: 'deleteBy', kind: SIGN_IN_KIND, name: 'member', value: sub }]);
+    await store.commit([{ op: 'deleteBy', kind: SIGN_IN_KIND, name: 'member', value: sub }], 'vital');
     const ended = await grants.revokeAll({ member: sub }, { by: 'backend', reason });
     const event = { action: 'member_changed', by: 'backend', member: sub, reason, ended } as const;
     audit({ ...event, clientId, requestId, grantId: undefined, address: undefined });

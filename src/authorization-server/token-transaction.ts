@@ -104,7 +104,8 @@ export function tokenTransaction(
     const { grantId, accountId } = source;
     for (const mutation of replay.remember(presented, ctx.body as Record<string, unknown>)) unit.add(mutation);
     if (presented.grantType === 'authorization_code') await tellCreated(unit, oidc);
-    if (await unit.commit()) {
+    // A refresh keeps a connection alive; a code begins one.
+    if (await unit.commit(presented.grantType === 'refresh_token' ? 'vital' : 'ordinary')) {
       tell(of.done, grantId, accountId);
       return;
     }

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Entry, Mutation, NewEntry, Store } from '../storage/store.ts';
+import type { Entry, Mutation, NewEntry, Priority, Store } from '../storage/store.ts';
 
 /**
  * What one token request writes, held back until the request is known to succeed, then committed in one atomic step
@@ -58,13 +58,13 @@ export class UnitOfWork {
 
   async commitRemovals(): Promise<void> {
     if (this.#removals.length === 0) return;
-    await this.#store.commit(this.#removals);
+    await this.#store.commit(this.#removals, 'vital');
     await Promise.all([...this.#afterRemoval].map((after) => after()));
   }
 
   /** Out: false when another request consumed the same code or refresh token first; then nothing was written. */
-  commit(): Promise<boolean> {
-    return this.#mutations.length === 0 ? Promise.resolve(true) : this.#store.commit(this.#mutations);
+  commit(priority?: Priority): Promise<boolean> {
+    return this.#mutations.length === 0 ? Promise.resolve(true) : this.#store.commit(this.#mutations, priority);
   }
 }
 

@@ -30,7 +30,7 @@ export function storedDeliveryState(store: Store, endpoint: string) {
     async save(state: DeliveryState): Promise<void> {
       const payload = JSON.stringify({ ...state, endpoint });
       const entry = { kind: KIND, id: ID, payload, expiresAt: undefined, references: {} };
-      await store.commit([{ op: 'put', entry }]);
+      await store.commit([{ op: 'put', entry }], 'vital');
     },
   };
 }

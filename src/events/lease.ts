@@ -24,15 +24,15 @@ export function storedLease(store: Store, clock: Clock, length: number): Lease {
   const isOurs = async () => (await store.get(KIND, ID))?.payload === holder;
 
   return {
-    take: () => store.commit([{ op: 'create', entry: entry() }]),
+    take: () => store.commit([{ op: 'create', entry: entry() }], 'vital'),
     async keep(seconds) {
       if (until - unixSeconds(clock) > seconds) return true;
       if (!(await isOurs())) return false;
-      await store.commit([{ op: 'put', entry: entry() }]);
+      await store.commit([{ op: 'put', entry: entry() }], 'vital');
       return true;
     },
     async giveBack() {
-      if (await isOurs()) await store.commit([{ op: 'delete', kind: KIND, id: ID }]);
+      if (await isOurs()) await store.commit([{ op: 'delete', kind: KIND, id: ID }], 'vital');
     },
   };
 }

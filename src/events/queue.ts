@@ -26,6 +26,11 @@ const CLASS_OF: Readonly<Record<EventType, EventClass>> = {
   'access.refused': 'refusal',
 };
 
+/** A sign-in that is cancelled before anybody is signed in tells of no member: anyone can cause as many as they like. */
+function classOf({ type, data }: GateEvent): EventClass {
+  return type === 'consent.denied' && !('member' in data) ? 'client' : CLASS_OF[type];
+}
+
 /** The order within a lane. Timestamps are not enough, since the clocks of replicas may differ. */
 const RANK: Readonly<Partial<Record<EventType, number>>> = {
   'consent.given': 0,
@@ -73,7 +78,7 @@ export function eventQueue(store: Store, clock: Clock, maxAge: number): EventQue
     expiresAt: Math.floor(event.at / 1000) + maxAge + AFTERWARDS,
     references: {
       uid: place,
-      client: CLASS_OF[event.type],
+      client: classOf(event),
       ...(event.lane === undefined ? {} : { grant: event.lane }),
     },
   });
@@ -82,7 +87,7 @@ export function eventQueue(store: Store, clock: Clock, maxAge: number): EventQue
     (await store.findBy(KIND, name, value, limit)).map(toEvent);
 
   return {
-    entryOf: (event) => entry({ ...event, at: clock(), attempts: 0, dueAt: 0 }, freshPlace(CLASS_OF[event.type])),
+    entryOf: (event) => entry({ ...event, at: clock(), attempts: 0, dueAt: 0 }, freshPlace(classOf(event))),
 
     async fresh(limit) {
       const found: QueuedEvent[] = [];
@@ -112,12 +117,12 @@ export function eventQueue(store: Store, clock: Clock, maxAge: number): EventQue
     },
 
     async putOff(event, slot) {
-      const place = slot === undefined ? freshPlace(CLASS_OF[event.type]) : `slot ${slot}`;
-      await store.commit([{ op: 'put', entry: entry(event, place) }]);
+      const place = slot === undefined ? freshPlace(classOf(event)) : `slot ${slot}`;
+      await store.commit([{ op: 'put', entry: entry(event, place) }], 'vital');
     },
 
     async remove({ id }) {
-      await store.commit([{ op: 'delete', kind: KIND, id }]);
+      await store.commit([{ op: 'delete', kind: KIND, id }], 'vital');
     },
   };
 }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { chargeTo, PENDING } from '../storage/quota.ts';
 import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
 
 const KIND = 'SignInAttempt';
@@ -31,7 +32,8 @@ export function signInAttempts(store: Store, clock: Clock): Attempts {
     async keep(state, browser, attempt) {
       const payload = JSON.stringify({ ...attempt, browser: digest(browser).toString('base64url') });
       const expiresAt = unixSeconds(clock) + LIFETIME;
-      await store.commit([{ op: 'create', entry: { kind: KIND, id: state, payload, expiresAt, references: {} } }]);
+      const entry = { kind: KIND, id: state, payload, expiresAt, references: {}, charge: chargeTo(PENDING) };
+      await store.commit([{ op: 'create', entry }]);
     },
 
     async take(state, browser) {

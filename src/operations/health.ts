@@ -16,7 +16,7 @@ export interface Health {
 }
 
 export interface HealthOptions {
-  /** Throws when the store cannot be read, or has stopped to take writes until a restart. */
+  /** Writes to the store. Throws when it takes no writes: a gate that cannot write can sign nobody in. */
   readonly probeStore: () => Promise<unknown>;
   /** The kind of store, by its name in the configuration. */
   readonly store: string;

@@ -27,8 +27,9 @@ export function observedStore(store: Store, observer: StoreObserver): Store {
     findBy: (kind, name, value, limit) => watch('findBy', store.findBy(kind, name, value, limit)),
     count: (kind, name, value) => watch('count', store.count(kind, name, value)),
     scan: (kind, from, limit) => watch('scan', store.scan(kind, from, limit)),
-    commit: (mutations) => watch('commit', store.commit(mutations)),
+    commit: (mutations, priority) => watch('commit', store.commit(mutations, priority)),
     sweep: (limit) => watch('sweep', store.sweep(limit)),
+    compact: (limit) => watch('compact', store.compact(limit)),
     close: () => store.close(),
   };
 }

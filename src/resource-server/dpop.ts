@@ -62,7 +62,7 @@ export function proofCheck(store: Store, clock: Clock): CheckProof {
       expiresAt: Math.floor(iat) + WINDOW + 1,
       references: {},
     };
-    const unused = await store.commit([{ op: 'create', entry }]);
+    const unused = await store.commit([{ op: 'create', entry }], 'vital');
     return unused ? undefined : invalid('the DPoP proof was used before');
   };
 }

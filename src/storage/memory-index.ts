@@ -1,10 +1,14 @@
-import { type Entry, REFERENCE_NAMES, type ReferenceName } from './store.ts';
+import { MemoryCharges } from './memory-charges.ts';
+import { type NewEntry, REFERENCE_NAMES, type Entry as Read, type ReferenceName } from './store.ts';
+
+type Entry = Read & Pick<NewEntry, 'charge'>;
 
 /** The entries of a store in memory, by key, by reference and by second of expiry: nothing is found by looking at all. */
 export class MemoryIndex {
   readonly #entries = new Map<string, Entry>();
   readonly #references = new Map<string, Set<string>>();
   readonly #expiries = new Map<number, Set<string>>();
+  readonly charges = new MemoryCharges();
 
   get(kind: string, id: string): Entry | undefined {
     return this.#entries.get(keyOf(kind, id));
@@ -45,6 +49,7 @@ export class MemoryIndex {
     const key = keyOf(kind, id);
     const before = this.#entries.get(key);
     if (before !== undefined) this.#unlink(key, before, entry);
+    this.charges.replace(key, before, entry);
     if (entry === undefined) {
       this.#entries.delete(key);
       return before;
@@ -55,8 +60,14 @@ export class MemoryIndex {
     return before;
   }
 
+  /** Deletes the entry of a key as `charges` gives it. */
+  evict(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) this.set(entry.kind, entry.id, undefined);
+  }
+
   clear(): void {
-    for (const map of [this.#entries, this.#references, this.#expiries]) map.clear();
+    for (const map of [this.#entries, this.#references, this.#expiries, this.charges]) map.clear();
   }
 
   #of(keys: ReadonlySet<string> = new Set()): readonly Entry[] {

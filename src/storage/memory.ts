@@ -65,17 +65,27 @@ export function memoryStore(clock: Clock): RawStore {
       return { entries: found.flatMap((entry) => alive(entry) ?? []), next: last, looked: found.length, total };
     },
     async commit(mutations) {
+      const charges = mutations.flatMap((mutation) => ('entry' in mutation ? (mutation.entry.charge ?? []) : []));
       const undo: (() => void)[] = [];
       const write: Write = (kind, id, entry) => {
         const before = entries.set(kind, id, entry);
         undo.push(() => void entries.set(kind, id, before));
       };
+      const undoAll = () => {
+        for (const step of undo.toReversed()) step();
+      };
       for (const mutation of mutations) {
         if (!guard(mutation)) {
-          for (const step of undo.toReversed()) step();
+          undoAll();
           return false;
         }
         apply(mutation, write);
+      }
+      try {
+        for (const charge of charges) entries.charges.makeRoom(charge, (key) => entries.evict(key));
+      } catch (thrown) {
+        undoAll();
+        throw thrown;
       }
       return true;
     },
@@ -83,6 +93,9 @@ export function memoryStore(clock: Clock): RawStore {
       const dead = entries.expired(unixSeconds(clock), limit);
       for (const { kind, id } of dead) entries.set(kind, id, undefined);
       return dead.length;
+    },
+    async compact() {
+      return 0;
     },
     async close() {
       entries.clear();

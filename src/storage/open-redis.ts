@@ -2,6 +2,7 @@ import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { OpenedStore, StoreSecrets } from './open.ts';
 import { countedPlaces } from './places.ts';
+import { writingProbe } from './probe.ts';
 import { redisStore } from './redis.ts';
 import { redisBus } from './redis-bus.ts';
 import { redisCounters } from './redis-counters.ts';
@@ -24,12 +25,13 @@ export function openRedis(
   const options = { ...settings, ...redis, tls: tls === undefined ? undefined : { ...tls, ...redis.tls } };
   const inner = redisStore(options, clock);
   const counters = redisCounters({ ...options, secret }, clock);
+  const opened = sealed(inner, [secret, ...furtherSecrets], onDamaged);
   return {
-    ...sealed(inner, [secret, ...furtherSecrets], onDamaged),
+    ...opened,
     bus: redisBus(options),
     counters,
     places: countedPlaces(counters, clock),
     check: () => checkRedisAtStart(options, inner),
-    probe: () => inner.get('SigningKeys', 'current'),
+    probe: writingProbe(opened.store, clock),
   };
 }

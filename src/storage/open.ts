@@ -6,6 +6,7 @@ import type { Counters } from './counters.ts';
 import { memoryStore } from './memory.ts';
 import { memoryCounters } from './memory-counters.ts';
 import { countedPlaces, type Places } from './places.ts';
+import { writingProbe } from './probe.ts';
 import { type Reseal, type Secrets, sealed } from './seal.ts';
 import { secretsBeside } from './secret.ts';
 import type { SharedStore } from './shared.ts';
@@ -22,7 +23,7 @@ export interface OpenedStore {
   readonly bus: RevocationBus;
   /** Sees that the store can be used. Out: what the operator should know. Throws GatewayError with a message for them. */
   readonly check: () => Promise<readonly string[]>;
-  /** Throws GatewayError `store_unavailable` when the store cannot be read, or takes no writes until a restart. */
+  /** Writes to the store, at most once a second. Throws GatewayError `store_unavailable` when it takes no writes. */
   readonly probe: () => Promise<unknown>;
   /** What limits are counted with: for all replicas that share the store. */
   readonly counters: Counters;
@@ -73,13 +74,14 @@ export async function openStore(
       const inner = sqliteStore(config.path, clock, undefined, shared);
       const counters = shared?.counters ?? memoryCounters(clock);
       const [secret, ...own] = named.secret === undefined ? secretsBeside(config.path) : [named.secret];
+      const opened = sealed(inner, [secret, ...own, ...further], onDamaged);
       return {
-        ...sealed(inner, [secret, ...own, ...further], onDamaged),
+        ...opened,
         bus: shared?.bus ?? NO_REPLICAS,
         counters,
         places: shared?.places ?? countedPlaces(counters, clock),
         check: nothingToTell,
-        probe: inner.probe,
+        probe: writingProbe(opened.store, clock),
       };
     }
   }

@@ -15,6 +15,10 @@ if type(here) == 'table' and here.err then return here end
  *   {prefix}:entry:<kind>:<id>            hash: payload, expiresAt ('' is never), consumedAt, and the references
  *   {prefix}:index:<kind>:<name>:<value>  sorted set of ids, by expiry (+inf is never)
  *   {prefix}:expiry                       sorted set of <kind>:<id>, by expiry: what the sweep goes by
+ *   {prefix}:charge:<kind>:<id>           hash: what a charged entry counts towards. It outlives an entry that Redis expires
+ *   {prefix}:charged:size:<quota>:<client>           sorted set of networks, by bytes; '*' is all networks, or all clients
+ *   {prefix}:charged:age:<quota>:<client>:<network>  sorted set of <kind>:<id>, the oldest first
+ *   {prefix}:charged:last                            the age of the newest
  *
  * The caller's clock judges expiry. Redis expires keys on its own a GRACE later, counted from the caller's clock too: that
  * frees what no sweep got to, and clocks may differ by so much before an entry is lost to one of them.
@@ -28,24 +32,90 @@ local function entryKey(kind, id) return PREFIX .. 'entry:' .. kind .. ':' .. id
 local function indexKey(kind, name, value) return PREFIX .. 'index:' .. kind .. ':' .. name .. ':' .. value end
 local function lifetime(expiresAt) return string.format('%.0f', math.max((expiresAt + GRACE) * 1000 - NOW_MS, 1)) end
 
--- Entries past their expiry, with what refers to them, at most limit.
+local function sizeKey(quota, client) return PREFIX .. 'charged:size:' .. quota .. ':' .. client end
+local function ageKey(quota, client, network)
+  return PREFIX .. 'charged:age:' .. quota .. ':' .. client .. ':' .. network
+end
+
+-- Changes what a part of a quota holds. Out: how many bytes that is then; by 0 it only asks.
+local function add(quota, client, network, bytes)
+  local key = sizeKey(quota, client)
+  local held = tonumber(redis.call('ZADD', key, 'INCR', bytes, network))
+  if held <= 0 then redis.call('ZREM', key, network) end
+  return held
+end
+
+-- Takes an entry out of what is counted. Out: to whom it was charged, if to anybody.
+local function release(member)
+  local key = PREFIX .. 'charge:' .. member
+  local quota, network, client, bytes, age = unpack(redis.call('HMGET', key, 'quota', 'network', 'client', 'bytes', 'age'))
+  if not quota then return nil end
+  for _, app in ipairs({ '*', client }) do
+    add(quota, app, network, -bytes)
+    add(quota, app, '*', -bytes)
+    redis.call('ZREM', ageKey(quota, app, network), member)
+  end
+  redis.call('DEL', key)
+  return { quota = quota, network = network, client = client, age = age }
+end
+
+local function take(member, charge, payload, before)
+  local quota, network, client, bytes = charge.quota.name, charge.network, charge.client, #payload + 1024
+  local same = before and before.quota == quota and before.network == network and before.client == client
+  local age = same and before.age or redis.call('INCRBY', PREFIX .. 'charged:last', 1)
+  redis.call('HSET', PREFIX .. 'charge:' .. member, 'quota', quota, 'network', network, 'client', client, 'bytes', bytes, 'age', age)
+  for _, app in ipairs({ '*', client }) do
+    add(quota, app, network, bytes)
+    add(quota, app, '*', bytes)
+    redis.call('ZADD', ageKey(quota, app, network), age, member)
+  end
+end
+
+-- An entry, with what refers to it. Redis may have expired it already.
+local function discard(member)
+  local kind, id = string.match(member, '^([^:]*):(.*)$')
+  local key = entryKey(kind, id)
+  local values = redis.call('HMGET', key, unpack(REFERENCES))
+  for at, name in ipairs(REFERENCES) do
+    if values[at] then redis.call('ZREM', indexKey(kind, name, values[at]), id) end
+  end
+  redis.call('DEL', key)
+  redis.call('ZREM', EXPIRY, member)
+  release(member)
+end
+
+-- Entries past their expiry, at most limit.
 local function reap(limit)
   local dead = redis.call('ZRANGEBYSCORE', EXPIRY, '-inf', NOW, 'LIMIT', 0, limit)
-  for _, member in ipairs(dead) do
-    local kind, id = string.match(member, '^([^:]*):(.*)$')
-    local key = entryKey(kind, id)
-    local values = redis.call('HMGET', key, unpack(REFERENCES))
-    for at, name in ipairs(REFERENCES) do
-      if values[at] then redis.call('ZREM', indexKey(kind, name, values[at]), id) end
-    end
-    redis.call('DEL', key)
-    redis.call('ZREM', EXPIRY, member)
-  end
+  for _, member in ipairs(dead) do discard(member) end
   return #dead
+end
+
+-- The oldest entry of a network, or of the one that holds most ('*'); of a client, or of all ('*').
+local function evict(quota, client, network)
+  if network == '*' then
+    -- All networks together hold at least as much as any of them.
+    local most = redis.call('ZRANGE', sizeKey(quota, client), -2, -1)
+    network = most[2] == '*' and most[1] or most[2]
+  end
+  local oldest = redis.call('ZRANGE', ageKey(quota, client, network), 0, 0)[1]
+  if oldest then discard(oldest) end
+  return oldest
+end
+
+-- The parts of a quota that a charge counts towards, with the most that each may hold.
+local function limitsOf(charge)
+  local limits = { { '*', charge.network, charge.quota.perNetwork } }
+  if charge.client ~= '' then limits[2] = { charge.client, '*', charge.quota.perClient } end
+  limits[#limits + 1] = { '*', '*', charge.quota.total }
+  return limits
 end
 `;
 
-/** ARGV[3]: the mutations as JSON. ARGV[4]: the deadline by the server's clock. Out: 1; 0 or -1 (too late) with nothing applied. */
+/**
+ * ARGV[3]: the mutations as JSON. ARGV[4]: the deadline by the server's clock. Out: 1; or with nothing applied 0 (a guard),
+ * -1 (too late), -2 (a quota that evicts nothing is full).
+ */
 export const COMMIT = `${COMMON}
 local time = redis.call('TIME')
 if time[1] * 1000 + time[2] / 1000 > tonumber(ARGV[4]) then return -1 end
@@ -73,7 +143,10 @@ local function look(kind, id)
 end
 local function alive(entry) return entry and (not entry.expiresAt or entry.expiresAt > NOW) end
 local function written(from, consumedAt)
-  return { payload = from.payload, expiresAt = from.expiresAt, references = from.references, consumedAt = consumedAt }
+  return {
+    payload = from.payload, expiresAt = from.expiresAt, references = from.references, charge = from.charge,
+    consumedAt = consumedAt,
+  }
 end
 
 for _, mutation in ipairs(cjson.decode(ARGV[3])) do
@@ -90,6 +163,7 @@ for _, mutation in ipairs(cjson.decode(ARGV[3])) do
     local entry = slot.entry
     if entry and entry == slot.stored and redis.call('HGET', slot.key, 'payload') == mutation.was then
       slot.entry = written({ payload = mutation.payload, expiresAt = entry.expiresAt, references = entry.references }, entry.consumedAt)
+      slot.entry.resealed = true
     end
   elseif op == 'consume' then
     local slot = look(mutation.kind, mutation.id)
@@ -125,6 +199,15 @@ for _, slot in ipairs(order) do
   end
 end
 
+for _, slot in ipairs(order) do
+  local charge = slot.entry and slot.entry.charge
+  if charge and not slot.stored and charge.quota.whenFull == 'refuse' then
+    for _, limit in ipairs(limitsOf(charge)) do
+      if add(charge.quota.name, limit[1], limit[2], 0) + #slot.entry.payload + 1024 > limit[3] then return -2 end
+    end
+  end
+end
+
 local touched = {}
 for _, slot in ipairs(order) do
   local key, entry, stored, member = slot.key, slot.entry, slot.stored, slot.kind .. ':' .. slot.id
@@ -138,6 +221,9 @@ for _, slot in ipairs(order) do
         end
       end
     end
+    local before = nil
+    if not entry or (entry.payload and not entry.resealed) then before = release(member) end
+    if entry and entry.charge then take(member, entry.charge, entry.payload, before) end
     if not entry then
       redis.call('DEL', key)
       redis.call('ZREM', EXPIRY, member)
@@ -177,6 +263,16 @@ end
 
 -- Who writes cleans up: the sweep's fixed pace need not keep up with the load. What goes wrong there is not the writer's.
 pcall(reap, #order + 4)
+
+for _, slot in ipairs(order) do
+  local charge = slot.entry and slot.entry.charge
+  if charge and charge.quota.whenFull == 'evict' then
+    local quota = charge.quota.name
+    for _, limit in ipairs(limitsOf(charge)) do
+      while add(quota, limit[1], limit[2], 0) > limit[3] and evict(quota, limit[1], limit[2]) do end
+    end
+  end
+end
 return 1
 `;
 

@@ -38,14 +38,16 @@ export async function checkRedisAtStart(options: RedisRequirements, store: Store
 async function tryWhatIsDone(store: Store): Promise<void> {
   const [kind, id] = ['StartCheck', randomUUID()];
   const references = { grant: id };
-  await store.commit([{ op: 'create', entry: { kind, id, payload: '{}', expiresAt: undefined, references } }]);
-  await store.commit([
+  // As vital writes, since it is Redis that is tried: they are sent however little memory it has left.
+  const commit: Store['commit'] = (mutations) => store.commit(mutations, 'vital');
+  await commit([{ op: 'create', entry: { kind, id, payload: '{}', expiresAt: undefined, references } }]);
+  await commit([
     { op: 'put', entry: { kind, id, payload: '{}', expiresAt: Math.floor(Date.now() / 1000) + 60, references } },
     { op: 'consume', kind, id },
   ]);
   await store.get(kind, id);
   await store.findBy(kind, 'grant', id, 1);
-  await store.commit([{ op: 'deleteBy', kind, name: 'grant', value: id }]);
+  await commit([{ op: 'deleteBy', kind, name: 'grant', value: id }]);
   await store.sweep(1);
 }
 

@@ -1,6 +1,8 @@
-import { Cluster } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
+import { quotaFull } from './quota.ts';
 import { connectRedis } from './redis-connection.ts';
 import { RedisDeadline } from './redis-deadline.ts';
+import { redisMemory } from './redis-memory.ts';
 import { COMMIT, FIND_BY, SWEEP, TIME } from './redis-scripts.ts';
 import { createRedisClient, type RedisClient, type RedisTarget } from './redis-target.ts';
 import { type Clock, type Entry, type RawStore, REFERENCE_NAMES, unixSeconds } from './store.ts';
@@ -37,6 +39,7 @@ export function redisStore(options: RedisOptions, clock: Clock): RawStore {
   // A WAIT holds up what comes after it on its connection, so reads have one of their own then.
   const writing = minReplicas > 0 ? connectRedis(createRedisClient(options)) : connection;
   const deadline = new RedisDeadline();
+  const memory = redisMemory();
   writing.client.on('ready', () => deadline.forget());
   for (const { client } of new Set([connection, writing])) defineScripts(client);
 
@@ -64,7 +67,7 @@ export function redisStore(options: RedisOptions, clock: Clock): RawStore {
     async scan(kind, from, limit) {
       return connection.call(async (redis) => {
         // The walk goes over every key of the one node that has ours.
-        const node = redis instanceof Cluster ? ownerOf(redis, await redis.cluster('KEYSLOT', expiry)) : redis;
+        const node = await primaryOf(redis, expiry);
         if (node === undefined) throw new Error('no node of the Cluster is known to have our keys');
         const pattern = `${literal(`${prefix}entry:`)}${kind === undefined ? '' : `${kind}:`}*`;
         const [next, keys] = await node.scan(from ?? '0', 'MATCH', pattern, 'COUNT', limit);
@@ -81,22 +84,28 @@ export function redisStore(options: RedisOptions, clock: Clock): RawStore {
         return { entries, next: next === '0' ? undefined : next, looked: limit, total };
       });
     },
-    async commit(mutations) {
+    async commit(mutations, priority = 'ordinary') {
       if (mutations.length === 0) return true;
       const text = JSON.stringify(mutations);
-      return await writing.call(async (redis, left) => {
+      const charged = mutations.some((mutation) => 'entry' in mutation && mutation.entry.charge !== undefined);
+      const outcome = await writing.call(async (redis, left) => {
         const scripts = scriptsOf(redis);
+        await memory.assertRoom(() => primaryOf(redis, expiry), charged ? 'stranger' : priority);
         const until = await deadline.next(() => scripts.coursegateTime(expiry), left);
         const outcome = await scripts.coursegateCommit(expiry, prefix, clock(), text, until);
-        if (outcome < 0) {
+        if (outcome === -1) {
           deadline.forget();
           throw new Error('Redis took the commit up too late');
         }
         if (outcome === 1 && minReplicas > 0) await replicated(redis, expiry, minReplicas, left());
-        return outcome === 1;
+        return outcome;
       });
+      if (outcome === -2) throw quotaFull();
+      return outcome === 1;
     },
     sweep: (limit) => writing.call((redis) => scriptsOf(redis).coursegateSweep(expiry, prefix, clock(), limit)),
+    // Redis frees the memory of a key that is deleted.
+    compact: async () => 0,
     async close() {
       connection.close();
       writing.close();
@@ -119,9 +128,14 @@ const scriptsOf = (client: RedisClient) => client as RedisClient & Scripts;
  * written, and may or may not outlive the primary.
  */
 async function replicated(client: RedisClient, key: string, wanted: number, left: number): Promise<void> {
-  const node = client instanceof Cluster ? ownerOf(client, await client.cluster('KEYSLOT', key)) : client;
+  const node = await primaryOf(client, key);
   const got = (await node?.wait(wanted, Math.max(1, Math.floor(left) - ANSWERED))) ?? 0;
   if (got < wanted) throw new Error(`${got} of ${wanted} replicas have the commit`);
+}
+
+/** The connection to the node that has a key; undefined when the Cluster knows of none. */
+async function primaryOf(client: RedisClient, key: string): Promise<Redis | undefined> {
+  return client instanceof Cluster ? ownerOf(client, await client.cluster('KEYSLOT', key)) : client;
 }
 
 /** The connection to the primary of a slot, as the last answer of that slot left it. */

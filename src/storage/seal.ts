@@ -1,6 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { contextOf, hashId, openWithAny, seal } from './cipher.ts';
 import { INDEX_KIND, type IndexKey, indexKey } from './index-key.ts';
+import type { Charge } from './quota.ts';
 import { type Reseal, resealer } from './reseal.ts';
 import type { Entry, Mutation, NewEntry, RawStore, References, Store } from './store.ts';
 
@@ -24,7 +25,12 @@ export function sealed(
   inner: RawStore,
   secrets: Secrets,
   onDamaged?: (kind: string, reason: unknown) => void,
-): { readonly store: Store; readonly secret: string; readonly secrets: Secrets; readonly reseal: Reseal } {
+): {
+  readonly store: Store;
+  readonly secret: string;
+  readonly secrets: Secrets;
+  readonly reseal: Reseal;
+} {
   return {
     store: sealedStore(inner, secrets, onDamaged),
     secret: secrets[0],
@@ -58,6 +64,11 @@ export function sealedStore(
     const hash = (label: string, value: string) => hashId(hashKey, label, value);
     const hashReferences = (references: References): References =>
       Object.fromEntries(Object.entries(references).map(([name, value]) => [name, hash(name, value)]));
+    const hashCharge = ({ quota, network, client }: Charge): Charge => ({
+      quota,
+      network: hash('network', network),
+      client: client === '' ? '' : hash('client', client),
+    });
     const sealEntry = (entry: NewEntry): NewEntry => {
       const id = hash(entry.kind, entry.id);
       return {
@@ -66,6 +77,7 @@ export function sealedStore(
         payload: seal(sealKey, entry.payload, contextOf({ kind: entry.kind, id })),
         expiresAt: entry.expiresAt,
         references: hashReferences(entry.references),
+        ...(entry.charge === undefined ? {} : { charge: hashCharge(entry.charge) }),
       };
     };
     const sealMutation = (mutation: Mutation): Mutation => {
@@ -112,11 +124,12 @@ export function sealedStore(
       const { hash } = await hashing();
       return inner.count(kind, name, hash(name, value));
     },
-    async commit(mutations) {
+    async commit(mutations, priority) {
       const { sealMutation } = await hashing();
-      return inner.commit(mutations.map(sealMutation));
+      return inner.commit(mutations.map(sealMutation), priority);
     },
     sweep: (limit) => inner.sweep(limit),
+    compact: (limit) => inner.compact(limit),
     close: () => inner.close(),
   };
 }

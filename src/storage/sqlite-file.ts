@@ -59,6 +59,8 @@ function holding<T>(path: string, as: Hold, open: () => T): T & Pick<OpenDatabas
   }
 }
 
+const SQLITE_FULL = 13;
+
 const DURABLE = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;';
 
 /** Milliseconds that a connection may wait while it is opened: afterwards who waits does so without holding others up. */
@@ -96,7 +98,7 @@ function create(path: string): void {
     closeSync(openSync(draft, 'wx', 0o600));
     const database = new DatabaseSync(draft);
     closingOnFailure(database, () => {
-      database.exec('PRAGMA journal_mode = WAL');
+      database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
       migrate(database, 0);
     });
     database.close();
@@ -119,8 +121,23 @@ function openSound(path: string, limits: CheckLimits): Omit<OpenDatabase, 'unloc
     chmodSync(path, 0o600);
     database.exec(DURABLE);
     migrate(database, version);
+    makeShrinkable(database);
     return { database, check };
   });
+}
+
+/**
+ * A file from before version 3 keeps every page it ever had. It is rewritten once so that it can give pages back, which
+ * takes seconds for some hundred megabytes and as much free space again. Without that space it stays as it is, and the
+ * next start tries again.
+ */
+function makeShrinkable(database: DatabaseSync): void {
+  if (database.prepare('PRAGMA auto_vacuum').get()?.auto_vacuum !== 0) return;
+  try {
+    database.exec('PRAGMA auto_vacuum = INCREMENTAL; VACUUM');
+  } catch (thrown) {
+    if ((thrown as { errcode?: number }).errcode !== SQLITE_FULL) throw thrown;
+  }
 }
 
 function closingOnFailure<T>(database: DatabaseSync, work: () => T): T {

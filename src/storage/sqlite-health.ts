@@ -34,7 +34,7 @@ export class StoreHealth {
     try {
       return work();
     } catch (thrown) {
-      throw unavailable(thrown);
+      throw thrown instanceof GatewayError ? thrown : unavailable(thrown);
     }
   }
 

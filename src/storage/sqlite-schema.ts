@@ -27,12 +27,49 @@ const MIGRATIONS: readonly string[] = [
    CREATE UNIQUE INDEX entry_key ON entry (kind, id);
    ${INDEXES}
    PRAGMA application_id = ${APPLICATION_ID};`,
+  // What strangers make the store hold is counted as it is written and deleted: in total ('*', '*'), by network, by
+  // client, and by both. The filler is the reserve (sqlite-space.ts).
+  `ALTER TABLE entry ADD COLUMN quota TEXT;
+   ALTER TABLE entry ADD COLUMN by_network TEXT;
+   ALTER TABLE entry ADD COLUMN by_client TEXT;
+   CREATE INDEX entry_network ON entry (quota, by_network) WHERE quota IS NOT NULL;
+   CREATE INDEX entry_app ON entry (quota, by_client, by_network) WHERE quota IS NOT NULL;
+   CREATE TABLE charged (
+     quota TEXT NOT NULL, client TEXT NOT NULL, network TEXT NOT NULL, bytes INTEGER NOT NULL,
+     PRIMARY KEY (quota, client, network)
+   ) WITHOUT ROWID, STRICT;
+   CREATE INDEX charged_most ON charged (quota, client, bytes);
+   CREATE TRIGGER entry_charged AFTER INSERT ON entry WHEN NEW.quota IS NOT NULL BEGIN ${charge('NEW')} END;
+   CREATE TRIGGER entry_released AFTER DELETE ON entry WHEN OLD.quota IS NOT NULL BEGIN ${release('OLD')} END;
+   CREATE TRIGGER entry_recharged_from AFTER UPDATE OF payload, quota, by_network, by_client ON entry
+     WHEN OLD.quota IS NOT NULL BEGIN ${release('OLD')} END;
+   CREATE TRIGGER entry_recharged_to AFTER UPDATE OF payload, quota, by_network, by_client ON entry
+     WHEN NEW.quota IS NOT NULL BEGIN ${charge('NEW')} END;
+   CREATE TABLE reserve (filler BLOB NOT NULL) STRICT;`,
 ];
+
+/** A migration's text: like the migration itself, it is never edited. */
+function charge(row: string): string {
+  const bytes = `octet_length(${row}.payload) + 1024`;
+  return `INSERT INTO charged VALUES
+       (${row}.quota, '*', '*', ${bytes}), (${row}.quota, '*', ${row}.by_network, ${bytes}),
+       (${row}.quota, ${row}.by_client, '*', ${bytes}), (${row}.quota, ${row}.by_client, ${row}.by_network, ${bytes})
+     ON CONFLICT (quota, client, network) DO UPDATE SET bytes = bytes + excluded.bytes;`;
+}
+
+function release(row: string): string {
+  const which = `quota = ${row}.quota AND client IN ('*', ${row}.by_client) AND network IN ('*', ${row}.by_network)`;
+  return `UPDATE charged SET bytes = bytes - octet_length(${row}.payload) - 1024 WHERE ${which};
+     DELETE FROM charged WHERE ${which} AND bytes <= 0;`;
+}
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** What a database says of itself: whose it is, and of which version. */
-export function identityOf(database: DatabaseSync): { readonly ours: boolean; readonly version: number } {
+export function identityOf(database: DatabaseSync): {
+  readonly ours: boolean;
+  readonly version: number;
+} {
   const number = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
   const version = number('user_version');
   const application = number('application_id');

@@ -3,7 +3,9 @@ import type { SharedStore } from './shared.ts';
 import { CHECK_LIMITS } from './sqlite-check.ts';
 import { joinDatabase, openDatabase } from './sqlite-file.ts';
 import { StoreHealth } from './sqlite-health.ts';
-import type { Clock, Entry, Mutation, RawStore, ReferenceName, Replacement } from './store.ts';
+import { sqliteQuotas } from './sqlite-quota.ts';
+import { SqliteSpace } from './sqlite-space.ts';
+import type { Clock, Entry, Mutation, NewEntry, RawStore, ReferenceName, Replacement } from './store.ts';
 import { REFERENCE_NAMES, unixSeconds } from './store.ts';
 import { takingTurns } from './turns.ts';
 
@@ -19,11 +21,8 @@ interface Row {
   ref_uid: string | null;
 }
 
-interface SqliteStore extends RawStore {
-  /** Throws GatewayError `store_unavailable` when it cannot be read, or takes no writes any more. */
-  readonly probe: () => Promise<void>;
-}
-
+/** Expired entries that a charged commit deletes besides. */
+const CLEARED_UP = 8;
 /**
  * The embedded store on node:sqlite: write-ahead log, every commit synced to disk before it is acknowledged.
  * In: the file (made with its folder, readable by the owner only) and the clock.
@@ -37,7 +36,7 @@ export function sqliteStore(
   clock: Clock,
   limits = CHECK_LIMITS,
   shared?: Pick<SharedStore, 'unwritable' | 'onIll'>,
-): SqliteStore {
+): RawStore {
   const { database, check, unlock } = shared === undefined ? openDatabase(path, limits) : joinDatabase(path);
   const health = new StoreHealth(shared?.unwritable);
   shared?.onIll(({ kind, reason }) => {
@@ -65,10 +64,11 @@ export function sqliteStore(
     ]),
   );
   const put = database.prepare(`
-    INSERT INTO entry (kind, id, payload, expires_at, ref_grant, ref_member, ref_client, ref_uid)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO entry (kind, id, payload, expires_at, ref_grant, ref_member, ref_client, ref_uid, quota, by_network, by_client)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (kind, id) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at,
-      ref_grant = excluded.ref_grant, ref_member = excluded.ref_member, ref_client = excluded.ref_client, ref_uid = excluded.ref_uid`);
+      ref_grant = excluded.ref_grant, ref_member = excluded.ref_member, ref_client = excluded.ref_client, ref_uid = excluded.ref_uid,
+      quota = excluded.quota, by_network = excluded.by_network, by_client = excluded.by_client`);
   const consume = database.prepare(
     'UPDATE entry SET consumed_at = ? WHERE kind = ? AND id = ? AND consumed_at IS NULL AND (expires_at IS NULL OR expires_at > ?)',
   );
@@ -90,6 +90,9 @@ export function sqliteStore(
   const sweep = database.prepare(
     'DELETE FROM entry WHERE rowid IN (SELECT rowid FROM entry WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)',
   );
+
+  const makeRoom = sqliteQuotas(database);
+  const space = new SqliteSpace(database, path);
 
   // From here on whoever finds it busy takes turns, and holds up nobody.
   database.exec('PRAGMA busy_timeout = 0');
@@ -117,6 +120,19 @@ export function sqliteStore(
       case 'deleteBy':
         deleteBy[mutation.name]?.run(mutation.kind, mutation.value);
         return true;
+    }
+  };
+
+  /** Commits what `work` did, or undoes it when it returns false or throws. */
+  const transaction = (work: () => boolean): boolean => {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      const held = work();
+      database.exec(held ? 'COMMIT' : 'ROLLBACK');
+      return held;
+    } catch (thrown) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw thrown;
     }
   };
 
@@ -148,26 +164,31 @@ export function sqliteStore(
         };
       });
     },
-    async commit(mutations) {
+    async commit(mutations, priority = 'ordinary') {
+      const charges = mutations.flatMap((mutation) => ('entry' in mutation ? (mutation.entry.charge ?? []) : []));
+      const writer = charges.length > 0 ? 'stranger' : priority;
       return writing(() =>
-        health.write(() => {
-          database.exec('BEGIN IMMEDIATE');
-          try {
-            const held = mutations.every(apply);
-            database.exec(held ? 'COMMIT' : 'ROLLBACK');
-            return held;
-          } catch (thrown) {
-            if (database.isTransaction) database.exec('ROLLBACK');
-            throw thrown;
-          }
-        }),
+        health.write(() =>
+          space.write(writer, (begin) =>
+            transaction(() => {
+              begin();
+              // Whoever fills the store clears up, too: the sweep's pace need not keep up with an attack.
+              if (charges.length > 0) sweep.run(unixSeconds(clock), CLEARED_UP);
+              const held = mutations.every(apply);
+              if (held) for (const charge of charges) makeRoom(charge);
+              return held;
+            }),
+          ),
+        ),
       );
     },
     async sweep(limit) {
-      return writing(() => health.write(() => Number(sweep.run(unixSeconds(clock), limit).changes)));
+      return writing(() =>
+        health.write(() => space.write('vital', () => Number(sweep.run(unixSeconds(clock), limit).changes))),
+      );
     },
-    async probe() {
-      await reading(() => health.write(() => selectOne.get('SigningKeys', 0, 'current')));
+    async compact(limit) {
+      return writing(() => health.write(() => space.compact(limit)));
     },
     async close() {
       if (closed) return;
@@ -179,7 +200,7 @@ export function sqliteStore(
   };
 }
 
-function columns(entry: Omit<Entry, 'consumedAt'>): SQLInputValue[] {
+function columns(entry: NewEntry): SQLInputValue[] {
   const { grant, member, client, uid } = entry.references;
   return [
     entry.kind,
@@ -190,6 +211,9 @@ function columns(entry: Omit<Entry, 'consumedAt'>): SQLInputValue[] {
     member ?? null,
     client ?? null,
     uid ?? null,
+    entry.charge?.quota.name ?? null,
+    entry.charge?.network ?? null,
+    entry.charge?.client ?? null,
   ];
 }
 

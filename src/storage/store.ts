@@ -1,3 +1,5 @@
+import type { Charge } from './quota.ts';
+
 /**
  * The storage seam: a keyed table with expiry, four references to look up by, and one atomic write.
  * Everything durable goes through it; a store knows nothing of OAuth. Implementations pass test/storage/conformance.ts.
@@ -19,14 +21,27 @@ export interface Store {
   scan(kind: string | undefined, from: string | undefined, limit: number): Promise<Scanned>;
   /**
    * Applies all mutations in order, atomically and durably, or none. Out: false, with nothing applied, when a guard
-   * fails: `create` of what exists, `consume` of what is absent, expired or consumed already.
+   * fails: `create` of what exists, `consume` of what is absent, expired or consumed already. Charged entries stay
+   * within their quota: in the same step older ones are evicted, or GatewayError `too_many_requests` is thrown with
+   * nothing applied, as the quota says.
    */
-  commit(mutations: readonly Mutation[]): Promise<boolean>;
+  commit(mutations: readonly Mutation[], priority?: Priority): Promise<boolean>;
   /** Deletes at most `limit` expired entries. Out: how many. */
   sweep(limit: number): Promise<number>;
+  /**
+   * Gives about `limit` pages of what was deleted back to the disk, or sets some aside for the reserve. Resolves with how
+   * many; 0 when there is nothing left to do.
+   */
+  compact(limit: number): Promise<number>;
   close(): Promise<void>;
 }
 // Every method throws GatewayError `store_unavailable` when the store cannot do its work.
+
+/**
+ * `vital`: takes access away, or keeps a connection alive. It may use the reserve when the disk is full. Everything else
+ * is refused a little before that, and charged entries first.
+ */
+export type Priority = 'ordinary' | 'vital';
 
 interface Scanned {
   readonly entries: readonly Entry[];
@@ -56,17 +71,25 @@ export interface Entry {
 }
 
 /** What a caller writes: an entry is born unconsumed. */
-export type NewEntry = Omit<Entry, 'consumedAt'>;
+export type NewEntry = Omit<Entry, 'consumedAt'> & {
+  /** Undefined: its author is known, and it counts towards no quota. */
+  readonly charge?: Charge | undefined;
+};
 
 /**
- * `put` replaces payload, expiry and references of an entry, and keeps its consumption.
+ * `put` replaces payload, expiry, references and charge of an entry, and keeps its consumption and its age.
  */
 export type Mutation =
   | { readonly op: 'put'; readonly entry: NewEntry }
   | { readonly op: 'create'; readonly entry: NewEntry }
   | { readonly op: 'consume'; readonly kind: string; readonly id: string }
   | { readonly op: 'delete'; readonly kind: string; readonly id: string }
-  | { readonly op: 'deleteBy'; readonly kind: string; readonly name: ReferenceName; readonly value: string };
+  | {
+      readonly op: 'deleteBy';
+      readonly kind: string;
+      readonly name: ReferenceName;
+      readonly value: string;
+    };
 
 /** Writes another payload where the one that was read still stands, and is nothing elsewhere. */
 export interface Replacement {
@@ -79,7 +102,7 @@ export interface Replacement {
 
 /** What a store keeps its entries in, below the seal. */
 export interface RawStore extends Omit<Store, 'commit'> {
-  commit(mutations: readonly (Mutation | Replacement)[]): Promise<boolean>;
+  commit(mutations: readonly (Mutation | Replacement)[], priority?: Priority): Promise<boolean>;
 }
 
 /** Milliseconds since the epoch: injected wherever time matters. */

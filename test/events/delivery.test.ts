@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { accessRefused } from '../../src/events/event.ts';
+import { accessRefused, consentDenied } from '../../src/events/event.ts';
 import { storedLease } from '../../src/events/lease.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { type TestClock, testClock } from '../storage/conformance.ts';
@@ -269,6 +269,21 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(await first.keep(3)).toBe(false);
     await first.giveBack();
     expect(await storedLease(store, clock.now, 15).take()).toBe(false);
+  });
+
+  it('gives up a cancelled sign-in of nobody, which anyone can cause, before a connection that ended', async () => {
+    const cancelled = (request: string, member?: string) =>
+      consentDenied(request, { scopes: [], resources: [] }, { id: 'app', kind: 'registered' }, member);
+    const one = gate({ maxPending: 2, url: 'http://127.0.0.1:1' });
+    await one.write(revoked('a'), cancelled('1'), cancelled('2'), cancelled('3', 'm-1'));
+    await one.settle();
+    expect(one.dropped).toEqual([
+      ['consent.denied', 'full'],
+      ['consent.denied', 'full'],
+    ]);
+    expect(one.deliverer.waiting().events).toEqual({ refusal: 0, client: 2, grant: 2 });
+    await one.settle();
+    expect(one.deliverer.waiting().events).toEqual({ refusal: 0, client: 0, grant: 2 });
   });
 
   it('when there are too many, lose the refusals first, then those of clients, and of grants with an error each', async () => {

@@ -16,11 +16,11 @@ import { startWorld, type World } from '../support/world.ts';
 
 /** A short form by default; with `npm run test:faults` it is a hundred thousand of each. */
 const WHOLE = Number(process.env.COURSEGATE_FAULT_ROUNDS ?? 0) >= 100;
-/** Of each kind, as the members and apps out there would: over HTTP, on so many connections. */
-const OVER_HTTP = WHOLE ? 20_000 : 1500;
+/** Of each kind, as the members and apps out there would: over HTTP, on so many connections. Fewer than a quota holds. */
+const OVER_HTTP = WHOLE ? 4000 : 1500;
 const CONNECTIONS = 50;
 /** The rest goes through the adapter alone, which is what each of those writes through. */
-const BY_ADAPTER = WHOLE ? 80_000 : 4000;
+const BY_ADAPTER = WHOLE ? 96_000 : 4000;
 const BATCHES = 5;
 
 /** What one more may leave behind in memory, on average. One entry of the store is some thousand. */
@@ -128,7 +128,6 @@ describe('registrations and sign-ins that nobody goes on with', () => {
       store,
       clock,
       onRevoked() {},
-      interactionTtl: 900,
       unusedLifetime: 86_400,
       redirects: { schemes: [], allow: [], deny: [] },
       outbox: NO_OUTBOX,

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type App, introspect, postForm, registerApp } from '../support/app.ts';
+import { COMMAND_SECRET, command } from '../support/commands.ts';
 import {
   type Answered,
   approved,
@@ -14,13 +15,16 @@ import {
   type Tokens,
   token,
 } from '../support/connection.ts';
+import { OLU } from '../support/member.ts';
 import { type GateProcess, gateProcess } from './gate-process.ts';
 
-/** A disk of two mebibytes: a file system in memory, which only root may mount. */
+const MIB = 1024 * 1024;
+
+/** A disk of 96 mebibytes: a file system in memory, which only root may mount. */
 function smallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-disk-'));
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=0700', 'coursegate-test', folder], { stdio: 'pipe' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m,mode=0700', 'coursegate-test', folder], { stdio: 'pipe' });
     return folder;
   } catch {
     rmSync(folder, { recursive: true });
@@ -34,14 +38,21 @@ const disk = smallDisk();
 describe.skipIf(disk === undefined)('a disk that is full', () => {
   const data = disk ?? '';
   const ballast = join(data, 'ballast');
+  const database = join(data, 'coursegate.db');
   let gate: GateProcess;
   let app: App;
-  let held: Tokens;
   beforeAll(async () => {
-    gate = await gateProcess({ data });
+    gate = await gateProcess({
+      data,
+      environment: {
+        COMMAND_SECRET,
+        COURSEGATE__ADMIN: '{ hmac: { secret: { env: COMMAND_SECRET } } }',
+        COURSEGATE__CLIENTS__REGISTRATION__PER_ADDRESS_PER_MINUTE: '100000',
+      },
+    });
     await gate.start();
     app = await registerApp(gate.origin);
-    held = await connected();
+    await reserved();
   });
   afterAll(async () => {
     await gate.close();
@@ -49,7 +60,7 @@ describe.skipIf(disk === undefined)('a disk that is full', () => {
     rmSync(data, { recursive: true });
   });
 
-  const connected = async () => (await connect(app)) as unknown as Tokens;
+  const connected = async (options = {}) => (await connect(app, options)) as unknown as Tokens;
   const register = async () =>
     read(
       await fetch(String(app.server.registration_endpoint), {
@@ -58,51 +69,121 @@ describe.skipIf(disk === undefined)('a disk that is full', () => {
         body: JSON.stringify({ redirect_uris: ['https://app.example/callback'], token_endpoint_auth_method: 'none' }),
       }),
     );
+  const push = async () =>
+    read(
+      await postForm(app.server.pushed_authorization_request_endpoint, {
+        response_type: 'code',
+        client_id: app.client.client_id,
+        redirect_uri: app.redirectUri,
+        code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+        code_challenge_method: 'S256',
+        resource: app.resource,
+        state: 's'.repeat(2048),
+      }),
+    );
   const revoke = async (value: string) =>
     read(await postForm(app.server.revocation_endpoint, { client_id: app.client.client_id, token: value }));
-  const fill = () => {
+  const free = () => {
     const { bavail, bsize } = statfsSync(data);
-    writeFileSync(ballast, Buffer.alloc(bavail * bsize));
+    return bavail * bsize;
   };
-  /** The log may have room left from before: written to until a commit no longer fits. */
-  const untilRefused = async () => {
-    for (let at = 0; at < 400; at += 1) {
-      const answer = await register();
-      if (answer.status !== 201) return answer;
-    }
-    throw new Error('the disk never became full');
+  /** Another program takes the disk, all but so much of it. */
+  const fillUpTo = (left: number) => {
+    writeFileSync(ballast, '', { flag: 'a' });
+    appendFileSync(ballast, Buffer.alloc(Math.max(0, free() - left)));
+  };
+  const readiness = async () => {
+    const answer = await fetch(`${gate.admin}/readyz`);
+    return [answer.status, (await answer.text()).trim()];
+  };
+  /** 8 MiB of filler in the file, and 4 MiB of log beside it: made in the first moments after the start. */
+  const reserved = () =>
+    vi.waitFor(
+      () => {
+        expect(statSync(database).size).toBeGreaterThan(8 * MIB);
+        expect(statSync(`${database}-wal`).size).toBeGreaterThan(4 * MIB - 64 * 1024);
+      },
+      { timeout: 20_000, interval: 50 },
+    );
+  const refusedFor5s = ({ status, headers, body }: Answered<object>) => {
+    expect({ status, body }).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
+    expect(headers.get('retry-after')).toBe('5');
   };
 
-  it('takes no write and says when to come again, reads on, and works once there is room, without a restart', async () => {
+  it('refuses what strangers send while members can still connect, as soon as space is short', async () => {
+    fillUpTo(33 * MIB);
+    let refused: Answered<object> | undefined;
+    for (let at = 0; at < 2000 && refused === undefined; at += 1) {
+      const answer = await push();
+      if (answer.status !== 201) refused = answer;
+    }
+    expect(refused).toBeDefined();
+    if (refused !== undefined) refusedFor5s(refused);
+    expect(free()).toBeGreaterThan(30 * MIB);
+    refusedFor5s(await register());
+    expect(await readiness()).toEqual([200, 'ok']);
+    rmSync(ballast);
+    await vi.waitFor(async () => expect((await push()).status).toBe(201));
+  });
+
+  it('lets members and the school still end connections, and apps keep theirs; all works once there is room, without a restart', {
+    timeout: 120_000,
+  }, async () => {
+    const kept = await connected();
+    const [ended, cutOff] = [await connected(), await connected({ member: OLU })];
     const { form } = await approved(app);
-    fill();
-    const refused: Answered<object>[] = [await untilRefused()];
+    expect((await readiness())[0]).toBe(200);
+    fillUpTo(0);
+    expect(free()).toBeLessThan(MIB);
+
+    // From now on the disk has no byte to spare.
+    await vi.waitFor(async () => expect((await readiness())[0]).toBe(503), { timeout: 5000, interval: 100 });
+    expect(await readiness()).toEqual([503, 'the store cannot be used; the log says why']);
     for (let at = 0; at < 3; at += 1) {
-      refused.push(
-        await token(app, form),
-        await token(app, refreshForm(app, held.refresh_token)),
-        await revoke(held.refresh_token),
-        await register(),
-      );
+      refusedFor5s(await token(app, form));
+      refusedFor5s(await register());
+      refusedFor5s(await push());
     }
-    for (const { status, headers, body } of refused) {
-      expect({ status, body }).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
-      expect(headers.get('retry-after')).toBe('5');
-    }
-    expect((await introspect(app, held.access_token)).active).toBe(true);
-    expect(await statusOf(gate.origin, held.access_token)).toBe(200);
-    expect(await statusOf(gate.origin, 'unknown')).toBe(401);
     // The log tells the operator why.
     expect(gate.log()).toContain('disk is full');
 
+    // Far more than the log holds before it is written into the file: what they need was set aside.
+    let refreshToken = kept.refresh_token;
+    for (let at = 0; at < 400; at += 1) {
+      const refreshed = await token(app, refreshForm(app, refreshToken));
+      expect([at, refreshed.status]).toEqual([at, 200]);
+      refreshToken = refreshed.body.refresh_token;
+    }
+    expect((await revoke(ended.refresh_token)).status).toBe(200);
+    expect((await introspect(app, ended.access_token)).active).toBe(false);
+    expect(await statusOf(gate.origin, cutOff.access_token)).toBe(200);
+    expect(await command(gate.admin, '/members/m-1002/revoke')).toMatchObject({ status: 200, body: { ended: 1 } });
+    expect(await statusOf(gate.origin, cutOff.access_token)).toBe(401);
+    expect(await command(gate.admin, '/members/m-1002/suspend')).toMatchObject({ status: 200 });
+    expect(await statusOf(gate.origin, 'unknown')).toBe(401);
+    // It does not lose what it has acknowledged on such a disk.
+    await gate.kill();
+    expect(free()).toBeLessThan(MIB);
+
     rmSync(ballast);
-    const redeemed = await token(app, form);
+    await gate.start();
+    expect((await readiness())[0]).toBe(200);
+    expect((await introspect(app, cutOff.access_token)).active).toBe(false);
+    const again = await token(app, refreshForm(app, refreshToken));
+    expect(again).toMatchObject({ status: 200 });
+    expect((await revoke(again.body.refresh_token)).status).toBe(200);
+    await reserved();
+
+    // Full once more, and room again while it runs.
+    const { form: second } = await approved(app);
+    fillUpTo(0);
+    await vi.waitFor(async () => expect((await readiness())[0]).toBe(503), { timeout: 5000, interval: 100 });
+    refusedFor5s(await token(app, second));
+    rmSync(ballast);
+    await vi.waitFor(async () => expect((await readiness())[0]).toBe(200), { timeout: 5000, interval: 100 });
+    const redeemed = await token(app, second);
     expect(redeemed).toMatchObject({ status: 200 });
     expect(await statusOf(gate.origin, redeemed.body.access_token)).toBe(200);
-    const refreshed = await token(app, refreshForm(app, held.refresh_token));
-    expect(refreshed).toMatchObject({ status: 200 });
-    expect((await revoke(refreshed.body.refresh_token)).status).toBe(200);
-    expect((await introspect(app, held.access_token)).active).toBe(false);
     expect((await register()).status).toBe(201);
   });
 });

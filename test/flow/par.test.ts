@@ -1,8 +1,10 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import * as oauth from 'oauth4webapi';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type App, authorizationRequest, INSECURE, postForm, redeem, registerApp } from '../support/app.ts';
-import { createBrowser } from '../support/browser.ts';
-import { approve, offeredScopes, reachConsent } from '../support/member.ts';
+import { createBrowser, type Page } from '../support/browser.ts';
+import { approve, offeredScopes, reachConsent, SAM } from '../support/member.ts';
 import { type ProofKey, proofKey, signProof } from '../support/proof.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -105,6 +107,39 @@ describe.each([
       const { page } = await reachConsent(authorizeUrl(app, requestUri));
       expect(offeredScopes(page)).toContain('account:read');
     }
+  });
+
+  it.each([
+    ['state', 2048],
+    ['nonce', 1024],
+    ['login_hint', 512],
+    ['ui_locales', 512],
+    ['acr_values', 512],
+    ['claims', 2048],
+    ['redirect_uri', 2048],
+    ['scope', 2048],
+  ])('takes a %s of %i bytes and no more, pushed or sent in the address', async (name, longest) => {
+    const app = await registerApp(world.origin);
+    const said = `${name} is longer than ${longest} bytes`;
+    const tooLong = { [name]: `${'é'.repeat(longest / 2)}x` };
+    const { fields } = await prepare(app, tooLong);
+    const refused = await post(fields);
+    expect([refused.status, refused.body]).toEqual([400, { error: 'invalid_request', error_description: said }]);
+    const [status, text] = await refusedPage((await authorizationRequest(app, tooLong)).url);
+    expect(status).toBe(400);
+    expect(text).toContain('invalid_request');
+    expect(text).toContain(said);
+    const longEnough = { [name]: 'x'.repeat(longest) };
+    expect((await post((await prepare(app, longEnough)).fields)).body.error_description ?? '').not.toContain('longer');
+  });
+
+  it('takes a pushed request of 16 KB and no larger one', async () => {
+    const app = await registerApp(world.origin);
+    const { fields } = await prepare(app);
+    const size = new URLSearchParams(fields as Record<string, string>).toString().length + '&unknown='.length;
+    expect((await post({ ...fields, unknown: 'x'.repeat(16_384 - size) })).status).toBe(201);
+    const { status, body } = await post({ ...fields, unknown: 'x'.repeat(16_385 - size) });
+    expect([status, body.error]).toEqual([413, 'invalid_request']);
   });
 
   it('answers one request_uri once', async () => {
@@ -320,6 +355,44 @@ describe('a pushed request that gets old', () => {
     pass(61);
     const page = await createBrowser().open(url);
     expect([page.status, page.text.includes('invalid_request_uri')]).toEqual([400, true]);
+  });
+
+  it('is answered half an hour later when it was opened before, and then once', async () => {
+    const { url } = await push();
+    const tabs = [createBrowser(), createBrowser()];
+    const logins = await Promise.all(tabs.map((browser) => browser.open(url)));
+    pass(14 * 60);
+    const consents = [];
+    for (const [at, browser] of tabs.entries()) {
+      consents.push(await browser.submit(logins[at] as Page, { login: SAM.login, password: SAM.password }));
+    }
+    pass(14 * 60);
+    const ends: string[] = [];
+    for (const [at, browser] of tabs.entries()) {
+      const page = consents[at] as Page;
+      const answers = { decision: 'approve', scope: offeredScopes(page) };
+      const end = await browser.submit(page, answers, (location) => location.startsWith(world.origin));
+      ends.push(end.location ?? end.text);
+    }
+    expect(ends[0]).toContain('code=');
+    expect(ends[1]).toContain('invalid_request_uri');
+    expect(ends[1]).not.toContain('code=');
+  });
+
+  it('is kept for its minute, and no longer unless a member has opened it', async () => {
+    const kept = () => {
+      const database = new DatabaseSync(join(world.data, 'coursegate.db'), { readOnly: true });
+      const rows = database.prepare("SELECT expires_at FROM entry WHERE kind = 'PushedAuthorizationRequest'").all();
+      database.close();
+      return rows.map(({ expires_at }) => Number(expires_at) - Math.floor(Date.now() / 1000));
+    };
+    pass(7200);
+    const { url } = await push();
+    const [left = 0] = kept().filter((seconds) => seconds > 0);
+    expect(left).toBeGreaterThan(50);
+    expect(left).toBeLessThanOrEqual(60);
+    await createBrowser().open(url);
+    expect(Math.max(...kept())).toBeGreaterThan(850);
   });
 
   it('is answered after a minute when it was opened before, and then once', async () => {

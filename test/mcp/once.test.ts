@@ -55,6 +55,7 @@ function allLookFirst(calls: number): (store: Store) => Store {
       count: (...asked) => store.count(...asked),
       scan: (...asked) => store.scan(...asked),
       sweep: (limit) => store.sweep(limit),
+      compact: (limit) => store.compact(limit),
       close: () => store.close(),
     };
   };

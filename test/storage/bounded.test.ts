@@ -54,6 +54,7 @@ describe('the embedded store', () => {
 
     const batches: number[] = [];
     const timed = {
+      compact: store.compact,
       async sweep(limit: number) {
         const started = process.cpuUsage();
         const swept = await store.sweep(limit);

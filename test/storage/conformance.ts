@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Charge, Quota } from '../../src/storage/quota.ts';
 import type { NewEntry, RawStore, Store } from '../../src/storage/store.ts';
 
 /** A clock that stands still until it is moved. Milliseconds. */
@@ -202,6 +203,122 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       expect((await walked('Grant', 100)).found).toEqual(grants);
       expect((await walked(undefined, 5)).found).toEqual([...clients, 'ClientDocument d', ...grants]);
       expect((await walked('Cl', 5)).found).toEqual([]);
+    });
+
+    describe('within a quota', () => {
+      // An entry weighs its payload, which a seal makes longer, and 1024 bytes.
+      const quota = (over: Partial<Quota> = {}): Quota => ({
+        name: 'test',
+        total: 100_000,
+        perClient: 100_000,
+        perNetwork: 100_000,
+        whenFull: 'evict',
+        ...over,
+      });
+      const charged = (id: string, charge: Partial<Charge>, over: Partial<NewEntry> = {}): NewEntry =>
+        code(id, {
+          payload: 'x'.repeat(3000),
+          ...over,
+          charge: { quota: quota(), network: 'n', client: '', ...charge },
+        });
+      const put = (entry: NewEntry) => store.commit([{ op: 'put', entry }]);
+      const standing = async (...ids: string[]) => {
+        const found = await Promise.all(ids.map((id) => store.get('AuthorizationCode', id)));
+        return ids.filter((_, at) => found[at] !== undefined);
+      };
+      const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}${at}`);
+
+      it('evicts the oldest of the network that has used up its part, and nobody else’s', async () => {
+        const small = quota({ perNetwork: 20_000 });
+        for (const id of ids('other', 3)) await put(charged(id, { quota: small, network: 'm' }));
+        for (const id of ids('own', 12)) await put(charged(id, { quota: small }));
+        expect(await standing(...ids('other', 3))).toHaveLength(3);
+        const left = await standing(...ids('own', 12));
+        expect(left.length).toBeGreaterThanOrEqual(3);
+        expect(left.length * 4024).toBeLessThanOrEqual(20_000);
+        expect(left).toEqual(ids('own', 12).slice(-left.length));
+      });
+
+      it('evicts those of the network that holds most when it is full, or when an app has used up its part', async () => {
+        for (const [most, client] of [
+          [{ total: 40_000 }, ''],
+          [{ perClient: 40_000 }, 'app'],
+        ] as const) {
+          const name = `full ${client}`;
+          const of = (network: string) => ({ quota: quota({ ...most, name }), network, client });
+          await put(charged(`${client}quiet`, of('quiet')));
+          for (const id of ids(`${client}loud`, 30)) await put(charged(id, of('loud')));
+          await put(charged(`${client}last`, of('another')));
+          expect(await standing(`${client}quiet`, `${client}last`)).toHaveLength(2);
+          const left = await standing(...ids(`${client}loud`, 30));
+          expect(left.length).toBeGreaterThanOrEqual(4);
+          expect((left.length + 2) * 4024).toBeLessThanOrEqual(40_000);
+          expect(left).toEqual(ids(`${client}loud`, 30).slice(-left.length));
+        }
+      });
+
+      it('refuses what is new where nothing may be evicted, and applies nothing of it', async () => {
+        const strict = quota({ total: 20_000, whenFull: 'refuse' });
+        const outcomes: string[] = [];
+        for (const id of ids('p', 10)) {
+          const entry = charged(id, { quota: strict });
+          const commit = store.commit([
+            { op: 'create', entry },
+            { op: 'put', entry: code(`with ${id}`) },
+          ]);
+          outcomes.push(
+            await commit.then(
+              () => 'taken',
+              (thrown: { code: string }) => thrown.code,
+            ),
+          );
+        }
+        const taken = outcomes.filter((outcome) => outcome === 'taken').length;
+        expect(outcomes).toEqual([...Array(taken).fill('taken'), ...Array(10 - taken).fill('too_many_requests')]);
+        expect(taken).toBeGreaterThanOrEqual(3);
+        expect(taken * 4024).toBeLessThanOrEqual(20_000);
+        expect(await standing(...ids('p', 10))).toEqual(ids('p', taken));
+        expect(await standing(...ids('with p', 10))).toHaveLength(taken);
+        // The guard speaks first: what is known to be used is told as such, full or not.
+        expect(await store.commit([{ op: 'create', entry: charged('p0', { quota: strict }) }])).toBe(false);
+        await store.commit([{ op: 'delete', kind: 'AuthorizationCode', id: 'p0' }]);
+        expect(await put(charged('again', { quota: strict }))).toBe(true);
+      });
+
+      it('counts no longer what was deleted, swept, taken over or put for nobody', async () => {
+        const small = quota({ total: 20_000 });
+        const of = { quota: small };
+        const expiresAt = inSeconds(5);
+        await put(charged('swept', of, { expiresAt }));
+        await put(charged('deleted', of));
+        await put(charged('ended', of, { references: { grant: 'g' } }));
+        await put(charged('kept', of));
+        clock.advance(5);
+        await store.sweep(10);
+        await store.commit([
+          { op: 'delete', kind: 'AuthorizationCode', id: 'deleted' },
+          { op: 'deleteBy', kind: 'AuthorizationCode', name: 'grant', value: 'g' },
+          { op: 'put', entry: code('kept', { payload: 'x'.repeat(3000) }) },
+        ]);
+        await put(charged('moved', of));
+        await put(charged('moved', { quota: quota({ name: 'elsewhere' }) }));
+        for (const id of ids('new', 3)) await put(charged(id, of));
+        expect(await standing('kept', 'moved', ...ids('new', 3))).toHaveLength(5);
+      });
+
+      it('keeps the age of what is put over, counts it by its new size, and leaves no trace of a guard that failed', async () => {
+        const small = quota({ total: 18_000 });
+        const of = { quota: small };
+        for (const id of ids('c', 3)) await put(charged(id, of, { payload: 'x' }));
+        await put(charged('c0', of));
+        await store.commit([
+          { op: 'put', entry: charged('never', of, { payload: 'x'.repeat(11_000) }) },
+          { op: 'consume', kind: 'AuthorizationCode', id: 'nobody' },
+        ]);
+        expect(await standing('never', ...ids('c', 3))).toEqual(ids('c', 3));
+        for (const id of ids('d', 3)) await put(charged(id, of));
+        expect(await standing(...ids('c', 3), ...ids('d', 3))).toEqual(['c1', 'c2', 'd0', 'd1', 'd2']);
+      });
     });
 
     it('sweeps expired entries in batches, and no others', async () => {

@@ -138,7 +138,7 @@ describe('a large store', () => {
     await expect(store.commit([put])).rejects.toMatchObject(told);
     await expect(store.findBy('Grant', 'member', 'none')).rejects.toMatchObject(told);
     await expect(store.sweep(1)).rejects.toMatchObject(told);
-    await expect(store.probe()).rejects.toMatchObject(told);
+    await expect(store.compact(1)).rejects.toMatchObject(told);
     await store.close();
   });
 

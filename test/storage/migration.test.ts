@@ -57,7 +57,9 @@ describe('a store that an earlier version wrote', () => {
     expect(await store.commit([{ op: 'consume', kind: 'Grant', id: 'id-0' }])).toBe(false);
     await store.close();
     expect(told(path, 'SELECT count(*) FROM entry')).toBe(GRANTS);
-    expect(told(path, 'PRAGMA user_version')).toBe(2);
+    expect(told(path, 'PRAGMA user_version')).toBe(3);
+    // What is deleted from now on is given back to the disk.
+    expect(told(path, 'PRAGMA auto_vacuum')).toBe(2);
     expect(told(path, 'PRAGMA application_id')).toBe(0x63676174);
     expect(told(path, 'PRAGMA integrity_check')).toBe('ok');
   });
@@ -68,7 +70,8 @@ describe('a store that an earlier version wrote', () => {
     const fresh = join(folder, 'fresh', 'coursegate.db');
     for (const path of [old, fresh]) expect(await opening(path)).toBe('opened');
     expect(asked(old, shape)).toEqual(asked(fresh, shape));
-    expect(asked(old, shape)).toHaveLength(7);
+    expect(asked(old, shape)).toHaveLength(16);
+    expect(told(fresh, 'PRAGMA auto_vacuum')).toBe(2);
   });
 
   it('is copied by a backup as it is', async () => {
@@ -95,7 +98,7 @@ describe('a store that an earlier version wrote', () => {
 
 describe('a database that is sound', () => {
   it.each([
-    ['of a newer version', 'newer', 'PRAGMA user_version = 3', 'schema 3, this one knows 2'],
+    ['of a newer version', 'newer', 'PRAGMA user_version = 4', 'schema 4, this one knows 3'],
     ['of another program', 'foreign', 'PRAGMA application_id = 1196444487', 'another program'],
     ['of nobody, though it has a table of that name', 'foreign', 'PRAGMA application_id = 0', 'another program'],
   ])('%s is refused as %s, and left as it is', async (_name, reason, sql, message) => {
@@ -109,7 +112,7 @@ describe('a database that is sound', () => {
   });
 
   it('and has no table of ours is refused, whatever its version', async () => {
-    for (const version of [0, 1, 2]) {
+    for (const version of [0, 1, 2, 3]) {
       const path = join(folder, `other-${version}.db`);
       altered(path, `CREATE TABLE courses (a); PRAGMA user_version = ${version};`);
       expect(await opening(path)).toMatchObject({ reason: 'foreign' });

@@ -19,6 +19,9 @@ function expired(count: number, { fixed = 0, each = 0.1 } = {}) {
         if (last !== undefined) last.rested = milliseconds;
       },
     },
+    async compact() {
+      return 0;
+    },
     async sweep(limit: number) {
       const size = Math.min(limit, left);
       left -= size;

@@ -71,7 +71,7 @@ export function createAccountControl(options: AccountControlOptions): AccountCon
   const endAll = async (of: GrantsOf, reason: EndReason, decision: Decision): Promise<number> => {
     // A sign-in session that a browser still holds must not be able to approve new grants.
     if ('member' in of) {
-      await store.commit([{ op: 'deleteBy', kind: SIGN_IN_KIND, name: 'member', value: of.member }]);
+      await store.commit([{ op: 'deleteBy', kind: SIGN_IN_KIND, name: 'member', value: of.member }], 'vital');
     }
     const why = { by: decision.by, reason, note: decision.reason };
     return grants.revokeAll(of, why, ({ id, member, clientId }) =>
@@ -167,7 +167,7 @@ export function createAccountControl(options: AccountControlOptions): AccountCon
       const { kind, host } = await clients.require(id);
       const ended = await endAll({ client: id }, 'client_deleted', decision);
       if (kind === 'registered') await options.removeClient(id);
-      else await store.commit([{ op: 'delete', kind: 'ClientDocument', id }]);
+      else await store.commit([{ op: 'delete', kind: 'ClientDocument', id }], 'vital');
       audit({ action: 'client_deleted', clientHost: host, ended, ...ofClient(id, decision) });
       return { id, ended };
     },

@@ -89,7 +89,7 @@ export function callerCheck(options: CallerOptions): IdentifyCaller {
       expiresAt: now + 2 * WINDOW + 1,
       references: {},
     };
-    if (!(await store.commit([{ op: 'create', entry }])))
+    if (!(await store.commit([{ op: 'create', entry }], 'vital')))
       throw refuse(request, 'this signed command was already used: sign it again with a new nonce');
     return { certificate: undefined };
   };

@@ -27,7 +27,7 @@ export function storedClientBlocks(store: Store, clock: Clock): ClientBlocks {
         expiresAt: undefined,
         references: {},
       };
-      return (await store.commit([{ op: 'create', entry }])) ? now : ((await since(client)) ?? now);
+      return (await store.commit([{ op: 'create', entry }], 'vital')) ? now : ((await since(client)) ?? now);
     },
     async end(client) {
       await store.commit([{ op: 'delete', kind: KIND, id: client }]);

@@ -23,7 +23,7 @@ export function storedSuspensions(store: Store, clock: Clock): Suspensions {
       const now = unixSeconds(clock);
       const payload = JSON.stringify({ since: now });
       const entry = { kind: KIND, id: member, payload, expiresAt: undefined, references: {} };
-      return (await store.commit([{ op: 'create', entry }])) ? now : ((await since(member)) ?? now);
+      return (await store.commit([{ op: 'create', entry }], 'vital')) ? now : ((await since(member)) ?? now);
     },
     async end(member) {
       await store.commit([{ op: 'delete', kind: KIND, id: member }]);

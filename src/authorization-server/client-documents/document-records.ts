@@ -1,5 +1,6 @@
 import type { LRUCache } from 'lru-cache';
-import { type Clock, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
+import { chargeTo, UNUSED_DOCUMENTS } from '../../storage/quota.ts';
+import { type Clock, type Store, unixSeconds } from '../../storage/store.ts';
 import { type ClientDocument, metadataOf } from './document.ts';
 import { DocumentFailure } from './failure.ts';
 
@@ -14,13 +15,6 @@ const DAY = 24 * 60 * MINUTE;
  */
 const KEPT_UNUSED = 30 * MINUTE;
 const KEPT_USED = 30 * DAY;
-/**
- * Documents in the store that no member has approved: at most 10 MB. The oldest make room for new ones, and are fetched
- * again when their member decides after all.
- */
-const MOST_UNUSED = 1000;
-const UNUSED = { uid: 'unused' };
-
 /** What the store holds of a document. Times in milliseconds. */
 interface DocumentRecord {
   readonly document: ClientDocument;
@@ -73,13 +67,6 @@ export function documentRecords({ scope, store, clock, judge, memory }: Document
     }
   };
 
-  /** Deletes two for one that is written, so that the bound is reached again after it was raced past. */
-  const roomForUnused = async (): Promise<readonly Mutation[]> => {
-    if ((await store.count(KIND, 'uid', UNUSED.uid)) < MOST_UNUSED) return [];
-    const oldest = await store.findBy(KIND, 'uid', UNUSED.uid, 2);
-    return oldest.map(({ id }) => ({ op: 'delete', kind: KIND, id }));
-  };
-
   return {
     judged,
 
@@ -98,18 +85,12 @@ export function documentRecords({ scope, store, clock, judge, memory }: Document
     async save(clientId, known) {
       memory.set(clientId, known);
       const { metadata: _derived, ...record } = known;
-      const { used } = known;
-      const kept = used ? KEPT_USED : KEPT_UNUSED;
+      const kept = known.used ? KEPT_USED : KEPT_UNUSED;
       const expiresAt = unixSeconds(() => Math.max(clock(), known.fetchedAt) + kept);
-      const references = used ? {} : UNUSED;
-      const entry = {
-        kind: KIND,
-        id: clientId,
-        payload: JSON.stringify(record),
-        expiresAt,
-        references,
-      };
-      await store.commit([...(used ? [] : await roomForUnused()), { op: 'put', entry }]);
+      const charge = known.used ? undefined : chargeTo(UNUSED_DOCUMENTS);
+      const entry = { kind: KIND, id: clientId, payload: JSON.stringify(record), expiresAt, references: {}, charge };
+      // A refresh may wait for the document of an app in use.
+      await store.commit([{ op: 'put', entry }], known.used ? 'vital' : 'ordinary');
     },
   };
 }

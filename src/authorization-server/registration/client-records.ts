@@ -1,6 +1,7 @@
 import type { AdapterPayload } from 'oidc-provider';
 import { clientEvent } from '../../events/event.ts';
 import type { Outbox } from '../../events/outbox.ts';
+import { chargeTo, UNUSED_CLIENTS } from '../../storage/quota.ts';
 import { type Clock, type Entry, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
 import { clientOf, describeClient, eventClient } from '../event-client.ts';
 import { storedGrants } from '../grants.ts';
@@ -64,7 +65,15 @@ export function clientRecords({
     async save(id, payload) {
       const before = await store.get('Client', id);
       const expiresAt = before === undefined ? unixSeconds(clock) + unusedLifetime : before.expiresAt;
-      const entry = { kind: 'Client', id, payload: JSON.stringify(payload), expiresAt, references: { client: id } };
+      const charge = expiresAt === undefined ? undefined : chargeTo(UNUSED_CLIENTS);
+      const entry = {
+        kind: 'Client',
+        id,
+        payload: JSON.stringify(payload),
+        expiresAt,
+        references: { client: id },
+        charge,
+      };
       const app = eventClient(clientOf(id, payload));
       const told = outbox.entries(clientEvent(before === undefined ? 'client.registered' : 'client.updated', app));
       await store.commit([entry, ...told].map((written) => ({ op: 'put', entry: written })));
@@ -85,7 +94,7 @@ export function clientRecords({
       // Its grants go last, and are to be told of by its name all the same.
       const app = await describeClient(store, id);
       const told = outbox.entries(clientEvent('client.deleted', app)).map((entry): Mutation => ({ op: 'put', entry }));
-      await store.commit([{ op: 'delete', kind: 'Client', id }, ofClient('RegistrationAccessToken'), ...told]);
+      await store.commit([{ op: 'delete', kind: 'Client', id }, ofClient('RegistrationAccessToken'), ...told], 'vital');
       await onRevoked();
       const grants = storedGrants(
         store,
@@ -94,7 +103,7 @@ export function clientRecords({
         async () => app,
       );
       await grants.revokeAll({ client: id }, { by: 'app', reason: 'client_deleted' });
-      await store.commit(BELONGINGS.map(ofClient));
+      await store.commit(BELONGINGS.map(ofClient), 'vital');
     },
   };
 }

@@ -172,7 +172,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     usage.count(ANN, ['courses']);
     await usage.flush();
     const redirects = { schemes: [], allow: [], deny: [] };
-    const times = { interactionTtl: 900, unusedLifetime: 900, replayWindow: 10 };
+    const times = { unusedLifetime: 900, replayWindow: 10 };
     await adapterFactory({ store, clock, outbox: NO_OUTBOX, onRevoked: () => {}, redirects, ...times })(
       'Grant',
     ).destroy('g1');

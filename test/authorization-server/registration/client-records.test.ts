@@ -18,7 +18,6 @@ function records() {
     onRevoked: () => {
       revoked.count += 1;
     },
-    interactionTtl: 900,
     unusedLifetime: 24 * 3600,
     replayWindow: 10,
     redirects: { schemes: [], allow: [], deny: [] },

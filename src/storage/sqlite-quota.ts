@@ -1,0 +1,57 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { type Charge, quotaFull } from './quota.ts';
+
+/** Keeps charged entries within their quota; to be called in the transaction that has written one. */
+export type MakeRoom = (charge: Charge) => void;
+
+/**
+ * What is charged is counted by triggers (sqlite-schema.ts), and found by an index: no step reads more than it deletes.
+ * Throws GatewayError `too_many_requests` when a quota that evicts nothing is full.
+ */
+export function sqliteQuotas(database: DatabaseSync): MakeRoom {
+  const bytesOf = database.prepare('SELECT bytes FROM charged WHERE quota = ? AND client = ? AND network = ?');
+  // The row of the whole, '*', holds at least as much as any part: the largest part is one of the first two.
+  const largest = database.prepare(
+    "SELECT network FROM charged INDEXED BY charged_most WHERE quota = ? AND client = ? AND network <> '*' ORDER BY bytes DESC LIMIT 1",
+  );
+  const evictOfNetwork = database.prepare(
+    'DELETE FROM entry WHERE rowid = (SELECT rowid FROM entry INDEXED BY entry_network WHERE quota = ? AND by_network = ? ORDER BY rowid LIMIT 1)',
+  );
+  const evictOfBoth = database.prepare(
+    'DELETE FROM entry WHERE rowid = (SELECT rowid FROM entry INDEXED BY entry_app WHERE quota = ? AND by_client = ? AND by_network = ? ORDER BY rowid LIMIT 1)',
+  );
+
+  const held = (quota: string, client: string, network: string) =>
+    Number(bytesOf.get(quota, client, network)?.bytes ?? 0);
+  const largestOf = (quota: string, client: string) => String(largest.get(quota, client)?.network ?? '');
+
+  return ({ quota: { name, total, perClient, perNetwork, whenFull }, network, client }) => {
+    const parts = [
+      {
+        of: () => held(name, '*', network),
+        most: perNetwork,
+        evict: () => evictOfNetwork.run(name, network),
+      },
+      ...(client === ''
+        ? []
+        : [
+            {
+              of: () => held(name, client, '*'),
+              most: perClient,
+              evict: () => evictOfBoth.run(name, client, largestOf(name, client)),
+            },
+          ]),
+      {
+        of: () => held(name, '*', '*'),
+        most: total,
+        evict: () => evictOfNetwork.run(name, largestOf(name, '*')),
+      },
+    ];
+    for (const { of, most, evict } of parts) {
+      while (of() > most) {
+        if (whenFull === 'refuse') throw quotaFull();
+        if (Number(evict().changes) === 0) throw new Error(`the quota ${name} counts entries that are not there`);
+      }
+    }
+  };
+}
