@@ -4,7 +4,8 @@ import { isOnlySeparators, isOverride, methodOf } from './names.ts';
 /** Bytes of a member's name that are looked at. `_method` written in escapes has 42. */
 const LONGEST_NAME = 1024;
 const LONGEST_VALUE = 64;
-const DEEPEST = 512;
+/** Bounds what is kept of a body that is nothing but brackets. */
+const DEEPEST = 10_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -1,9 +1,10 @@
 import { GatewayError } from '../../errors.ts';
+import { decodedOnce } from '../percent.ts';
 import type { BodyScan, OverrideCheck } from './body-scan.ts';
 import { formScan } from './form-scan.ts';
 import { jsonScan } from './json-scan.ts';
 import { multipartScan } from './multipart-scan.ts';
-import { decodedOnce, methodOf, overrideName } from './names.ts';
+import { methodOf, overrideName } from './names.ts';
 
 /**
  * Frameworks let a parameter such as `_method=DELETE` stand for the method of a request. A route that admits POST would

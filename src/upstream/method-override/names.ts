@@ -1,3 +1,5 @@
+import { decodedOnce } from '../percent.ts';
+
 /**
  * Parameter names by which frameworks let a POST stand for another method. `_method` is read by Symfony and Laravel
  * (query, form, JSON), Rack and Rails (form), Spring's HiddenHttpMethodFilter, WordPress REST (query, on any method),
@@ -68,14 +70,6 @@ export function isOnlySeparators(raw: string): boolean {
 export function methodOf(raw: string): string | undefined {
   const method = decodedOnce(raw.replaceAll('+', ' ')).trim().toUpperCase();
   return /^[A-Z]{1,16}$/.test(method) ? method : undefined;
-}
-
-/** Decodes what can be decoded, as PHP does, and IIS' `%u005F`; the rest stays. */
-export function decodedOnce(text: string): string {
-  if (!text.includes('%')) return text;
-  return text.replace(/%u([0-9a-f]{4})|%([0-9a-f]{2})/gi, (_, wide?: string, byte?: string) =>
-    String.fromCharCode(Number.parseInt(wide ?? byte ?? '', 16)),
-  );
 }
 
 /** Bytes that were read as Latin-1, as the text that they are in UTF-8. */
