@@ -22,6 +22,7 @@ export function formScan(check: OverrideCheck): BodyScan {
   let inName = true;
 
   const judgeName = () => {
+    if (name === '') return;
     const kind = overrideName(name);
     if (kind === 'hidden') check(undefined);
     if (kind !== 'none') value = '';
@@ -33,10 +34,10 @@ export function formScan(check: OverrideCheck): BodyScan {
     value = undefined;
     inName = true;
   };
-  const take = (text: string) => {
-    if (inName) name = shortened(name + text);
+  const take = (chunk: Buffer, from: number, to: number) => {
+    if (inName) name = shortened(name + chunk.toString('latin1', from, to));
     else if (value !== undefined) {
-      value += text;
+      value += chunk.toString('latin1', from, to);
       if (value.length > LONGEST_VALUE) check(undefined);
     }
   };
@@ -47,16 +48,16 @@ export function formScan(check: OverrideCheck): BodyScan {
       for (let at = 0; at < chunk.length; at += 1) {
         const byte = chunk[at];
         if (byte === AND || byte === SEMICOLON) {
-          take(chunk.toString('latin1', from, at));
+          if (at > from) take(chunk, from, at);
           endPair();
         } else if (byte === EQUALS && inName) {
-          take(chunk.toString('latin1', from, at));
+          if (at > from) take(chunk, from, at);
           judgeName();
           inName = false;
         } else continue;
         from = at + 1;
       }
-      if (inName || value !== undefined) take(chunk.toString('latin1', from));
+      if (from < chunk.length) take(chunk, from, chunk.length);
     },
     end: endPair,
     undecided: () => value !== undefined,

@@ -17,6 +17,8 @@ const CLOSE_BRACKET = 0x5d;
 
 /** What JSON (RFC 8259) has outside of strings. UTF-16, comments, single quotes and bare names contain something else. */
 const OUTSIDE = new Set(Buffer.from('\t\n\r 0123456789+-.eEtrufalsn:,{}[]"'));
+/** A string without escapes and of ASCII alone is what it says. */
+const PLAIN = /^[ -[\]-~]*$/;
 const BLANK = new Set(Buffer.from('\t\n\r '));
 
 /**
@@ -118,6 +120,7 @@ export function jsonScan(check: OverrideCheck): BodyScan {
 
 /** In: what stands between two quotes, its bytes as characters. Throws when that is no JSON string. */
 function stringOf(bytes: string): string {
+  if (PLAIN.test(bytes)) return bytes;
   try {
     return JSON.parse(`"${new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(bytes, 'latin1'))}"`) as string;
   } catch {

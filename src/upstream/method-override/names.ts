@@ -19,6 +19,10 @@ const ANYWHERE = new Set([
 ]);
 
 const SEPARATORS = /[^\p{L}\p{N}]+/gu;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
+const ASCII = /^[\x00-\x7F]*$/;
+/** Every name above, with separators anywhere. */
+const HAS_METHOD = /m[^a-z0-9]*e[^a-z0-9]*t[^a-z0-9]*h[^a-z0-9]*o[^a-z0-9]*d/i;
 /** How often a name may be decoded: by the framework, and by a proxy or a rewrite rule before it. */
 const DECODINGS = 3;
 
@@ -31,20 +35,27 @@ type OverrideName = 'none' | 'plain' | 'hidden';
  */
 export function overrideName(raw: string): OverrideName {
   if (isOverride(raw)) return 'plain';
-  let level = raw.replaceAll('+', ' ');
-  for (let times = 0; times < DECODINGS; times += 1) {
-    if (isOverride(level)) return 'plain';
-    if (/[&;=]/.test(level) && level.split(/[&;]/).some((piece) => isOverride(piece.split('=', 1)[0] ?? '')))
-      return 'hidden';
+  let level = raw.includes('+') ? raw.replaceAll('+', ' ') : raw;
+  for (let times = 0; times <= DECODINGS; times += 1) {
+    if (level !== raw && isOverride(level)) return 'plain';
+    if (dividesInside(level)) return 'hidden';
     const decoded = decodedOnce(level);
     if (decoded === level) break;
     level = decoded;
   }
-  return isOverride(level) ? 'plain' : 'none';
+  return 'none';
+}
+
+/** Whether a name that is decoded before the pairs are divided has an override in it. */
+function dividesInside(level: string): boolean {
+  if (!/[&;=]/.test(level)) return false;
+  return level.split(/[&;]/).some((piece) => isOverride(piece.split('=', 1)[0] ?? ''));
 }
 
 /** The same for a name that is not percent-encoded: a member of a JSON object. */
 export function isOverride(name: string): boolean {
+  // Nearly all names end here: a body may have hundreds of thousands.
+  if (ASCII.test(name) && !HAS_METHOD.test(name)) return false;
   const text = utf8(name)
     .normalize('NFKC')
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '')

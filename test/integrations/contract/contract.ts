@@ -152,7 +152,10 @@ export function describeContract(framework: Framework): void {
           form.set('_method', value);
           return form;
         };
-        const asks: Record<string, (method: string) => [path: string, headers: Record<string, string>, body?: BodyInit]> = {
+        const asks: Record<
+          string,
+          (method: string) => [path: string, headers: Record<string, string>, body?: BodyInit]
+        > = {
           query: (method) => [`/method?_method=${method}`, {}],
           form: (method) => ['/method', {}, new URLSearchParams({ _method: method })],
           multipart: (method) => ['/method', {}, multipart(method)],
@@ -172,7 +175,11 @@ export function describeContract(framework: Framework): void {
           const held = honoured ? [400, { error: 'method_override' }] : [200, { method: 'POST' }];
           const [status, body] = held;
           expect(await send('DELETE', asserted(gate.assertion()))).toEqual({ way, status, body });
-          expect(await send('POST', asserted(gate.assertion()))).toEqual({ way, status: 200, body: { method: 'POST' } });
+          expect(await send('POST', asserted(gate.assertion()))).toEqual({
+            way,
+            status: 200,
+            body: { method: 'POST' },
+          });
           expect((await send('DELETE', asserted(gate.assertion({ aud: 'other' })))).status).toBe(401);
         }
         for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
