@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { callerCheck } from './authorization-server/administration/caller.ts';
 import { createCommands } from './authorization-server/administration/commands.ts';
 import { createStoreControl } from './authorization-server/administration/store-control.ts';
@@ -9,6 +10,7 @@ import type { Events } from './events/events.ts';
 import type { Foundation } from './foundation.ts';
 import type { Interfaces } from './interfaces.ts';
 import { adminHandler } from './operations/admin.ts';
+import { hostCheck } from './operations/admin-callers.ts';
 import { FIRST_QUERY } from './operations/graphiql/first-query.ts';
 import { createHealth } from './operations/health.ts';
 import type { Observer } from './operations/observe/observer.ts';
@@ -45,6 +47,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<t
   metrics.watch({ ready: async () => (await health.ready()).ok });
   return adminHandler({
     health,
+    isOurs: hostCheck([config.listen.admin.host, config.listen.probes?.host ?? [], hostname()].flat()),
     observer,
     metrics: metrics.exposition,
     events,

@@ -16,6 +16,7 @@ import { ANONYMOUS, type Principal } from './oauth/principal.ts';
 import type { Refusal } from './operations/observe/observations.ts';
 import type { Observer } from './operations/observe/observer.ts';
 import type { RequestRecords } from './operations/request-records.ts';
+import { admitsAlike } from './other-method.ts';
 import { type Gate, type Presented, signInAgain, type Verdict } from './resource-server/gate.ts';
 import type { OpenAnswers } from './resource-server/open-answers.ts';
 import type { Route } from './routes.ts';
@@ -174,7 +175,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { provenance } = record;
     if (route.areas !== undefined) record.areas = route.areas;
     try {
-      await route.handler({ request, response, target, principal, provenance, record, ownFields });
+      const admits = (method: string) => admitsAlike(routing, method, target.path, route, principal);
+      await route.handler({ request, response, target, principal, provenance, record, ownFields, admits });
     } catch (thrown) {
       const over = thrown instanceof GatewayError && thrown.code === 'session_over' && !response.headersSent;
       if (!over || route.protection === 'public') throw thrown;

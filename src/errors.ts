@@ -6,6 +6,7 @@ export type FailureCode = keyof typeof FAILURES;
 
 const FAILURES = {
   invalid_request: { status: 400, message: 'The request is not well formed.' },
+  method_override: { status: 400, message: 'A parameter of this request asks for another method.' },
   invalid_client: { status: 401, message: 'The client could not be authenticated.' },
   session_over: { status: 401, message: 'The member must sign in again.' },
   unauthorized: { status: 401, message: 'The request could not be authenticated.' },

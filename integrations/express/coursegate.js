@@ -54,7 +54,7 @@ export function coursegate(settings) {
   });
 
   return {
-    /** Goes before sessions and everything that asks for `request.user`. Sets `request.coursegate` to the claims. */
+    /** Goes before sessions and everything that asks for `request.user`, behind `method-override` if there is one. Sets `request.coursegate` to the claims. */
     async assertion(request, response, next) {
       for (const name of Object.keys(request.headers)) if (PLAIN_HEADER.test(name)) delete request.headers[name];
       const token = request.headers[ASSERTION_HEADER];
@@ -69,6 +69,9 @@ export function coursegate(settings) {
         return response.status(503).set('Cache-Control', 'no-store').json({ error: 'temporarily_unavailable' });
       }
       if (!member) return response.status(401).set('Cache-Control', 'no-store').json({ error: 'invalid_assertion' });
+      // The gate judged the method that was sent. `method-override` keeps it here and puts another in its place.
+      if (request.originalMethod !== undefined && request.originalMethod !== request.method)
+        return response.status(400).set('Cache-Control', 'no-store').json({ error: 'method_override' });
       // The request is the member's whom the gate names: whatever session came with it is nobody's business.
       delete request.headers.cookie;
       request.coursegate = { ...claims, scope: String(claims.scope ?? '').split(' ') };

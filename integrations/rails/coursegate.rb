@@ -140,7 +140,7 @@ module Coursegate
   end
 
   # Goes behind Warden::Manager. A request with an assertion of the gate is the member's whom it names, without a session;
-  # its claims are `env['coursegate.claims']`. One with a bad assertion is answered 401.
+  # its claims are `env['coursegate.claims']`. One with a bad assertion is answered 401, one that overrides its method 400.
   class Assertion
     def initialize(app)
       @app = app
@@ -154,6 +154,7 @@ module Coursegate
       claims = Coursegate.read_assertion(token)
       member = find_member(claims['sub']) if claims
       return refuse(401, 'invalid_assertion') if member.nil?
+      return refuse(400, 'method_override') if overridden?(env)
 
       become(env, member, claims)
       @app.call(env)
@@ -162,6 +163,12 @@ module Coursegate
     end
 
     private
+
+    # The gate judged the method that was sent. Rack::MethodOverride has put another one in its place.
+    def overridden?(env)
+      sent = env['rack.methodoverride.original_method']
+      !sent.nil? && sent != env['REQUEST_METHOD']
+    end
 
     # Byte for byte: a database that reads '01' as 1 does not decide who somebody is.
     def find_member(sub)

@@ -462,6 +462,11 @@ add_action('plugins_loaded', static function () {
         header('Retry-After: 2');
         coursegate_refuse(503, 'coursegate_keys', 'The keys of the gate cannot be read.');
     }
+    // The gate judged the method that was sent. The REST API would run the one that is named here, on GET too.
+    $asked = $_GET['_method'] ?? $_SERVER['HTTP_X_HTTP_METHOD_OVERRIDE'] ?? $_SERVER['REQUEST_METHOD'];
+    if (!is_string($asked) || strtoupper($asked) !== $_SERVER['REQUEST_METHOD']) {
+        coursegate_refuse(400, 'coursegate_method', 'An app sends the method that it means.');
+    }
     $user = preg_match('~^[1-9][0-9]{0,17}$~D', $claims['sub']) === 1 ? get_userdata((int) $claims['sub']) : false;
     if ($user === false) {
         coursegate_refuse(401, 'coursegate_assertion', 'There is no such member here.');

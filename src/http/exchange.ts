@@ -20,6 +20,11 @@ export interface Exchange {
    * by one.
    */
   readonly ownFields: readonly string[];
+  /**
+   * Whether another method at the same path is admitted for the same principal and treated alike, so that a parameter
+   * such as `_method` may ask for it. Left out: none is.
+   */
+  readonly admits?: ((method: string) => boolean) | undefined;
   /** What is sent on in place of the request's own body and fields; undefined: those, as they come. */
   readonly replacement?: Replacement | undefined;
 }

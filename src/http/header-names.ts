@@ -1,3 +1,5 @@
+import { TRUSTED_FIELDS } from './trusted-headers.ts';
+
 /**
  * Which header fields may cross the gate, by name. Names are judged in a folded form (lower case, every other
  * character a '-'), because upstreams fold too: to CGI and WSGI `X_Member_Id` and `X-Member-Id` are one variable.
@@ -22,64 +24,9 @@ export type ResponseField =
 /** RFC 9110 §7.6.1, and what only ever concerned one connection. */
 const HOP_BY_HOP = ['keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings', 'proxy'];
 
-/** Identity as we and other gates spell it. What a backend might trust, no client and no upstream may say. */
-const IDENTITY = [
-  'x-member',
-  'x-client-id',
-  'x-access-token',
-  'x-id-token',
-  'x-userinfo',
-  'x-user',
-  'x-user-id',
-  'x-user-email',
-  'x-username',
-  'dpop',
-];
-const IDENTITY_PREFIXES = [
-  'x-member-',
-  'x-coursegate-',
-  'x-forwarded-',
-  'x-auth-request-',
-  'x-authenticated-',
-  'x-authentik-',
-  'x-amzn-oidc-',
-  'x-consumer-',
-  'x-credential-',
-  'x-goog-authenticated-',
-  'x-goog-iap-',
-  'x-ms-client-principal',
-  'x-ms-token-',
-  'x-pomerium-',
-  'x-remote-',
-  'x-webauth-',
-  'cf-access-',
-  'remote-',
-  'ssl-client-',
-];
-
-/** Where a request came from, and what it really asks for: told by a proxy we trust, or by nobody. */
-const FORWARDING = [
-  'forwarded',
-  'true-client-ip',
-  'x-client-ip',
-  'x-cluster-client-ip',
-  'x-host',
-  'x-http-method',
-  'x-http-method-override',
-  'x-method-override',
-  'x-originating-ip',
-  'x-override-url',
-  'x-real-ip',
-  'x-rewrite-url',
-];
-const FORWARDING_PREFIXES = [
-  'cf-connecting-ip',
-  'fastly-client-',
-  'x-accel-',
-  'x-envoy-',
-  'x-middleware-',
-  'x-original-',
-];
+/** What a backend might trust, no client and no upstream may say. Where a request came from, no client may say. */
+const isTrustedIdentity = matcher(TRUSTED_FIELDS.flatMap(({ identity = [] }) => identity));
+const isTrustedOrigin = matcher(TRUSTED_FIELDS.flatMap(({ origin = [] }) => origin));
 
 /** Set anew for the upstream, or handled by the server that reads the request. */
 const OURS_TO_SET = ['host', 'content-length', 'expect', 'traceparent', 'tracestate', 'x-request-id'];
@@ -107,11 +54,18 @@ const INTERNAL = [
 ];
 const INTERNAL_PREFIXES = ['x-debug-', 'x-internal-', 'x-reproxy-'];
 
-const REQUEST_DROPPED = new Set([...HOP_BY_HOP, ...IDENTITY, ...FORWARDING, ...OURS_TO_SET]);
-const RESPONSE_DROPPED = new Set([...HOP_BY_HOP, ...IDENTITY, ...INTERNAL]);
+const REQUEST_DROPPED = new Set([...HOP_BY_HOP, ...OURS_TO_SET]);
+const RESPONSE_DROPPED = new Set([...HOP_BY_HOP, ...INTERNAL]);
+
+/** Names as in `TRUSTED_FIELDS`. Out: whether a folded name is one of them. */
+function matcher(names: readonly string[]): (name: string) => boolean {
+  const whole = new Set(names.filter((name) => !name.endsWith('*')));
+  const prefixes = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
+  return (name) => whole.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+}
 
 function isIdentity(name: string): boolean {
-  return IDENTITY_PREFIXES.some((prefix) => name.startsWith(prefix)) || name.endsWith('-jwt-assertion');
+  return isTrustedIdentity(name) || name.endsWith('-jwt-assertion');
 }
 
 /**
@@ -183,7 +137,7 @@ export function requestField(name: string): RequestField {
   if (/[_.]/.test(name) || REQUEST_DROPPED.has(folded) || folded.startsWith('proxy-') || isIdentity(folded))
     return 'drop';
   if (TRACE.has(folded) || TRACE_PREFIXES.some((prefix) => folded.startsWith(prefix))) return 'trace';
-  return FORWARDING_PREFIXES.some((prefix) => folded.startsWith(prefix)) ? 'drop' : 'pass';
+  return isTrustedOrigin(folded) ? 'drop' : 'pass';
 }
 
 const RESPONSE_SPECIAL: Readonly<Record<string, ResponseField>> = {

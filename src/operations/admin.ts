@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { writeAnswer } from '../http/answer.ts';
+import { isFromPage } from './admin-callers.ts';
 import { GRAPHIQL_PATHS, graphiqlFile } from './graphiql/graphiql.ts';
 import type { GraphiqlOptions } from './graphiql/page.ts';
 import { type Health, type HealthChecks, healthLines } from './health.ts';
 
 export interface AdminOptions {
   readonly health: HealthChecks;
+  /** Whether Host names this listener: see `hostCheck`. */
+  readonly isOurs: (request: IncomingMessage) => boolean;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** Undefined: the routes are enforced, and nothing is watched. */
   readonly observer: Proposal | undefined;
@@ -35,6 +38,10 @@ interface Said {
 
 const YAML = 'application/yaml; charset=utf-8';
 const JSON_TYPE = 'application/json';
+const MISDIRECTED: Said = {
+  status: 421,
+  text: 'Not asked by a name of this listener. Use its address (127.0.0.1), localhost, a name without dots, or a name that listen.admin.host or listen.probes.host has.',
+};
 const NO_EVENTS: Said = { status: 404, text: 'no `events` in the configuration: the backend is told of nothing' };
 
 interface Entry {
@@ -47,8 +54,8 @@ interface Entry {
  * list what was looked at, as JSON for who accepts that. `/metrics` is for
  * Prometheus. `/observed`
  * gives the routes that observe mode proposes, `/observed.json` all that it counted. `/graphiql` is a page for people who write against the
- * Account API. These ask nobody who calls: the listener is on loopback, and takes nothing from a browser's page. The
- * commands do: by `admin.hmac` or `admin.mtls`.
+ * Account API. These ask nobody who calls: the listener is on loopback, answers under its own names only, and takes
+ * nothing from a browser's page. The commands do ask, by `admin.hmac` or `admin.mtls`, and so answer under any name.
  */
 export function adminHandler(options: AdminOptions) {
   const table: Readonly<Record<string, Entry>> = {
@@ -85,12 +92,12 @@ export function adminHandler(options: AdminOptions) {
   }
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    // Every browser says so when a page of another site makes it send a request here that it may not read.
-    const fromPage = request.headers.origin !== undefined;
+    const fromPage = isFromPage(request);
     if (options.commands.takes(request.url ?? '')) {
       if (fromPage) return send(response, { status: 403, text: 'not from a browser' });
       return options.commands.handle(request, response);
     }
+    if (!options.isOurs(request)) return send(response, MISDIRECTED);
     const entry = Object.entries(table).find(([path]) => path === (request.url ?? '').split('?', 1)[0])?.[1];
     if (entry === undefined) return send(response, { status: 404, text: 'not found' });
     if (!entry.methods.includes(request.method ?? '')) {

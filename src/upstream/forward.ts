@@ -10,6 +10,8 @@ import { deliver, SendAgain } from './delivery.ts';
 import { asksForWebSocket, requestFraming } from './framing.ts';
 import { type HeaderPolicy, headerPolicy, requestHeaders, responseHead } from './headers.ts';
 import type { Identity } from './identity.ts';
+import type { BodyScan } from './method-override/body-scan.ts';
+import { methodOverrides } from './method-override/method-override.ts';
 import type { Pools } from './pools.ts';
 import type { Rewrite } from './rewrite.ts';
 import { uploadOf, wholeBody } from './upload.ts';
@@ -19,7 +21,7 @@ import { uploadOf, wholeBody } from './upload.ts';
  * the target that was judged and who it acts for, the upstream's name, how large both bodies may be, and what the path
  * is called there.
  * Throws GatewayError only while nothing has been written: `upstream_unreachable`, `upstream_timeout`,
- * `session_over`, `upstream_invalid`, `upstream_overloaded`, `upstream_unavailable`, `invalid_request`, `method_not_allowed`,
+ * `session_over`, `method_override`, `unsupported_media_type`, `upstream_invalid`, `upstream_overloaded`, `upstream_unavailable`, `invalid_request`, `method_not_allowed`,
  * `payload_too_large`. After that a failure cuts the connection.
  */
 export type Forward = (exchange: Exchange, upstream: string, limits: BodyLimits, rewrite?: Rewrite) => Promise<void>;
@@ -48,6 +50,7 @@ export function createForward(options: {
     limits: BodyLimits,
     rewrite: Rewrite | undefined,
     attempt: Attempt | undefined,
+    scan: BodyScan | undefined,
   ): Promise<void> => {
     const framing = requestFraming(request);
     const upstream = pools.get(upstreamName);
@@ -75,7 +78,7 @@ export function createForward(options: {
             ? wholeBody(replacement.body)
             : framing.kind === 'none'
               ? null
-              : uploadOf(request, limits.request),
+              : uploadOf(request, limits.request, scan),
       },
       response,
       limit: limits.response,
@@ -98,15 +101,27 @@ export function createForward(options: {
     }
     const framing = requestFraming(request);
     refuseLargeRequest(framing, limits.request);
-    const credential = credentials(upstreamName);
-    if (credential === undefined) return send(exchange, upstreamName, limits, rewrite, undefined);
-
     const method = request.method ?? 'GET';
-    let attempt = await credential.attempt(principal, method);
-    const held = attempt.judge === undefined ? exchange : await heldBody(exchange, framing);
+    const overrides = methodOverrides(exchange.admits ?? ((other) => other === method));
+    overrides.checkQuery(exchange.target.query);
+    const { replacement } = exchange;
+    const hasBody = replacement !== undefined || framing.kind !== 'none';
+    const scan = hasBody ? overrides.scan((replacement ?? request).rawHeaders) : undefined;
+    const credential = credentials(upstreamName);
+    if (credential === undefined && scan === undefined)
+      return send(exchange, upstreamName, limits, rewrite, undefined, scan);
+
+    let attempt = await credential?.attempt(principal, method);
+    // A small body is looked at before the upstream hears of the request.
+    const wanted = scan !== undefined || attempt?.judge !== undefined;
+    const held = wanted ? await heldBody(exchange, framing) : exchange;
+    if (held.replacement !== undefined) {
+      scan?.push(held.replacement.body);
+      scan?.end();
+    }
     for (;;) {
       try {
-        return await send(held, upstreamName, limits, rewrite, attempt);
+        return await send(held, upstreamName, limits, rewrite, attempt, scan);
       } catch (thrown) {
         if (!(thrown instanceof SendAgain)) throw thrown;
       }
@@ -114,7 +129,7 @@ export function createForward(options: {
       if (framing.kind !== 'none' && held.replacement === undefined) {
         throw new GatewayError('upstream_unavailable', { headers: { 'retry-after': '1' } });
       }
-      attempt = await credential.attempt(principal, method, attempt);
+      attempt = await credential?.attempt(principal, method, attempt);
     }
   };
 }

@@ -2,6 +2,7 @@ import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import { GatewayError, renderFailure } from '../errors.ts';
 import { setFields, writeAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { refuseAmbiguousTarget } from './ambiguous.ts';
 import { ownBody } from './own-body.ts';
 import { ownRecord } from './own-record.ts';
 import { parameterNames } from './parameter-name.ts';
@@ -28,6 +29,8 @@ export function ownRecordHandler(
   const rewriteFor = rewrite === undefined ? undefined : createRewrite(pattern, rewrite);
   return async (exchange) => {
     const { response, principal, record, provenance } = exchange;
+    refuseAmbiguousTarget(exchange.target);
+    if (names?.hiddenIn(exchange.target.query) === true) throw hiddenName();
     const target = judge(exchange.target, principal);
     if (target !== undefined) {
       const replacement = await replace?.(exchange);
@@ -39,4 +42,10 @@ export function ownRecordHandler(
     setFields(response, exchange.ownFields);
     return writeAnswer(response, renderFailure(refusal, 'problem', provenance.requestId));
   };
+}
+
+function hiddenName(): GatewayError {
+  return new GatewayError('invalid_request', {
+    message: 'A query parameter has another one encoded in its value, which this address fills itself.',
+  });
 }

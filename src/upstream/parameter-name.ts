@@ -1,7 +1,11 @@
+import { decodedOnce } from './percent.ts';
+
 /** Whether some server might read a name as one of those that are the member's. What nobody can read for sure might be any. */
 export interface ParameterNames {
   /** In: one piece of a query, between two `&`. A `;` divides it further to some. */
   inQuery(piece: string): boolean;
+  /** Whether a value holds one of them when it is decoded before the query is divided: `a=1%26user_id%3D2`. */
+  hiddenIn(query: string): boolean;
   /** In: the name of a member of a JSON object. */
   inJson(name: string): boolean;
 }
@@ -21,6 +25,22 @@ export function parameterNames(names: Iterable<string>): ParameterNames {
         const name = decoded(parameter.split('=', 1)[0] ?? '');
         return name === undefined || isOne(name);
       }),
+    hiddenIn(query) {
+      return query.split('&').some((piece) => {
+        let level = piece;
+        for (let times = 0; times < 3 && level.includes('%'); times += 1) {
+          level = decodedOnce(level);
+          if (
+            level
+              .split(/[&;]/)
+              .slice(1)
+              .some((inner) => isOne(inner.split('=', 1)[0] ?? ''))
+          )
+            return true;
+        }
+        return false;
+      });
+    },
     // Deep copies take it for the prototype, whose members are then read like the object's own.
     inJson: (name) => name === '__proto__' || isOne(name),
   };

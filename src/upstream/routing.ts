@@ -1,3 +1,4 @@
+import { INVISIBLE, isAmbiguous } from './ambiguous.ts';
 import { canonicalPath } from './target.ts';
 
 /** One declared route: the methods it takes (undefined: all), its path pattern, and what stands behind it. */
@@ -45,8 +46,8 @@ interface Node<T> {
  * Patterns: `/a/b` is exact, `*` is one segment, a final `**` is the rest, including nothing. The first declared match
  * wins. HEAD is served by a GET route (RFC 9110 §9.3.2) that does not say otherwise. Throws TypeError on a pattern no canonical path can match.
  *
- * Every path is looked up twice: as it is spelled, and folded (decoded, case and compatibility forms folded, final
- * slash dropped), the way a lax upstream may read it. When the folded reading finds an earlier route, or any route
+ * Every path is looked up twice: as it is spelled, and folded (decoded, case and compatibility forms folded, invisible
+ * characters and final slash dropped), the way a lax upstream may read it. When the folded reading finds an earlier route, or any route
  * where the spelling finds none, the answer is `claimed`: no spelling reaches a protected resource past its own rule.
  */
 export function createRouting<T>(routes: readonly Routed<T>[]): Routing<T> {
@@ -100,7 +101,7 @@ function patternSegments(pattern: string): string[] {
   return segments.map((segment, at) => {
     if (wild(segment, at)) return segment;
     const canonical = canonicalPath(`/${segment.replace(/[^\x21-\x7E]+/g, encodeURIComponent)}`)?.slice(1);
-    if (canonical === undefined || (segment === '' && at !== segments.length - 1)) {
+    if (canonical === undefined || isAmbiguous(segment) || (segment === '' && at !== segments.length - 1)) {
       throw new TypeError(`The route pattern ${pattern} can match no request: "${segment}" is refused in a path.`);
     }
     return canonical;
@@ -180,7 +181,9 @@ function needsFolding(path: string): boolean {
 
 /** '*' and '**' of a pattern fold to themselves: neither has a case. */
 function fold(segments: readonly string[]): string[] {
-  const folded = segments.map((segment) => decodeURIComponent(segment).normalize('NFKC').toUpperCase().toLowerCase());
+  const folded = segments.map((segment) =>
+    decodeURIComponent(segment).replace(INVISIBLE, '').normalize('NFKC').toUpperCase().toLowerCase(),
+  );
   while (folded.length > 1 && folded.at(-1) === '') folded.pop();
   return folded;
 }

@@ -1,3 +1,5 @@
+import { INVISIBLE } from './ambiguous.ts';
+
 /** A request target in its one canonical form: what is judged, and byte for byte what the upstream is sent. */
 export interface Target {
   /** Canonical, percent-encoded, starts with '/'. */
@@ -24,7 +26,8 @@ const FORBIDDEN_DECODED = /[\x00-\x1F\x7F-\x9F/\\;]/;
  *
  * Taken are the origin-form, and the absolute-form of our own origin. Refused is whatever two servers might read
  * differently: empty and dot segments in any encoding, backslash, ';', encoded slashes, control characters, '#',
- * non-ASCII bytes, invalid or overlong UTF-8, double encoding, segments that end in a dot or a space. Percent-encoded
+ * non-ASCII bytes, invalid or overlong UTF-8, double encoding, segments that end in a dot or a space, also once
+ * compatibility forms are ASCII and invisible characters are gone. Percent-encoded
  * unreserved characters are decoded and other escapes written in upper case (RFC 3986 §6.2.2).
  */
 export function parseTarget(raw: string, origin: string): Target | undefined {
@@ -76,5 +79,8 @@ function isSafeSegment(segment: string): boolean {
   }
   // Compatibility forms (fullwidth '／', one dot leader) become ASCII in upstreams that normalise or use a code page.
   const folded = decoded.normalize('NFKC');
-  return !FORBIDDEN_DECODED.test(folded) && !FORBIDDEN_DECODED.test(decoded) && !/^\.{1,2}$|[.\s]$/.test(folded);
+  if (FORBIDDEN_DECODED.test(folded) || FORBIDDEN_DECODED.test(decoded)) return false;
+  // What is left for an upstream that drops characters nobody sees.
+  const visible = folded.replace(INVISIBLE, '');
+  return visible !== '' && !/^\.{1,2}$|[.\s]$|%[0-9A-Fa-f]{2}/.test(visible);
 }

@@ -3,23 +3,50 @@ import { Readable } from 'node:stream';
 import { tooLarge } from '../http/body.ts';
 import { byteCount } from './body-limit.ts';
 import { ClientGone } from './failures.ts';
+import type { BodyScan } from './method-override/body-scan.ts';
 
 /**
  * A request's body as a stream of its own, with backpressure. undici destroys the body it is given when the upstream
  * answers early, and takes the socket from an IncomingMessage as it does so; that socket still owes the client an
  * answer. Here the rest of such an upload is read and dropped instead, as node:http does for any unread body.
- * Beyond `limit` bytes it fails with `payload_too_large`, so that the upstream never sees its end.
+ * Beyond `limit` bytes it fails with `payload_too_large`, so that the upstream never sees its end. Nor does it when
+ * `scan` refuses what passes: its last byte, and everything from an undecided override on, is held back until what
+ * follows has been looked at.
  *
  * Nothing is read of the request before the upstream's side asks for it, which it does once it is connected: a client
  * that waits for 100 Continue is not asked for a body that nobody can take.
  */
-export function uploadOf(request: IncomingMessage, limit: number): Readable {
+export function uploadOf(request: IncomingMessage, limit: number, scan?: BodyScan): Readable {
   const isTooLarge = byteCount(limit);
+  let held: Buffer = Buffer.alloc(0);
+  /** Whether more may come at once. */
+  const pass = (chunk: Buffer): boolean => {
+    if (scan === undefined) return body.push(chunk);
+    try {
+      scan.push(chunk);
+    } catch (thrown) {
+      body.destroy(thrown as Error);
+      return true;
+    }
+    const all = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    const end = scan.undecided() ? 0 : Math.max(0, all.length - 1);
+    held = all.subarray(end);
+    return end === 0 || body.push(all.subarray(0, end));
+  };
   const onData = (chunk: Buffer) => {
     if (isTooLarge(chunk.length)) body.destroy(tooLarge(limit));
-    else if (!body.push(chunk)) request.pause();
+    else if (!pass(chunk)) request.pause();
   };
-  const onEnd = () => body.push(null);
+  const onEnd = () => {
+    try {
+      scan?.end();
+    } catch (thrown) {
+      body.destroy(thrown as Error);
+      return;
+    }
+    if (held.length > 0) body.push(held);
+    body.push(null);
+  };
   const onGone = () => {
     if (!request.complete) body.destroy(new ClientGone());
   };

@@ -235,17 +235,28 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
           { method: 'POST', body: JSON.stringify(body) },
         );
       const title = 'written by an app';
-      for (const [path, headers] of [
-        ['/wp-json/wp/v2/posts', {}],
-        ['/wp-json/wp/v2/posts?_method=POST', {}],
-        ['/wp-json/wp/v2/posts?_method=GET', {}],
+      for (const [path, statuses] of [
+        ['/wp-json/wp/v2/posts', [403, 404]],
+        ['/wp-json/wp/v2/posts?_method=POST', [403, 404]],
+        ['/wp-json/wp/v2/posts?_method=GET', [400]],
       ] as const) {
-        expect([403, 404]).toContain((await post(path, headers, { title, status: 'publish' })).status);
+        expect(statuses).toContain((await post(path, {}, { title, status: 'publish' })).status);
       }
       const batch = { requests: [{ path: '/wp/v2/posts', method: 'POST', body: { title, status: 'publish' } }] };
       const answered = await post('/wp-json/batch/v1', {}, batch);
       expect(answered.status).toBe(403);
       expect(await site.run(`echo count(get_posts(['title' => '${title}', 'post_status' => 'any']));`)).toBe('0');
+    });
+
+    it.each([
+      ['GET', '?_method=DELETE', {}],
+      ['POST', '?_method=GET', {}],
+      ['GET', '?_method[]=DELETE', {}],
+      ['GET', '', { 'x-http-method-override': 'DELETE' }],
+    ])('%s %s %o is refused: the gate judged the method that was sent', async (method, query, more) => {
+      const { status, body } = await json(await get(ME + query, { ...asserted(), ...more }, { method }));
+      expect([status, body.code]).toEqual([400, 'coursegate_method']);
+      expect((await get(`${ME}?_method=get`, asserted())).status).toBe(200);
     });
 
     it('asks for the keys again when it does not know one, and then not for a while', async () => {

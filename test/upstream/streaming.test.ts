@@ -170,7 +170,9 @@ describe.each(LANES)('%s lane', (_lane, path) => {
       arrived = resolve;
     });
     upstream.script((request) => void request.once('data', () => arrived()));
-    for (const headers of [{ 'content-length': '100' }, {}] as http.OutgoingHttpHeaders[]) {
+    for (const length of [{ 'content-length': '100' }, {}] as http.OutgoingHttpHeaders[]) {
+      // A short form or JSON body is read whole before the upstream is asked.
+      const headers = { 'content-type': 'application/octet-stream', ...length };
       const request = http.request(gate.url + path, { agent: false, method: 'POST', headers });
       request.on('error', () => undefined);
       request.write('half');

@@ -10,7 +10,8 @@ use Illuminate\Support\Str;
 
 /**
  * A request with an assertion of the gate is the member's whom it names: without a session that stays, without a CSRF
- * token of a page, with its claims in the attribute `coursegate`. One with a bad assertion is answered 401.
+ * token of a page, with its claims in the attribute `coursegate`. One with a bad assertion is answered 401, one that
+ * overrides its method 400.
  */
 class VerifyAssertion
 {
@@ -48,6 +49,10 @@ class VerifyAssertion
         $member = $claims === null ? null : $this->find($claims['sub']);
         if ($member === null) {
             return $this->refuse(401, 'invalid_assertion');
+        }
+        // The gate judged the method that was sent. `_method` would have Laravel dispatch another one.
+        if ($request->getMethod() !== $request->getRealMethod()) {
+            return $this->refuse(400, 'method_override');
         }
         $claims['scope'] = preg_split('/ /', (string) ($claims['scope'] ?? ''), -1, PREG_SPLIT_NO_EMPTY);
         $request->attributes->set('coursegate', $claims);

@@ -42,7 +42,15 @@ const gate = coursegate({
 });
 
 const app = express();
+// As the package method-override does with its default, and a query parameter to look at.
+app.use((request: Asked & { originalMethod?: string }, _response, next) => {
+  request.originalMethod ??= request.method;
+  const asked = request.query._method;
+  if (request.originalMethod === 'POST' && typeof asked === 'string') request.method = asked.toUpperCase();
+  next();
+});
 app.use(gate.assertion);
+app.all('/method', (request, response) => response.json({ method: request.method }));
 app.use(express.urlencoded());
 app.use((request: Asked, response, next) => {
   const cookie = /(?:^|; )sid=(\w+)/.exec(request.headers.cookie ?? '')?.[1];

@@ -54,6 +54,7 @@ School.routes.prepend do
   get 'coursegate/whoami', to: 'coursegate#whoami'
   get 'coursegate/bridge', to: 'coursegate#bridge'
   match 'probe', to: 'pages#probe', via: %i[get post]
+  match 'method', to: 'pages#dispatched', via: :all
   get 'private', to: 'pages#private'
   get 'sign-ins', to: 'pages#sign_ins'
   match 'password', to: 'pages#password', via: %i[get post]
@@ -93,12 +94,17 @@ class ApplicationController < ActionController::Base
 end
 
 class PagesController < ApplicationController
-  skip_before_action :authenticate_user!, only: :probe
+  skip_before_action :authenticate_user!, only: %i[probe dispatched]
+  skip_forgery_protection only: :dispatched
 
   def probe
     seen = request.env.keys.select { |name| name.match?(/\AHTTP_.*(MEMBER|CLIENT)/i) }
     claims = coursegate || {}
     render json: { member: current_user&.id&.to_s, client: claims['client_id'], scope: claims['scope'] || [], seen: seen }
+  end
+
+  def dispatched
+    render json: { method: request.request_method }
   end
 
   # Writes into the session, as many an action does.

@@ -39,6 +39,8 @@ export interface Framework {
   };
   /** The names of its login form's fields, where they are others than `username` and `password`. */
   readonly fields?: { readonly username: string; readonly password: string };
+  /** Where it looks for another method in place of the one that was sent, as it comes; left out: nowhere. */
+  readonly overrides?: readonly ('query' | 'form' | 'multipart' | 'json' | 'header')[];
   /** What its form for a new password is filled in with. */
   readonly newPassword: (old: string, fresh: string) => Record<string, string>;
 }

@@ -146,6 +146,48 @@ export function describeContract(framework: Framework): void {
         expect((await get('/private', spoofed)).status).not.toBe(200);
       });
 
+      it.runIf(framework.overrides !== undefined)('dispatches no other method than the one that was sent', async () => {
+        const multipart = (value: string) => {
+          const form = new FormData();
+          form.set('_method', value);
+          return form;
+        };
+        const asks: Record<
+          string,
+          (method: string) => [path: string, headers: Record<string, string>, body?: BodyInit]
+        > = {
+          query: (method) => [`/method?_method=${method}`, {}],
+          form: (method) => ['/method', {}, new URLSearchParams({ _method: method })],
+          multipart: (method) => ['/method', {}, multipart(method)],
+          json: (method) => ['/method', { 'content-type': 'application/json' }, JSON.stringify({ _method: method })],
+          header: (method) => ['/method', { 'x-http-method-override': method }],
+        };
+        for (const [way, ask] of Object.entries(asks)) {
+          const honoured = framework.overrides?.some((one) => one === way);
+          const send = async (method: string, more: Record<string, string>) => {
+            const [path, headers, body] = ask(method);
+            const answer = await get(path, { ...headers, ...more }, { method: 'POST', ...(body && { body }) });
+            return { way, status: answer.status, body: await answer.json() };
+          };
+          // The framework itself does it: only a request of the gate is held to its method.
+          const dispatched = honoured ? 'DELETE' : 'POST';
+          expect(await send('DELETE', {})).toEqual({ way, status: 200, body: { method: dispatched } });
+          const held = honoured ? [400, { error: 'method_override' }] : [200, { method: 'POST' }];
+          const [status, body] = held;
+          expect(await send('DELETE', asserted(gate.assertion()))).toEqual({ way, status, body });
+          expect(await send('POST', asserted(gate.assertion()))).toEqual({
+            way,
+            status: 200,
+            body: { method: 'POST' },
+          });
+          expect((await send('DELETE', asserted(gate.assertion({ aud: 'other' })))).status).toBe(401);
+        }
+        for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
+          const answer = await get('/method', asserted(gate.assertion()), { method });
+          expect(await answer.json()).toEqual({ method });
+        }
+      });
+
       it('follows the gate to a new key, and asks for it no oftener than it may', async () => {
         const before = gate.fetches();
         const began = performance.now();

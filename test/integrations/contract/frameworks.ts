@@ -6,6 +6,7 @@ const PYTHON = process.env.PYTHON ?? '/usr/bin/python3';
 
 export const EXPRESS: Framework = {
   name: 'Express',
+  overrides: ['query'],
   probe: [process.execPath, '--version'],
   install: 'npm ci',
   commands: ({ app }) => ({ serve: [process.execPath, app('express.ts')] }),
@@ -25,6 +26,7 @@ export const DJANGO: Framework = {
 
 export const RAILS: Framework = {
   name: 'Rails',
+  overrides: ['form', 'multipart', 'header'],
   probe: [
     'ruby',
     '-e',
@@ -38,6 +40,7 @@ export const RAILS: Framework = {
 
 export const LARAVEL: Framework = {
   name: 'Laravel',
+  overrides: ['query', 'form', 'multipart', 'json', 'header'],
   probe: ['php', '-r', 'require "Illuminate/autoload.php"; exit(extension_loaded("pdo_sqlite") ? 0 : 1);'],
   install: 'apt-get install php-laravel-framework php-cli php-sqlite3 php-mbstring',
   commands: ({ app, port }) => ({

@@ -126,6 +126,9 @@ namespace {
                 return redirect('/probe');
             })->middleware('auth');
         });
+        Route::any('method', function (Request $request) {
+            return ['method' => $request->method()];
+        });
         Route::getRoutes()->refreshNameLookups();
     });
 

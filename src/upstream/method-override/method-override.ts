@@ -1,0 +1,112 @@
+import { GatewayError } from '../../errors.ts';
+import { decodedOnce } from '../percent.ts';
+import type { BodyScan, OverrideCheck } from './body-scan.ts';
+import { formScan } from './form-scan.ts';
+import { jsonScan } from './json-scan.ts';
+import { multipartScan } from './multipart-scan.ts';
+import { methodOf, overrideName } from './names.ts';
+
+/**
+ * Frameworks let a parameter such as `_method=DELETE` stand for the method of a request. A route that admits POST would
+ * so admit DELETE: the request is refused unless another method is admitted too.
+ */
+export interface MethodOverrides {
+  /** Throws GatewayError `method_override` when the query asks for a method that is not admitted. In: '' or '?…'. */
+  checkQuery(query: string): void;
+  /**
+   * What looks for an override in the body as it passes; undefined when no framework looks for parameters in a body of
+   * this type. In: the fields of the request. Throws GatewayError `invalid_request` for a type that cannot be read, and
+   * `unsupported_media_type` for a compressed body.
+   */
+  scan(rawHeaders: readonly string[]): BodyScan | undefined;
+}
+
+/** @param admits whether the request would be admitted with this method as well */
+export function methodOverrides(admits: (method: string) => boolean): MethodOverrides {
+  const checkIn =
+    (place: string): OverrideCheck =>
+    (method) => {
+      if (method === undefined || !admits(method)) throw refused(place, method);
+    };
+  return {
+    checkQuery(query) {
+      if (query.length < 2) return;
+      const check = checkIn('query');
+      for (const piece of query.slice(1).split(/[&;]/)) checkPair(piece, check);
+    },
+    scan(rawHeaders) {
+      const types = valuesOf(rawHeaders, 'content-type');
+      const type = types[0] ?? '';
+      if (types.length > 1 || (type !== '' && !MEDIA_TYPE.test(type))) throw unclear('has a malformed Content-Type');
+      const scan = scanOf(type, checkIn('body'));
+      if (scan === undefined) return undefined;
+      if (valuesOf(rawHeaders, 'content-encoding').some((coding) => !/^\s*(identity)?\s*$/i.test(coding))) {
+        throw new GatewayError('unsupported_media_type', {
+          message: 'Forms and JSON are not taken compressed here: send them without Content-Encoding.',
+        });
+      }
+      return scan;
+    },
+  };
+}
+
+/** One `name=value` of a query. A value is looked at too: where it is decoded twice, `a=1%26_method=DELETE` is two. */
+function checkPair(piece: string, check: OverrideCheck): void {
+  const mark = piece.indexOf('=');
+  const kind = overrideName(mark === -1 ? piece : piece.slice(0, mark));
+  if (kind === 'hidden') check(undefined);
+  if (kind === 'plain') check(methodOf(mark === -1 ? '' : piece.slice(mark + 1)));
+  let level = piece;
+  for (let times = 0; times < 3 && level.includes('%'); times += 1) {
+    level = decodedOnce(level);
+    const [, ...hidden] = level.split(/[&;]/);
+    if (hidden.some((inner) => overrideName(inner.split('=', 1)[0] ?? '') !== 'none')) check(undefined);
+  }
+}
+
+/** RFC 9110 section 8.3.1. Unquoted boundaries are often no tokens, as in `boundary==_abc`. */
+const MEDIA_TYPE =
+  /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:[ \t]*;[ \t]*(?:[\w!#$%&'*+.^`|~-]+=(?:"[^"\\]*"|[^\s;",]+))?)*[ \t]*$/;
+/** In other character sets (UTF-16, UTF-7, EBCDIC) the same bytes are other names. */
+const LIKE_ASCII = /^(utf-?8|us-ascii|ascii|iso-8859-(1|15)|latin1|windows-1252)$/;
+
+function scanOf(contentType: string, check: OverrideCheck): BodyScan | undefined {
+  const type = contentType.toLowerCase();
+  const media = type.split(';', 1)[0]?.trim() ?? '';
+  // Without a type, Rack reads a POST as a form. Laravel reads JSON wherever the value has `/json` or `+json` in it.
+  const isForm = media === '' || media === 'application/x-www-form-urlencoded';
+  const isMultipart = media.startsWith('multipart/');
+  const isJson = type.includes('json');
+  if (Number(isForm) + Number(isMultipart) + Number(isJson) > 1) throw unclear('could be read as two content types');
+  if (!isForm && !isMultipart && !isJson) return undefined;
+  const charsets = [...type.matchAll(/charset\s*=\s*"?([^\s;"]*)/g)].map(([, charset = '']) => charset);
+  if (charsets.length > 1 || !charsets.every((charset) => LIKE_ASCII.test(charset)))
+    throw unclear('has a character set that is not taken here: send UTF-8');
+  if (isForm) return formScan(check);
+  if (isJson) return jsonScan(check);
+  const [, quoted, plain] = /;[ \t]*boundary=(?:"([^"]*)"|([^\s;",]+))/i.exec(contentType) ?? [];
+  const boundary = quoted ?? plain ?? '';
+  // PHP takes the first `boundary` that it finds anywhere, up to a comma.
+  if (type.split('boundary').length !== 2 || !/^[\w'()+./:=?-]{1,200}$/.test(boundary))
+    throw unclear('has no boundary, or one that cannot be told for sure');
+  return multipartScan(boundary, media === 'multipart/form-data', check);
+}
+
+function valuesOf(rawHeaders: readonly string[], name: string): string[] {
+  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+}
+
+function refused(place: string, method: string | undefined): GatewayError {
+  const asked = method === undefined ? 'another method' : `the method ${method}`;
+  return new GatewayError('method_override', {
+    message: `A parameter in the ${place} of this request (_method or the like) asks for ${asked}, which is not allowed here. Send the request with the method that you mean.`,
+    headers: { connection: 'close' },
+  });
+}
+
+function unclear(what: string): GatewayError {
+  return new GatewayError('invalid_request', {
+    message: `The request ${what}.`,
+    headers: { connection: 'close' },
+  });
+}
