@@ -15,6 +15,7 @@ export function fitsInto(room: number, value: unknown, cut: Cut = WHOLE): boolea
 /** What is left of the room; negative when it is not enough. */
 function left(room: number, value: unknown, cut: Cut): number {
   if (typeof value === 'string') return room - sizeOfText(value, Math.min(cut.longest, room));
+  if (typeof value === 'number') return room - String(value).length;
   if (typeof value !== 'object' || value === null) return room - (JSON.stringify(value) ?? '').length;
   let rest = room - 2;
   if (Array.isArray(value)) {
@@ -35,6 +36,10 @@ function left(room: number, value: unknown, cut: Cut): number {
   return rest;
 }
 
+/** Characters that JSON writes as they are, a byte each. */
+const BARE = /^[ !#-[\]-~]*$/;
+
 function sizeOfText(text: string, longest: number): number {
+  if (text.length <= longest && BARE.test(text)) return text.length + 2;
   return Buffer.byteLength(JSON.stringify(text.length > longest ? text.slice(0, longest + 1) : text));
 }
