@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exhaustion } from './families/exhaustion.ts';
+import { connectionNames, forgedHeaders } from './families/forged-headers.ts';
+import { graphqlAbuse, mcpAbuse } from './families/interfaces.ts';
+import {
+  authorizationRequests,
+  foreignTokens,
+  forgedDocuments,
+  registrations,
+  tokenRequests,
+} from './families/oauth.ts';
+import { encodedLetters, mixedPaths, pathTricks, traversal } from './families/paths.ts';
+import { methods, targetsAndHosts } from './families/request-line.ts';
+import { sharedQuotas } from './families/shared-quotas.ts';
+import { smuggling, twoFramings } from './families/smuggling.ts';
+import { badCredentials, impersonation, misplacedTokens } from './families/tokens.ts';
+import { upstreamAnswers } from './families/upstream-answers.ts';
+import { made, makeAttempts } from './support/battery.ts';
+import { type ProxyStand, startProxyStand } from './support/proxy-stand.ts';
+import { type SchoolStand, startSchoolStand } from './support/school-stand.ts';
+
+/** What the gate stands between a client and an upstream, in Profile A and in Profile B. */
+describe.each(['A', 'B'])('the gate before an upstream, Profile %s', (profile) => {
+  let stand: ProxyStand;
+  beforeAll(async () => {
+    stand = await startProxyStand(profile);
+  });
+  afterAll(() => stand.close());
+
+  it.each([
+    smuggling,
+    twoFramings,
+    forgedHeaders,
+    connectionNames,
+    pathTricks,
+    traversal,
+    encodedLetters,
+    mixedPaths,
+    methods,
+    targetsAndHosts,
+    upstreamAnswers,
+  ])('withstands $name', async (family) => {
+    expect(await makeAttempts(stand, family)).toEqual([]);
+  });
+});
+
+describe.each(['A', 'B'])('the gate before a school, Profile %s', (profile) => {
+  let stand: SchoolStand;
+  beforeAll(async () => {
+    stand = await startSchoolStand(profile);
+  });
+  afterAll(() => stand.close());
+
+  it.each([
+    badCredentials,
+    misplacedTokens,
+    impersonation,
+    authorizationRequests,
+    tokenRequests,
+    foreignTokens,
+    registrations,
+    forgedDocuments,
+    mcpAbuse,
+    graphqlAbuse,
+    exhaustion,
+    sharedQuotas,
+  ])('stands up to $name', async (family) => {
+    expect(await makeAttempts(stand, family)).toEqual([]);
+  });
+});
+
+it('made at least 5,000 attempts', () => {
+  const families = made();
+  console.info(families.map(([name, count]) => `${String(count).padStart(6)} ${name}`).join('\n'));
+  expect(families.reduce((sum, [, count]) => sum + count, 0)).toBeGreaterThanOrEqual(5_000);
+});
