@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminHost } from './families/admin-host.ts';
+import { blockingText } from './families/blocking-text.ts';
+import { errorRedirect } from './families/error-redirect.ts';
 import { exhaustion } from './families/exhaustion.ts';
+import { filledStore } from './families/filled-store.ts';
 import { connectionNames, forgedHeaders } from './families/forged-headers.ts';
+import { gatewayIdentity } from './families/gateway-identity.ts';
 import { graphqlAbuse, mcpAbuse } from './families/interfaces.ts';
+import { invisibleCharacters } from './families/invisible-characters.ts';
+import { methodOverride } from './families/method-override.ts';
 import {
   authorizationRequests,
   foreignTokens,
@@ -39,8 +46,16 @@ describe.each(['A', 'B'])('the gate before an upstream, Profile %s', (profile) =
     methods,
     targetsAndHosts,
     upstreamAnswers,
+    methodOverride,
+    gatewayIdentity,
+    invisibleCharacters,
   ])('withstands $name', async (family) => {
     expect(await makeAttempts(stand, family)).toEqual([]);
+  });
+
+  // The same code in both profiles, and slow by nature.
+  it.runIf(profile === 'A')('withstands text that is slow to read', async () => {
+    expect(await makeAttempts(stand, blockingText)).toEqual([]);
   });
 });
 
@@ -63,9 +78,15 @@ describe.each(['A', 'B'])('the gate before a school, Profile %s', (profile) => {
     mcpAbuse,
     graphqlAbuse,
     exhaustion,
+    errorRedirect,
+    adminHost,
     sharedQuotas,
   ])('stands up to $name', async (family) => {
     expect(await makeAttempts(stand, family)).toEqual([]);
+  });
+
+  it.runIf(profile === 'A')('stands up to filling the store', async () => {
+    expect(await makeAttempts(stand, filledStore)).toEqual([]);
   });
 });
 

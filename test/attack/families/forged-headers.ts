@@ -30,7 +30,7 @@ export const SPELLINGS: readonly (readonly [string, (name: string) => string])[]
   ['one underscore', (name) => name.replace('-', '_')],
 ];
 
-const HEADER_LANES = [
+export const HEADER_LANES = [
   { lane: 'protected', target: '/member/x', fields: AS_MEMBER, upgrade: false },
   { lane: 'open', target: '/public/x', fields: '', upgrade: false },
   { lane: 'site', target: '/pages/x', fields: '', upgrade: false },
@@ -43,7 +43,7 @@ const HEADER_LANES = [
 ] as const;
 
 /** An attempt whose fields must not reach the upstream: it answers with what it was told that holds `evil`. */
-function forged(
+export function forged(
   stand: ProxyStand,
   name: string,
   { lane, target, fields, upgrade }: (typeof HEADER_LANES)[number],
