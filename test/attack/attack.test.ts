@@ -26,7 +26,9 @@ import { made, makeAttempts } from './support/battery.ts';
 import { type ProxyStand, startProxyStand } from './support/proxy-stand.ts';
 import { type SchoolStand, startSchoolStand } from './support/school-stand.ts';
 
-/** What the gate stands between a client and an upstream, in Profile A and in Profile B. */
+/** Of one family on a busy machine: alone, all families together take about a minute. */
+const PATIENCE_MS = 180_000;
+
 describe.each(['A', 'B'])('the gate before an upstream, Profile %s', (profile) => {
   let stand: ProxyStand;
   beforeAll(async () => {
@@ -49,14 +51,22 @@ describe.each(['A', 'B'])('the gate before an upstream, Profile %s', (profile) =
     methodOverride,
     gatewayIdentity,
     invisibleCharacters,
-  ])('withstands $name', async (family) => {
-    expect(await makeAttempts(stand, family)).toEqual([]);
-  });
+  ])(
+    'withstands $name',
+    async (family) => {
+      expect(await makeAttempts(stand, family)).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
 
   // The same code in both profiles, and slow by nature.
-  it.runIf(profile === 'A')('withstands text that is slow to read', async () => {
-    expect(await makeAttempts(stand, blockingText)).toEqual([]);
-  });
+  it.runIf(profile === 'A')(
+    'withstands text that is slow to read',
+    async () => {
+      expect(await makeAttempts(stand, blockingText)).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
 });
 
 describe.each(['A', 'B'])('the gate before a school, Profile %s', (profile) => {
@@ -81,13 +91,21 @@ describe.each(['A', 'B'])('the gate before a school, Profile %s', (profile) => {
     errorRedirect,
     adminHost,
     sharedQuotas,
-  ])('stands up to $name', async (family) => {
-    expect(await makeAttempts(stand, family)).toEqual([]);
-  });
+  ])(
+    'stands up to $name',
+    async (family) => {
+      expect(await makeAttempts(stand, family)).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
 
-  it.runIf(profile === 'A')('stands up to filling the store', async () => {
-    expect(await makeAttempts(stand, filledStore)).toEqual([]);
-  });
+  it.runIf(profile === 'A')(
+    'stands up to filling the store',
+    async () => {
+      expect(await makeAttempts(stand, filledStore)).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
 });
 
 it('made at least 5,000 attempts', () => {
