@@ -18,7 +18,9 @@ export const upstreamAnswers: Family<ProxyStand> = {
         const seen = lane === 'site' ? (site ?? both) : both;
         return {
           name: `${check}: ${what}, ${lane}`,
-          before: () =>
+          before: () => {
+            // What the answer before sent too late must not meet this request on a kept connection.
+            upstream.hangUp();
             upstream.script((_request, socket) => {
               const [first = '', ...others] = bytes.split('PAUSE');
               socket.write(first, 'latin1');
@@ -28,7 +30,8 @@ export const upstreamAnswers: Family<ProxyStand> = {
                 if (ending === 'end') socket.end();
                 else if (ending === 'reset') setTimeout(() => socket.resetAndDestroy(), 10);
               }, 20);
-            }),
+            });
+          },
           bytes: request('GET', target, fields),
           expected: {
             statuses: [Number(/\d{3}/.exec(seen)?.[0])],

@@ -91,7 +91,7 @@ export async function startProxyStand(profile: string): Promise<ProxyStand> {
     for (const [member, present] of Object.entries(behind)) {
       if (!present && exchanged.received.includes(`record-of-${member}`)) flaws.push(`has the record of ${member}`);
     }
-    if (exchanged.received.includes(String(upstream.port))) flaws.push('tells where the upstream is');
+    if (exchanged.received.includes(`:${upstream.port}`)) flaws.push('tells where the upstream is');
     if (exited !== undefined) flaws.push(`the process ended with ${String(exited)}`);
     return flaws;
   }
