@@ -38,6 +38,8 @@ export interface ProxyWorld {
   readonly admin: string;
   /** Opens `/member/**`. */
   readonly token: string;
+  /** The same of another member, by their id. */
+  tokenOf(member: string): Promise<string>;
   readonly process: Command | undefined;
   /** Sends bytes on a connection of their own; out come the bytes that came back until the gate closed it. */
   raw(bytes: string): Promise<string>;
@@ -49,9 +51,9 @@ export interface ProxyWorld {
 }
 
 /** `/member/**` takes a token and any method, `/public/**` takes anybody, `GET /reading/**` is for reading with a token. */
-const ROUTES = [
-  { match: '* /member/**', upstream: 'back', scopes: ['courses:read'] },
-  { match: 'GET /reading/**', upstream: 'back', scopes: ['courses:read'] },
+export const PROXY_ROUTES = [
+  { match: '* /member/**', upstream: 'back', scopes: ['courses:read'], anonymous: 'refuse' },
+  { match: 'GET /reading/**', upstream: 'back', scopes: ['courses:read'], anonymous: 'refuse' },
   { match: '* /public/**', upstream: 'back', anonymous: 'serve' },
 ];
 
@@ -89,7 +91,7 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
         headers: { request: { allow: ['X-Hop-Id'] } },
       },
     },
-    routes: ROUTES,
+    routes: PROXY_ROUTES,
     log: { level: 'info', access: true },
     limits: FREELY,
     ...(options.site === false ? {} : { site: { upstream: 'back' } }),
@@ -100,12 +102,13 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
   const descriptor = openSync(logFile, 'a');
   const gate =
     options.process === undefined ? await startHere(file, descriptor) : await startThere(file, options.process);
-  const token = await memberToken(origin);
+  const token = await memberToken(origin, 'm-1');
   return {
     origin,
     port,
     host,
     token,
+    tokenOf: (member) => memberToken(origin, member),
     admin: gate.admin,
     process: gate.process,
     raw: (bytes) => rawExchange(port, bytes),
@@ -147,9 +150,11 @@ async function startThere(file: string, environment: Readonly<Record<string, str
   };
 }
 
-/** A site where one member is signed in for good. */
+/** A site where the member whose id is in the cookie is signed in for good. */
 async function startSignIn(): Promise<{ url: string; close(): Promise<void> }> {
-  const server = createServer((_request, response) => response.end('{"id":"m-1"}'));
+  const server = createServer(({ headers }, response) => {
+    response.end(JSON.stringify({ id: /\bschool=([\w-]+)/.exec(headers.cookie ?? '')?.[1] }));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -161,10 +166,10 @@ async function startSignIn(): Promise<{ url: string; close(): Promise<void> }> {
   };
 }
 
-async function memberToken(origin: string): Promise<string> {
+async function memberToken(origin: string, member: string): Promise<string> {
   const app = await registerApp(origin);
   const browser = createBrowser();
-  browser.cookies.set('school', { value: 'signed-in', path: '/' });
+  browser.cookies.set('school', { value: member, path: '/' });
   const request = await authorizationRequest(app, { scope: 'openid courses:read' });
   const returned = await approve(request.url, app.redirectUri, { browser });
   return (await redeem(app, request, returned)).access_token;

@@ -8,7 +8,7 @@ import { oauthOperations } from './oauth-operations.ts';
 import { pathTemplates } from './path-template.ts';
 import { METHODS, Paths } from './paths.ts';
 import { covers, segmentsOf } from './pattern.ts';
-import { HEADERS, RESPONSES } from './responses.ts';
+import { HEADERS, RESPONSES, withEveryRequest } from './responses.ts';
 import { plainOperation, type RouteFacts, routeFacts } from './route-operation.ts';
 import { SCHEMAS } from './schemas.ts';
 import { securityOf, securitySchemes } from './security.ts';
@@ -56,7 +56,7 @@ export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json
       const path = operation.parameters === undefined ? template.path : namedBy(operation, template.path);
       paths.add({ path, parameters }, method, {
         ...operation,
-        responses: { ...(operation.responses as Json), ...refusals },
+        responses: withEveryRequest({ ...(operation.responses as Json), ...refusals }),
         tags: [tag],
         security,
       });

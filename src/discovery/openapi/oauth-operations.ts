@@ -6,7 +6,7 @@ import { answer, failures } from './responses.ts';
 export type OwnOperations = Readonly<Record<string, Json>>;
 
 const FORM_LIMIT = 'The body has at most 56 KiB.';
-const RATED = [413, 429, 500, 503] as const;
+const RATED = [413, 415, 429, 500, 503] as const;
 
 /** The endpoints of the authorization server: what a client sends, and what comes back. */
 export function oauthOperations({ config, endpoints }: DescribedService): OwnOperations {
@@ -143,7 +143,7 @@ function registration({ config, endpoints }: Pick<DescribedService, 'config' | '
         ...(initialAccessToken === undefined
           ? {}
           : { 401: answer('The initial access token is missing or wrong.', json('OAuthError'), BEARER_CHALLENGE) }),
-        ...failures('oauth', 400, 413),
+        ...failures('oauth', 400, 413, 415),
         ...rated,
       },
     },
@@ -162,7 +162,7 @@ function registration({ config, endpoints }: Pick<DescribedService, 'config' | '
       requestBody,
       responses: {
         200: answer('As it is now.', json('RegisteredClient')),
-        ...failures('oauth', 400, 413),
+        ...failures('oauth', 400, 413, 415),
         ...unknown,
         ...rated,
       },

@@ -10,6 +10,7 @@ const FAILURES = {
   404: { name: 'NotFound', text: 'There is nothing at this address.' },
   406: { name: 'NotAcceptable', text: 'The answer has no form that the request takes.' },
   413: { name: 'PayloadTooLarge', text: 'The request body is larger than this address takes.' },
+  414: { name: 'UriTooLong', text: 'The address is longer than 8192 characters.' },
   415: { name: 'UnsupportedMediaType', text: 'The request body has a content type or coding that is not taken.' },
   429: { name: 'TooManyRequests', text: 'There were too many requests. Try again after Retry-After seconds.' },
   500: { name: 'InternalError', text: 'Something went wrong on our side. Tell us the request id.' },
@@ -92,9 +93,22 @@ const REFUSALS: Readonly<Record<string, Json>> = {
   },
 };
 
+/** What the server itself refuses before it reads a request: without a body, and without an id. */
+const UNREAD: Readonly<Record<string, Json>> = {
+  ExpectationFailed: { description: 'The Expect field asks for something other than 100-continue.' },
+  FieldsTooLarge: { description: 'The header fields are larger than 16 KiB, or more than 2000.' },
+};
+
+/** The responses of the server itself, which every operation has. */
+export const UNREAD_RESPONSES: Json = { 417: responseRef('ExpectationFailed'), 431: responseRef('FieldsTooLarge') };
+
+/** How a malformed address is refused at every operation, whatever format its other errors have. */
+const PROBLEM_CONTENT = content('application/problem+json', schemaRef('Problem'));
+
 /** Every response that may stand in `components`, by name. */
 export const RESPONSES: Json = {
   ...REFUSALS,
+  ...UNREAD,
   ...Object.fromEntries(
     (Object.keys(VOICES) as MachineVoice[]).flatMap((voice) =>
       Object.entries(FAILURES).map(([status, { name, text }]) => {
@@ -105,7 +119,9 @@ export const RESPONSES: Json = {
           ...(waits ? { 'Retry-After': header('RetryAfter') } : {}),
           ...(status === '429' ? RATE_LIMIT : {}),
         };
-        return [prefix + name, { description: text, headers, content: content(type, schemaRef(schema)) }];
+        const own = content(type, schemaRef(schema));
+        const both = status === '400' ? { ...own, ...PROBLEM_CONTENT } : own;
+        return [prefix + name, { description: text, headers, content: both }];
       }),
     ),
   ),
@@ -121,6 +137,24 @@ export function failures(voice: MachineVoice, ...statuses: readonly FailureStatu
   return Object.fromEntries(
     statuses.map((status) => [status, responseRef(VOICES[voice].prefix + FAILURES[status].name)]),
   );
+}
+
+/**
+ * The responses of an operation with those that every request can meet before its operation is known: an address or a
+ * Host field that is malformed (400), too long an address (414), and what the server refuses to read (417, 431).
+ */
+export function withEveryRequest(responses: Json): Json {
+  const own = responses[400] as Json | undefined;
+  const malformed =
+    own === undefined || '$ref' in own
+      ? (own ?? responseRef('ProblemBadRequest'))
+      : { ...own, content: { ...(own.content as Json), ...PROBLEM_CONTENT } };
+  return {
+    ...responses,
+    400: malformed,
+    ...failures('problem', 414),
+    ...UNREAD_RESPONSES,
+  };
 }
 
 /** A response with a body, and the fields that every answer has. */

@@ -2,7 +2,7 @@ import type { Config, RouteConfig } from '../../config/schema.ts';
 import { sizeText } from '../../http/size-text.ts';
 import type { RouteProtection } from '../described-service.ts';
 import type { Json } from './json.ts';
-import { answer, failures, LEFT, responseRef } from './responses.ts';
+import { answer, failures, LEFT, responseRef, UNREAD_RESPONSES } from './responses.ts';
 import { scopeTitles, securityOf, securityText } from './security.ts';
 
 const BODY_METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
@@ -53,6 +53,7 @@ export function routeFacts(
       401: responseRef('Unauthorized'),
       403: responseRef('RouteForbidden'),
       ...failures('problem', ...(takesBody ? ([413] as const) : []), 429, 502, 503, 504),
+      ...UNREAD_RESPONSES,
     },
     tag: areaOf(protection),
   };

@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { rawRequest } from '../../support/raw.ts';
 
 type Json = Record<string, unknown>;
 
@@ -24,6 +25,16 @@ export interface Sent {
   readonly query?: Readonly<Record<string, string>>;
   readonly form?: Readonly<Record<string, string>>;
   readonly json?: unknown;
+}
+
+/** A request as it is, with nothing tidied up. */
+export interface RawSent {
+  /** What stands for every path parameter, byte for byte. */
+  readonly part?: string;
+  /** What stands behind the path. */
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  readonly body?: string;
 }
 
 export interface Called {
@@ -93,7 +104,34 @@ export function describedApi(document: Json) {
     return { status: response.status, headers: response.headers, ...judge(path, method, response, text, id) };
   }
 
-  function judge(path: string, method: string, response: Response, text: string, id: string) {
+  async function callRaw(
+    { method, path, id }: Pick<Operation, 'method' | 'path' | 'id'>,
+    sent: RawSent,
+  ): Promise<Called> {
+    const answer = await rawRequest(base, {
+      method,
+      path: path.replace(/\{[^}]*\}/g, () => sent.part ?? 'x-1') + (sent.query ?? ''),
+      headers: {
+        host: new URL(base).host,
+        ...(sent.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(sent.body)) }),
+        ...sent.headers,
+      },
+      ...(sent.body === undefined ? {} : { body: sent.body }),
+    });
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(answer.headers))
+      if (value !== undefined) headers.set(name, String(value));
+    const response = { status: answer.status, headers };
+    return { ...response, ...judge(path, method, response, answer.text, id) };
+  }
+
+  function judge(
+    path: string,
+    method: string,
+    response: Pick<Response, 'status' | 'headers'>,
+    text: string,
+    id: string,
+  ) {
     const flaws: string[] = [];
     const flaw = (what: string) => flaws.push(`${id} ${response.status}: ${what}`);
     const described = paths[path]?.[method.toLowerCase()]?.responses as Record<string, Json>;
@@ -138,5 +176,5 @@ export function describedApi(document: Json) {
   const withRoot = (schema: Json): Json =>
     JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"api#/')) as Json;
 
-  return { operations, call };
+  return { operations, call, callRaw };
 }

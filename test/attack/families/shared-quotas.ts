@@ -1,0 +1,27 @@
+import { type Attempt, JSON_TYPE, request } from '../support/attempt.ts';
+import type { SchoolStand } from '../support/school-stand.ts';
+import type { Family } from '../support/stand.ts';
+
+const GREEDY = '127.201.0.1';
+
+/**
+ * One address asks for all that everybody shares: then the others still get theirs. The share of fetches of metadata
+ * documents is tested where the network is the test's own: no name that would have to be looked up is sent here.
+ */
+export const sharedQuotas: Family<SchoolStand> = {
+  name: 'using up what everybody shares',
+  attempts: () => {
+    const registration = (name: string, number: number, from: string, statuses: readonly number[]): Attempt => ({
+      name: `${name} ${number}, a registration`,
+      from,
+      bytes: request('POST', '/api/oauth/register', JSON_TYPE, '{"redirect_uris":["https://app.example/callback"]}'),
+      expected: { statuses: [statuses] },
+    });
+    const times = <T>(count: number, make: (number: number) => T) =>
+      Array.from({ length: count }, (_, number) => make(number));
+    return [
+      ...times(200, (number) => registration('greedy', number, GREEDY, [201, 429])),
+      ...times(40, (number) => registration('other', number, `127.203.0.${number + 1}`, [201])),
+    ];
+  },
+};

@@ -1,0 +1,41 @@
+import { rawSocket } from '../../support/raw-socket.ts';
+
+/** What came back on one connection, and whether the gate closed it by itself. */
+export interface Exchanged {
+  readonly received: string;
+  readonly statuses: readonly number[];
+  readonly closed: boolean;
+}
+
+/** No attempt waits for more than one timeout of the upstream, which is far less. */
+const PATIENCE_MS = 15_000;
+
+/** Sends bytes in the given pieces on a connection of their own, and reads until the gate closes it. */
+export async function exchange(
+  port: number,
+  pieces: readonly string[],
+  options: { readonly first?: string | undefined; readonly halfClose?: boolean; readonly from?: string } = {},
+): Promise<Exchanged> {
+  const connection = await rawSocket(port, options.from);
+  const timer = setTimeout(() => connection.socket.destroy(new Error('too long')), PATIENCE_MS);
+  if (options.first !== undefined) {
+    connection.write(options.first);
+    // The stand's upstream ends every answer like this.
+    await connection.until(/record-of-[\w-]+$/);
+  }
+  for (const piece of pieces) {
+    connection.write(piece);
+    if (pieces.length > 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+  if (options.halfClose === true) connection.socket.end();
+  const how = await connection.closed;
+  clearTimeout(timer);
+  const received = connection.received();
+  const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+  return { received, statuses, closed: how !== 'error' };
+}
+
+export function inPieces(bytes: string, cut: number | undefined): string[] {
+  const at = Math.ceil(bytes.length * (cut ?? 1));
+  return [bytes.slice(0, at), bytes.slice(at)].filter((piece) => piece !== '');
+}
