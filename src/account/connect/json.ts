@@ -1,11 +1,13 @@
 const LONG_NUMBER = /\d{16}/;
 
 /**
- * Parses an upstream's JSON. A whole number that a double cannot hold (64-bit identifiers) becomes a string of its
- * digits, so that an id is never silently another id. Throws SyntaxError.
+ * Parses an upstream's JSON. Integers that a double cannot represent (64-bit identifiers) become strings, so that an ID
+ * never silently turns into another one.
+ *
+ * @throws {SyntaxError} when the text is not JSON
  */
 export function parseJson(text: string): unknown {
-  // The reviver costs several times the parse, and most answers have no such number.
+  // A reviver makes parsing several times slower, and most responses have no such number.
   return LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
 }
 
