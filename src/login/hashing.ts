@@ -1,16 +1,16 @@
 import type { PasswordHash } from './password-hash.ts';
 
-/** Verifies hashes, so many at a time. */
+/** Verifies password hashes with limited concurrency. */
 export interface Hashing {
-  /** Out: whether the password fits; `busy` when so many wait already that this one would wait too long. */
+  /** Whether the password matches; `busy` when too many are already waiting. */
   verify(hash: PasswordHash, password: string): Promise<boolean | 'busy'>;
 }
 
-/** Half of the thread pool: the other half signs tokens, finds names and reads files for everybody else. */
+/** Half of the thread pool. The other half is left for signing tokens, DNS lookups and file access. */
 const AT_ONCE = 2;
 const WAITING = 32;
 
-/** A storm of sign-ins waits in line, and the gate goes on. */
+/** Queues bursts of sign-ins, so that the rest of the gate keeps working. */
 export function createHashing({ atOnce = AT_ONCE, waiting = WAITING } = {}): Hashing {
   const line: (() => void)[] = [];
   let under = 0;
@@ -19,7 +19,7 @@ export function createHashing({ atOnce = AT_ONCE, waiting = WAITING } = {}): Has
     async verify(hash, password) {
       if (under >= atOnce) {
         if (line.length >= waiting) return 'busy';
-        // Who is let in takes over the place of who left: nobody slips in between.
+        // A finished verification hands its slot directly to the next in line, so no newcomer can take it.
         await new Promise<void>((go) => line.push(go));
       } else under += 1;
       try {
