@@ -1,3 +1,7 @@
+/**
+ * The Account API: a GraphQL endpoint over the backend's own APIs. The operator writes the contract that clients see and
+ * mappings that say which call of which upstream each field comes from: REST (`connect/`) or GraphQL (`remote/`).
+ */
 import { checkMapping } from './connect/check.ts';
 import { type Mapping, type MappingFile, type MappingNames, readMapping } from './connect/mapping.ts';
 import { Mistakes } from './connect/mistakes.ts';

@@ -47,7 +47,7 @@ export function readGuards(contract: Contract, declared: ReadonlySet<string>, mi
       if (requirements.length === 0 || name === undefined) continue;
       guards.set(coordinate, requirements);
       const wrong = (message: string) => mistakes.add(placeOf(name), coordinate, message);
-      if (isNonNullType(field.type)) wrong('needs a scope of its own, so it must be nullable');
+      if (isNonNullType(field.type)) wrong('requires a scope, so it must be nullable');
       for (const scope of new Set(requirements.flat(2))) {
         if (!declared.has(scope)) wrong(`@requiresScopes: the configuration has no scope "${scope}"`);
       }

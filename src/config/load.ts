@@ -1,3 +1,7 @@
+/**
+ * Loads the configuration: merges its layers, validates them against the schema, reads the files and secrets they name,
+ * and checks across settings. All mistakes are reported at once, each with its file, line and column.
+ */
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve as resolvePath } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -7,7 +7,7 @@ const nodes = (port: number) =>
   z
     .array(
       z.strictObject({
-        host: z.string().min(1).meta({ description: 'Its name or address.' }),
+        host: z.string().min(1).meta({ description: 'Host name or address.' }),
         port: z.int().min(1).max(65_535).default(port).meta({ description: 'Its port.' }),
       }),
     )

@@ -39,7 +39,7 @@ const httpUrl = z
   .string()
   .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an http or https URL')
   .refine((text) => !/[?#]/.test(text), 'must have neither query nor fragment')
-  .refine((text) => !/^[^/]*\/\/[^/]*@/.test(text), 'must hold no user name or password');
+  .refine((text) => !/^[^/]*\/\/[^/]*@/.test(text), 'must not contain a user name or password');
 
 const trustedProxy = z.string().superRefine((entry, context) => {
   const problem = trustedProxyProblem(entry);
@@ -422,7 +422,7 @@ export const configSchema = z.strictObject({
       description: 'Paths that are separate protected resources: a token bound to one is refused everywhere else.',
     }),
   site: z
-    .strictObject({ upstream: name.meta({ description: 'A name in upstreams.' }) })
+    .strictObject({ upstream: name.meta({ description: 'A name in `upstreams`.' }) })
     .optional()
     .meta({
       description:

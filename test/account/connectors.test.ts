@@ -362,7 +362,7 @@ describe('mutations', () => {
   test('are mapped like everything else: each field by a @connect, none by pages, none by $this', async () => {
     expect(await mistakes(types, mapping.replace(/drop: [^}]*}[^}]*}/, '}'), quietly)).not.toEqual([]);
     const paged = mapping.replace('seconds: $(0)")', 'seconds: $(0)") @connection(style: ALL, nodes: "$")');
-    expect((await mistakes(types, paged, quietly)).join()).toContain('a mutation gives no pages');
+    expect((await mistakes(types, paged, quietly)).join()).toContain('a mutation cannot be a connection');
     const sibling = mapping.replace('/positions/{$args.id}', '/positions/{$this.save}');
     expect((await mistakes(types, sibling, quietly)).join()).toContain('$this is not available here');
   });

@@ -99,7 +99,7 @@ describe('one mistake is named with its place', () => {
     ['/{$context.sub}"', '/{$context.sub}?x=1"', '?x', 'put query parameters in queryParams'],
     ['"/v2/positions"', '"v2/positions"', 'v2/positions"', 'a path must begin with /'],
     ['pageSize: 50', 'pageSize: 5', '@connection', 'pageSize must be from 10 to 1000'],
-    ['page: $page.number', 'page: $(1)', '@connection', 'http does not ask for $page.number'],
+    ['page: $page.number', 'page: $(1)', '@connection', 'http does not use $page.number'],
     ['style: PAGE', 'style: LINKS', 'LINKS', 'does not exist in "ConnectionStyle" enum'],
     ['email: String\n', 'email: String!\n', 'String!', 'is String in the contract, not String!'],
     ['email: String\n', 'emails: String\n', 'emails', 'the contract has no such field'],

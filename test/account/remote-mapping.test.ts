@@ -67,7 +67,7 @@ describe('a mistake in the mapping is named with its line', () => {
     [
       'total: Int @graphql(source: "people")',
       'total: Int @graphql(source: "people", name: "greeting")',
-      'Viewer.total: is Int in the contract, and String upstream',
+      'Viewer.total: is Int in the contract, but String upstream',
     ],
     [
       'total: Int @graphql(source: "people")',
@@ -110,12 +110,12 @@ describe('a mistake in the mapping is named with its line', () => {
 
 describe('an upstream that has become another is found out at start', () => {
   test.each<[from: string, to: string, said: string]>([
-    ['nickname: String', 'nickname: [String]', 'Viewer.nickname: is String in the contract, and [String] upstream'],
-    ['label: String!', 'label: String', 'Place.label: is String! in the contract, and String upstream'],
-    ['[Place!]', '[Place]', 'Viewer.places: is Place! in the contract, and Place upstream'],
-    ['id: ID! label', 'id: Float! label', 'Place.id: is ID in the contract, and Float upstream'],
+    ['nickname: String', 'nickname: [String]', 'Viewer.nickname: is String in the contract, but [String] upstream'],
+    ['label: String!', 'label: String', 'Place.label: is String! in the contract, but String upstream'],
+    ['[Place!]', '[Place]', 'Viewer.places: is Place! in the contract, but Place upstream'],
+    ['id: ID! label', 'id: Float! label', 'Place.id: is ID in the contract, but Float upstream'],
     ['opened: String', 'opened: Int', 'Place.opened: is DateTime in the contract, which Int cannot provide'],
-    ['label: String!', 'label: Town!', 'Place.label: is String in the contract, and Town upstream'],
+    ['label: String!', 'label: Town!', 'Place.label: is String in the contract, but Town upstream'],
     ['town: Town', 'town: String', "Place.town: is Town in the contract, which the upstream's String cannot be"],
     ['town: Town', 'town(of: ID!): Town', "Place.town: the upstream's town needs of"],
     ['state: State! opened', 'opened', "Place.state: the upstream's Place has no field state"],
@@ -154,7 +154,7 @@ describe('an upstream that has become another is found out at start', () => {
   test('what cannot be null cannot come from an upstream', () => {
     const { schemaText, ...rest } = remoteOptions(REMOTE_MAPPING.replace('badge: Int @', 'badge: Int! @'));
     const found = mistakesOf({ ...rest, schemaText: schemaText.replace('badge: Int', 'badge: Int!') });
-    expect(found.join('\n')).toContain('Viewer.badge: comes from an upstream of its own, so it must be nullable');
+    expect(found.join('\n')).toContain('Viewer.badge: comes from a separate upstream call, so it must be nullable');
   });
 
   test('nothing recorded, or nowhere', () => {

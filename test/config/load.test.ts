@@ -66,7 +66,7 @@ gate.yaml:15:13  login.loginUrl: a path needs \`site\`, which serves the login p
 gate.yaml:16:12  login.cookies: must be a list, not text
     16 |   cookies: school_session
        |            ^
-gate.yaml:18:18  upstreams.school.url: must hold no user name or password
+gate.yaml:18:18  upstreams.school.url: must not contain a user name or password
     18 |   school: { url: http://***@h, timeout: 10, identity: [heders] }
        |                  ^
 gate.yaml:18:46  upstreams.school.timeout: must be a duration such as 500ms, 30s, 10m, 8h or 30d

@@ -81,7 +81,7 @@ class Check {
       const field = type.getFields()[member.name];
       const coordinate = `${type.name}.${member.name}`;
       if (field && isNonNullType(field.type)) {
-        this.#wrong(field.astNode, coordinate, 'comes from an upstream of its own, so it must be nullable');
+        this.#wrong(field.astNode, coordinate, 'comes from a separate upstream call, so it must be nullable');
       }
       this.#member(type, member, connector);
     }
@@ -93,7 +93,7 @@ class Check {
     const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
     if (field === undefined) return;
     if (isNonNullType(field.type)) {
-      this.#wrong(field.astNode, coordinate, 'comes from an upstream of its own, so it must be nullable');
+      this.#wrong(field.astNode, coordinate, 'comes from a separate upstream call, so it must be nullable');
     }
     for (const argument of field.args) {
       if (!usedArguments.has(argument.name)) {

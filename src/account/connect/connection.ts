@@ -68,7 +68,7 @@ function pageOf({ nodes, next, total, pageSize }: PageMapping, answer: unknown, 
     const items = nodes(answer, scope);
     const count = total?.(answer, scope) ?? null;
     if (!Array.isArray(items) || items.length > pageSize || !(count === null || isCount(count))) {
-      throw unusable(source, 'a page is not a list of pageSize items, or its total is no number');
+      throw unusable(source, 'a page is not a list of pageSize items, or its total is not a number');
     }
     return { items, total: count, next: next === undefined ? undefined : next(answer, scope) };
   });

@@ -188,7 +188,7 @@ class MappingReader implements Mapping {
       this.#wrong(place, 'schema', `the configuration has no upstream "${name}", only ${this.#upstreams.join(', ')}`);
     }
     if (this.#keyed.includes(name) && values.graphql !== undefined) {
-      this.#wrong(place, 'schema', `"${name}" is shown one key for all members: it cannot be asked in GraphQL`);
+      this.#wrong(place, 'schema', `"${name}" has one key for all members, so it cannot be used with GraphQL`);
     }
     const reader = new TextReader('schema', this.#mistakes);
     const site = { node, coordinate: 'schema', mistakes: this.#mistakes, reader, allowed: this.#inRequest };
@@ -206,7 +206,7 @@ class MappingReader implements Mapping {
     }
     for (const node of extension.directives ?? []) {
       if (node.name.value === 'connect') this.#typeConnector(node, name, Object.keys(type.getFields()));
-      else this.#wrong(node, name, `@${node.name.value} has no meaning here`);
+      else this.#wrong(node, name, `@${node.name.value} is not allowed here`);
     }
     for (const field of extension.fields ?? []) this.#field(name, field);
   }
@@ -264,7 +264,7 @@ class MappingReader implements Mapping {
     for (const node of field.directives ?? []) {
       if (node.name.value === 'connect') connect = node;
       else if (node.name.value === 'connection') connection = node;
-      else this.#wrong(node, coordinate, `@${node.name.value} has no meaning here`);
+      else this.#wrong(node, coordinate, `@${node.name.value} is not allowed here`);
     }
     if (connect === undefined) {
       this.#wrong(field, coordinate, 'needs @connect');
@@ -291,7 +291,7 @@ class MappingReader implements Mapping {
     if (values.batch !== undefined) this.#wrong(node, coordinate, 'batch is only for a @connect on a type');
     const writes = type === this.#contract.getMutationType();
     if (writes && connection !== undefined) {
-      this.#wrong(connection, coordinate, '@connection: a mutation gives no pages');
+      this.#wrong(connection, coordinate, '@connection: a mutation cannot be a connection');
     }
     const reader = new TextReader(coordinate, this.#mistakes);
     const args = inputKeys(field.args, paging === undefined ? [] : ['first', 'after']);
@@ -309,7 +309,7 @@ class MappingReader implements Mapping {
     if (!this.#keptToMember(connector, node, coordinate)) return;
     const [place] = pages === undefined ? [] : PAGE_KEYS[pages.style];
     if (connection !== undefined && place !== undefined && !reader.named.get('page')?.has(place)) {
-      this.#wrong(connection, coordinate, `@connection: http does not ask for $page.${place}`);
+      this.#wrong(connection, coordinate, `@connection: http does not use $page.${place}`);
     }
     const used = new Set(reader.named.get('args'));
     // `first` and `after` of a connection choose the window and are not available to the mapping.
@@ -357,7 +357,7 @@ class MappingReader implements Mapping {
 
   #keptToMember({ source, namesMember }: Connector, node: ConstDirectiveNode, coordinate: string): boolean {
     if (namesMember || !this.#keyed.includes(source)) return true;
-    const message = `"${source}" is shown one key for all members: http must name $context.sub`;
+    const message = `"${source}" has one key for all members, so http must use $context.sub`;
     this.#wrong(literalAt(node, 'source'), coordinate, message);
     return false;
   }

@@ -83,7 +83,7 @@ class Joiner {
     const field = type.getFields()[fieldName];
     const wrong: Wrong = (message) => this.#wrong(node, coordinate, message);
     if (field === undefined) return undefined;
-    if (isNonNullType(field.type)) wrong('comes from an upstream of its own, so it must be nullable');
+    if (isNonNullType(field.type)) wrong('comes from a separate upstream call, so it must be nullable');
     const writes = type === this.#contract.getMutationType();
     const operations = writes ? this.#upstream.getMutationType() : this.#upstream.getQueryType();
     if (writes && rootName !== undefined) wrong('root: a mutation is itself a root field');
@@ -198,10 +198,10 @@ class Joiner {
 
   /** Checks lists and nullability: what is non-null in the contract must be non-null upstream. */
   #wrapping(type: GraphQLOutputType, upstream: GraphQLOutputType, wrong: Wrong): void {
-    if (isNonNullType(type) && !isNonNullType(upstream)) wrong(`is ${type} in the contract, and ${upstream} upstream`);
+    if (isNonNullType(type) && !isNonNullType(upstream)) wrong(`is ${type} in the contract, but ${upstream} upstream`);
     const [own, other] = [getNullableType(type), getNullableType(upstream)];
     if (isListType(own) && isListType(other)) this.#wrapping(own.ofType, other.ofType, wrong);
-    else if (isListType(own) || isListType(other)) wrong(`is ${type} in the contract, and ${upstream} upstream`);
+    else if (isListType(own) || isListType(other)) wrong(`is ${type} in the contract, but ${upstream} upstream`);
   }
 
   #type(

@@ -39,10 +39,10 @@ export function leafReader(
 ): (value: unknown) => unknown {
   if (isEnumType(type) && isEnumType(upstream)) return enumReader(mapping, source, type, upstream, wrong);
   if (!isScalarType(type) || !isScalarType(upstream)) {
-    wrong(`is ${type.name} in the contract, and ${upstream.name} upstream`);
+    wrong(`is ${type.name} in the contract, but ${upstream.name} upstream`);
   } else if (isSpecifiedScalarType(type)) {
     const fits = type.name === upstream.name || WIDER[type.name]?.includes(upstream.name) === true;
-    if (!fits) wrong(`is ${type.name} in the contract, and ${upstream.name} upstream`);
+    if (!fits) wrong(`is ${type.name} in the contract, but ${upstream.name} upstream`);
   } else if (isSpecifiedScalarType(upstream) && upstream.name !== 'String' && upstream.name !== 'ID') {
     wrong(`is ${type.name} in the contract, which ${upstream.name} cannot provide`);
   }

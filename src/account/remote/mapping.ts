@@ -117,7 +117,7 @@ class RemoteReader implements RemoteMapping {
     }
     for (const node of extension.directives ?? []) {
       if (extension.kind === Kind.OBJECT_TYPE_EXTENSION && node.name.value === 'upstreamName') this.#name(node, name);
-      else this.#wrong(node, name, `@${node.name.value} has no meaning here`);
+      else this.#wrong(node, name, `@${node.name.value} is not allowed here`);
     }
     const parts = extension.kind === Kind.ENUM_TYPE_EXTENSION ? extension.values : extension.fields;
     for (const part of parts ?? []) {
@@ -136,7 +136,7 @@ class RemoteReader implements RemoteMapping {
         if (node.name.value === 'upstreamName') this.#name(node, coordinate);
         else if (node.name.value === 'graphql' && extension.kind === Kind.OBJECT_TYPE_EXTENSION) {
           this.#field(node, coordinate, name);
-        } else this.#wrong(node, coordinate, `@${node.name.value} has no meaning here`);
+        } else this.#wrong(node, coordinate, `@${node.name.value} is not allowed here`);
       }
     }
   }
