@@ -127,8 +127,7 @@ const BROWSER_CLIENTS = [
 /** The tool interface for agents (Model Context Protocol). */
 export const mcp = z.strictObject({
   file: z.string().min(1).optional().meta({
-    description:
-      'YAML file with more settings of this block: `tools`, `resources` and `prompts` in the same form as here.',
+    description: 'YAML file with `tools`, `resources` and `prompts`, in the same form as here.',
   }),
   signIn: z.enum(['never', 'on-call']).default('never').meta({
     description:

@@ -1,6 +1,10 @@
 import { parse, stringify } from 'yaml';
 
-/** Parses YAML or JSON that is not coursegate configuration. @throws the parser's error */
+/**
+ * Parses YAML or JSON that is not coursegate configuration.
+ *
+ * @throws the parser's error
+ */
 export function readPlainYaml(text: string): unknown {
   return parse(text, { maxAliasCount: 100 });
 }

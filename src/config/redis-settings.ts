@@ -52,7 +52,7 @@ export const redisSettings = z.strictObject({
     })
     .meta({
       description:
-        'Uses TLS, to the Sentinels too. `rediss://` alone does so with the certificate authorities of the system.',
+        'Turns on TLS, also for the Sentinels. Not needed with `rediss://` if the system trusts the certificate.',
     })
     .optional(),
   keyPrefix: z

@@ -3,7 +3,7 @@ import type { Environment } from './setting.ts';
 import type { SourceFiles } from './source-files.ts';
 import { formatPath, isTree, type Tree, valueAt } from './tree.ts';
 
-/** Reads the secrets that the `credential` of each upstream refers to. `values` is keyed by path, in the form of `formatPath`. */
+/** Reads the secrets that the `credential` of each upstream refers to. `values` is keyed by path (see `formatPath`). */
 export async function readUpstreamSecrets(
   tree: Tree,
   environment: Environment,

@@ -20,7 +20,11 @@ const TOKEN = new RegExp(
   'y',
 );
 
-/** Splits a mapping text into tokens, the last of kind 'end'. @throws {MappingSyntaxError} */
+/**
+ * Splits a mapping text into tokens, the last of kind 'end'.
+ *
+ * @throws {MappingSyntaxError}
+ */
 export function tokenize(text: string): readonly Token[] {
   const tokens: Token[] = [];
   let at = 0;

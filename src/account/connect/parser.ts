@@ -22,7 +22,11 @@ const KEYWORDS: ReadonlyMap<string, Literal> = new Map<string, Literal>([
   ['null', null],
 ]);
 
-/** Parses a selection (see syntax.ts). @throws {MappingSyntaxError} at the first syntax error */
+/**
+ * Parses a selection (see syntax.ts).
+ *
+ * @throws {MappingSyntaxError} at the first syntax error
+ */
 export function parseSelection(text: string): Selection {
   const parser = new Parser(text);
   const selection = parser.startsExpression() ? parser.coalesce() : parser.membersUntil('');
@@ -30,7 +34,11 @@ export function parseSelection(text: string): Selection {
   return selection;
 }
 
-/** Parses one expression, such as one in the braces of a path. @throws {MappingSyntaxError} */
+/**
+ * Parses one expression, such as one in the braces of a path.
+ *
+ * @throws {MappingSyntaxError}
+ */
 export function parseExpression(text: string): Coalesce {
   const parser = new Parser(text);
   const expression = parser.coalesce();

@@ -21,7 +21,11 @@ const HEADER_VALUE = /^[\t\x20-\x7E]*$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const SEGMENT_BREAKERS = /[/\\\x00-\x1F\x7F]/;
 
-/** Splits a template into text and compiled expressions. @throws {MappingSyntaxError} */
+/**
+ * Splits a template into text and compiled expressions.
+ *
+ * @throws {MappingSyntaxError}
+ */
 export function parseTemplate(text: string): Template {
   const parts: (string | Hole)[] = [];
   let at = 0;
@@ -50,7 +54,11 @@ function hole(text: string, at: number): Hole {
   }
 }
 
-/** Parses a connector's path: starts with '/', only path characters, no '.', '..' or empty segments. @throws {MappingSyntaxError} */
+/**
+ * Parses a connector's path: starts with '/', only path characters, no '.', '..' or empty segments.
+ *
+ * @throws {MappingSyntaxError}
+ */
 export function parsePath(text: string): Template {
   const template = parseTemplate(text);
   if (!text.startsWith('/')) throw new MappingSyntaxError('a path must begin with /', 0);
@@ -98,13 +106,21 @@ function encodeSegment(value: unknown): string {
   return encodeStrictly(text);
 }
 
-/** Fills a query from the result of queryParams: null is omitted, a list repeats its name. @throws {MappingValueError} */
+/**
+ * Fills a query from the result of queryParams: null is omitted, a list repeats its name.
+ *
+ * @throws {MappingValueError}
+ */
 export function fillQuery(params: Readonly<Record<string, unknown>>): string {
   const pairs = fillForm(params);
   return pairs === '' ? '' : `?${pairs}`;
 }
 
-/** Fills an application/x-www-form-urlencoded form in the same way. @throws {MappingValueError} */
+/**
+ * Fills an application/x-www-form-urlencoded form in the same way.
+ *
+ * @throws {MappingValueError}
+ */
 export function fillForm(params: Readonly<Record<string, unknown>>): string {
   const pairs: string[] = [];
   for (const [name, value] of Object.entries(params)) {
@@ -118,7 +134,11 @@ export function fillForm(params: Readonly<Record<string, unknown>>): string {
   return pairs.join('&');
 }
 
-/** Fills a header value. @throws {MappingValueError} for anything that could end the line or is not visible ASCII */
+/**
+ * Fills a header value.
+ *
+ * @throws {MappingValueError} for anything that could end the line or is not visible ASCII
+ */
 export function fillHeader(template: Template, scope: Scope): string {
   const parts = template.map((part) => (typeof part === 'string' ? part : scalarText(part.evaluate(null, scope))));
   const value = parts.includes(undefined) ? undefined : parts.join('');

@@ -75,7 +75,11 @@ interface Answered {
   readonly errors: ErrorTree;
 }
 
-/** Checks that a response is a usable GraphQL response. @throws {AccountError} */
+/**
+ * Checks that a response is a usable GraphQL response.
+ *
+ * @throws {AccountError}
+ */
 function answerOf({ status, data: body }: UpstreamAnswer, source: string): Answered {
   const failed = (code: 'UPSTREAM_ERROR' | 'UPSTREAM_BAD_RESPONSE', what: string) =>
     new AccountError(code, { cause: new Error(`${source}: ${what}`) });

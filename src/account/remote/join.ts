@@ -22,7 +22,11 @@ export interface ArgumentJoin {
   readonly name: string;
   /** The upstream's type, for the declaration of a variable. */
   readonly type: string;
-  /** Converts a value of the contract's argument, which may be null, to the upstream's form. @throws {AccountError} */
+  /**
+   * Converts a value of the contract's argument, which may be null, to the upstream's form.
+   *
+   * @throws {AccountError}
+   */
   readonly write: (value: unknown) => unknown;
 }
 

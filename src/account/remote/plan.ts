@@ -70,7 +70,11 @@ export function planField(join: FieldJoin, alias: string, context: PlanContext, 
   return { field: field.plan, text: field.text, fillings: planner.fillings };
 }
 
-/** The values of a plan's variables for this request, in the upstream's form. @throws {AccountError} */
+/**
+ * The values of a plan's variables for this request, in the upstream's form.
+ *
+ * @throws {AccountError}
+ */
 export function fillVariables(
   { fillings }: Plan,
   { info, largestWindow }: Pick<PlanContext, 'info' | 'largestWindow'>,

@@ -26,7 +26,11 @@ export function firstTwo(query: string): string {
 /** A database driver is not installed. The message names the package. */
 export class MissingDriver extends Error {}
 
-/** Loads a driver, which is not part of coursegate: operators install the one they need. @throws {MissingDriver} */
+/**
+ * Loads a driver, which is not part of coursegate: operators install the one they need.
+ *
+ * @throws {MissingDriver}
+ */
 export async function driver<T>(name: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();

@@ -9,7 +9,11 @@ const PAIR = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+=[\x21-\x3A\x3C-\x7E]*$/;
 
 /** The cookies that the backend has set during one sign-in. */
 export interface CookieJar {
-  /** Applies the Set-Cookie headers of a response. @throws {GatewayError} `login_unavailable` when they are too large */
+  /**
+   * Applies the Set-Cookie headers of a response.
+   *
+   * @throws {GatewayError} `login_unavailable` when they are too large
+   */
   take(answer: UpstreamResponse): void;
   /** The value of the Cookie header; empty if there are no cookies. */
   header(): string;
