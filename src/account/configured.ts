@@ -1,7 +1,11 @@
 import type { LoadedConfig } from '../config/load.ts';
 import { type Account, type AccountOptions, createAccount } from './endpoint.ts';
 
-/** The Account API as configured; undefined where none is. Throws MappingError with every mistake of its files. */
+/**
+ * Creates the configured Account API; undefined when there is none.
+ *
+ * @throws {MappingError} with every mistake in its files
+ */
 export function configuredAccount(
   { config, accountFiles, accountConfig }: Pick<LoadedConfig, 'config' | 'accountFiles' | 'accountConfig'>,
   parts: Pick<AccountOptions, 'call' | 'metadataUrl' | 'onError'>,

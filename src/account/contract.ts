@@ -15,35 +15,35 @@ import { type Mistakes, placeOf } from './connect/mistakes.ts';
 const CONTRACT = 'account schema';
 const START = { file: CONTRACT, line: 1, column: 1 };
 
-/** What a contract may say about its fields besides what GraphQL has; names and meaning are the field's own. */
+/** The directives that a contract can use besides those of GraphQL. Names and meaning are those in common use. */
 export const VOCABULARY = parse(`
-  "The scopes a token needs for this field, or for every field of this type: one of the lists, and all of its scopes."
+  "The scopes a token needs for this field, or for every field of this type: all scopes of at least one of the lists."
   directive @requiresScopes(scopes: [[String!]!]!) on FIELD_DEFINITION | OBJECT
 
-  "What one value of this field counts in the cost of an operation. Without it: 1 for an object, 0 for a leaf."
+  "What one value of this field adds to the cost of an operation. Defaults to 1 for an object and 0 for a leaf."
   directive @cost(weight: Int!) on FIELD_DEFINITION
 
-  "How many items a list is taken to have when no argument says it."
+  "How many items a list is assumed to have when no argument says so."
   directive @listSize(assumedSize: Int!) on FIELD_DEFINITION
 `);
 const OWN: ReadonlySet<string> = new Set(
   VOCABULARY.definitions.flatMap((node) => (node.kind === Kind.DIRECTIVE_DEFINITION ? [node.name.value] : [])),
 );
 
-/** A contract as read: the schema clients see, and the definitions of the directives that they do not. */
+/** A parsed contract: the schema that clients see, and the definitions of the directives that they do not. */
 export interface Contract {
   readonly schema: GraphQLSchema;
   readonly vocabulary: GraphQLSchema;
 }
 
 /**
- * Reads the contract's SDL. Out: undefined when something is wrong with it, which is then in `mistakes`. The directives
- * of the vocabulary stay with the fields they were written on and are not in the schema, so none is in introspection.
+ * Parses the contract's SDL. Returns undefined after adding to `mistakes` when it is invalid. The directives of the
+ * vocabulary stay on the AST nodes of their fields but are not part of the schema, so introspection does not show them.
  */
 export function readContract(text: string, mistakes: Mistakes): Contract | undefined {
   try {
     const written = parse(new Source(text, CONTRACT));
-    // A file may define them for an editor's sake; what they mean is fixed here.
+    // A file may define them for an editor, but those definitions are ignored.
     const definitions = written.definitions.filter((node) => {
       return node.kind !== Kind.DIRECTIVE_DEFINITION || !OWN.has(node.name.value);
     });
@@ -64,7 +64,7 @@ export function readContract(text: string, mistakes: Mistakes): Contract | undef
   } catch (thrown) {
     if (!(thrown instanceof Error)) throw thrown;
     const { line, column } = (thrown instanceof GraphQLError && thrown.locations?.[0]) || START;
-    // buildASTSchema gives all its complaints in one text and no places.
+    // buildASTSchema reports all errors in one message, without locations.
     for (const message of thrown.message.split('\n\n')) {
       mistakes.add({ file: CONTRACT, line, column }, CONTRACT, message);
     }
@@ -72,7 +72,7 @@ export function readContract(text: string, mistakes: Mistakes): Contract | undef
   }
 }
 
-/** graphql-js throws for the first value that an argument cannot have. */
+/** Reports an argument's invalid value, for which graphql-js throws. */
 function checkArguments(read: () => unknown, node: Parameters<typeof placeOf>[0], mistakes: Mistakes): void {
   try {
     read();

@@ -19,17 +19,17 @@ import {
 } from 'graphql';
 import type { Contract } from './contract.ts';
 
-/** Items of a list about whose length nothing is said. */
+/** Assumed length of a list without @listSize or `first`. */
 const ASSUMED_SIZE = 10;
-/** A window's own fields; the lists among them are as long as the window. */
+/** The fields of a connection whose lists are as long as its window. */
 const WINDOWED: ReadonlySet<string> = new Set(['nodes', 'edges']);
 
 type Variables = Readonly<Record<string, unknown>>;
 
 /**
- * What an operation may make the upstreams do, in objects: each object counts 1 and each leaf 0 unless @cost says
- * otherwise, times the length of every list around it (its window's `first`, @listSize, or 10). In: a valid document.
- * Out: undefined when there is no such operation, which execution then says itself.
+ * Estimates the cost of an operation in objects: each object counts 1 and each leaf 0 unless @cost says otherwise,
+ * multiplied by the length of every list around it (`first` of its window, @listSize, or 10). Expects a valid document.
+ * Returns undefined when there is no such operation, which execution then reports.
  */
 export type CostOf = (
   document: DocumentNode,
@@ -37,7 +37,7 @@ export type CostOf = (
   variables: Variables | undefined,
 ) => { readonly cost: number; readonly at: FieldNode | undefined } | undefined;
 
-/** Prepares the weights of a contract. In: the most items a window can have. */
+/** Prepares the weights of a contract. `largestWindow` is the largest value of `first`. */
 export function costMeter({ schema, vocabulary }: Contract, largestWindow: number): CostOf {
   const weights = readWeights(schema, vocabulary);
   return (document, operationName, variables) => {
@@ -55,9 +55,9 @@ export function costMeter({ schema, vocabulary }: Contract, largestWindow: numbe
   };
 }
 
-/** The refusal of an operation that costs more than it may, at the window that costs most. */
+/** The error for an operation that exceeds the cost limit, located at its most expensive window. */
 export function costError(cost: number, limit: number, at: FieldNode | undefined): GraphQLError {
-  return new GraphQLError(`The operation costs ${cost}, and ${limit} is the most. Ask for fewer items at once.`, {
+  return new GraphQLError(`The operation costs ${cost}, but the limit is ${limit}. Request fewer items at once.`, {
     nodes: at === undefined ? [] : [at],
   });
 }
@@ -65,15 +65,15 @@ export function costError(cost: number, limit: number, at: FieldNode | undefined
 interface Weight {
   readonly own: number;
   readonly isList: boolean;
-  /** Items, when it is a list of no window. */
+  /** Number of items, for a list that is not part of a window. */
   readonly size: number;
-  /** The name of the type it gives, when that has fields. */
+  /** The name of the result type, if it has fields. */
   readonly inner: string | undefined;
   readonly takesFirst: boolean;
   readonly firstDefault: number | undefined;
 }
 
-/** By the name of a type, then of its field. */
+/** Keyed by type name, then by field name. */
 type Weights = ReadonlyMap<string, ReadonlyMap<string, Weight>>;
 
 function readWeights(schema: GraphQLSchema, vocabulary: GraphQLSchema): Weights {
@@ -112,7 +112,7 @@ class Meter {
   readonly #fragments = new Map<string, FragmentDefinitionNode>();
   readonly #variables: Variables;
   readonly #largestWindow: number;
-  /** A fragment costs the same wherever it is spread in the same kind of window. */
+  /** Costs of fragments: the same wherever one is spread in a window of the same size. */
   readonly #known = new Map<string, number>();
   dearest: FieldNode | undefined;
   #most = 0;
@@ -151,7 +151,7 @@ class Meter {
     return cost;
   }
 
-  /** What `first` asks for. Beyond the largest window the field refuses itself, so it counts as that. */
+  /** The value of `first`, at most the largest window: the field itself refuses larger values. */
   #first(node: FieldNode, weight: Weight): number {
     const given = node.arguments?.find(({ name }) => name.value === 'first')?.value;
     let value: unknown = weight.firstDefault;

@@ -12,25 +12,25 @@ import { LRUCache } from 'lru-cache';
 import { formatError } from './errors.ts';
 import { checkLimits, type Limits } from './limits.ts';
 
-/** A client's document: ready to execute, or the errors that refuse it. */
+/** A client's document ready to execute, or the errors with which it is refused. */
 export type Checked =
   | { readonly document: DocumentNode }
   | { readonly document?: never; readonly errors: readonly GraphQLFormattedError[] };
 
-/** Validation is most of what an operation costs, and apps send the same few documents again and again. */
+/** Limits of the cache: validation dominates the cost of an operation, and apps repeat the same few documents. */
 const KEPT = { characters: 500_000, documents: 200, longest: 8192 };
 const MOST_VALIDATION_ERRORS = 5;
 
 export interface DocumentRules {
   readonly limits: Limits;
-  /** Whether __schema and __type are answered. */
+  /** Whether __schema and __type can be queried. */
   readonly introspection: boolean;
 }
 
-/** Parses, limits and validates a document. */
+/** Parses a document, checks its limits and validates it. */
 export type CheckDocument = (source: string) => Checked;
 
-/** Out: a check that keeps the latest documents, bounded by characters and by number. */
+/** Creates a check that caches the most recent documents, limited by number and by total characters. */
 export function documentChecker(schema: GraphQLSchema, rules: DocumentRules): CheckDocument {
   const kept = new LRUCache<string, Checked>({
     max: KEPT.documents,

@@ -2,23 +2,23 @@ import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from '
 
 const MESSAGES = {
   UNAUTHORIZED_FIELD_OR_TYPE: 'Unauthorized field or type',
-  REQUEST_LIMIT_EXCEEDED: 'The operation makes too many calls. Ask for less at once.',
-  NOT_FOUND: 'There is nothing of this id.',
-  BAD_USER_INPUT: 'An argument has a value that cannot be used.',
-  UPSTREAM_TIMEOUT: 'The service behind this field took too long to answer.',
-  UPSTREAM_UNAVAILABLE: 'The service behind this field cannot be reached.',
-  UPSTREAM_ERROR: 'The service behind this field answered with an error.',
-  UPSTREAM_BAD_RESPONSE: 'The service behind this field gave an answer that cannot be used.',
+  REQUEST_LIMIT_EXCEEDED: 'The operation makes too many upstream calls. Request fewer fields at once.',
+  NOT_FOUND: 'Nothing with this ID exists.',
+  BAD_USER_INPUT: 'An argument has an invalid value.',
+  UPSTREAM_TIMEOUT: 'The service behind this field took too long to respond.',
+  UPSTREAM_UNAVAILABLE: 'The service behind this field is unavailable.',
+  UPSTREAM_ERROR: 'The service behind this field returned an error.',
+  UPSTREAM_BAD_RESPONSE: 'The service behind this field returned an invalid response.',
   INTERNAL_SERVER_ERROR: 'Unexpected error.',
 } as const;
 
-/** What a client may read in an error's extensions.code, apart from the codes of a refused document or request. */
+/** The values of an error's extensions.code, except those for a refused document or request. */
 export type AccountErrorCode = keyof typeof MESSAGES;
 
-/** An error a resolver means the client to see: a code of ours and its text. The cause is for the log only. */
+/** An error that a resolver shows to the client, with a code and a message. The cause goes to the log only. */
 export class AccountError extends Error {
   readonly code: AccountErrorCode;
-  /** What the client may read in `extensions` beside the code. */
+  /** Further entries of `extensions` besides the code. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -36,13 +36,13 @@ export class AccountError extends Error {
   }
 }
 
-/** A hundred failing rows are one failure; the rest is counted, not listed. */
+/** Errors listed in a response; further ones are only counted, since a hundred failing rows usually have one cause. */
 const MOST_ERRORS = 100;
 
 /**
- * An execution's result as it may leave the house. In: the result, whether the deadline cut it short, and where to
- * report what the operator should know. Only graphql-js's own words about the client's request and AccountErrors pass;
- * whatever else happened while a value was brought into the contract's shape is the upstream's fault, and unsaid.
+ * Masks the errors of an execution's result for the client. Only messages of graphql-js about the client's request and
+ * AccountErrors pass. Any other error occurred while completing a value, so it is the upstream's fault, and its message
+ * is hidden. `onError` receives what the operator should know.
  */
 export function maskResult(
   result: ExecutionResult,
@@ -67,8 +67,8 @@ function formatMasked(error: GraphQLError, deadlinePassed: boolean, onError: (er
     }
     return formatError(error, originalError.code, originalError.message, originalError.details);
   }
-  // graphql-js on the request itself: a variable and the choice of the operation have no path, a directive's argument
-  // is a node of the client's document.
+  // Errors of graphql-js about the request itself: those about variables and the choice of the operation have no path,
+  // those about a directive's argument have a node of the client's document.
   const ofRequest = error.path === undefined || (originalError instanceof GraphQLError && originalError.nodes != null);
   if (ofRequest) return formatError(error, 'BAD_USER_INPUT', error.message);
   if (deadlinePassed) return formatError(error, 'UPSTREAM_TIMEOUT', MESSAGES.UPSTREAM_TIMEOUT);
@@ -76,7 +76,7 @@ function formatMasked(error: GraphQLError, deadlinePassed: boolean, onError: (er
   return formatError(error, 'UPSTREAM_BAD_RESPONSE', MESSAGES.UPSTREAM_BAD_RESPONSE);
 }
 
-/** One error in the wire form of the GraphQL specification §7.1.2, with a code. */
+/** Formats an error for the response, with a code in `extensions` (GraphQL specification section 7.1.2). */
 export function formatError(
   error: GraphQLError,
   code: string,

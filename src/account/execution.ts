@@ -16,7 +16,7 @@ export interface ExecutionInput {
   readonly signal: AbortSignal;
 }
 
-/** Executes one operation. When the signal aborts, the result is what has arrived, and the rest null with an error. */
+/** Executes one operation. When the signal aborts, the result has what has arrived; the rest is null with an error. */
 export async function executeOperation(input: ExecutionInput): Promise<ExecutionResult> {
   const result = await executed(input);
   const { alsoFailed } = input.operation;

@@ -4,7 +4,7 @@ import { areaOf } from '../http/request-record.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { AccountEndpoint } from './endpoint.ts';
 
-/** The endpoint behind the gate: what was given is counted for the member, what was changed is told to the audit. */
+/** Serves the endpoint behind the gate. Records which parts of the account were read, and audits mutations. */
 export function accountHandler(endpoint: AccountEndpoint, audit: Audit): Handler {
   return ({ request, response, principal, provenance, record }) => {
     if (principal.kind !== 'member') throw new GatewayError('internal');

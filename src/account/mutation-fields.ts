@@ -1,6 +1,6 @@
 import { type DocumentNode, getOperationAST, Kind, OperationTypeNode, visit } from 'graphql';
 
-/** Out: the names of what a mutation is to change, sorted, with commas between; undefined for a query. For the audit. */
+/** The root fields of a mutation for the audit log, sorted and comma-separated; undefined for a query. */
 export function mutationFields(document: DocumentNode, operationName: string | undefined): string | undefined {
   const operation = getOperationAST(document, operationName);
   if (operation?.operation !== OperationTypeNode.MUTATION) return undefined;

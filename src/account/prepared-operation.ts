@@ -4,15 +4,15 @@ import type { Scope } from '../oauth/scope.ts';
 
 export type OperationData = Readonly<Record<string, unknown>>;
 
-/** A document of the operator's own, checked once, run for whichever member asks. */
+/** A document from the configuration, checked once and run for any member. */
 export interface PreparedOperation {
-  /** Whether it changes nothing: a query. */
+  /** Whether it is a query. */
   readonly readOnly: boolean;
-  /** Its variables, and whether each must be given. */
+  /** Its variables, and whether each is required. */
   readonly variables: ReadonlyMap<string, { readonly required: boolean }>;
-  /** The scopes that a write asks for besides those granted. */
+  /** The scopes that a mutation needs in addition to those granted. */
   readonly missing: (granted: Scope) => readonly string[];
-  /** Runs it by the guards, limits and masks of the Account API. Never throws for what an upstream does. */
+  /** Runs it with the guards, limits and error masking of the Account API. Does not throw when an upstream fails. */
   readonly run: (
     principal: MemberPrincipal,
     variables: Readonly<Record<string, unknown>>,
@@ -20,10 +20,10 @@ export interface PreparedOperation {
   ) => Promise<{ readonly data: OperationData | undefined; readonly errors: readonly GraphQLFormattedError[] }>;
 }
 
-/** In: a document with one operation. Out: it, ready to run; or what is wrong with it. */
+/** Prepares a document with one operation, or lists what is wrong with it. */
 export type PrepareOperation = (document: string) => PreparedOperation | { readonly mistakes: readonly string[] };
 
-/** What is known of a valid document before it runs. */
+/** The properties of a valid document that are known before it runs. */
 export function operationFacts(
   document: DocumentNode,
   missing: (granted: Scope) => readonly string[] | undefined,

@@ -10,9 +10,9 @@ import {
 type Data = Readonly<Record<string, unknown>>;
 
 /**
- * Which parts of an account an operation gave or changed: for a query the fields of each object on the first level
- * (`viewer.orders`), for a mutation what it did (`savePlaybackPosition`). What came back null was not given, whoever
- * refused or failed. In: a valid document, and the data it was answered with. Out: paths of the contract, each once.
+ * Lists the parts of an account that an operation returned or changed: for a query the fields of each top-level object
+ * (`viewer.orders`), for a mutation its root fields (`savePlaybackPosition`). A field that is null in the response was
+ * not returned, whatever the reason. Expects a valid document and the response's data; each path is listed once.
  */
 export function readFields(
   document: DocumentNode,
@@ -30,7 +30,7 @@ export function readFields(
   return [...found];
 }
 
-/** The fields of a selection that have a value: their name, it, and what was asked below. Introspection is left out. */
+/** The fields of a selection that have a value, with their name, value and selections. Skips introspection. */
 function given(document: DocumentNode, set: SelectionSetNode, data: Data): [string, unknown, SelectionSetNode[]][] {
   return fieldsOf(document, set).flatMap((field): [string, unknown, SelectionSetNode[]][] => {
     const value = data[(field.alias ?? field.name).value];

@@ -2,7 +2,7 @@ import { GraphQLError, type GraphQLScalarType, type GraphQLSchema, isScalarType 
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 
-/** The custom scalars of a contract that the gateway can write, each with its guard: what may leave as it. */
+/** The custom scalars that a contract can use, each with a check of its values. */
 const SCALARS: Readonly<Record<string, (value: unknown) => boolean>> = {
   DateTime: (value) => typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value)),
   Decimal: (value) => typeof value === 'string' && /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value),
@@ -13,7 +13,7 @@ const SCALARS: Readonly<Record<string, (value: unknown) => boolean>> = {
 
 const TIME_ZONES = new Set<string>();
 
-/** Asked of the runtime once for each name: making a format is a hundred times what a lookup costs. */
+/** Caches valid names, because creating a DateTimeFormat costs a hundred times a lookup. */
 function isTimeZone(name: string): boolean {
   if (TIME_ZONES.has(name)) return true;
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(name)) return false;
@@ -28,7 +28,7 @@ function isTimeZone(name: string): boolean {
 
 export const SCALAR_NAMES: ReadonlySet<string> = new Set(Object.keys(SCALARS));
 
-/** Gives the contract's custom scalars their guards, for values that leave and for arguments that come in. */
+/** Attaches the checks to the contract's custom scalars, for both output values and arguments. */
 export function attachScalars(contract: GraphQLSchema): void {
   for (const [name, accepts] of Object.entries(SCALARS)) {
     const type = contract.getType(name);

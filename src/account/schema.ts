@@ -1,3 +1,7 @@
+/**
+ * The Account API: a GraphQL endpoint over the backend's own APIs. The operator writes the contract that clients see and
+ * mappings that say which call of which upstream each field comes from: REST (`connect/`) or GraphQL (`remote/`).
+ */
 import { checkMapping } from './connect/check.ts';
 import { type Mapping, type MappingFile, type MappingNames, readMapping } from './connect/mapping.ts';
 import { Mistakes } from './connect/mistakes.ts';
@@ -14,7 +18,7 @@ export interface AccountSchema extends Contract {
   readonly guards: Guards;
 }
 
-/** What the contract and its mapping may refer to, by name. */
+/** The names that the contract and its mapping can refer to. */
 export interface Known extends MappingNames {
   readonly scopes: readonly string[];
   /** The schemas of GraphQL upstreams. */
@@ -22,9 +26,11 @@ export interface Known extends MappingNames {
 }
 
 /**
- * Builds the Account API. In: the contract's SDL, the mapping files, and what they may name. Out: the contract as an
- * executable schema, and the mapping its resolvers need in an Operation. No directive of the mapping is in the schema,
- * so none is in introspection. Throws MappingError with every mistake.
+ * Builds the Account API from the contract's SDL and the mapping files: an executable schema, and the mapping that its
+ * resolvers need in an Operation. The directives of the mapping are not part of the schema, so introspection does not
+ * show them.
+ *
+ * @throws {MappingError} with every mistake
  */
 export function buildAccountSchema(text: string, files: readonly MappingFile[], known: Known): AccountSchema {
   const mistakes = new Mistakes();

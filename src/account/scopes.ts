@@ -17,15 +17,15 @@ import type { Operation } from './connect/operation.ts';
 import type { Contract } from './contract.ts';
 import { AccountError } from './errors.ts';
 
-/** What a field asks of a token: of each member one list, and of that list every scope. */
+/** The scopes a field requires: of each entry one list, and of that list every scope. */
 type Requirements = readonly (readonly (readonly string[])[])[];
 
 /** The guarded fields of a contract, by coordinate (`Viewer.orders`). */
 export type Guards = ReadonlyMap<string, Requirements>;
 
 /**
- * Reads @requiresScopes: a field's own, that of the type it stands in, and that of the type it gives. In: `declared`,
- * the scopes of the configuration. A guarded field must be nullable, or a refusal would take its parent along.
+ * Reads @requiresScopes on each field, its parent type and its result type. `declared` are the scopes of the
+ * configuration. A guarded field must be nullable: otherwise a refusal would make its parent null too.
  */
 export function readGuards(contract: Contract, declared: ReadonlySet<string>, mistakes: Mistakes): Guards {
   const { schema, vocabulary } = contract;
@@ -47,7 +47,7 @@ export function readGuards(contract: Contract, declared: ReadonlySet<string>, mi
       if (requirements.length === 0 || name === undefined) continue;
       guards.set(coordinate, requirements);
       const wrong = (message: string) => mistakes.add(placeOf(name), coordinate, message);
-      if (isNonNullType(field.type)) wrong('needs a scope of its own, so it must be nullable');
+      if (isNonNullType(field.type)) wrong('requires a scope, so it must be nullable');
       for (const scope of new Set(requirements.flat(2))) {
         if (!declared.has(scope)) wrong(`@requiresScopes: the configuration has no scope "${scope}"`);
       }
@@ -57,24 +57,24 @@ export function readGuards(contract: Contract, declared: ReadonlySet<string>, mi
   return guards;
 }
 
-/** Introspection says what a field needs, since the directive is not in it. */
+/** Adds the required scopes to the description of a field, since introspection does not show the directive. */
 function described({ description }: GraphQLField<unknown, unknown>, requirements: Requirements): string {
   const words = requirements.map((lists) => lists.map((scopes) => scopes.join(' and ')).join(', or ')).join('; and ');
   return `${description ?? ''}${description ? ' ' : ''}Needs ${words}.`;
 }
 
-/** Out: what is asked and not granted; undefined when nothing is missing. */
+/** The requirements that the granted scopes do not meet; undefined when they meet all. */
 function missing(requirements: Requirements, granted: Scope): Requirements | undefined {
   const open = requirements.filter((lists) => !lists.some((scopes) => covers(granted, scopes)));
   return open.length === 0 ? undefined : open;
 }
 
-/** Whether a token of these scopes opens a guarded field. */
+/** Whether a token with these scopes may read a guarded field. */
 export function opensTo(requirements: Requirements, granted: Scope): boolean {
   return missing(requirements, granted) === undefined;
 }
 
-/** Puts the guards before the resolvers, so that a refused field asks no upstream. Resolvers must be attached before. */
+/** Wraps the resolvers in guards, so that a refused field calls no upstream. Resolvers must be attached first. */
 export function attachGuards(schema: GraphQLSchema, guards: Guards): void {
   for (const [coordinate, requirements] of guards) {
     const [typeName = '', fieldName = ''] = coordinate.split('.');
@@ -93,9 +93,9 @@ export function attachGuards(schema: GraphQLSchema, guards: Guards): void {
 }
 
 /**
- * What a mutation lacks before any of it runs: half of a write is worse than none, and a whole request that is refused
- * is told so by status. In: a valid document. Out: the scopes to ask for besides those granted; undefined when the
- * token will do, or the operation is no mutation.
+ * Finds the scopes that a mutation lacks before any part of it runs, because half a write is worse than none and
+ * refusing the whole request allows a 403. Expects a valid document. Returns the scopes to request in addition to those
+ * granted; undefined when the token suffices or the operation is not a mutation.
  */
 export function scopesMissingForMutation(
   schema: GraphQLSchema,
@@ -109,7 +109,7 @@ export function scopesMissingForMutation(
   if (!operation || !root) return undefined;
   const needed = [...rootFields(document, operation.selectionSet)].flatMap((name) => {
     const open = missing(guards.get(`${root.name}.${name}`) ?? [], granted);
-    // Of several lists that would do, the first is the one to ask for.
+    // If several lists would do, the first is the one to request.
     return open?.flatMap(([scopes = []]) => scopes) ?? [];
   });
   return needed.length === 0 ? undefined : [...new Set(needed)];

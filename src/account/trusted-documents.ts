@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { type Mistakes, placeOfKey } from './connect/mistakes.ts';
 import type { CheckDocument } from './documents.ts';
 
-/** A file of documents, read. */
+/** The content of a file of documents. */
 export interface DocumentFile {
   readonly file: string;
   readonly text: string;
 }
 
-/** The documents that the operator trusts, by the id that clients send. */
+/** Trusted documents, keyed by the ID that clients send. */
 export type TrustedDocuments = ReadonlyMap<string, string>;
 
 /**
- * Reads a JSON object of id and document, as code generators write it. An id of the form `sha256:…` must be that of its
- * text; a bare SHA-256 is known under that name too. Every document is checked now, so that none fails a member later.
- * Mistakes go to the list.
+ * Reads a JSON object of documents by ID, as code generators write it. An ID of the form `sha256:…` must be the hash of
+ * its document; every document is also available under its hash. Documents are validated now, so that none fails at
+ * run time. Mistakes are added to the list.
  */
 export function readTrustedDocuments(
   { file, text }: DocumentFile,

@@ -3,25 +3,25 @@ import type { Finding } from './problems.ts';
 import type { SourceFiles } from './source-files.ts';
 import { isTree, valueAt } from './tree.ts';
 
-/** A file that the configuration names, read. */
+/** The content of a file that the configuration names. */
 interface TextFile {
   readonly file: string;
   readonly text: string;
 }
 
-/** What the Account API is made from. */
+/** The files that define the Account API. */
 export interface AccountFiles {
   readonly schema: TextFile;
   readonly mappings: readonly TextFile[];
-  /** The recorded schemas of GraphQL upstreams. `text` is undefined for one that has not been recorded yet. */
+  /** Recorded schemas of GraphQL upstreams. `text` is undefined for a schema that has not been recorded yet. */
   readonly recorded: readonly { readonly upstream: string; readonly file: string; readonly text: string | undefined }[];
-  /** The trusted documents, when there are any. */
+  /** The trusted documents, if configured. */
   readonly documents: TextFile | undefined;
 }
 
 /**
- * Reads the files of the `account` block. In: the block, not yet known to fit the schema, and the way to them;
- * `mappings` may have `*` in its last part. Out: the files (undefined when any cannot be read), mappings by name.
+ * Reads the files of the `account` block, which is taken before it is validated. `mappings` may have `*` in its last
+ * segment; the mappings are sorted by name. `files` is undefined when the schema or the mappings cannot be read.
  */
 export async function readAccountFiles(
   account: unknown,
@@ -51,7 +51,7 @@ export async function readAccountFiles(
   return { files: complete ? { schema, mappings, recorded, documents } : undefined, findings };
 }
 
-/** A file that is not there is no mistake here: `account pull` makes it. Who needs it at start says so. */
+/** A missing file is not a problem here, since `account pull` creates it. Code that needs it reports it at start. */
 async function readRecorded(given: unknown, files: SourceFiles): Promise<AccountFiles['recorded']> {
   if (!isTree(given)) return [];
   const named = Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
@@ -63,7 +63,7 @@ async function readRecorded(given: unknown, files: SourceFiles): Promise<Account
   );
 }
 
-/** Out: absolute paths. */
+/** Expands `*` in the last segment of a path. Returns absolute paths. */
 async function expand(given: string, files: SourceFiles): Promise<readonly string[]> {
   const pattern = files.resolve(given);
   const last = basename(pattern);
@@ -77,7 +77,7 @@ async function expand(given: string, files: SourceFiles): Promise<readonly strin
     .map((name) => join(dirname(pattern), name));
 }
 
-/** Out: why a file could not be read, in words. */
+/** Explains to the operator why a file could not be read. */
 export function reason(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const words: Readonly<Record<string, string>> = {

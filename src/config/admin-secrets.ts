@@ -6,17 +6,17 @@ import type { Environment } from './setting.ts';
 import type { SourceFiles } from './source-files.ts';
 import { type Tree, valueAt } from './tree.ts';
 
-/** What `admin` names: kept out of the configuration, which may be printed. */
+/** The secrets and keys that `admin` refers to. Kept out of `Config`, which may be printed. */
 export interface AdminSecrets {
-  /** The secrets that commands are signed with, the present one first; none: no command is taken by signature. */
+  /** Secrets that sign commands, the current one first. Empty: signed commands are refused. */
   readonly hmac: readonly string[];
-  /** PEM texts; undefined: the admin listener speaks plain HTTP, and no command is taken by certificate. */
+  /** PEM texts. Undefined: the admin listener speaks plain HTTP and accepts no client certificates. */
   readonly mtls: { readonly cert: string; readonly key: string; readonly clientCa: string } | undefined;
 }
 
 const SHORTEST = 32;
 
-/** Reads them; each that cannot be used is a finding at its place. */
+/** Reads the secrets and keys. Each one that cannot be used is a finding. */
 export async function readAdminSecrets(
   tree: Tree,
   environment: Environment,
@@ -24,7 +24,7 @@ export async function readAdminSecrets(
 ): Promise<{ readonly secrets: AdminSecrets; readonly findings: readonly Finding[] }> {
   const shared = (name: string) =>
     readNamed(valueAt(tree, ['admin', 'hmac', name]), ['admin', 'hmac', name], environment, files, (value) =>
-      value.length >= SHORTEST ? undefined : `must have ${SHORTEST} characters or more (openssl rand -base64 32)`,
+      value.length >= SHORTEST ? undefined : `must have at least ${SHORTEST} characters (openssl rand -base64 32)`,
     );
   const secret = await shared('secret');
   const previous = await shared('previous');
@@ -48,16 +48,15 @@ export async function readAdminSecrets(
   };
 }
 
-/** What TLS would only say in words of its own, once the listener opens. */
+/** Finds mistakes that would otherwise surface as an obscure TLS error when the listener opens. */
 function flawOf({ cert, key, clientCa }: NonNullable<AdminSecrets['mtls']>): Finding | undefined {
   const at = (name: string, message: string): Finding => ({ path: ['admin', 'mtls', name], at: 'value', message });
   const certificate = parsed(() => new X509Certificate(cert));
-  if (certificate === undefined) return at('cert', 'holds no certificate that can be read');
+  if (certificate === undefined) return at('cert', 'has no readable certificate');
   const privateKey = parsed(() => createPrivateKey(key));
-  if (privateKey === undefined) return at('key', 'holds no private key that can be read without a passphrase');
+  if (privateKey === undefined) return at('key', 'has no private key that can be read without a passphrase');
   if (!certificate.checkPrivateKey(privateKey)) return at('key', 'is not the key of admin.mtls.cert');
-  if (parsed(() => new X509Certificate(clientCa)) === undefined)
-    return at('clientCa', 'holds no certificate that can be read');
+  if (parsed(() => new X509Certificate(clientCa)) === undefined) return at('clientCa', 'has no readable certificate');
   return undefined;
 }
 

@@ -4,15 +4,15 @@ import type { Finding } from './problems.ts';
 import { formatPath, isTree, type Path } from './tree.ts';
 
 /**
- * What is different between two loaded configurations. Out: the keys, never a value: of what is read from a file or a
- * variable the key that names it, of a list that is longer or shorter now the list.
+ * The keys that differ between two loaded configurations, never their values. For a changed file or variable it is the
+ * key that names it; for a list whose length changed it is the list.
  */
 export function changedKeys(before: LoadedConfig, after: LoadedConfig): readonly string[] {
   const keys = [...settingsChanged(before, after), ...changed(readAtStart(before), readAtStart(after))].map(formatPath);
   return [...new Set([...keys, ...changed(readFor(before), readFor(after))])];
 }
 
-/** What a process is made with at its start, and cannot be given another while it runs. */
+/** Settings that are fixed for the lifetime of the process. */
 const AT_START: readonly Path[] = [
   ['profile'],
   ['origin'],
@@ -23,13 +23,13 @@ const AT_START: readonly Path[] = [
   ['listen'],
   ['limits', 'headers'],
 ];
-/** What of it can. */
+/** The exceptions below them that can change at run time. */
 const ANY_TIME: readonly Path[] = [
   ['listen', 'drain'],
   ['listen', 'forwardingField'],
 ];
 
-/** Out: a finding for each key that takes a restart to change. */
+/** A finding for each changed key that only a restart can apply. */
 export function restartFindings(before: LoadedConfig, after: LoadedConfig): readonly Finding[] {
   const settings = settingsChanged(before, after).filter(
     (path) => AT_START.some((start) => begins(path, start)) && !ANY_TIME.some((any) => begins(path, any)),
@@ -40,7 +40,7 @@ export function restartFindings(before: LoadedConfig, after: LoadedConfig): read
     ...changed(readAtStart(before), readAtStart(after)),
     ...(speaksTls(before) === speaksTls(after) ? [] : [['admin', 'mtls']]),
   ];
-  const message = 'cannot be changed while the gate runs: restart it, or put back what was here';
+  const message = 'cannot be changed while the gate is running: restart it, or restore the previous value';
   return all.map((path) => ({ path, at: 'key', message }));
 }
 
@@ -65,7 +65,7 @@ function differences(before: unknown, after: unknown, path: Path): readonly Path
   return isDeepStrictEqual(before, after) ? [] : [path];
 }
 
-/** What was read, by the key that names it. */
+/** Values that were read from files and variables, by the key that names them. */
 type Read<Key> = Iterable<readonly [Key, unknown]>;
 
 function changed<Key>(before: Read<Key>, after: Read<Key>): readonly Key[] {

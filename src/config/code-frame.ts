@@ -1,10 +1,10 @@
-/** Part of a text that must not be shown, as offsets: start included, end not. */
+/** Part of a text that must not be shown, as offsets; the end is exclusive. */
 export type Span = readonly [start: number, end: number];
 
-/** Keys whose values are kept out of every message, also where the schema knows no such key. */
+/** Keys whose values are kept out of every message, even if the schema has no such key. */
 export const SECRET_KEY = /secret|passw|passphrase|credential|private|api[-_]?key|token$/i;
 
-/** Such a key and the start of its value, anywhere in a line; a reference after it, `{ env: NAME }`, may be shown. */
+/** Such a key and the start of its value, anywhere in a line. A reference such as `{ env: NAME }` may be shown. */
 const SECRET_LINE = new RegExp(
   `^.*?(?:${SECRET_KEY.source.replace('$', '')})["']?\\s*[:=]\\s*(?!\\{\\s*(?:env|file)\\s*:)(?=\\S)`,
   'i',
@@ -13,8 +13,8 @@ const USER_INFO = /\/\/[^/\s@]+@/g;
 const WIDEST = 160;
 
 /**
- * Out: the line and a caret under the column; undefined when the line is too wide to help. From the first secret on,
- * the line is cut off: what follows may belong to it.
+ * Returns the line with a caret under the column; undefined when the line is too wide to be useful. The line is cut off
+ * at the first secret, since the rest may belong to it.
  */
 export function codeFrame(text: string, line: number, column: number, secrets: readonly Span[]): string | undefined {
   const start = lineStart(text, line);
@@ -31,7 +31,7 @@ export function codeFrame(text: string, line: number, column: number, secrets: r
   return `${String(line).padStart(6)} | ${shown}\n       | ${before}^`;
 }
 
-/** A second net for text that does not parse, where no tree says which value belongs to which key. */
+/** A fallback for text that does not parse, where no tree says which value belongs to which key. */
 function secretOnLine(source: string): number {
   const match = SECRET_LINE.exec(source);
   return match === null ? Number.POSITIVE_INFINITY : match[0].length;

@@ -1,19 +1,19 @@
-/** WCAG 2.2 success criterion 1.4.3: what text must differ from its ground by. */
+/** Contrast ratio that text needs against its background (WCAG 2.2 success criterion 1.4.3). */
 export const READABLE = 4.5;
 
 const BLACK = '#000000';
 const WHITE = '#ffffff';
 const STEPS = 100;
 
-/** The WCAG contrast ratio of two colours, 1 to 21. In: colours as `#rrggbb`. */
+/** The WCAG contrast ratio of two colours given as `#rrggbb`: 1 to 21. */
 export function contrast(one: string, other: string): number {
   const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (lighter + 0.05) / (darker + 0.05);
 }
 
 /**
- * The colour itself when it reads on `ground` with `wanted` contrast, else the nearest darker or lighter one that does, of
- * the same hue and saturation.
+ * Returns the colour itself if it has the `wanted` contrast on the background `ground`, otherwise the nearest darker or
+ * lighter colour of the same hue and saturation that does.
  */
 export function readableOn(colour: string, ground: string, wanted = READABLE): string {
   const towards = inkOn(ground);
@@ -26,7 +26,7 @@ export function readableOn(colour: string, ground: string, wanted = READABLE): s
   return towards;
 }
 
-/** Black or white, whichever reads better on a colour. */
+/** Black or white, whichever has more contrast on a colour. */
 export function inkOn(colour: string): string {
   return contrast(WHITE, colour) >= contrast(BLACK, colour) ? WHITE : BLACK;
 }
@@ -43,7 +43,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Hue in sixths of the circle; saturation and lightness from 0 to 1 (CSS Color 4 §7). */
+/** Hue in sixths of the circle; saturation and lightness from 0 to 1 (CSS Color 4 section 7). */
 function toHsl(colour: string): { hue: number; saturation: number; lightness: number } {
   const [red = 0, green = 0, blue = 0] = channels(colour).map((channel) => channel / 255);
   const most = Math.max(red, green, blue);

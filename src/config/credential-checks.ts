@@ -4,9 +4,9 @@ import { formatPath, isTree, type Path, type Tree, valueAt } from './tree.ts';
 const OWN = '{member.id}';
 
 /**
- * Checks that what an upstream's `credential` opens is each member's own. In: the merged settings, not yet known to fit
- * the schema. A session can only be kept where the browser shows one; one key for all members goes only with requests
- * that the gate keeps to the member who asks, or that the operator calls public.
+ * Checks that an upstream's `credential` only gives each member access to their own records. Takes the merged settings
+ * before they are validated. A session can only be kept if the browser sends the gate one. A key shared by all members
+ * may only be used for requests that the gate limits to the member, or that the operator has made public.
  */
 export function checkCredentials(tree: Tree): readonly Finding[] {
   const upstreams = isTree(tree.upstreams) ? tree.upstreams : {};
@@ -26,13 +26,13 @@ export function checkCredentials(tree: Tree): readonly Finding[] {
 function sessionOfNobody(tree: Tree, path: Path): readonly Finding[] {
   const kind = valueAt(tree, ['login', 'kind']);
   if (kind !== 'session') {
-    const message = `with login.kind ${String(kind)} no session of the backend is seen: it needs \`login: { kind: session }\``;
+    const message = `needs \`login: { kind: session }\`: with login.kind ${String(kind)} the gate gets no session of the backend`;
     return [{ path: [...path, 'kind'], at: 'value', message }];
   }
   const shown = valueAt(tree, ['login', 'cookies']);
   const kept = valueAt(tree, [...path, 'cookies']);
   if (!Array.isArray(shown) || !Array.isArray(kept) || kept.some((name) => shown.includes(name))) return [];
-  const message = 'has none of login.cookies, by which members are known: name the cookie of the session';
+  const message = 'includes none of login.cookies, which identify the member: add the session cookie';
   return [{ path: [...path, 'cookies'], at: 'value', message }];
 }
 
@@ -41,7 +41,7 @@ function openRoutes(tree: Tree, upstream: string): readonly Finding[] {
   return routes.flatMap((route: unknown, index): readonly Finding[] => {
     if (valueAt(route, ['upstream']) !== upstream || valueAt(route, ['anonymous']) === 'serve') return [];
     const own = (['match', 'rewrite', 'query', 'body'] as const).some((key) => names(valueAt(route, [key])));
-    return own ? [] : [open(['routes', index, 'match'], upstream, 'or say `anonymous: serve` where everybody may')];
+    return own ? [] : [open(['routes', index, 'match'], upstream, 'or set `anonymous: serve` if it is public')];
   });
 }
 
@@ -57,7 +57,7 @@ function openTools(tree: Tree, upstream: string): readonly Finding[] {
 
 function open(path: Path, upstream: string, otherwise: string): Finding {
   const where = formatPath(['upstreams', upstream, 'credential']);
-  const message = `would read anybody's records with ${where}: name ${OWN} in it, ${otherwise}`;
+  const message = `would give access to every member's records with ${where}: use ${OWN} in it, ${otherwise}`;
   return { path, at: 'value', message };
 }
 

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { credentialLogin } from './own-sign-in.ts';
 
-/** Whether a member is still one is written in the file itself: nobody else need be asked. */
+/** Recheck does not apply: the file itself says whether a member still exists. */
 const { recheck: _, ...withoutRecheck } = credentialLogin;
 
-/** The members are in a file of ours. */
+/** Login by a file that lists the members and their password hashes. */
 export const directoryLogin = z.strictObject({
   kind: z.literal('directory'),
   file: z.string().min(1).meta({
-    description: 'The file of the members, as a path beside this file. Read again whenever it has changed.',
+    description: 'File that lists the members, relative to this file. It is read again whenever it changes.',
   }),
   ...withoutRecheck,
 });

@@ -14,28 +14,28 @@ import { codeFrame, SECRET_KEY, type Span } from './code-frame.ts';
 import { type Place, type Problem, problemAt } from './problems.ts';
 import { isTree, type Path, type Tree } from './tree.ts';
 
-/** Settings from one place, and where each of them stands there. */
+/** Settings from one source, with the place of each of them in it. */
 export interface Layer {
   readonly tree: Tree;
-  /** Out: the place of what is at `path`; of the nearest thing around it when nothing is. */
+  /** The place of the setting at `path`, or of the nearest enclosing one when it is absent. */
   place(path: Path, at: 'key' | 'value'): Place;
 }
 
-/** A YAML file, read. */
+/** A parsed YAML file. */
 export interface YamlLayer extends Layer {
-  /** What is wrong with it as YAML: syntax, keys written twice, no mapping at the top. */
+  /** Problems with it as YAML: syntax, duplicate keys, no mapping at the top level. */
   readonly problems: readonly Problem[];
   /**
-   * Whether what the tree says about `path` is what the file says: all of it in a sound file; after a syntax error only
-   * the top-level blocks that end before it, since the parser guesses from there on.
+   * Whether the tree can be relied on for `path`. Always true for a valid file. With a syntax error, true only for the
+   * top-level blocks that end before it, since the parser guesses from there on.
    */
   trusts(path: Path): boolean;
 }
 
-/** In: a YAML text and the name to show for it. Never throws on bad text: its mistakes are in `problems`. */
+/** Parses a YAML text. `file` is the name to show in `problems`, which lists the mistakes: it does not throw. */
 export function readYaml(file: string, text: string): YamlLayer {
   const lines = new LineCounter();
-  // Duplicate keys are found below instead, where their path and the place of the first are known.
+  // `inspect` reports duplicate keys instead, with their path and the line of the first one.
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
@@ -53,14 +53,14 @@ export function readYaml(file: string, text: string): YamlLayer {
     problems.push(problemAt(placeOf(offset), { path, message }));
 
   hide(document.contents, secrets);
-  // The parser's messages quote what they choke on, which may be a secret: the frame shows what may be shown.
+  // The parser's messages quote the text they fail on, which may be a secret. The code frame masks secrets.
   const broken = [...document.errors, ...document.warnings].map((error) => {
     report(error.pos[0], [], error.message.replace(/:\s.*$/s, '').replace(/[!%]\S+/g, '…'));
     return error.pos[0];
   });
   inspect(document, document.contents, [], {
     twice: (path, offset, first) =>
-      report(offset, path, `is written twice (first on line ${lines.linePos(first).line})`),
+      report(offset, path, `is a duplicate key (first on line ${lines.linePos(first).line})`),
     unreadable: (path, offset, text) => {
       report(offset, path, text);
       broken.push(offset);
@@ -85,8 +85,8 @@ function toTree(document: Document.Parsed): { tree: Tree; message?: string } {
     const tree: unknown = document.toJS();
     return isTree(tree) ? { tree } : { tree: {}, message: 'must be a mapping of keys to values' };
   } catch {
-    // Too many aliases: a few lines that would unfold into gigabytes.
-    return { tree: {}, message: 'uses aliases (*name) that cannot be unfolded' };
+    // Too many aliases: a few lines that would expand into gigabytes.
+    return { tree: {}, message: 'uses aliases (*name) that expand too far' };
   }
 }
 
@@ -95,10 +95,10 @@ interface Reports {
   readonly unreadable: (path: Path, offset: number, message: string) => void;
 }
 
-/** Reports what the parser lets pass and we do not: keys written twice, keys that are no text, aliases of nothing. */
+/** Reports what the parser accepts but we do not: duplicate keys, keys that are not text, undefined aliases. */
 function inspect(document: Document.Parsed, node: unknown, path: Path, reports: Reports): void {
   if (isAlias(node) && node.resolve(document) === undefined) {
-    reports.unreadable(path, startOf(node), 'there is no anchor of this name above');
+    reports.unreadable(path, startOf(node), 'there is no anchor with this name above');
   }
   if (isSeq(node)) for (const [index, item] of node.items.entries()) inspect(document, item, [...path, index], reports);
   if (!isMap(node)) return;
@@ -114,7 +114,7 @@ function inspect(document: Document.Parsed, node: unknown, path: Path, reports: 
   }
 }
 
-/** Collects what stands under keys that name a secret. The names in a reference ({ env, file }) are no secrets. */
+/** Collects the values of keys that name a secret. The names in a reference ({ env, file }) are not secret. */
 function hide(node: unknown, spans: Span[], under = false): void {
   if ((isScalar(node) || isAlias(node)) && under && node.range != null) spans.push([node.range[0], node.range[1]]);
   if (!isCollection(node)) return;
@@ -127,7 +127,7 @@ function hide(node: unknown, spans: Span[], under = false): void {
   }
 }
 
-/** Out: the offset a reader is sent to. A block or nothing at all is named by its key; everything else is itself. */
+/** The offset to point at: the key for a block or an empty value, otherwise the value itself. */
 function locate(document: Document.Parsed, path: Path, at: 'key' | 'value'): number {
   let node: unknown = document.contents;
   let offset = startOf(node);

@@ -4,15 +4,15 @@ import { configJsonSchema, type JsonSchema } from './json-schema.ts';
 import type { LoadedConfig } from './load.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
-/** Settings as an operator would write them, complete. */
+/** The complete settings in the form of the configuration file. */
 export interface Effective {
-  /** With every default filled in; it loads to the same configuration. */
+  /** The settings with every default filled in. Loading them gives the same configuration. */
   readonly tree: Tree;
-  /** Out: what made the setting at `path`: `gate.yaml:12`, `environment variable PORT`, `default`. */
+  /** Where the setting at `path` comes from: `gate.yaml:12`, `environment variable PORT` or `default`. */
   readonly origin: (path: Path) => string;
 }
 
-/** In: a configuration that was loaded. Out: what holds, in the form of the file. No secret is in it: files name them only. */
+/** The settings of a loaded configuration in the form of the file. It has references to secrets, never their values. */
 export function effectiveConfig({ written }: Pick<LoadedConfig, 'written'>): Effective {
   const tree = complete(written.tree, configJsonSchema()) as Tree;
   return {
@@ -25,7 +25,7 @@ export function effectiveConfig({ written }: Pick<LoadedConfig, 'written'>): Eff
   };
 }
 
-/** Out: the settings as YAML; with `origins`, a comment behind each says what made it. `$schema` is for editors. */
+/** Formats the settings as YAML. With `origins`, a comment after each setting says where it comes from. */
 export function toYaml({ tree, origin }: Effective, options: { readonly origins: boolean }): string {
   const document = new Document(tree, { aliasDuplicateObjects: false });
   if (options.origins) annotate(document.contents, [], origin);
@@ -45,7 +45,7 @@ function annotate(node: unknown, path: Path, origin: Effective['origin']): void 
   }
 }
 
-/** Fills in what the schema has as defaults, wherever the settings leave something out. In the order of the schema. */
+/** Fills in the defaults of the schema for settings that are absent. Keys are in the order of the schema. */
 function complete(value: unknown, schema: JsonSchema): unknown {
   const variant = chosen(value, schema);
   if (Array.isArray(value)) return value.map((item) => complete(item, variant.items ?? {}));
@@ -62,7 +62,7 @@ function complete(value: unknown, schema: JsonSchema): unknown {
   return Object.fromEntries([...declared, ...named]);
 }
 
-/** Of alternatives, the one that the value's `kind` picks; of others none: what is written there is whole. */
+/** The variant selected by the value's `kind`. Variants without a `kind` have no defaults to fill in. */
 function chosen(value: unknown, schema: JsonSchema): JsonSchema {
   const variants = schema.oneOf ?? schema.anyOf;
   if (variants === undefined) return schema;
@@ -70,7 +70,7 @@ function chosen(value: unknown, schema: JsonSchema): JsonSchema {
   return variants.find((one) => kind !== undefined && one.properties?.kind?.const === kind) ?? {};
 }
 
-/** A second net: where a secret may stand the schema takes a reference only, but a header or an URL can hold anything. */
+/** Masks secrets as a fallback: the schema allows only references to them, but a header or a URL can contain anything. */
 function masked(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => masked(item, key));
   if (isTree(value)) {

@@ -3,20 +3,20 @@ import type { Finding } from './problems.ts';
 import { cookiePattern } from './session-login.ts';
 import { isTree, type Tree, valueAt } from './tree.ts';
 
-/** Whether the routes are held to, or only watched. The gate's own addresses are held to in either case. */
+/** Whether routes are enforced or only observed. The gate's own endpoints are enforced in both modes. */
 export const enforcement = z.strictObject({
   mode: z.enum(['enforce', 'observe']).default('enforce').meta({
     description:
-      'observe: what `routes` would refuse goes to the site as it came, and is counted, so that `coursegate observed` can propose routes. For trying out only.',
+      '`observe` passes requests that `routes` would refuse to the site unchanged, and counts them so that `coursegate observed` can suggest routes. Only for trying things out.',
   }),
   cookies: z.array(cookiePattern).default([]).meta({
     description:
-      'In observe mode: the cookies by which a signed-in member is told, with * as in login.cookies, which count too.',
+      'In observe mode: further cookies that show that a member is signed in, besides `login.cookies`. * matches any number of characters.',
   }),
 });
 
 /**
- * Refuses observe mode where it would be a danger, or no use. In: the merged settings, not yet known to fit the schema.
+ * Refuses observe mode where it would be dangerous or useless. Takes the merged settings before they are validated.
  */
 export function checkEnforcement(tree: Tree): readonly Finding[] {
   if (valueAt(tree, ['enforcement', 'mode']) !== 'observe') return [];
@@ -24,9 +24,9 @@ export function checkEnforcement(tree: Tree): readonly Finding[] {
   const found = (message: string): Finding => ({ path, at: 'value', message });
   const level = valueAt(tree, ['log', 'level']);
   return [
-    ...(isTree(tree.site) ? [] : [found('observe needs `site`: what is let through goes there')]),
+    ...(isTree(tree.site) ? [] : [found('`observe` needs `site`, which gets the requests that are let through')]),
     ...(level === 'error' || level === 'silent'
-      ? [found('observe must not be silent: log.level must be warn or less')]
+      ? [found('`observe` needs its warnings logged: set log.level to warn, info or debug')]
       : []),
   ];
 }

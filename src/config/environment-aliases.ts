@@ -3,15 +3,14 @@ import { type Environment, type Setting, settingsTree } from './setting.ts';
 import { merge, type Tree, valueAt } from './tree.ts';
 
 /**
- * The short variables that platforms and people set by habit. In: the environment, the settings its long names make and
- * the settings of the layers below. Out: the settings they make, which the long names overrule.
+ * Reads the short variables that platforms and people set by habit. The `COURSEGATE__…` variables override them.
  *
  * | variable             | sets                                                                             |
  * |----------------------|----------------------------------------------------------------------------------|
  * | `COURSEGATE_PROFILE` | `profile`                                                                        |
  * | `PORT`               | `listen.port`, and the port of an `origin` on localhost (see below)              |
  * | `ADMIN_PORT`         | `listen.admin.port`                                                              |
- * | `COURSEGATE_DATA`    | `store.path` = DIR/coursegate.db when the store is sqlite; DIR as a shell has it |
+ * | `COURSEGATE_DATA`    | `store.path` = DIR/coursegate.db when the store is sqlite; DIR relative to cwd   |
  */
 export function environmentAliases(
   environment: Environment,
@@ -39,9 +38,9 @@ export function environmentAliases(
 }
 
 /**
- * The one place where `PORT` touches the origin. An origin on localhost is the listener itself, so it follows the
- * listener: http://localhost:8080 with PORT=9000 is http://localhost:9000. Any other origin is a public name in front
- * of us whose port is none of our business. Port 0 (any free port) names no origin.
+ * Applies `PORT` to an origin on localhost. Such an origin is the listener itself, so it follows the listener:
+ * http://localhost:8080 with PORT=9000 becomes http://localhost:9000. Any other origin is the public name of a proxy in
+ * front of the gate, whose port is not ours to change. Port 0 (any free port) yields no origin.
  */
 function originOnPort(origin: unknown, port: string | undefined): string | undefined {
   if (typeof origin !== 'string' || !URL.canParse(origin)) return undefined;
@@ -52,7 +51,7 @@ function originOnPort(origin: unknown, port: string | undefined): string | undef
   return url.origin;
 }
 
-/** What is no number stays text: the schema says so, and names the variable. */
+/** Leaves text that is not a number as it is: the schema then reports the mistake with the variable's name. */
 function number(text: string): unknown {
   return /^\d+$/.test(text) ? Number(text) : text;
 }

@@ -10,13 +10,12 @@ import { formatPath, isTree, merge, type Path, type Tree, valueAt } from './tree
 const PREFIX = /^COURSEGATE__/i;
 
 /**
- * Reads the settings in the environment. In: the variables, and the settings of the layers below (names of upstreams and
- * `kind`s are matched against them). An empty variable is as good as none. Out: the layer, and its problems, each named
- * by its variable; no value is ever shown.
+ * Reads the settings in the environment. Names of upstreams and `kind`s are matched against the settings of the layers
+ * below. An empty variable counts as unset. Each problem names its variable; values are never shown.
  *
- * `COURSEGATE__LISTEN__PORT=9000` is `listen.port`: two underscores nest, case and single underscores do not count.
- * Values are YAML; where text is expected they are taken as they are. A list is set whole, in YAML's flow style. The
- * deeper name wins over the shallower, and any of these over the aliases (`PORT`, `COURSEGATE_DATA` …).
+ * `COURSEGATE__LISTEN__PORT=9000` sets `listen.port`: two underscores nest; case and single underscores are ignored.
+ * Values are YAML, except that text is taken literally. A list is set as a whole, in YAML flow style. Deeper names
+ * override shallower ones, and all of them override the aliases (`PORT`, `COURSEGATE_DATA` …).
  */
 export function readEnvironment(environment: Environment, below: Tree): { layer: Layer; problems: readonly Problem[] } {
   const problems: Problem[] = [];
@@ -27,7 +26,7 @@ export function readEnvironment(environment: Environment, below: Tree): { layer:
     const twin = settings.find(({ path }) => 'path' in setting && path.join('\0') === setting.path.join('\0'));
     if ('message' in setting) problems.push(problem(variable, setting.message));
     else if (twin === undefined) settings.push(setting);
-    else problems.push(problem(variable, `sets what ${twin.variable} also sets`, setting.path));
+    else problems.push(problem(variable, `sets the same key as ${twin.variable}`, setting.path));
   }
   const all = [...environmentAliases(environment, settings, below), ...settings];
   return { layer: environmentLayer(all), problems };
@@ -58,7 +57,7 @@ function readSetting(variable: string, value: string, below: Tree): Setting | { 
   return parsed === undefined ? { message: 'cannot be read as a YAML value' } : { variable, path, value: parsed.value };
 }
 
-/** Text stays as it is, so that a name may be `Art #1` or `1234`, unless it is quoted as YAML. */
+/** Takes text literally, so that a name can be `Art #1` or `1234`, unless it is a quoted YAML string. */
 function parseValue(value: string, text: boolean): { value: unknown } | undefined {
   const document = parseDocument(value, { prettyErrors: false, logLevel: 'silent' });
   const { contents } = document;
@@ -74,7 +73,7 @@ function parseValue(value: string, text: boolean): { value: unknown } | undefine
   }
 }
 
-/** The exact key but for case first, since two upstreams may differ in an underscore alone. */
+/** Tries an exact match (ignoring case) first, since two upstreams may differ only in an underscore. */
 function matching(step: string, keys: readonly string[]): string | undefined {
   const bare = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
   return (

@@ -5,11 +5,11 @@ import type { SourceFiles } from './source-files.ts';
 import { type Tree, valueAt } from './tree.ts';
 
 const PREFIX = 'whsec_';
-/** Bytes of a key, by Standard Webhooks. */
+/** Length of a key in bytes, from the Standard Webhooks specification. */
 const SHORTEST = 24;
 const LONGEST = 64;
 
-/** Reads the keys that events are signed with. Out: the present one first; none where no events are sent. */
+/** Reads the keys that sign events, the current one first. Empty when no events are sent. */
 export async function readEventsSecrets(
   tree: Tree,
   environment: Environment,
@@ -29,8 +29,8 @@ export async function readEventsSecrets(
 function problemOf(value: string): string | undefined {
   const text = value.startsWith(PREFIX) ? value.slice(PREFIX.length) : value;
   const key = keyOf(value);
-  const wanted = `must be ${PREFIX} and ${SHORTEST} to ${LONGEST} bytes in Base64 (echo "${PREFIX}$(openssl rand -base64 32)")`;
-  // Node reads past what is no Base64: the backend would read another key.
+  const wanted = `must be ${PREFIX} followed by ${SHORTEST} to ${LONGEST} bytes in Base64 (echo "${PREFIX}$(openssl rand -base64 32)")`;
+  // Node ignores characters that are not Base64. The backend might not, and would then use another key.
   if (key.toString('base64').replace(/=+$/, '') !== text.replace(/=+$/, '')) return wanted;
   return key.length >= SHORTEST && key.length <= LONGEST ? undefined : wanted;
 }

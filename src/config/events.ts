@@ -3,7 +3,7 @@ import { upstreamName } from './name.ts';
 import { secretReference } from './secret-reference.ts';
 import { duration } from './units.ts';
 
-/** What the backend can be told of. `schema/events.schema.json` says what each holds. */
+/** The event types. `schema/events.schema.json` defines their payloads. */
 const EVENT_TYPES = [
   'consent.given',
   'consent.denied',
@@ -17,33 +17,35 @@ const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** What is told to the backend, signed as Standard Webhooks says. */
+/** Events sent to the backend as webhooks, signed as specified by Standard Webhooks. */
 export const events = z.strictObject({
   upstream: upstreamName,
   path: z
     .string()
     .regex(/^\/[\x21-\x7E]*$/, 'must be a path such as /coursegate/events')
-    .refine((path) => !/[#\\]/.test(path), 'must hold no # and no \\')
-    .meta({ description: 'Where the upstream takes them: a path such as /coursegate/events. Each event is one POST.' }),
+    .refine((path) => !/[#\\]/.test(path), 'must not contain # or \\')
+    .meta({
+      description: 'Path at the upstream that receives them, such as /coursegate/events. Each event is one POST.',
+    }),
   secret: secretReference.meta({
     description:
-      'What they are signed with: whsec_ and 24 to 64 bytes in Base64 (echo "whsec_$(openssl rand -base64 32)"). The backend has the same.',
+      'Signing secret shared with the backend: whsec_ followed by 24 to 64 bytes in Base64 (echo "whsec_$(openssl rand -base64 32)").',
   }),
   previous: secretReference.optional().meta({
-    description: 'The one before, while the backend moves on to the new one. Each event is signed with both.',
+    description: 'The previous secret, while the backend switches to the new one. Each event is signed with both.',
   }),
   types: z
     .array(z.enum(EVENT_TYPES))
     .min(1)
     .default([...EVENT_TYPES])
-    .meta({ description: 'Which events are sent; left out, all.' }),
+    .meta({ description: 'Event types to send. Defaults to all.' }),
   maxAge: duration
     .refine((seconds) => seconds >= 60 && seconds <= 30 * 86_400, 'must be from 1m to 30d')
     .prefault('3d')
-    .meta({ description: 'How long an event is tried again before it is given up, which the log tells.' }),
+    .meta({ description: 'How long delivery of an event is retried before it is dropped and logged.' }),
   maxPending: z.int().min(100).max(100_000).default(10_000).meta({
     description:
-      'Events that wait at most, of all replicas. Beyond it the oldest refusals go first, then those of clients; what the log tells goes last.',
+      'Most undelivered events, across all replicas. Beyond that, the oldest `access.refused` events are dropped first, then `client.*` events; events whose loss is logged are dropped last.',
   }),
 });
 

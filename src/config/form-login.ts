@@ -13,87 +13,95 @@ const field = z.string().min(1).max(200);
 
 const success = z
   .strictObject({
-    status: statuses.optional().meta({ description: 'Statuses of success.' }),
-    location: pattern.optional().meta({ description: 'A pattern (RE2) that Location matches.' }),
+    status: statuses.optional().meta({ description: 'Statuses that mean success.' }),
+    location: pattern.optional().meta({ description: 'Pattern (RE2) that Location matches.' }),
     notLocation: pattern.optional().meta({
-      description: 'A pattern (RE2) that Location does not match, such as one of the sign-in page.',
+      description: 'Pattern (RE2) that Location does not match, such as that of the sign-in page.',
     }),
     cookie: cookiePattern.optional().meta({
-      description: 'A cookie that is set anew, by name, in which * is any number of characters.',
+      description: 'Name of a cookie that the response sets. * matches any number of characters.',
     }),
-    pointer: pointer.optional().meta({ description: 'Where in a JSON answer there is something, such as /token.' }),
+    pointer: pointer
+      .optional()
+      .meta({ description: 'JSON pointer to something that a JSON response contains, such as /token.' }),
   })
   .refine((given) => Object.values(given).some((rule) => rule !== undefined), 'must have at least one rule');
 
 const failure = z.strictObject({
   status: statuses.default([200, 301, 302, 303, 307, 308, 401, 422]).meta({
-    description: 'Statuses that wrong credentials may have. Any other is a failure of the backend.',
+    description: 'Statuses that may mean wrong credentials. Any other is a failure of the backend.',
   }),
   body: pattern.optional().meta({
     description:
-      'A pattern (RE2) in the answer to wrong credentials. Left out: a page with status 200 must have the form again, or it is a failure of the backend.',
+      'Pattern (RE2) in the response to wrong credentials. If omitted, a page with status 200 must contain the form again; otherwise it is a failure of the backend.',
   }),
 });
 
 const lockedOut = z.strictObject({
-  status: statuses.default([429]).meta({ description: 'Statuses of an account, or an address, that is locked out.' }),
-  body: pattern.optional().meta({ description: 'A pattern (RE2) in the page that says so.' }),
-  location: pattern.optional().meta({ description: 'A pattern (RE2) of the Location that leads to that page.' }),
+  status: statuses.default([429]).meta({ description: 'Statuses that mean the account or the address is locked out.' }),
+  body: pattern.optional().meta({ description: 'Pattern (RE2) in the page that says so.' }),
+  location: pattern.optional().meta({ description: 'Pattern (RE2) that the Location of that page matches.' }),
   wait: duration.pipe(z.number().min(1)).prefault('5m').meta({
-    description: 'How long members are told to wait where no Retry-After says it.',
+    description: 'How long members are asked to wait if the response has no Retry-After.',
   }),
 });
 
-/** The backend's own sign-in form, filled in by us. */
+/** Login by the backend's own sign-in form, which the gate submits. */
 export const formLogin = z
   .strictObject({
     kind: z.literal('form'),
     upstream: upstreamName,
     page: path.optional().meta({
       description:
-        'The sign-in page: its cookies and hidden fields are taken along. Left out, none is asked for first.',
+        'Sign-in page, requested first for its cookies and hidden fields. If omitted, the credentials are posted right away.',
     }),
     action: path.optional().meta({
-      description: 'Where the credentials are posted. Left out, where the form of the page says.',
+      description: 'Path that the credentials are posted to. Defaults to the action of the form on the page.',
     }),
     format: z.enum(['form', 'json', 'query']).default('form').meta({
       description:
-        'How they are sent: form (application/x-www-form-urlencoded), json, or query, in the address by GET, where servers write them into logs.',
+        'How they are sent: `form` (application/x-www-form-urlencoded), `json`, or `query` (GET with query parameters, which servers write to their logs).',
     }),
     fields: z
       .strictObject({
-        username: field.default('username').meta({ description: 'Of the login.' }),
-        password: field.default('password').meta({ description: 'Of the password.' }),
+        username: field.default('username').meta({ description: 'Field for the login.' }),
+        password: field.default('password').meta({ description: 'Field for the password.' }),
       })
       .prefault({})
-      .meta({ description: 'The names of the two fields.' }),
-    extra: z.record(field, z.string().max(2000)).default({}).meta({ description: 'Further fields, such as a button.' }),
+      .meta({ description: 'Names of the two fields.' }),
+    extra: z
+      .record(field, z.string().max(2000))
+      .default({})
+      .meta({ description: 'Further fields to send, such as that of a button.' }),
     success: success.optional().meta({
-      description: 'What means success; every rule that is given must hold. Left out, whoami alone decides.',
+      description: 'What means success. Every rule given must hold. If omitted, `whoami` alone decides.',
     }),
-    failure: failure.prefault({}).meta({ description: 'What else may mean wrong credentials.' }),
-    lockedOut: lockedOut.prefault({}).meta({ description: 'What means that the backend wants no more attempts.' }),
+    failure: failure.prefault({}).meta({ description: 'What may mean wrong credentials.' }),
+    lockedOut: lockedOut
+      .prefault({})
+      .meta({ description: 'What means that the backend accepts no more attempts for now.' }),
     whoami: whoami.meta({
       description:
-        'Who is signed in then, asked with the new cookies. {/pointer} in its path is a value of the JSON answer.',
+        'Where the backend then says who is signed in, requested with the new cookies. {/pointer} in its path is replaced by a value from the JSON response.',
     }),
     whoamiHeaders: z
       .record(z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/, 'must be the name of a header field'), z.string().min(1))
       .default({})
       .meta({
         description:
-          'Fields that whoami is asked with, {/pointer} as in its path: { Authorization: "Bearer {/token}" }.',
+          'Headers for the whoami request, with {/pointer} as in its path: { Authorization: "Bearer {/token}" }.',
       }),
     logout: path.optional().meta({
-      description: 'Asked by GET afterwards, to end the session at the backend. Left out, it is only forgotten.',
+      description:
+        'Requested with GET afterwards, to end the session at the backend. If omitted, the gate only discards its cookies.',
     }),
-    timeout: duration.prefault('10s').meta({ description: 'For all of it together.' }),
+    timeout: duration.prefault('10s').meta({ description: 'Time limit for the whole sign-in.' }),
     refusalTime,
     ...credentialLogin,
   })
   .superRefine(({ page, action }, context) => {
     if (page !== undefined || action !== undefined) return;
-    context.addIssue({ code: 'custom', path: ['page'], message: 'must be there, or action' });
+    context.addIssue({ code: 'custom', path: ['page'], message: 'is missing: set page or action' });
   });
 
 export type FormLoginConfig = z.output<typeof formLogin>;

@@ -5,79 +5,83 @@ import { secureUrl } from './secure-url.ts';
 import { signingAlgorithms } from './signing-algorithms.ts';
 import { duration } from './units.ts';
 
-/** Fields that say where a request came from, or are about the connection: never who somebody is. */
+/** Headers about the origin of the request or the connection. They never carry an identity. */
 const ABOUT_THE_REQUEST =
   /^(x-forwarded-(for|host|port|prefix|proto|server|ssl)|forwarded|x-real-ip|host|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|x-request-id)$/i;
 
 const identityField = z
   .string()
-  .regex(/^[!#$%&'*+\-^`|~0-9A-Za-z]+$/, 'must be the name of a header field, without _ and .')
+  .regex(/^[!#$%&'*+\-^`|~0-9A-Za-z]+$/, 'must be a header name without _ or .')
   .refine(
     (given) => ['pass', 'drop'].includes(requestField(given)) && !ABOUT_THE_REQUEST.test(given),
-    'is a field that says something else',
+    'is a header with another meaning',
   );
 
 const jwt = z
   .strictObject({
-    header: identityField.meta({ description: 'The field it is in, such as Cf-Access-Jwt-Assertion.' }),
-    jwks: secureUrl.meta({ description: 'Where the proxy publishes the keys that it signs with (RFC 7517).' }),
-    issuer: z.string().min(1).meta({ description: 'The `iss` that the assertion must have.' }),
+    header: identityField.meta({ description: 'Header with the assertion, such as Cf-Access-Jwt-Assertion.' }),
+    jwks: secureUrl.meta({ description: 'URL of the proxy’s signing keys (JWK Set, RFC 7517).' }),
+    issuer: z.string().min(1).meta({ description: 'Required `iss` of the assertion.' }),
     audience: z.string().min(1).meta({
-      description: 'The `aud` that it must have, or have among others: that of this application, not of all behind it.',
+      description:
+        'Required `aud` of the assertion, possibly among others. Use the one for this application, not one shared by everything behind the proxy.',
     }),
     algorithms: signingAlgorithms,
     claims: z
       .strictObject({
-        subject: z.string().min(1).default('sub').meta({ description: 'Their id.' }),
-        email: z.string().min(1).default('email').meta({ description: 'Their email.' }),
-        name: z.string().min(1).default('name').meta({ description: 'Their name.' }),
+        subject: z.string().min(1).default('sub').meta({ description: 'Claim with the ID.' }),
+        email: z.string().min(1).default('email').meta({ description: 'Claim with the email.' }),
+        name: z.string().min(1).default('name').meta({ description: 'Claim with the name.' }),
       })
       .prefault({})
-      .meta({ description: 'The claims that hold the member’s id in the backend, their email and their name.' }),
-    timeout: duration.prefault('5s').meta({ description: 'How long the keys are waited for.' }),
+      .meta({ description: 'Claims with the member’s ID in the backend, email and name.' }),
+    timeout: duration.prefault('5s').meta({ description: 'Time limit for fetching the keys.' }),
   })
-  .meta({ description: 'A signed assertion, which proves itself, whoever connected.' });
+  .meta({
+    description:
+      'Signed assertion (JWT). It is verified by its signature, so the proxy need not be in `listen.trustedProxies`.',
+  });
 
 const pageUrl = z.string().regex(/^(\/(?![/\\])|https?:\/\/)/, 'must be a path or an http(s) URL');
 
-/** A single sign-on proxy in front of us says who is signed in. */
+/** Login by a single sign-on proxy in front of the gate, which says who is signed in. */
 export const headerLogin = z
   .strictObject({
     kind: z.literal('header'),
     user: identityField.optional().meta({
       description:
-        'The field with the member’s id, believed of listen.trustedProxies alone: X-Forwarded-User, Remote-User.',
+        'Header with the member’s ID, such as X-Forwarded-User or Remote-User. Only accepted from `listen.trustedProxies`.',
     }),
-    email: identityField.optional().meta({ description: 'The field with their email, with `user`.' }),
-    name: identityField.optional().meta({ description: 'The field with their name, with `user`.' }),
+    email: identityField.optional().meta({ description: 'Header with the email. Use it with `user`.' }),
+    name: identityField.optional().meta({ description: 'Header with the name. Use it with `user`.' }),
     jwt: jwt.optional(),
     signInUrl: pageUrl.optional().meta({
-      description: 'Where the proxy begins a sign-in. Left out, it does so by itself wherever a browser goes.',
+      description: 'Where the proxy starts a sign-in. If omitted, the proxy starts it by itself on every page.',
     }),
     switchUrl: pageUrl.optional().meta({
-      description: 'Where it lets somebody else sign in, such as its sign-out page. Left out: at signInUrl.',
+      description: 'Where the proxy lets someone else sign in, such as its sign-out page. Defaults to `signInUrl`.',
     }),
     returnParam: z.string().min(1).default('rd').meta({
-      description: 'Where these take the address to come back to.',
+      description: 'Query parameter of these pages for the address to return to.',
     }),
     acrValues: z
       .array(z.string().min(1))
       .default([])
-      .meta({ description: 'The acr values that an assertion may have.' }),
+      .meta({ description: 'The acr values that an assertion may contain.' }),
     ...everyLogin,
   })
   .superRefine(({ user, email, name, jwt }, context) => {
     const report = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
     if ((user === undefined) === (jwt === undefined)) report([], 'must have either `user` or `jwt`');
     if (jwt === undefined) return;
-    // Beside a signed assertion they would be anybody's word.
-    if (email !== undefined) report(['email'], 'is a claim of the assertion: see jwt.claims.email');
-    if (name !== undefined) report(['name'], 'is a claim of the assertion: see jwt.claims.name');
+    // Next to a signed assertion, plain headers would be unverified.
+    if (email !== undefined) report(['email'], 'cannot be set with `jwt`: use jwt.claims.email');
+    if (name !== undefined) report(['name'], 'cannot be set with `jwt`: use jwt.claims.name');
   });
 
 export type HeaderLoginConfig = z.output<typeof headerLogin>;
 
-/** The fields that say who somebody is, so that no backend hears them from anybody else. */
+/** The headers that carry the member's identity. They are removed from requests to backends. */
 export function identityFields({ user, email, name, jwt }: HeaderLoginConfig): readonly string[] {
   return [user, email, name, jwt?.header].filter((field) => field !== undefined);
 }

@@ -6,13 +6,13 @@ import { type Path, type Tree, valueAt } from './tree.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** In: what zod found wrong with the merged settings. Out: the same in the words of the file, one finding a mistake. */
+/** Translates zod's issues with the merged settings into findings in terms of the file, one for each mistake. */
 export function readIssues(issues: readonly Issue[], tree: Tree): readonly Finding[] {
   return issues.flatMap((issue) => {
     const path = issue.path as Path;
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, key], tree));
     if (issue.code === 'invalid_key') {
-      return [{ path, at: 'key' as const, message: issue.issues[0]?.message ?? 'is no name that can stand here' }];
+      return [{ path, at: 'key' as const, message: issue.issues[0]?.message ?? 'is not a valid name here' }];
     }
     const value = valueAt(tree, path);
     if (value === undefined) return [{ path, at: 'key' as const, message: `is missing${bracketed(choices(issue))}` }];
@@ -57,7 +57,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 function wrongType(expected: string, value: unknown): string {
   const wanted = TYPES[expected] ?? expected;
-  if (value === null) return `must be ${wanted}, but nothing stands here`;
+  if (value === null) return `must be ${wanted}, but is empty`;
   if (Array.isArray(value)) return `must be ${wanted}, not a list`;
   if (typeof value === 'object') return `must be ${wanted}, not a mapping`;
   if (expected === 'string') return `must be ${wanted}: put it in quotes`;

@@ -5,7 +5,7 @@ import { profileFile, profileNames, SCOPES_FILE } from './profiles.ts';
 import { configSchema } from './schema.ts';
 import { isTree } from './tree.ts';
 
-/** The part of JSON Schema that zod writes for our schema. */
+/** The subset of JSON Schema that zod generates for our schema. */
 export interface JsonSchema {
   readonly type?: string;
   readonly const?: unknown;
@@ -20,9 +20,9 @@ export interface JsonSchema {
 }
 
 /**
- * Out: the JSON Schema (2020-12) of the file an operator writes, for editors, Helm and docs. It differs from the zod
- * schema, which judges the merged result: it knows `profile`, and asks for nothing that a profile or the bundled scope
- * catalogue supplies.
+ * The JSON Schema (2020-12) of the configuration file, for editors, Helm and the docs. Unlike the zod schema, which
+ * validates the merged settings, it has `profile` and does not require keys that a profile or the bundled scope
+ * catalogue sets.
  */
 export function configJsonSchema(): JsonSchema {
   const names = profileNames();
@@ -45,11 +45,15 @@ export function configJsonSchema(): JsonSchema {
     properties: {
       $schema: pointer,
       version,
-      profile: { type: 'string', enum: names, description: 'Which profile fills in what this file leaves out.' },
+      profile: {
+        type: 'string',
+        enum: names,
+        description: 'Profile whose settings apply unless this file overrides them.',
+      },
       ...others,
       scopes: {
         ...scopes,
-        description: 'Laid over the bundled catalogue: a new scope, or another title.',
+        description: 'Additions to the bundled catalogue of scopes: new scopes, or other titles for existing ones.',
         additionalProperties: partial(scopes.additionalProperties),
       },
     },
@@ -58,7 +62,7 @@ export function configJsonSchema(): JsonSchema {
   };
 }
 
-/** A scope of the catalogue may be given another title and keep its kind. */
+/** Makes every key optional, so that a scope of the catalogue can get another title and keep its kind. */
 function partial(schema: boolean | JsonSchema | undefined): boolean | JsonSchema {
   if (typeof schema !== 'object') return schema ?? true;
   const { required: _, ...rest } = schema;

@@ -2,18 +2,18 @@ import type { Layer, YamlLayer } from './document.ts';
 import type { Place } from './problems.ts';
 import { merge, type Path, type Tree, valueAt } from './tree.ts';
 
-/** The layers of a configuration; each one's name is its place in the order, weakest first. */
+/** The layers of a configuration, lowest precedence first. */
 export interface Layers {
   readonly scopes: YamlLayer;
   readonly profile: YamlLayer;
-  /** What `mcp.file` names. */
+  /** The file that `mcp.file` names. */
   readonly tools: Layer;
   readonly file: YamlLayer;
   readonly environment: Layer;
   readonly overrides: Layer;
 }
 
-/** Out: the layers laid over each other. `profile` has done its work by then, and `$schema` is for editors: both go. */
+/** Merges the layers. Drops `profile`, which has been applied by then, and `$schema`, which is for editors only. */
 export function mergeLayers({ scopes, profile, tools, file, environment, overrides }: Layers): Tree {
   const merged = [scopes, profile, tools, file, environment, overrides].reduce<unknown>(
     (below, { tree }) => merge(below, tree),
@@ -24,16 +24,16 @@ export function mergeLayers({ scopes, profile, tools, file, environment, overrid
 }
 
 /**
- * Out: where the setting at `path` was made: in the strongest layer that has it. When none has it, something is missing:
- * then where the nearest thing around it stands, in the operator's file if it is there at all, since that is where most
- * people will add it.
+ * Finds where the setting at `path` was made: in the layer with the highest precedence that has it. For a missing
+ * setting, returns the place of the nearest enclosing mapping, preferably in the operator's file, where it will most
+ * likely be added.
  */
 export function placeInLayers(layers: Layers, path: Path, at: 'key' | 'value'): Place {
   const { scopes, profile, tools, file, environment, overrides } = layers;
   const strongest = [overrides, environment, file, tools, profile, scopes];
   const exact = strongest.find(({ tree }) => valueAt(tree, path) !== undefined);
   if (exact !== undefined && !insideList(path)) return exact.place(path, at);
-  // A list comes whole from one layer: the strongest that has it.
+  // A list comes whole from one layer: the one with the highest precedence that has it.
   const list = path.slice(
     0,
     path.findIndex((step) => typeof step === 'number'),
@@ -53,7 +53,7 @@ function insideList(path: Path): boolean {
   return path.some((step) => typeof step === 'number');
 }
 
-/** In: settings made by code. Out: them as a layer; its places have no file. */
+/** Wraps settings made by code as a layer. Their places have no line. */
 export function codeLayer(tree: Tree): Layer {
   return { tree, place: () => ({ file: 'overrides', line: 0, column: 0 }) };
 }

@@ -1,3 +1,7 @@
+/**
+ * Loads the configuration: merges its layers, validates them against the schema, reads the files and secrets they name,
+ * and checks across settings. All mistakes are reported at once, each with its file, line and column.
+ */
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve as resolvePath } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,60 +50,62 @@ export { ConfigError };
 export interface LoadOptions {
   readonly file: string;
   readonly environment: Environment;
-  /** Laid over everything else, from code: the demo's ports. */
+  /** Settings made by code, which override everything else: the demo's ports. */
   readonly overrides?: Tree;
-  /** What it reads with, for who wants to know of which files even when it throws. */
+  /** The reader to use, for callers that need to know which files were read even when loading fails. */
   readonly sources?: SourceFiles;
 }
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** The profile's name, for the ready line only. */
+  /** The profile's name, only for the line that says the gate is ready. */
   readonly profile: string;
   /** The operator's file, as an absolute path. */
   readonly file: string;
-  /** The key material that `secret` names; never in `config`, which may be printed. */
+  /** The value of `secret`. Kept out of `config`, which may be printed. */
   readonly secret: string | undefined;
-  /** What `furtherSecrets` names. */
+  /** The values of `furtherSecrets`. */
   readonly furtherSecrets: readonly string[];
-  /** What the settings of a redis store name; undefined for another store. */
+  /** The secrets of a redis store; undefined for another store. */
   readonly redis: RedisSecrets | undefined;
-  /** The secrets that `login` names, by where they are named: `login.secret`. */
+  /** The secrets of `login`, keyed by the path of the reference: `login.secret`. */
   readonly loginSecrets: ReadonlyMap<string, string>;
-  /** The members in the file of a `directory`; undefined for another login. */
+  /** The members in the file of a `directory` login; undefined for another login. */
   readonly members: readonly DirectoryMember[] | undefined;
-  /** What `admin` names. */
+  /** The secrets of `admin`. */
   readonly admin: AdminSecrets;
-  /** What `events` is signed with, the present key first; none where no events are sent. */
+  /** The keys that sign events, the current one first; empty when no events are sent. */
   readonly eventKeys: readonly Buffer[];
-  /** The token that `clients.registration.initialAccessToken` names; undefined: apps need none. */
+  /** The value of `clients.registration.initialAccessToken`; undefined: apps need none. */
   readonly initialAccessToken: string | undefined;
-  /** The key that `login.recheck.key` names; undefined: the backend is asked without one. */
+  /** The value of `login.recheck.key`; undefined: the backend is asked without one. */
   readonly recheckKey: string | undefined;
-  /** The picture that `pages.logo` names; undefined: there is none. */
+  /** The file of `pages.logo`; undefined: there is no logo. */
   readonly logo: Logo | undefined;
-  /** The secrets that `upstreams.*.credential` names, by where: `upstreams.school.credential.secret`. */
+  /** The secrets of `upstreams.*.credential`, keyed by path: `upstreams.school.credential.secret`. */
   readonly upstreamSecrets: ReadonlyMap<string, string>;
-  /** The OpenAPI documents that `upstreams.*.openapi.file` names, by upstream. */
+  /** The documents of `upstreams.*.openapi.file`, by upstream. */
   readonly upstreamDocuments: ReadonlyMap<string, Tree>;
   /** The secrets of `clients.resourceServers`, by name. */
   readonly resourceServers: ReadonlyMap<string, string>;
   /** The files of the Account API; undefined when it is not served. */
   readonly accountFiles: AccountFiles | undefined;
   readonly accountConfig: AccountConfig;
-  /** All that was read for it. */
+  /** Every file that was read for this configuration. */
   readonly sources: SourceFiles;
-  /** What is allowed, and most probably not meant. */
+  /** Settings that are allowed but most likely unintended. */
   readonly warnings: readonly Problem[];
-  /** The settings of all layers laid over each other, as they were written, and where each was made. */
+  /** The merged settings of all layers as written, with the place where each was made. */
   readonly written: { readonly tree: Tree; readonly place: (path: Path) => Place };
-  /** What is only found out while parts are built, as the error that a mistake of the files is. */
+  /** Turns mistakes that only show while the gate is being built into the same error as mistakes in the files. */
   readonly mistaken: (findings: readonly Finding[]) => ConfigError;
 }
 
 /**
- * Loads the configuration: the bundled scope catalogue, under the profile, under the operator's file, under the
- * environment, under the overrides. Paths in the result are absolute. Throws ConfigError with every mistake at once.
+ * Loads the configuration from its layers, highest precedence first: overrides, environment, the operator's file, the
+ * tools file, the profile, and the bundled scope catalogue. Paths in the result are absolute.
+ *
+ * @throws {ConfigError} with every mistake at once
  */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { file, environment, overrides = {}, sources: files = sourceFilesOf(file) } = options;
@@ -209,7 +215,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   };
 }
 
-/** The way to the files of a configuration that nothing was read of yet. */
+/** A reader for the files of a configuration, with nothing read yet. */
 export function sourceFilesOf(file: string): SourceFiles {
   return sourceFiles(dirname(resolvePath(file)));
 }
@@ -227,7 +233,7 @@ async function readBundled(url: URL): Promise<YamlLayer> {
   return await readYamlFile(relative('.', file), () => readFile(file, 'utf8'));
 }
 
-/** A profile may speak of the Account API (`enabled`), but only an operator can say what it is made from. */
+/** Drops an `account` block that only a profile has: profiles set `enabled`, but only the operator can name its files. */
 function withoutUnaskedAccount(tree: Tree, { file, environment, overrides }: Layers): Tree {
   if ([file, environment, overrides].some((layer) => layer.tree.account !== undefined)) return tree;
   const { account: _, ...rest } = tree;
@@ -238,7 +244,7 @@ function isServed(account: unknown): boolean {
   return isTree(account) && account.enabled !== false;
 }
 
-/** One problem a place: what the schema says about it comes first and is enough. */
+/** Keeps one problem per place. The one from the schema comes first and is enough. */
 function locate(findings: readonly Finding[], layers: Layers): readonly Problem[] {
   const seen = new Set<string>();
   return findings.flatMap((finding) => {
@@ -249,13 +255,13 @@ function locate(findings: readonly Finding[], layers: Layers): readonly Problem[
   });
 }
 
-/** The operator's file from top to bottom, then the rest. */
+/** Sorts problems: the operator's file from top to bottom, then the rest. */
 function sorted(problems: readonly Problem[], file: string): readonly Problem[] {
   const rank = (problem: Problem) => (problem.file === file ? 0 : 1);
   return problems.toSorted((a, b) => rank(a) - rank(b) || a.line - b.line || a.column - b.column);
 }
 
-/** A disabled Account API is dropped, so that nobody can mount it by mistake. */
+/** Makes paths absolute. Drops a disabled Account API, so that it cannot be mounted by mistake. */
 function withAbsolutePaths({ account, store, login, ...rest }: Config, resolve: (path: string) => string): Config {
   return {
     ...rest,
@@ -267,7 +273,10 @@ function withAbsolutePaths({ account, store, login, ...rest }: Config, resolve: 
   };
 }
 
-/** What says to us who somebody is, no upstream hears: it would believe it of every client whose route lets it through. */
+/**
+ * Removes the headers of a `header` login from requests to every upstream. An upstream might trust them, and clients
+ * could then send them on routes that pass them on.
+ */
 function withIdentityFieldsDropped(config: Config): Config {
   if (config.login.kind !== 'header') return config;
   const fields = identityFields(config.login);

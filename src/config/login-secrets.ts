@@ -5,16 +5,16 @@ import type { Environment } from './setting.ts';
 import type { SourceFiles } from './source-files.ts';
 import { formatPath, type Tree } from './tree.ts';
 
-/** What a backend and we sign for each other with: as much as an HMAC-SHA-256 key takes. */
+/** Length of the secret shared with a backend for signing: that of an HMAC-SHA-256 key. */
 const SIGNING_CHARACTERS = 32;
 
 export interface LoginSecrets {
-  /** By where they are named, such as `login.secret`. */
+  /** Keyed by the path of the reference, such as `login.secret`. */
   readonly values: ReadonlyMap<string, string>;
   readonly findings: readonly Finding[];
 }
 
-/** Reads every secret that `login` names, wherever in it. In: the settings, not yet known to fit the schema. */
+/** Reads every secret that `login` refers to, at any depth. Takes the settings before they are validated. */
 export async function readLoginSecrets(
   tree: Tree,
   environment: Environment,
@@ -24,7 +24,7 @@ export async function readLoginSecrets(
   const named = await Promise.all(
     places.map(async ({ path, reference }) => {
       const place = formatPath(path);
-      const tooShort = `must have ${SIGNING_CHARACTERS} characters or more (openssl rand -base64 32)`;
+      const tooShort = `must have at least ${SIGNING_CHARACTERS} characters (openssl rand -base64 32)`;
       const problemOf = (value: string) =>
         place === 'login.url'
           ? databaseUrlProblem(value)

@@ -11,15 +11,15 @@ import { webhookLogin } from './webhook-login.ts';
 
 const pageUrl = z.string().regex(/^(\/(?!\/)|https?:\/\/)/, 'must be a path or an http(s) URL');
 
-/** The signed one-time redirect that DiscourseConnect made known. */
+/** Login by a signed one-time redirect to the backend and back, as in DiscourseConnect. */
 const bridgeLogin = z.strictObject({
   kind: z.literal('bridge'),
-  url: pageUrl.meta({ description: 'The page of the backend that answers who is signed in.' }),
+  url: pageUrl.meta({ description: 'Page of the backend that says who is signed in.' }),
   secret: secretReference,
   ...ownSignIn,
 });
 
-/** How members sign in. */
+/** How members sign in, by `kind`. */
 export const login = z.discriminatedUnion('kind', [
   sessionLogin,
   bridgeLogin,

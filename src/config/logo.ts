@@ -3,7 +3,7 @@ import type { Finding } from './problems.ts';
 import { FileTooLarge, type SourceFiles } from './source-files.ts';
 import { type Tree, valueAt } from './tree.ts';
 
-/** The picture beside the school's name, read. */
+/** The logo shown next to the school's name. */
 export interface Logo {
   readonly type: 'image/svg+xml' | 'image/png';
   readonly bytes: Buffer;
@@ -11,14 +11,14 @@ export interface Logo {
 
 const LONGEST = 64 * 1024;
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** The root element, after what may stand before it: a declaration, a doctype, comments. */
+/** The root element, after an optional XML declaration, doctype and comments. */
 const SVG = /^\uFEFF?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--[\s\S]*?-->\s*|<!DOCTYPE[^>[]*>\s*)*<svg[\s/>]/i;
 
 const PATH = ['pages', 'logo', 'file'];
 
 /**
- * Reads the file of `pages.logo`. In: the merged settings, not yet known to fit the schema, and the way to its
- * file. Out: the picture (undefined when there is none or it cannot be used), and what is wrong with it.
+ * Reads the file of `pages.logo`. Takes the merged settings before they are validated. `value` is undefined when no
+ * logo is configured or it cannot be used.
  */
 export async function readLogo(
   tree: Tree,
@@ -36,12 +36,12 @@ export async function readLogo(
     return type === undefined ? refused(`${file} is neither SVG nor PNG`) : { value: { type, bytes }, findings: [] };
   } catch (error) {
     if (error instanceof FileTooLarge)
-      return refused(`${file} has ${error.size} bytes; at most ${LONGEST} (64 KiB) are taken`);
+      return refused(`${file} has ${error.size} bytes; at most ${LONGEST} (64 KiB) are allowed`);
     return refused(`cannot read ${file}: ${reason(error)}`);
   }
 }
 
-/** By content: what a file is called says nothing about how a browser will take it. */
+/** Detects the type by content, as browsers do: a file name can be wrong. */
 function typeOf(bytes: Buffer): Logo['type'] | undefined {
   if (bytes.subarray(0, PNG.length).equals(PNG)) return 'image/png';
   return SVG.test(bytes.toString('utf8')) ? 'image/svg+xml' : undefined;

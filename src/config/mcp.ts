@@ -2,74 +2,83 @@ import { z } from 'zod';
 import { routeLimits } from './limits.ts';
 import { duration, size } from './units.ts';
 
-/** SEP-986, and what assistants take: letters, digits, _ and -, at most 64. */
+/** The intersection of SEP-986 and what assistants accept. */
 const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be at most 64 letters, digits, _ and -');
 const text = z.string().min(1);
 const schema = z.record(z.string(), z.unknown());
 
 const scopes = z.array(z.string()).default([]).meta({
-  description: 'The scopes a token needs for it; []: everybody may use it, without a token too.',
+  description: 'Scopes a token needs to call it. With [], anyone may call it, even without a token.',
 });
 
 const get = z.strictObject({
-  upstream: z.string().min(1).meta({ description: 'A name in upstreams.' }),
+  upstream: z.string().min(1).meta({ description: 'A name in `upstreams`.' }),
   path: z
     .string()
     .regex(/^\/[^\s?#\\;]*$/, 'must be a path such as /api/v1/courses/{slug}, without ?, #, \\ or ;')
-    .meta({ description: 'Where it asks. A whole part may be an input, {slug}, or {member.id}.' }),
-  query: z
-    .record(z.string().min(1), z.string())
-    .default({})
-    .meta({ description: 'Query parameters: a text, or an input such as "{page}"; left out when that is not given.' }),
+    .meta({ description: 'Path of the request. A path segment may be an input, such as {slug}, or {member.id}.' }),
+  query: z.record(z.string().min(1), z.string()).default({}).meta({
+    description:
+      'Query parameters: fixed text, or an input such as "{page}". A parameter whose input is not given is omitted.',
+  }),
 });
 
 const paging = z.strictObject({
-  of: text.meta({ description: 'The list or the text of the result that is cut: a name of `result`.' }),
-  argument: text.meta({ description: 'The input that takes where to go on; it must take a text.' }),
-  next: text.meta({ description: 'The name in the result that says where to go on; it must take a text.' }),
-  more: text.optional().meta({ description: 'The name in the result that says whether there is more.' }),
+  of: text.meta({ description: 'Property of `result` that is split into pages: a list or a text.' }),
+  argument: text.meta({ description: 'Input that takes the position to continue from. It must accept text.' }),
+  next: text.meta({
+    description: 'Property of the result that returns the position to continue from. It must accept text.',
+  }),
+  more: text.optional().meta({ description: 'Property of the result that says whether there is more.' }),
 });
 
 const tool = z
   .strictObject({
-    name: toolName.meta({ description: 'What models call it by.' }),
-    title: text.max(80).meta({ description: 'What people call it.' }),
-    description: text.max(2000).meta({ description: 'What the model reads when it chooses: what it does and gives.' }),
+    name: toolName.meta({ description: 'Name that models call it by.' }),
+    title: text.max(80).meta({ description: 'Name shown to people.' }),
+    description: text
+      .max(2000)
+      .meta({ description: 'What the model reads to decide whether to call it: what it does and what it returns.' }),
     input: schema.default({}).meta({
-      description: 'JSON Schema of the arguments. Never who the member is: that comes from the token alone.',
+      description:
+        'JSON Schema of the arguments. It must not include the member’s identity, which comes from the token only.',
     }),
-    output: schema.optional().meta({ description: 'JSON Schema of the result; each result is held to it.' }),
+    output: schema.optional().meta({ description: 'JSON Schema of the result. Every result is validated against it.' }),
     scopes,
     graphql: text.optional().meta({
-      description: 'What it does: a document of the Account API, whose variables are the arguments.',
+      description: 'Runs a GraphQL document of the Account API, with the arguments as its variables.',
     }),
-    get: get.optional().meta({ description: 'What it does: a GET at an upstream.' }),
+    get: get.optional().meta({ description: 'Sends a GET request to an upstream.' }),
     route: z
       .string()
       .optional()
-      .meta({ description: 'What it does: the method and path of a request that a route takes, inputs as {name}.' }),
+      .meta({ description: 'Sends a request to one of the `routes`: its method and path, with inputs as {name}.' }),
     result: schema.optional().meta({
       description:
-        'The result, made from the answer: names and JSON pointers into it; { each: pointer, … } makes a list.',
+        'How the result is built from the response: property names with JSON pointers into it. { each: pointer, … } makes a list.',
     }),
     paging: paging.optional().meta({
       description:
-        'How a result that is too long is told in parts: nothing of it is lost. Without: lists and texts are shortened, and the result says so.',
+        'How a result that is too long is returned in pages, so that nothing is lost. If omitted, lists and texts are truncated, and the result says so.',
     }),
     annotations: z
       .strictObject({
-        destructiveHint: z.boolean().optional().meta({ description: 'It may take something away.' }),
-        idempotentHint: z.boolean().optional().meta({ description: 'Called twice alike it does no more than once.' }),
-        openWorldHint: z.boolean().optional().meta({ description: 'It reaches beyond the school.' }),
+        destructiveHint: z.boolean().optional().meta({ description: 'It may delete something.' }),
+        idempotentHint: z
+          .boolean()
+          .optional()
+          .meta({ description: 'Calling it again with the same arguments has no further effect.' }),
+        openWorldHint: z.boolean().optional().meta({ description: 'It interacts with systems outside the school.' }),
       })
       .default({})
       .meta({
-        description: 'What else a client may tell its user. Whether it only reads is known from what it does.',
+        description: 'Hints that clients may show to their users. `readOnlyHint` is derived from what the tool does.',
       }),
   })
   .superRefine((given, context) => {
     const ways = [given.graphql, given.get, given.route].filter((way) => way !== undefined);
-    if (ways.length !== 1) context.addIssue({ code: 'custom', message: 'must have one of graphql, get, route' });
+    if (ways.length !== 1)
+      context.addIssue({ code: 'custom', message: 'must have exactly one of graphql, get and route' });
   });
 
 const resource = z.strictObject({
@@ -79,31 +88,31 @@ const resource = z.strictObject({
       /^[a-z][a-z0-9+.-]*:\/\/[A-Za-z0-9/._~-]*(\{[A-Za-z0-9_]+\}[A-Za-z0-9/._~-]*)*$/,
       'must be a URI such as course://{slug}',
     )
-    .meta({ description: 'Its address. With an input of the tool, {slug}, it is a template.' }),
-  name: toolName.meta({ description: 'What models call it by.' }),
-  title: text.max(80).meta({ description: 'What people call it.' }),
-  description: text.max(2000).optional().meta({ description: 'What it holds.' }),
-  tool: toolName.meta({ description: 'The tool that reads it, with the parts of the address as its arguments.' }),
+    .meta({ description: 'URI of the resource. With an input of the tool, such as {slug}, it is a template.' }),
+  name: toolName.meta({ description: 'Name that models use for it.' }),
+  title: text.max(80).meta({ description: 'Name shown to people.' }),
+  description: text.max(2000).optional().meta({ description: 'What it contains.' }),
+  tool: toolName.meta({ description: 'Tool that reads it. The variable parts of the URI are its arguments.' }),
 });
 
 const prompt = z.strictObject({
-  name: toolName.meta({ description: 'What clients call it by.' }),
-  title: text.max(80).meta({ description: 'What people choose it by.' }),
+  name: toolName.meta({ description: 'Name that clients use for it.' }),
+  title: text.max(80).meta({ description: 'Name shown to people.' }),
   description: text.max(2000).optional().meta({ description: 'What it is for.' }),
   arguments: z
     .array(
       z.strictObject({
-        name: toolName.meta({ description: 'As {name} in the text.' }),
-        description: text.optional().meta({ description: 'What is asked for.' }),
-        required: z.boolean().default(false).meta({ description: 'Whether it must be given.' }),
+        name: toolName.meta({ description: 'Name of the argument, used as {name} in `text`.' }),
+        description: text.optional().meta({ description: 'What the member is asked for.' }),
+        required: z.boolean().default(false).meta({ description: 'Whether it is required.' }),
       }),
     )
     .default([])
-    .meta({ description: 'What the member is asked for.' }),
-  text: text.meta({ description: 'What the member would say. {name} is that argument.' }),
+    .meta({ description: 'Arguments that the member fills in.' }),
+  text: text.meta({ description: 'Message sent in the member’s name. {name} is replaced by that argument.' }),
 });
 
-/** Hosted and local clients that run in a browser. */
+/** Origins of hosted and local MCP clients that run in a browser. */
 const BROWSER_CLIENTS = [
   'https://claude.ai',
   'https://claude.com',
@@ -118,38 +127,45 @@ const BROWSER_CLIENTS = [
 /** The tool interface for agents (Model Context Protocol). */
 export const mcp = z.strictObject({
   file: z.string().min(1).optional().meta({
-    description: 'A YAML file with tools, resources and prompts, in the form they have here.',
+    description: 'YAML file with `tools`, `resources` and `prompts`, in the same form as here.',
   }),
   signIn: z.enum(['never', 'on-call']).default('never').meta({
     description:
-      'never: without a token there are the public tools only, and no challenge. on-call: everybody sees all tools, and the call of one that needs a member is challenged.',
+      '`never`: without a token only the public tools are listed, and nothing is challenged. `on-call`: everyone sees all tools, and calling one that needs a member without a token gets a challenge.',
   }),
-  challengeInResult: z
-    .array(z.string().min(1))
-    .default(['openai-mcp', 'chatgpt'])
-    .meta({ description: 'on-call: clients (part of their name or User-Agent) that read a challenge in the result.' }),
-  instructions: z.string().max(2000).optional().meta({ description: 'What a model is told of all tools together.' }),
+  challengeInResult: z.array(z.string().min(1)).default(['openai-mcp', 'chatgpt']).meta({
+    description:
+      'With `on-call`: clients that expect the challenge in the result of the call, by part of their name or User-Agent.',
+  }),
+  instructions: z
+    .string()
+    .max(2000)
+    .optional()
+    .meta({ description: 'What models are told about the tools as a whole.' }),
   hosts: z.array(z.string().min(1)).default([]).meta({
-    description: 'Host fields that are taken besides that of the origin, such as what a proxy in front sends.',
+    description: 'Host headers accepted besides the host of `origin`, such as one that a proxy in front sends.',
   }),
   origins: z
     .union([z.literal('*'), z.array(z.string().min(1))])
     .default(BROWSER_CLIENTS)
-    .meta({ description: 'Pages of which origins may call it; a port may be *. "*": all. The own origin always may.' }),
-  bodyLimit: size.prefault('1MiB').meta({ description: 'The largest request body.' }),
-  deadline: duration.prefault('20s').meta({ description: 'For one call of a tool.' }),
+    .meta({
+      description:
+        'Web origins whose pages may call the endpoint. A port may be *; "*" allows all. The gate’s own origin is always allowed.',
+    }),
+  bodyLimit: size.prefault('1MiB').meta({ description: 'Largest request body.' }),
+  deadline: duration.prefault('20s').meta({ description: 'Time limit for one tool call.' }),
   idempotencyWindow: duration.prefault('1h').meta({
-    description: 'How long a call of a tool that changes something is known again by its idempotency key.',
+    description: 'How long the idempotency key of a call that changes something is remembered.',
   }),
   idempotencyKeys: z.int().min(1).default(250).meta({
-    description: 'The most keys of one member within that window; a whole result is kept of each.',
+    description: 'Idempotency keys remembered per member within that time. The complete result is stored for each.',
   }),
-  longestText: z.int().min(100).default(8000).meta({ description: 'Characters of one text in a result.' }),
+  longestText: z.int().min(100).default(8000).meta({ description: 'Longest text in a result, in characters.' }),
   largestResult: size
     .prefault('64KiB')
-    .meta({ description: 'The largest result of a tool; clients cut beyond 25,000 tokens.' }),
+    .meta({ description: 'Largest result of a tool. Clients truncate results beyond 25,000 tokens.' }),
   limits: routeLimits.limits,
-  tools: z.array(tool).default([]).meta({ description: 'What a model may call.' }),
-  resources: z.array(resource).default([]).meta({ description: 'What a client may read by an address.' }),
-  prompts: z.array(prompt).default([]).meta({ description: 'What a member may choose to begin with.' }),
+  tools: z.array(tool).default([]).meta({ description: 'Tools that models can call.' }),
+  resources: z.array(resource).default([]).meta({ description: 'Resources that clients can read by URI.' }),
+  prompts: z.array(prompt).default([]).meta({ description: 'Prompts that members can start a conversation with.' }),
 });

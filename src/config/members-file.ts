@@ -19,7 +19,7 @@ const text = z.string().min(1).max(320);
 const id = z
   .union([z.string(), z.int()])
   .transform(String)
-  .refine(isSubject, 'must be 1 to 255 characters without controls or spaces around them, and not 0');
+  .refine(isSubject, 'must be 1 to 255 characters without control characters or surrounding spaces, and not 0');
 
 const member = z
   .strictObject({
@@ -34,19 +34,22 @@ const member = z
 
 const membersFile = z.strictObject({ members: z.array(member).min(1) });
 
-/** A member as the file has them; `logins` is empty where the email is what they sign in with. */
+/** A member as the file lists them. `logins` is empty for a member who signs in with the email. */
 type FileMember = z.output<typeof member>;
 
-/** A member, with all that they may type to be known by. */
+/** A member with every name they can sign in with. */
 export type DirectoryMember = Omit<FileMember, 'logins'> & { readonly logins: readonly string[] };
 
 interface MembersFile {
-  /** Undefined when it cannot be used. */
+  /** Undefined when the file cannot be used. */
   readonly members: readonly DirectoryMember[] | undefined;
   readonly problems: readonly Problem[];
 }
 
-/** In: the file of the members, and the name to show for it. Never throws on bad text; no problem shows a hash. */
+/**
+ * Parses the members file. `file` is the name to show in problems, which never show a hash. Does not throw on invalid
+ * text.
+ */
 export function parseMembers(file: string, source: string): MembersFile {
   const { tree, problems, place } = readYaml(file, source);
   if (problems.length > 0) return { members: undefined, problems };
@@ -59,8 +62,8 @@ export function parseMembers(file: string, source: string): MembersFile {
 }
 
 /**
- * Reads the file that `login.file` names. In: the settings, not yet known to fit the schema, and the way to the
- * file. Out: the members, undefined when there is no such file or it cannot be used, and what is wrong with it.
+ * Reads the file that `login.file` names. Takes the settings before they are validated. `members` is undefined when no
+ * file is named or it cannot be used.
  */
 export async function readMembersFile(
   tree: Tree,
@@ -87,7 +90,7 @@ function loginsOf({ logins, email }: FileMember): readonly string[] {
   return logins.length === 0 && email !== undefined ? [email] : logins;
 }
 
-/** Two members by one name, or one id: which of them it is would depend on the order. */
+/** Finds ids and sign-in names that two members share: which member is meant would depend on the order. */
 function ambiguous(members: readonly FileMember[]): readonly Finding[] {
   const ids = new Map<string, number>();
   const logins = new Map<string, number>();
@@ -97,7 +100,7 @@ function ambiguous(members: readonly FileMember[]): readonly Finding[] {
       const other = seen.get(value);
       if (other === undefined) seen.set(value, index);
       else if (other !== index) {
-        findings.push({ path: ['members', index, key], at: 'value', message: `is that of members[${other}] too` });
+        findings.push({ path: ['members', index, key], at: 'value', message: `is the same as in members[${other}]` });
       }
     };
     taken(ids, one.id, 'id');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-/** What an operator calls a thing that other settings speak of. */
+/** A name given by the operator, for other settings to refer to. */
 export const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'must be a name of letters, digits, - and _');
 
-/** One of the services behind the gate. */
-export const upstreamName = name.meta({ description: 'A name in upstreams.' });
+/** A reference to one of the services behind the gate. */
+export const upstreamName = name.meta({ description: 'A name in `upstreams`.' });

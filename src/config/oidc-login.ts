@@ -13,82 +13,86 @@ const domain = z
 const allow = z
   .strictObject({
     emailDomains: z.array(domain).min(1).optional().meta({
-      description: 'The domains that a verified email must be of, exactly: school.edu is not students.school.edu.',
+      description:
+        'Domains that a verified email must belong to. Exact match: school.edu does not include students.school.edu.',
     }),
     claims: z
       .record(z.string().min(1), z.array(z.union([z.string(), z.number(), z.boolean()])).min(1))
       .default({})
-      .meta({ description: 'Claims that must have, or in a list must contain, one of these values.' }),
+      .meta({ description: 'Claims that must have one of these values. A list must contain one of them.' }),
   })
   .prefault({})
-  .meta({ description: 'Whom of those that the provider knows are let in. Left out: everybody.' });
+  .meta({ description: 'Which of the provider’s users may sign in. If omitted, all of them.' });
 
 const claims = z
   .strictObject({
     subject: z.string().min(1).optional().meta({
       description:
-        'The claim that holds the member’s id in the backend. Left out, the member is `ID:SUB` of the provider, which no backend knows.',
+        'Claim with the member’s ID in the backend. If omitted, the member’s ID is `ID:SUB` (the provider’s `id` and the sub claim), which backends do not know.',
     }),
-    email: z.string().min(1).default('email').meta({ description: 'The claim that holds their email.' }),
-    name: z.string().min(1).default('name').meta({ description: 'The claim that holds their name.' }),
+    email: z.string().min(1).default('email').meta({ description: 'Claim with the email.' }),
+    name: z.string().min(1).default('name').meta({ description: 'Claim with the name.' }),
   })
   .prefault({})
-  .meta({ description: 'Which claims of the ID token say who the member is.' });
+  .meta({ description: 'Claims of the ID token that identify the member.' });
 
 const provider = z.strictObject({
   id: z
     .string()
     .regex(/^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/, 'must be at most 32 lower-case letters, digits and -')
     .meta({
-      description: 'Part of its callback, /oauth/sign-in/callback/ID, and of the member’s id: never change it.',
+      description: 'Part of the callback URL, /oauth/sign-in/callback/ID, and of the member’s ID. Never change it.',
     }),
-  name: z.string().min(1).max(80).meta({ description: 'What members read on its button.' }),
+  name: z.string().min(1).max(80).meta({ description: 'Name on its button.' }),
   issuer: secureUrl.meta({
-    description: 'Its issuer, as it writes it itself in /.well-known/openid-configuration.',
+    description: 'Issuer, exactly as in its /.well-known/openid-configuration.',
   }),
-  clientId: z.string().min(1).meta({ description: 'Our client_id there.' }),
-  clientSecret: secretReference.optional().meta({ description: 'Our secret there. Left out, we are a public client.' }),
+  clientId: z.string().min(1).meta({ description: 'Client ID of coursegate at the provider.' }),
+  clientSecret: secretReference
+    .optional()
+    .meta({ description: 'Client secret of coursegate at the provider. If omitted, coursegate is a public client.' }),
   clientAuthentication: z.enum(['client_secret_basic', 'client_secret_post']).optional().meta({
-    description: 'How the secret is shown. Left out: client_secret_basic, where the provider takes that.',
+    description: 'How the secret is sent. Defaults to client_secret_basic if the provider supports it.',
   }),
   scope: z
     .string()
     .regex(/^[\x21\x23-\x5B\x5D-\x7E]+( [\x21\x23-\x5B\x5D-\x7E]+)*$/, 'must be scopes separated by one space')
-    .refine((given) => given.split(' ').includes('openid'), 'must have openid in it')
+    .refine((given) => given.split(' ').includes('openid'), 'must include openid')
     .default('openid email profile')
-    .meta({ description: 'What is asked for.' }),
+    .meta({ description: 'Scopes to request.' }),
   claims,
   requireVerifiedEmail: z.boolean().default(false).meta({
-    description: 'Whether only accounts with a verified email (email_verified) are let in.',
+    description: 'Whether only accounts with a verified email (email_verified) may sign in.',
   }),
   allow,
   prompt: z.enum(['login', 'consent', 'select_account']).optional().meta({
-    description: 'What is always asked of the provider. Left out: select_account when `allow` lets in only some.',
+    description: 'The prompt parameter sent to the provider. Defaults to select_account if `allow` is limited.',
   }),
   algorithms: signingAlgorithms,
 });
 
 export type OidcProviderConfig = z.output<typeof provider>;
 
-/** Accounts at other providers: Google, Microsoft, Keycloak (OpenID Connect Core 1.0). */
+/** Login with accounts at identity providers such as Google, Microsoft or Keycloak (OpenID Connect Core 1.0). */
 export const oidcLogin = z
   .strictObject({
     kind: z.literal('oidc'),
-    providers: z
-      .array(provider)
-      .min(1)
-      .meta({ description: 'One button on our page for each; of one alone no page is shown.' }),
-    timeout: duration.prefault('5s').meta({ description: 'How long any answer of a provider is waited for.' }),
+    providers: z.array(provider).min(1).meta({
+      description:
+        'Identity providers. The sign-in page has a button for each. With a single provider, the page is skipped.',
+    }),
+    timeout: duration.prefault('5s').meta({ description: 'Time limit for each response of a provider.' }),
     ...ownSignIn,
   })
   .superRefine(({ providers }, context) => {
     for (const [index, { id, claims }] of providers.entries()) {
       const report = (path: string[], message: string) =>
         context.addIssue({ code: 'custom', path: ['providers', index, ...path], message });
-      if (providers.findIndex((other) => other.id === id) < index) report(['id'], 'must be of one provider alone');
-      // Of two kinds of ids in one place, one could be written so that it reads like the other.
+      if (providers.findIndex((other) => other.id === id) < index)
+        report(['id'], 'is already the id of another provider');
+      // Otherwise a backend id could be chosen so that it equals the `ID:SUB` of another member.
       if ((claims.subject === undefined) !== (providers[0]?.claims.subject === undefined)) {
-        report(['claims'], 'must have `subject` with every provider, or with none');
+        report(['claims'], 'must set `subject` for every provider or for none');
       }
     }
   });

@@ -4,12 +4,13 @@ import { parseMatch } from './schema.ts';
 import { didYouMean } from './suggest.ts';
 import { formatPath, isTree, type Path, type Tree, valueAt } from './tree.ts';
 
-/** What a route may name of the member who asks. */
+/** What a route can refer to of the member the token belongs to. */
 const PLACEHOLDERS = ['{member.id}'] as const;
 
 /**
- * Checks the routes to a member's own records. In: the merged settings, not yet known to fit the schema. Such a route
- * names what there is, serves nobody as anonymous, and is not behind another that serves everyone's records.
+ * Checks the routes that are limited to a member's own records. Takes the merged settings before they are validated.
+ * Such a route uses only known placeholders, does not serve anonymous requests, and does not come after a route that
+ * serves the same paths for all members.
  */
 export function checkOwnRecords(tree: Tree): readonly Finding[] {
   const routes = Array.isArray(tree.routes) ? tree.routes : [];
@@ -41,24 +42,24 @@ function unknown(path: Path, values: readonly string[], only = false): readonly 
     (value) => (only || /[{}]/.test(value)) && !PLACEHOLDERS.some((placeholder) => placeholder === value),
   );
   if (wrong === undefined) return [];
-  const hint = didYouMean(wrong, PLACEHOLDERS) || '; there is {member.id}, as a whole part';
+  const hint = didYouMean(wrong, PLACEHOLDERS) || '; use {member.id} as a complete path segment or value';
   return [{ path, at: 'value', message: `there is no "${wrong}"${hint}` }];
 }
 
 function forAnonymous(path: Path): Finding {
-  const message = 'names {member.id}, and nobody is a member without a token: say `anonymous: refuse`';
+  const message = 'uses {member.id}, but a request without a token has no member: set `anonymous: refuse`';
   return { path: [...path, 'match'], at: 'value', message };
 }
 
-/** A GET has no body that means anything (RFC 9110 §9.3.1), so that none could say whose record it is about. */
+/** A body in a GET request has no meaning (RFC 9110 section 9.3.1), so it cannot say whose record is requested. */
 function withoutBody(path: Path, match: string): readonly Finding[] {
   const { methods } = parseMatch(match);
   if (methods !== undefined && !methods.some((method) => method === 'GET' || method === 'HEAD')) return [];
-  const message = 'has `body`, and a GET has none: name the other methods';
+  const message = 'sets `body`, but GET requests have no body: list the other methods';
   return [{ path: [...path, 'match'], at: 'value', message }];
 }
 
-/** The first match wins: one before it that takes in all its paths would show everyone every record. */
+/** The first match wins: an earlier route that covers all its paths would give each member everyone's records. */
 function shadowed(earlier: readonly unknown[], own: unknown, match: string, path: Path): readonly Finding[] {
   const { methods, pattern } = parseMatch(match);
   const index = earlier.findIndex((route) => {
@@ -69,11 +70,11 @@ function shadowed(earlier: readonly unknown[], own: unknown, match: string, path
     return shared && covers(segmentsOf(first.pattern), segmentsOf(pattern));
   });
   if (index === -1) return [];
-  const message = `is behind ${formatPath(['routes', index])}, which takes these paths for every member's records: put it first`;
+  const message = `comes after ${formatPath(['routes', index])}, which serves these paths for every member's records: put this route first`;
   return [{ path: [...path, 'match'], at: 'value', message }];
 }
 
-/** Whether a route keeps to the member's own wherever the other one does. */
+/** Whether a route has `{member.id}` in every key in which the other one has it. */
 function keepsAsMuch(route: unknown, other: unknown): boolean {
   return (['match', 'rewrite', 'query', 'body'] as const).every((key) => {
     const [here, there] = [route, other].map((one) => JSON.stringify(valueAt(one, [key])) ?? '');

@@ -2,33 +2,37 @@ import { z } from 'zod';
 import { everyLogin } from './recheck.ts';
 import { duration, rate } from './units.ts';
 
-/** What holds where the sign-in ends at our own page: nobody else keeps a session for us. */
+/** Settings for logins in which coursegate keeps the sign-in session itself. */
 export const ownSignIn = {
   ...everyLogin,
-  acrValues: z.array(z.string().min(1)).default([]).meta({ description: 'The acr values that a sign-in may have.' }),
+  acrValues: z
+    .array(z.string().min(1))
+    .default([])
+    .meta({ description: 'Authentication levels that a sign-in may have (OpenID Connect acr).' }),
   session: duration.prefault('30m').meta({
-    description: 'How long a sign-in counts, for connecting more apps and for seeing those that are connected.',
+    description: 'How long a sign-in lasts for connecting further apps and for the page of connected apps.',
   }),
 };
 
-/** What holds where credentials are typed on our page. */
+/** Settings for logins whose credentials are entered on coursegate's own page. */
 export const credentialLogin = {
   ...ownSignIn,
   attempts: z
     .strictObject({
       account: rate.prefault({ requests: 10, per: '15m' }).meta({
-        description: 'Sign-ins of one account from one client address. Its owner, elsewhere, is never kept out.',
+        description:
+          'Sign-ins to one account from one client address. The owner of the account is never locked out at another address.',
       }),
       address: rate.prefault({ requests: 100, per: '15m' }).meta({
-        description: 'Sign-ins from one client address (of IPv6: one /64), of whatever accounts.',
+        description: 'Sign-ins from one client address (for IPv6: one /64), across all accounts.',
       }),
     })
     .prefault({})
-    .meta({ description: 'How often a sign-in may be tried, right or wrong. More are answered 429.' }),
+    .meta({ description: 'Limits on sign-in attempts, successful or not. Further ones get 429.' }),
 };
 
-/** For backends that answer sooner when there is no such member. */
+/** For backends that answer faster when the member does not exist. */
 export const refusalTime = duration.prefault('500ms').meta({
   description:
-    'Wrong credentials are refused at the next multiple of this time, so that how long it took does not tell whether there is such a member. Longer than your backend takes to check a password; 0s: at once.',
+    'Wrong credentials are refused at the next multiple of this time, so that the response time does not reveal whether the member exists. Set it longer than your backend takes to check a password. 0s refuses immediately.',
 });

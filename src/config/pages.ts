@@ -1,18 +1,21 @@
 import { z } from 'zod';
 import { contrast, READABLE, readableOn } from './colour.ts';
 
-/** The languages that the pages have a catalogue for. */
+/** The languages that the pages are translated into. */
 export const PAGE_LANGUAGES = ['en', 'es'] as const;
 export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
 
-/** Text a member reads: one for everybody, or one for each language. */
+/** Text that members read: the same for everyone, or one for each language. */
 const titles = z
   .strictObject({
     en: z.string().min(1).meta({ description: 'In English.' }),
     es: z.string().min(1).meta({ description: 'In Spanish.' }),
   } satisfies Record<PageLanguage, z.ZodString>)
   .partial()
-  .refine((given) => Object.values(given).some((text) => text !== undefined), 'must hold a text in one language');
+  .refine(
+    (given) => Object.values(given).some((text) => text !== undefined),
+    'must have a text in at least one language',
+  );
 
 export const translatable = z.union(
   [z.string().min(1), titles],
@@ -26,13 +29,15 @@ const colour = z
   .superRefine((given, context) => {
     const ratio = contrast(given, '#ffffff');
     if (ratio >= READABLE) return;
-    // Rounded down: a ratio of 4.496 must not read as enough.
+    // Rounded down, so that a ratio of 4.496 is not shown as 4.5.
     const shown = (Math.floor(ratio * 10) / 10).toFixed(1);
-    const message = `cannot be read on white: its contrast is ${shown}:1, and ${READABLE}:1 is needed (try "${readableOn(given, '#ffffff')}")`;
+    const message = `is too light to read on white: its contrast is ${shown}:1, but ${READABLE}:1 is required (try "${readableOn(given, '#ffffff')}")`;
     context.addIssue({ code: 'custom', message });
   });
 
-const support = z.string().refine(isContact, 'must be mailto:somebody@school.example or an https URL');
+const support = z
+  .string()
+  .refine(isContact, 'must be a mailto: address such as mailto:help@school.example, or an https URL');
 
 function isContact(text: string): boolean {
   if (text.startsWith('mailto:')) return /^mailto:[^\s@?,;:/]+@[^\s@?,;:/]+$/.test(text);
@@ -61,32 +66,36 @@ function isHttpsUrl(text: string): boolean {
   return URL.canParse(text) && /^https:\/\/[^/\\@\s]+(?:[/?#]\S*)?$/.test(text);
 }
 
-/** The page on which members see, and cut off, the apps they have let in. */
+/** The page on which members see and disconnect their apps. */
 const apps = z.strictObject({
   enabled: z.boolean().default(true).meta({
-    description: 'Off, there is no such page, and nothing is counted of what apps read.',
+    description: 'Whether there is such a page. If not, what apps access is not recorded for it either.',
   }),
   back: wayBack.optional().meta({
-    description: 'Where its link back to the school leads: a path, or an https URL. Left out, there is none.',
+    description: 'Target of its link back to the school: a path or an https URL. No link if omitted.',
   }),
 });
 
-/** How the gate's own pages look, and in which languages they speak. */
+/** Appearance and languages of coursegate's own pages. */
 export const pages = z.strictObject({
   logo: z
-    .strictObject({ file: z.string().min(1).meta({ description: 'Where it is, as a path beside this file.' }) })
+    .strictObject({ file: z.string().min(1).meta({ description: 'The file, relative to this file.' }) })
     .optional()
-    .meta({ description: 'An SVG or PNG file of at most 64 KiB, shown beside the name.' }),
+    .meta({ description: 'SVG or PNG file of at most 64 KiB, shown next to the name.' }),
   colour: colour.default('#0b57d0').meta({
-    description: 'Of links and buttons. It must read on white; the dark scheme takes a lighter one of its own.',
+    description:
+      'Colour of links and buttons. It must be readable on white. The dark theme uses a lighter shade of it.',
   }),
   languages: z
     .array(z.enum(PAGE_LANGUAGES))
     .min(1)
     .refine((list) => new Set(list).size === list.length, 'must name each language once')
     .default([...PAGE_LANGUAGES])
-    .meta({ description: 'Which are spoken; the first, when neither the app nor the browser asks for another.' }),
-  timeZone: timeZone.default('UTC').meta({ description: 'Of the dates and times on them.' }),
-  apps: apps.prefault({}).meta({ description: 'The page of connected apps, at /oauth/apps.' }),
-  support: support.optional().meta({ description: 'Where members find help: a mailto: or https URL.' }),
+    .meta({
+      description:
+        'Languages of the pages. The first is used when neither the app nor the browser asks for one of them.',
+    }),
+  timeZone: timeZone.default('UTC').meta({ description: 'IANA time zone of dates and times on the pages.' }),
+  apps: apps.prefault({}).meta({ description: 'Page of connected apps, at /oauth/apps.' }),
+  support: support.optional().meta({ description: 'Where members get help: a mailto: or https URL.' }),
 });

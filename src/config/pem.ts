@@ -4,14 +4,14 @@ import type { NamedSecret } from './secrets.ts';
 import type { SourceFiles } from './source-files.ts';
 import { type Tree, valueAt } from './tree.ts';
 
-/** What a PEM file may begin with. */
+/** Labels that a PEM file of each sort must contain. */
 export const PEM = {
   authority: /-----BEGIN (TRUSTED )?CERTIFICATE-----/,
   certificate: /-----BEGIN CERTIFICATE-----/,
   key: /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
 } as const;
 
-/** Reads the PEM file that a setting names, if it names one. Out: its text, or why it cannot be used. */
+/** Reads the PEM file that a setting names, if any. */
 export async function readPem(
   tree: Tree,
   path: Finding['path'],
@@ -23,7 +23,7 @@ export async function readPem(
   const wrong = (message: string) => ({ value: undefined, findings: [{ path, at: 'value' as const, message }] });
   try {
     const text = await files.text(file);
-    return label.test(text) ? { value: text, findings: [] } : wrong(`${file} holds no such thing in PEM`);
+    return label.test(text) ? { value: text, findings: [] } : wrong(`${file} has no PEM block of the required type`);
   } catch (error) {
     return wrong(`${file} cannot be read: ${reason(error)}`);
   }

@@ -1,11 +1,15 @@
 import { parse, stringify } from 'yaml';
 
-/** Reads a YAML or JSON text that is no configuration of ours. Throws with what is wrong about it. */
+/**
+ * Parses YAML or JSON that is not coursegate configuration.
+ *
+ * @throws the parser's error
+ */
 export function readPlainYaml(text: string): unknown {
   return parse(text, { maxAliasCount: 100 });
 }
 
-/** Writes plain data as YAML, for a person to go on with. */
+/** Writes plain data as YAML for a person to edit. */
 export function writePlainYaml(value: unknown): string {
   return stringify(value, { lineWidth: 110, aliasDuplicateObjects: false });
 }

@@ -1,19 +1,19 @@
 import type { Problem } from './problems.ts';
 
-/** What `check` found: the mistakes that keep a configuration from starting, and what is most probably not meant. */
+/** What `check` found: problems that prevent a start, and warnings about settings that are most likely unintended. */
 export interface Checked {
   readonly file: string;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
-  /** What it is, when there is no mistake. */
+  /** Present when there are no problems. */
   readonly summary?: { readonly profile: string; readonly origin: string; readonly routes: number };
 }
 
 export type CheckFormat = 'text' | 'json' | 'github';
 
 /**
- * Out: for programs, one JSON object: `ok`, `problems` with `severity`, `file`, `line` and `column` (from 1; null where
- * there is no file), `path` (the key) and `message`.
+ * The result as one JSON object for programs: `ok`, and `problems` with `severity`, `file`, `line` and `column` (from 1;
+ * null if there is no file), `path` (the key) and `message`.
  */
 export function checkedJson({ file, problems, warnings, summary }: Checked): string {
   const entry = (severity: 'error' | 'warning') => (problem: Problem) => ({
@@ -28,7 +28,7 @@ export function checkedJson({ file, problems, warnings, summary }: Checked): str
   return JSON.stringify({ file, ok: problems.length === 0, ...summary, problems: all }, undefined, 2);
 }
 
-/** Out: workflow commands, one a line, which GitHub shows on the lines of a pull request. */
+/** The result as GitHub workflow commands, one per line, which GitHub shows as annotations on a pull request. */
 export function checkedGithub({ problems, warnings }: Checked): readonly string[] {
   const command = (kind: 'error' | 'warning') => (problem: Problem) => {
     const { file, line, column, path, message } = problem;
@@ -39,7 +39,7 @@ export function checkedGithub({ problems, warnings }: Checked): readonly string[
   return [...problems.map(command('error')), ...warnings.map(command('warning'))];
 }
 
-/** Out: for people, a line for each warning with its frame. Mistakes are written as ConfigError has them. */
+/** The warnings for people, each with its code frame. Problems are printed by ConfigError. */
 export function warningLines(warnings: readonly Problem[]): readonly string[] {
   return warnings.map(({ file, line, column, path, message, frame }) => {
     const where = line === 0 ? file : `${file}:${line}:${column}`;

@@ -1,31 +1,31 @@
 import { formatPath, type Path } from './tree.ts';
 
-/** A mistake in the configuration, where a person can go and mend it. */
+/** A mistake in the configuration, with the place to fix it. */
 export interface Problem {
-  /** The file as it was named to us; for a setting from elsewhere, what set it: `environment variable PORT`. */
+  /** The file, as it was given on the command line; for other settings what set them: `environment variable PORT`. */
   readonly file: string;
   /** From 1; 0 when `file` has no lines. */
   readonly line: number;
   readonly column: number;
-  /** The key, as `routes[3].upstream`; '' for the file itself. */
+  /** The key, such as `routes[3].upstream`; '' for the file itself. */
   readonly path: string;
   readonly message: string;
-  /** The line and a caret under the column, with values of secrets masked. */
+  /** The line with a caret under the column. Values of secrets are masked. */
   readonly frame?: string | undefined;
 }
 
-/** Where something stands. */
+/** Where a setting is in its source. */
 export type Place = Pick<Problem, 'file' | 'line' | 'column' | 'frame'>;
 
-/** A mistake found in the merged settings, before it is known which layer it came from. */
+/** A mistake in the merged settings, before it is traced to a layer. */
 export interface Finding {
   readonly path: Path;
-  /** Point at the key (it should not be there, or something in it is missing) or at its value. */
+  /** Whether to point at the key (it is not allowed, or something in it is missing) or at its value. */
   readonly at: 'key' | 'value';
   readonly message: string;
 }
 
-/** Every mistake of a configuration at once; `message` is the text to print. Nothing was started. */
+/** Every mistake in a configuration. `message` is the complete text to print. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[];
 
@@ -36,14 +36,14 @@ export class ConfigError extends Error {
   }
 }
 
-/** Out: `file:line:column  path: message`, and the code frame below it when there is one. */
+/** Formats a problem as `file:line:column  path: message`, with the code frame below it if there is one. */
 export function formatProblem({ file, line, column, path, message, frame }: Problem): string {
   const where = line === 0 ? file : `${file}:${line}:${column}`;
   const text = `${where}  ${path === '' ? '' : `${path}: `}${message}`;
   return frame === undefined ? text : `${text}\n${frame}`;
 }
 
-/** Out: the finding as a problem at its place. */
+/** Combines a finding with its place. */
 export function problemAt(place: Place, { path, message }: Pick<Finding, 'path' | 'message'>): Problem {
   return { ...place, path: formatPath(path), message };
 }

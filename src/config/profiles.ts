@@ -3,11 +3,11 @@ import { basename } from 'node:path';
 import type { Finding } from './problems.ts';
 import { didYouMean } from './suggest.ts';
 
-/** The files that come with coursegate, found beside the sources wherever those are installed. */
+/** The bundled files, found relative to the sources. */
 export const SCOPES_FILE = new URL('../../config/scopes.yaml', import.meta.url);
 const PROFILES = new URL('../../config/profiles/', import.meta.url);
 
-/** Out: the profiles there are, by the names their files have. One more file is one more profile. */
+/** The names of the bundled profiles, one for each file in the folder. */
 export function profileNames(folder: URL = PROFILES): readonly string[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.yaml'))
@@ -15,14 +15,14 @@ export function profileNames(folder: URL = PROFILES): readonly string[] {
     .sort();
 }
 
-/** Out: the file of a profile that `profileNames` named. */
+/** The file of a profile from `profileNames`. */
 export function profileFile(name: string): URL {
   return new URL(`${name.toLowerCase()}.yaml`, PROFILES);
 }
 
 /**
- * In: what the settings name as their profile. Out: the profile, or the mistake. With a mistake the profile is the first
- * there is, so that the rest of the settings is checked as if it were chosen and its mistakes are found too.
+ * Resolves the `profile` setting. If it is missing or unknown, falls back to the first profile, so that the other
+ * settings are still checked and their mistakes reported in the same run.
  */
 export function chooseProfile(wanted: unknown): { profile: string; findings: readonly Finding[] } {
   const names = profileNames();
@@ -31,7 +31,7 @@ export function chooseProfile(wanted: unknown): { profile: string; findings: rea
   const choices = `one of ${names.join(', ')}`;
   const message =
     wanted === undefined
-      ? `is missing (${choices}); COURSEGATE_PROFILE may set it as well`
+      ? `is missing (${choices}); COURSEGATE_PROFILE can set it too`
       : `must be ${choices}${typeof wanted === 'string' ? didYouMean(wanted, names) : ''}`;
   return { profile: names[0] ?? '', findings: [{ path: ['profile'], at: 'value', message }] };
 }

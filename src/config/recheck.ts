@@ -5,60 +5,66 @@ import { secretReference } from './secret-reference.ts';
 import { duration } from './units.ts';
 import { answerFormat, checkSelectors } from './whoami.ts';
 
-/** What stands in the path for the id of the member. */
+/** Placeholder for the member's id in a path. */
 export const MEMBER_ID = '{member.id}';
 
-/** A field in which a secret goes to a backend. */
+/** Name of a request header that carries a secret to a backend. */
 export const serviceField = z
   .string()
   .regex(/^[!#$%&'*+\-.^`|~0-9A-Za-z]+$/, 'must be the name of a header field')
   .refine(
     (field) => ['pass', 'authorization'].includes(requestField(field)),
-    'is a field that is set otherwise, or never sent: take another name',
+    'is a header field that coursegate sets itself or never sends: choose another name',
   );
 
 const path = z
   .string()
   .regex(/^\/[\x21-\x7E]*$/, 'must begin with /')
-  .refine((given) => given.includes(MEMBER_ID), `must have ${MEMBER_ID} in it, where the id of the member goes`)
-  .refine((given) => !given.replaceAll(MEMBER_ID, '').match(/[{}#]/), `must have no { } or # besides ${MEMBER_ID}`);
+  .refine((given) => given.includes(MEMBER_ID), `must contain ${MEMBER_ID}, where the id of the member goes`)
+  .refine(
+    (given) => !given.replaceAll(MEMBER_ID, '').match(/[{}#]/),
+    `must not contain { } or # except in ${MEMBER_ID}`,
+  );
 
-/** How the backend is asked, without a browser, whether a member is still one. */
+/** How the gate asks the backend, without a browser, whether a member still exists. */
 const recheck = z
   .strictObject({
     upstream: upstreamName,
     path: path.meta({
-      description: 'What is asked, with {member.id} where the id goes, such as /internal/members/{member.id}.',
+      description: 'Path to request, with {member.id} where the ID goes, such as /internal/members/{member.id}.',
     }),
     key: z
       .strictObject({
-        header: serviceField.default('Authorization').meta({ description: 'Its name.' }),
+        header: serviceField.default('Authorization').meta({ description: 'Name of the header.' }),
         scheme: z
           .string()
           .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be one word such as Bearer')
           .optional()
-          .meta({ description: 'A word before the secret, such as Bearer.' }),
+          .meta({ description: 'Word before the secret, such as Bearer.' }),
         secret: secretReference,
       })
       .optional()
-      .meta({ description: 'The field that shows the backend that it is the gate who asks.' }),
+      .meta({ description: 'Header with which the gate authenticates to the backend.' }),
     interval: duration.prefault('1h').meta({
-      description: 'How long an answer about a member is good for, whichever app refreshes; 0s: ask at each refresh.',
+      description:
+        'How long a response about a member is reused, for all of the member’s apps. 0s asks at every refresh.',
     }),
-    timeout: duration.prefault('3s').meta({ description: 'How long an answer is waited for.' }),
+    timeout: duration.prefault('3s').meta({ description: 'Time limit for a response.' }),
     format: answerFormat,
     active: z.string().optional().meta({
-      description: 'Where true, 1, false or 0 says whether the member may use the service. Left out, any 200 says so.',
+      description:
+        'Where the response has true, 1, false or 0 for whether the member is active. If omitted, any 200 means active.',
     }),
     version: z.string().optional().meta({
-      description: 'Where the value is that changes when all that the member let in must end: the same as of whoami.',
+      description:
+        'Where the response has the value that changes when all of the member’s connections must end: the same value as in `whoami.version`.',
     }),
     gone: z.array(z.int().min(400).max(499)).default([404, 410]).meta({
-      description: 'Statuses that mean there is no such member any more.',
+      description: 'Statuses that mean the member no longer exists.',
     }),
     unavailable: z.enum(['refuse', 'allow']).default('refuse').meta({
       description:
-        'What a refresh gets when the backend cannot say: 503, and its token stays good; or a new token all the same.',
+        'What a refresh gets when the backend cannot answer: `refuse` (503, and the refresh token stays valid) or `allow` (a new token).',
     }),
   })
   .superRefine(({ format, active, version, gone }, context) => {
@@ -70,22 +76,23 @@ const recheck = z
       ],
       context,
     );
-    // The backend refuses us, or has too much to do: that says nothing of the member.
+    // These statuses mean that the backend refuses the gate or is overloaded. They say nothing about the member.
     for (const [index, status] of gone.entries()) {
       if (![401, 407, 408, 429].includes(status)) continue;
       context.addIssue({
         code: 'custom',
         path: ['gone', index],
-        message: 'says nothing of the member, but of the call',
+        message: 'is about the call itself, not about the member',
       });
     }
   });
 
 export type RecheckConfig = z.output<typeof recheck>;
 
-/** What every kind of login may have. */
+/** Settings that every kind of login has. */
 export const everyLogin = {
   recheck: recheck.optional().meta({
-    description: 'Asks the backend again when an app refreshes its token, and ends what a member let in who is gone.',
+    description:
+      'Asks the backend about the member when an app refreshes its token, and disconnects the apps of members who no longer exist.',
   }),
 };

@@ -5,9 +5,9 @@ import type { Environment } from './setting.ts';
 import type { SourceFiles } from './source-files.ts';
 import { type Tree, valueAt } from './tree.ts';
 
-/** What a redis store's settings name: kept out of the configuration, which may be printed. */
+/** The secrets of a redis store. Kept out of `Config`, which may be printed. */
 export interface RedisSecrets {
-  /** It may hold a password. */
+  /** May include a password. */
   readonly url: string | undefined;
   readonly password: string | undefined;
   readonly sentinelPassword: string | undefined;
@@ -15,7 +15,7 @@ export interface RedisSecrets {
   readonly tls: Readonly<Partial<Record<'ca' | 'cert' | 'key', string>>>;
 }
 
-/** Reads them; each that cannot be used is a finding at its place. Out: undefined for another kind of store. */
+/** Reads the secrets of a redis store. Each one that cannot be used is a finding. */
 export async function readRedisSecrets(
   tree: Tree,
   environment: Environment,

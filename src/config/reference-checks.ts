@@ -3,8 +3,8 @@ import { didYouMean } from './suggest.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
 /**
- * Checks that every name in the settings names something. In: the merged settings, not yet known to fit the schema, so
- * that these mistakes are reported together with those; what has the wrong type is passed over here.
+ * Checks that every reference in the settings resolves. Takes the merged settings before they are validated, so that
+ * these mistakes are reported together with those of the schema. Values of the wrong type are ignored here.
  */
 export function checkReferences(tree: Tree): readonly Finding[] {
   const routes = Array.isArray(tree.routes) ? tree.routes : [];
@@ -57,27 +57,27 @@ function unknownScopes(tree: Tree, path: Path): readonly Finding[] {
   });
 }
 
-/** A login page given as a path is the legacy site's, and is only reached at our origin when the site is served there. */
+/** A login page given as a path belongs to the existing site, which is only reachable at the origin with `site`. */
 function loginWithoutSite(tree: Tree): readonly Finding[] {
   const path = ['login', valueAt(tree, ['login', 'kind']) === 'bridge' ? 'url' : 'loginUrl'];
   const url = valueAt(tree, path);
   if (typeof url !== 'string' || !url.startsWith('/') || isTree(tree.site)) return [];
   const message =
-    'a path needs `site`, which serves the login page at our origin; or write the full URL of the login page';
+    'a path needs `site`, which serves the login page at `origin`; otherwise give the full URL of the login page';
   return [{ path, at: 'value', message }];
 }
 
-/** A plain field of no trusted proxy would be nobody's for ever. */
+/** The header with the member's id is only accepted from trusted proxies: without any, no one could ever sign in. */
 function headerOfStrangers(tree: Tree): readonly Finding[] {
   const path = ['login', 'user'];
   if (valueAt(tree, ['login', 'kind']) !== 'header' || valueAt(tree, path) === undefined) return [];
   const proxies = valueAt(tree, ['listen', 'trustedProxies']);
   if (Array.isArray(proxies) && proxies.length > 0) return [];
-  const message = 'is believed of listen.trustedProxies alone: name the networks of your proxy there';
+  const message = 'is only accepted from listen.trustedProxies: list the networks of your proxy there';
   return [{ path, at: 'value', message }];
 }
 
-/** Found here, it is a sentence; found by the operating system, it is "address in use" by nobody to be seen. */
+/** Reported here, because the operating system would only say "address in use" without naming the cause. */
 function samePort(tree: Tree): readonly Finding[] {
   const path = ['listen', 'admin', 'port'];
   const port = valueAt(tree, path) ?? 9090;
@@ -85,7 +85,7 @@ function samePort(tree: Tree): readonly Finding[] {
   return [{ path, at: 'value', message: 'must differ from listen.port' }];
 }
 
-/** An embedded store makes a secret of its own; of two replicas that did so, neither could read what the other wrote. */
+/** An embedded store generates its own secret. If two replicas did so, neither could read what the other wrote. */
 function sharedStoreWithoutSecret(tree: Tree): readonly Finding[] {
   if (valueAt(tree, ['store', 'kind']) !== 'redis' || tree.secret !== undefined) return [];
   const message = 'a redis store needs `secret`, the same for every replica, such as { env: COURSEGATE_SECRET }';
@@ -94,6 +94,6 @@ function sharedStoreWithoutSecret(tree: Tree): readonly Finding[] {
 
 function workersWithoutSharedStore(tree: Tree): readonly Finding[] {
   if (tree.cluster === undefined || valueAt(tree, ['store', 'kind']) !== 'memory') return [];
-  const message = 'is in the memory of one process, and no worker of `cluster` would know of another: sqlite or redis';
+  const message = 'cannot be memory with `cluster`, because workers do not share memory: use sqlite or redis';
   return [{ path: ['store', 'kind'], at: 'value', message }];
 }

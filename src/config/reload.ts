@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { duration } from './units.ts';
 
-/** How a configuration takes the place of the one before it, while the gate runs. */
+/** How a new configuration replaces the current one while the gate is running. */
 export const reload = z.strictObject({
   watch: z.boolean().default(true).meta({
     description:
-      'Whether a change of the configuration file, or of a file that it names, is taken over by itself; SIGHUP always does.',
+      'Whether a change to the configuration file, or to a file that it names, is applied automatically. SIGHUP always applies it.',
   }),
   grace: duration.prefault('1h').meta({
     description:
-      'How long what began under the old configuration may go on, event streams and WebSockets too; then they are ended, and clients connect anew.',
+      'How long requests, event streams and WebSockets that began under the old configuration may continue. After that they are closed, and clients reconnect.',
   }),
 });

@@ -2,7 +2,7 @@ import type { Finding } from './problems.ts';
 import { overlap, repeated, routeMatches, segmentsOf } from './route-order.ts';
 import { type Path, type Tree, valueAt } from './tree.ts';
 
-/** The addresses that are coursegate's own in every configuration; no upstream can stand in for them. */
+/** The paths of coursegate's own endpoints, in every configuration. No route can take them over. */
 const OWN_PATHS = [
   '/.well-known/**',
   '/oauth/**',
@@ -15,8 +15,8 @@ const OWN_PATHS = [
 ] as const;
 
 /**
- * Checks the patterns of the routes. In: the merged settings, not yet known to fit the schema; a `match` of the wrong
- * form is the schema's to report.
+ * Checks the patterns of the routes. Takes the merged settings before they are validated; the schema reports a `match`
+ * of the wrong form.
  */
 export function checkRoutes(tree: Tree): readonly Finding[] {
   const matches = routeMatches(tree);
@@ -30,7 +30,7 @@ export function checkRoutes(tree: Tree): readonly Finding[] {
 function checkRewrite(tree: Tree, matchPath: Path, pattern: string): readonly Finding[] {
   const path = [...matchPath.slice(0, -1), 'rewrite'];
   const rewrite = valueAt(tree, path);
-  // One that does not begin with / is the schema's to report.
+  // The schema reports one that does not begin with /.
   if (typeof rewrite !== 'string' || !rewrite.startsWith('/') || badPattern(pattern) !== undefined) return [];
   const message = badPattern(rewrite) ?? otherWildcards(pattern, rewrite);
   return message === undefined ? [] : [{ path, at: 'value', message }];
@@ -44,31 +44,31 @@ function otherWildcards(pattern: string, rewrite: string): string | undefined {
       .filter((segment) => segment.startsWith('*'))
       .join(' ');
   const [wanted, found] = [wildcards(pattern), wildcards(rewrite)];
-  return wanted === found ? undefined : `must have the wildcards of match: ${wanted || 'none'}`;
+  return wanted === found ? undefined : `must have the same wildcards as match: ${wanted || 'none'}`;
 }
 
 function badPattern(pattern: string): string | undefined {
   const segments = pattern.slice(1).split('/');
-  if (segments.slice(0, -1).includes('**')) return '`**` must be the last part of the path';
+  if (segments.slice(0, -1).includes('**')) return '`**` must be the last path segment';
   if (segments.some((segment) => segment.includes('*') && !/^\*\*?$/.test(segment))) {
-    return '`*` and `**` stand for whole parts of the path';
+    return '`*` and `**` must be complete path segments';
   }
-  // Requests are judged by their one canonical path, which has none of these: such a route would never be met.
+  // Requests are matched by their canonical path, which never contains these: such a route could never match.
   if (
     /[?#\\]/.test(pattern) ||
     segments.some((segment, at) => segment === '.' || segment === '..' || (segment === '' && at < segments.length - 1))
   ) {
-    return 'must be a plain path, without ?, #, \\, empty parts, . or ..';
+    return 'must be a plain path, without ?, #, \\, empty segments, . or ..';
   }
   return undefined;
 }
 
-/** Which addresses of coursegate's own a route's pattern would take in; undefined when none. */
+/** The first of coursegate's own paths that a route's pattern would match; undefined when there is none. */
 export function ownPathIn(pattern: string): string | undefined {
   return OWN_PATHS.find((path) => overlap(segmentsOf(pattern), segmentsOf(path)));
 }
 
 function ownPath(pattern: string): string | undefined {
   const own = ownPathIn(pattern);
-  return own === undefined ? undefined : `takes in ${own}, which is coursegate's own: choose a narrower path`;
+  return own === undefined ? undefined : `matches ${own}, which is coursegate's own: choose a narrower path`;
 }

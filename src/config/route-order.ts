@@ -2,7 +2,7 @@ import type { Finding } from './problems.ts';
 import { parseMatch } from './schema.ts';
 import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
 
-/** The pattern of a route, and where it stands. */
+/** The parsed `match` of a route, with its place in the configuration. */
 export interface RouteMatch {
   readonly path: Path;
   readonly match: string;
@@ -10,7 +10,7 @@ export interface RouteMatch {
   readonly pattern: string;
 }
 
-/** In: the merged settings, not yet known to fit the schema. Out: the routes whose `match` has the right form, in order. */
+/** The routes whose `match` has the right form, in order. Takes the merged settings before they are validated. */
 export function routeMatches(tree: Tree): readonly RouteMatch[] {
   const routes = Array.isArray(tree.routes) ? tree.routes : [];
   return routes.flatMap((_, index): RouteMatch[] => {
@@ -20,15 +20,15 @@ export function routeMatches(tree: Tree): readonly RouteMatch[] {
   });
 }
 
-/** The same method and pattern again is a route that is never taken: the first match wins. */
+/** Finds a route with the same method and pattern as an earlier one. It would never match: the first match wins. */
 export function repeated(route: RouteMatch, earlier: readonly RouteMatch[]): string | undefined {
   const first = earlier.find((one) => one.pattern === route.pattern && takesSome(one, route));
-  return first === undefined ? undefined : `is matched by ${nameOf(first)} already`;
+  return first === undefined ? undefined : `is already matched by ${nameOf(first)}`;
 }
 
 /**
- * A narrow route behind a wide one that protects otherwise is a rule that its author believes in, and that holds for
- * nobody. In: the merged settings, not yet known to fit the schema.
+ * Finds narrow routes that come after a wider one with different protection: the operator relies on a rule that never
+ * applies. Takes the merged settings before they are validated.
  */
 export function checkRouteOrder(tree: Tree): readonly Finding[] {
   const matches = routeMatches(tree);
@@ -37,44 +37,44 @@ export function checkRouteOrder(tree: Tree): readonly Finding[] {
       .slice(0, index)
       .find((one) => takesSome(one, route) && covers(segmentsOf(one.pattern), segmentsOf(route.pattern)));
     if (first === undefined || protectedAlike(tree, first, route)) return [];
-    const message = `${methodsHidden(first, route)}is never met: ${nameOf(first)} (${first.match}) comes before it and takes in all of its paths. Put the narrower one first`;
+    const message = `${methodsHidden(first, route)}never applies: ${nameOf(first)} (${first.match}) comes before it and matches all of its paths. Put the narrower route first`;
     return [{ path: route.path, at: 'value', message }];
   });
 }
 
 /**
- * Neither takes in the other, and some paths fit both: which rule holds there is only said by their order. In: settings
- * without mistakes, so that no route is behind one that takes in all of it and protects otherwise.
+ * Finds routes with different protection that share some paths, where neither covers the other: only their order
+ * decides which rule applies. Takes settings that passed `checkRouteOrder`.
  */
 export function crossingRoutes(tree: Tree): readonly Finding[] {
   const matches = routeMatches(tree);
   return matches.flatMap((route, index): Finding[] => {
     const first = matches.slice(0, index).find((one) => crosses(one, route) && !protectedAlike(tree, one, route));
     if (first === undefined) return [];
-    const message = `shares paths with ${nameOf(first)} (${first.match}), which protects them otherwise and is taken there: it comes first`;
+    const message = `shares paths with ${nameOf(first)} (${first.match}), which protects them differently and applies to them because it comes first`;
     return [{ path: route.path, at: 'value', message }];
   });
 }
 
-/** Whether some path fits both patterns. */
+/** Whether some path matches both patterns. */
 export function overlap([left, ...lefts]: readonly string[], [right, ...rights]: readonly string[]): boolean {
   if (left === '**' || right === '**') return true;
   if (left === undefined || right === undefined) return left === right || (left ?? right) === '';
   return (left === right || left === '*' || right === '*') && overlap(lefts, rights);
 }
 
-/** Out: the parts of a pattern as requests are matched: whose id stands in `{member.id}` is only asked once it is taken. */
+/** The segments of a pattern, with `{member.id}` as a wildcard: the id is compared only after the route has matched. */
 export function segmentsOf(pattern: string): readonly string[] {
   return pattern.replaceAll('{member.id}', '*').slice(1).split('/');
 }
 
-/** Whether every path that fits `inner` fits `outer`. */
+/** Whether every path that matches `inner` matches `outer`. */
 export function covers(outer: readonly string[], inner: readonly string[]): boolean {
   const [left, ...lefts] = outer;
   const [right, ...rights] = inner;
   if (left === '**') return true;
   if (left === undefined || right === undefined || right === '**') return left === right;
-  // `*` is some part, and never the empty one behind a final slash.
+  // `*` matches any segment except the empty one after a trailing slash.
   return (left === right || (left === '*' && right !== '')) && covers(lefts, rights);
 }
 

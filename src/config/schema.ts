@@ -20,7 +20,7 @@ import { upstreamApi } from './upstream-api.ts';
 import { upstreamCredential } from './upstream-credential.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
-/** The origin is issuer, audience and base of every URL at once, so it is one exact string: no path, no final slash. */
+/** One exact string without a path or trailing slash: it is the issuer, the audience and the base of every URL. */
 const origin = z
   .string()
   .refine(
@@ -39,7 +39,7 @@ const httpUrl = z
   .string()
   .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an http or https URL')
   .refine((text) => !/[?#]/.test(text), 'must have neither query nor fragment')
-  .refine((text) => !/^[^/]*\/\/[^/]*@/.test(text), 'must hold no user name or password');
+  .refine((text) => !/^[^/]*\/\/[^/]*@/.test(text), 'must not contain a user name or password');
 
 const trustedProxy = z.string().superRefine((entry, context) => {
   const problem = trustedProxyProblem(entry);
@@ -50,64 +50,66 @@ const listen = z.strictObject({
   host: z
     .string()
     .default('127.0.0.1')
-    .meta({ description: 'The address it listens on; 0.0.0.0 for all of IPv4, :: for all.' }),
-  port: z.int().min(0).max(65_535).default(8080).meta({ description: 'The public port; 0: any that is free.' }),
+    .meta({ description: 'Address to listen on: 0.0.0.0 for every IPv4 address, :: for every address.' }),
+  port: z.int().min(0).max(65_535).default(8080).meta({ description: 'Public port. 0 picks a free one.' }),
   stall: duration.prefault('60s').meta({
-    description: 'A client that takes none of its answer for so long is dropped. To within 5s.',
+    description: 'Drops a client that reads nothing of its response for this long, to within 5s.',
   }),
   headTimeout: duration.prefault('15s').meta({
-    description: 'For the head of a request, from its first byte or the connection; then 408. To within a third.',
+    description:
+      'How long a client may take to send the request head, counted from its first byte or from the connection; then 408. Accurate to within a third.',
   }),
   maxConnections: z.int().min(1).default(10_000).meta({
     description:
-      'Client connections open at once, idle ones counted; more are answered 503 and closed. A connection that is passed on takes two descriptors.',
+      'Client connections open at the same time, including idle ones. Further ones get 503 and are closed. A proxied connection uses two file descriptors.',
   }),
   maxConnectionsPerAddress: z.int().min(1).default(2000).meta({
     description:
-      'Of these, those of one client address (of IPv6: one /64). The trusted proxies may have any number: they speak for many.',
+      'The same for one client address (for IPv6: one /64). Trusted proxies are exempt, since they connect for many clients.',
   }),
   uploadRate: size.prefault('256B').meta({
     description:
-      'A client that sends less of a body than this per second, over 10s (or stall, if shorter), is dropped; 0B: never.',
+      'Drops a client that sends its request body slower than this per second, measured over 10s (or `stall`, if shorter). 0B turns this off.',
   }),
   trustedProxies: z.array(trustedProxy).default([]).meta({
     description:
-      'Proxies in front whose word on the client address, request id and trace is taken: addresses, networks such as 10.0.0.0/8, loopback, private. From anyone else it is removed.',
+      'Proxies in front of the gate that are trusted to set the client address, request ID and trace context: addresses, networks such as 10.0.0.0/8, `loopback` or `private`. From anyone else these fields are removed.',
   }),
   forwardingField: z.enum(['X-Forwarded-For', 'Forwarded']).default('X-Forwarded-For').meta({
-    description: 'The field in which the trusted proxies name the client. The other one is never read.',
+    description: 'Header in which trusted proxies name the client. The other one is never read.',
   }),
   admin: z
     .strictObject({
       host: z.string().default('127.0.0.1').meta({
-        description: 'Its address. Beyond this machine only where the network keeps strangers out.',
+        description: 'Its address. Use a non-loopback address only on a network that outsiders cannot reach.',
       }),
-      port: z.int().min(0).max(65_535).default(9090).meta({ description: 'Its port; 0: any that is free.' }),
+      port: z.int().min(0).max(65_535).default(9090).meta({ description: 'Its port. 0 picks a free one.' }),
     })
     .prefault({})
-    .meta({ description: 'The listener for health, metrics and commands.' }),
+    .meta({ description: 'The admin listener: health, metrics and commands.' }),
   probes: z
     .strictObject({
-      host: z.string().default('127.0.0.1').meta({ description: 'Its address; 0.0.0.0 for every one.' }),
-      port: z.int().min(0).max(65_535).default(9091).meta({ description: 'Its port; 0: any that is free.' }),
+      host: z.string().default('127.0.0.1').meta({ description: 'Its address: 0.0.0.0 for every IPv4 address.' }),
+      port: z.int().min(0).max(65_535).default(9091).meta({ description: 'Its port. 0 picks a free one.' }),
     })
     .optional()
     .meta({
       description:
-        'Another listener with /livez, /readyz and /metrics, and nothing else: for a kubelet or a Prometheus on another machine, so that the admin listener can stay on loopback. Left out, there is none.',
+        'A separate listener that serves only /livez, /readyz and /metrics, so that a kubelet or Prometheus on another machine can reach them while the admin listener stays on loopback. Off if omitted.',
     }),
   drain: z
     .strictObject({
       notice: duration.prefault('0s').meta({
         description:
-          'After SIGTERM: how long requests are still taken while /readyz says 503. As long as your balancer needs to see that.',
+          'After SIGTERM, how long the gate keeps accepting requests while /readyz returns 503. Set it to the time your load balancer needs to notice.',
       }),
       grace: duration.prefault('10s').meta({
-        description: 'After that: how long requests in flight may take to end. What is left then is cut.',
+        description:
+          'After `notice`, how long requests in flight may take to finish before their connections are closed.',
       }),
     })
     .prefault({})
-    .meta({ description: 'How the gate stops.' }),
+    .meta({ description: 'How the gate shuts down.' }),
 });
 
 const store = z.discriminatedUnion('kind', [
@@ -116,63 +118,69 @@ const store = z.discriminatedUnion('kind', [
     path: z
       .string()
       .min(1)
-      .meta({ description: 'The file, as a path beside this file. Its folder must be on a disk of this machine.' }),
+      .meta({ description: 'The database file, relative to this file. It must be on a local disk.' }),
   }),
   redisSettings,
   z.strictObject({ kind: z.literal('memory') }),
 ]);
 
 const upstream = z.strictObject({
-  url: httpUrl.meta({ description: 'Where it listens; a path in it comes before the path of every request.' }),
-  connectTimeout: duration.prefault('2s').meta({ description: 'For the name, the connection and TLS together.' }),
-  timeout: duration.prefault('10s').meta({ description: 'From the end of a request to the head of its answer.' }),
+  url: httpUrl.meta({ description: 'Base URL. A path in it is prepended to the path of every request.' }),
+  connectTimeout: duration
+    .prefault('2s')
+    .meta({ description: 'Time limit for DNS, connection and TLS handshake together.' }),
+  timeout: duration
+    .prefault('10s')
+    .meta({ description: 'Time limit from the end of a request to the head of its response.' }),
   bodyTimeout: duration.optional().meta({
-    description: 'Between two pieces of an answer. Left out, as long as timeout.',
+    description: 'Time limit between two chunks of a response. Defaults to `timeout`.',
   }),
-  streamTimeout: duration.prefault('1h').meta({ description: 'Between two pieces of an event stream.' }),
+  streamTimeout: duration.prefault('1h').meta({ description: 'The same for event streams.' }),
   tunnelTimeout: duration.prefault('1h').meta({
-    description: 'A WebSocket on which nothing comes from either end for so long is closed.',
+    description: 'Closes a WebSocket on which neither end has sent anything for this long.',
   }),
   maxRequests: z.int().min(1).default(1024).meta({
-    description: 'Requests under way at once, each on a connection of its own; more are answered 503.',
+    description: 'Requests in progress at the same time, each on its own connection. Further ones get 503.',
   }),
   maxStreams: z.int().min(0).default(10_000).meta({
-    description: 'Event streams open at once, counted apart so that they keep no request out; more are answered 503.',
+    description:
+      'Event streams open at the same time, counted separately so that they never block requests. Further ones get 503.',
   }),
   breaker: z
     .strictObject({
       failures: z.int().min(0).default(5).meta({
-        description: 'After so many requests in a row without an answer it is left alone; 0: never.',
+        description: 'Consecutive requests without a response that open the breaker. 0 turns it off.',
       }),
       cooldown: duration.prefault('5s').meta({
-        description: 'For how long everything is answered 503 before one request tries again.',
+        description: 'How long every request gets 503 before one is let through to try again.',
       }),
       statuses: z.array(z.int().min(400).max(599)).default([]).meta({
-        description: 'Answers that count as failures too, such as 503.',
+        description: 'Response statuses that also count as failures, such as 503.',
       }),
     })
     .prefault({})
-    .meta({ description: 'When it is left alone for a while, because it does not answer.' }),
+    .meta({ description: 'Circuit breaker: stops sending requests for a while when the upstream does not respond.' }),
   identity: z
     .array(z.enum(['headers', 'assertion']))
     .default(['headers', 'assertion'])
     .meta({
       description:
-        'How it is told who asks: headers (X-Member-Id …), assertion (a signed JWT in X-Coursegate-Assertion), both or [].',
+        'How the upstream learns who the member is: `headers` (X-Member-Id …), `assertion` (a signed JWT in X-Coursegate-Assertion), both, or [] for neither.',
     }),
   credential: upstreamCredential.optional().meta({
     description:
-      'For a backend that cannot be taught `identity`: what it knows already. The session of the member, a token of theirs, or a key.',
+      'For a backend that cannot be changed to read `identity`: a credential it already accepts. One of the member’s session, a token for the member, or a key.',
   }),
   openapi: upstreamApi.optional().meta({
-    description: 'Its own OpenAPI document (3.0 or 3.1). What routes lead to is described in ours in its words.',
+    description:
+      'The upstream’s own OpenAPI document (3.0 or 3.1). The operations that routes expose are copied from it into /openapi.json.',
   }),
   ...upstreamHeaders,
 });
 
 const ROUTE = /^([A-Z]+(\|[A-Z]+)*|\*) (\/\S*)$/;
 
-/** A date that does not exist would silently be another. */
+/** Refuses days such as 2026-02-30, which Date.parse silently turns into another day. */
 const isDay = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text);
 
@@ -180,12 +188,14 @@ const day = z.string().refine(isDay, 'must be a day such as 2026-12-31');
 
 const deprecated = z
   .strictObject({
-    since: day.meta({ description: 'From when on new clients should not use it: a day such as 2026-01-01, in UTC.' }),
-    sunset: day.optional().meta({ description: 'When it may stop working. You take it out yourself.' }),
+    since: day.meta({ description: 'The day from which new clients should not use it, in UTC, such as 2026-01-01.' }),
+    sunset: day
+      .optional()
+      .meta({ description: 'The day on which it may stop working. You remove the route yourself.' }),
     link: httpUrl
       .refine((text) => /^[\x21-\x7E]+$/.test(text) && !/[<>"]/.test(text), 'must be percent-encoded')
       .optional()
-      .meta({ description: 'A page that says what to use instead.' }),
+      .meta({ description: 'Page that explains what to use instead.' }),
   })
   .refine(({ since, sunset }) => sunset === undefined || since <= sunset, {
     message: 'must not be before since',
@@ -195,23 +205,24 @@ const deprecated = z
 const route = z.strictObject({
   match: z.string().regex(ROUTE, 'must be METHOD[|METHOD] /path, such as "GET /api/v1/courses/**"').meta({
     description:
-      'Methods and a path. `*` is one part of it, a final `**` the rest, `{member.id}` the id of the member who asks, and of nobody else.',
+      'Methods and a path. `*` matches one path segment, a final `**` matches the rest, and `{member.id}` matches only the ID of the member the token belongs to.',
   }),
-  upstream: name.meta({ description: 'Where it leads: a name in upstreams.' }),
+  upstream: name.meta({ description: 'The upstream that handles it: a name in `upstreams`.' }),
   scopes: z
     .array(z.string())
     .default([])
-    .meta({ description: 'What a token must have, all of it; []: any token of a member.' }),
+    .meta({ description: 'Scopes the token must have, all of them. With [], any member’s token will do.' }),
   anonymous: z.enum(['refuse', 'serve']).optional().meta({
-    description: 'For requests without a token: refuse with 401, or serve. Left out, as `anonymous` says for all.',
+    description:
+      'What happens to requests without a token: `refuse` (401) or `serve`. Defaults to the top-level `anonymous`.',
   }),
   query: z.record(z.string().min(1), z.string()).optional().meta({
     description:
-      'Query parameters that are set from the member who asks: { user_id: "{member.id}" }. What a client sends under these names is removed, from a body too, which may then only be a JSON object of at most 1MiB.',
+      'Query parameters set from the member the token belongs to: { user_id: "{member.id}" }. Whatever the client sends under these names is removed, from the body too; a body must then be a JSON object of at most 1MiB.',
   }),
   body: z.record(z.string().min(1), z.string()).optional().meta({
     description:
-      'Members of a JSON body that are set from the member who asks: { user_id: "{member.id}" }. Requests must then have a JSON object of at most 1MiB; what a client sends under these names, there and in the query, is removed. What is nested deeper is not looked at.',
+      'Top-level properties of the JSON body set from the member the token belongs to: { user_id: "{member.id}" }. Requests must then have a JSON object of at most 1MiB as their body. Whatever the client sends under these names, in the body or the query, is removed. Nested objects are not inspected.',
   }),
   rewrite: z
     .string()
@@ -219,21 +230,23 @@ const route = z.strictObject({
     .optional()
     .meta({
       description:
-        'The path at the upstream, with the same wildcards as in match, in their order; `{member.id}` is the id of the member who asks. Left out, the same path.',
+        'Path at the upstream, with the same wildcards as `match` in the same order; `{member.id}` is the ID of the member the token belongs to. Defaults to the path of the request.',
     }),
   deprecated: deprecated.optional().meta({
     description:
-      'Tells clients in every answer that the route is to go: Deprecation (RFC 9745), Sunset (RFC 8594), and in /openapi.json.',
+      'Announces in every response, and in /openapi.json, that the route will be removed: Deprecation (RFC 9745) and Sunset (RFC 8594).',
   }),
   ...routeLimits,
 });
 
 const scope = z.strictObject({
-  title: translatable.meta({ description: 'What the member reads on the consent page, as a sentence.' }),
-  kind: z.enum(['identity', 'read', 'write']).meta({ description: 'The group it stands in on the consent page.' }),
+  title: translatable.meta({ description: 'What the member reads on the consent page: a sentence.' }),
+  kind: z
+    .enum(['identity', 'read', 'write'])
+    .meta({ description: 'The group it is listed under on the consent page.' }),
 });
 
-/** Apps that are known to be reached by a scheme without a dot, which RFC 8252 §7.1 asks them not to be. */
+/** Well-known apps that use a scheme without a dot, against the advice of RFC 8252 section 7.1. */
 const PRIVATE_USE_SCHEMES = [
   'cursor',
   'vscode',
@@ -254,7 +267,7 @@ const domain = z
   .string()
   .regex(
     /^(\*\.)?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
-    'must be a domain in lower case, such as claude.ai, or *.example.com for what is under it',
+    'must be a domain in lower case, such as claude.ai, or *.example.com for its subdomains',
   );
 
 const scheme = z
@@ -262,169 +275,200 @@ const scheme = z
   .regex(/^[a-z][a-z0-9+-]*$/, 'must be a URI scheme in lower case, such as cursor')
   .refine(
     (text) => !isForbiddenScheme(text) && text !== 'http' && text !== 'https',
-    'must not be a scheme of the system',
+    'must not be a scheme that browsers or the operating system handle',
   );
 
 const redirects = z.strictObject({
-  schemes: z
-    .array(scheme)
-    .default(PRIVATE_USE_SCHEMES)
-    .meta({ description: 'Schemes of well-known apps. Those with a dot (com.example.app) need no entry.' }),
+  schemes: z.array(scheme).default(PRIVATE_USE_SCHEMES).meta({
+    description:
+      'Private-use schemes without a dot that redirect URIs may use. Schemes with a dot (com.example.app) need no entry.',
+  }),
   allow: z
     .array(domain)
     .default([])
-    .meta({ description: 'The only domains of https redirect URIs; empty: every domain.' }),
-  deny: z.array(domain).default([]).meta({ description: 'Domains that are not taken, whatever allow says.' }),
+    .meta({ description: 'Domains that https redirect URIs are limited to. Empty allows every domain.' }),
+  deny: z.array(domain).default([]).meta({ description: 'Domains that are refused, even if `allow` lists them.' }),
 });
 
 const registration = z.strictObject({
-  enabled: z.boolean().default(true).meta({ description: 'Off, there is no registration endpoint.' }),
+  enabled: z.boolean().default(true).meta({ description: 'Whether there is a registration endpoint.' }),
   initialAccessToken: secretReference.optional().meta({
-    description: 'A token (RFC 7591 §3) that apps must bring to register. Left out, anyone can register one.',
+    description:
+      'Token that apps must present to register (RFC 7591 section 3). If omitted, anyone can register an app.',
   }),
   perAddressPerMinute: z.int().min(1).default(120).meta({
-    description: 'Registrations taken of one client address; behind a proxy, name it in listen.trustedProxies.',
+    description:
+      'Registrations accepted from one client address per minute. Behind a proxy, set `listen.trustedProxies`.',
   }),
-  perDay: z.int().min(1).default(100_000).meta({ description: 'Registrations taken of all addresses together.' }),
+  perDay: z
+    .int()
+    .min(1)
+    .default(100_000)
+    .meta({ description: 'Registrations accepted from all addresses together per day.' }),
   unusedLifetime: duration
     .prefault('24h')
-    .meta({ description: 'How long an app is kept that no member has connected yet.' }),
+    .meta({ description: 'How long a registered app is kept if no member connects it.' }),
 });
 
 const clients = z.strictObject({
   resourceServers: z
     .record(name, z.strictObject({ secret: secretReference }))
     .default({})
-    .meta({ description: 'Services that may introspect every token, by client_id, with client_secret_post.' }),
+    .meta({
+      description:
+        'Services that may introspect every token: their client_id and secret. They authenticate with client_secret_post.',
+    }),
   redirects: redirects.prefault({}).meta({
-    description: 'Where apps may have members sent to, whether they register or publish a document. Taken at once.',
+    description:
+      'Which redirect URIs apps may use, both registered apps and those with a client ID metadata document. Changes also apply to apps that are already registered.',
   }),
-  registration: registration.prefault({}).meta({ description: 'Apps that register themselves (RFC 7591).' }),
+  registration: registration.prefault({}).meta({ description: 'Dynamic client registration (RFC 7591).' }),
   documents: z
     .strictObject({
-      enabled: z.boolean().default(true).meta({ description: 'Off, such apps must register.' }),
-      allow: z.array(domain).default([]).meta({ description: 'The only domains that are taken; empty: every domain.' }),
-      deny: z.array(domain).default([]).meta({ description: 'Domains that are not taken, whatever allow says.' }),
+      enabled: z
+        .boolean()
+        .default(true)
+        .meta({ description: 'Whether such apps are accepted. If not, they must register.' }),
+      allow: z
+        .array(domain)
+        .default([])
+        .meta({ description: 'Domains of client IDs that are accepted. Empty allows every domain.' }),
+      deny: z.array(domain).default([]).meta({ description: 'Domains that are refused, even if `allow` lists them.' }),
     })
     .prefault({})
-    .meta({ description: 'Apps that are known by the https URL of their client ID metadata document.' }),
+    .meta({ description: 'Apps whose client_id is the https URL of their client ID metadata document.' }),
 });
 
 const log = z.strictObject({
   level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').meta({
-    description: 'The least that is written to stderr. The audit log is written whatever it says, but for silent.',
+    description: 'Lowest level written to stderr. Audit entries are written at every level except `silent`.',
   }),
   access: z
     .boolean()
     .default(true)
-    .meta({ description: 'The access log on stdout: one JSON object a line for each request.' }),
+    .meta({ description: 'Whether each request is logged to stdout, as one JSON object per line.' }),
   member: z.enum(['id', 'hash', 'none']).default('id').meta({
-    description: 'How the access log names members: by id, by a keyed hash that is always the same, or not at all.',
+    description: 'How the access log identifies members: by ID, by a stable keyed hash, or not at all.',
   }),
 });
 
-/** The configuration file: what an operator writes, profile and environment merged in. */
+/**
+ * The configuration: the operator's file with the profile and the environment merged in. Descriptions are what operators
+ * read: `npm run schema` copies them into schema/config.schema.json and config/README.md.
+ */
 export const configSchema = z.strictObject({
-  $schema: z.string().optional().meta({ description: 'For editors: where schema/config.schema.json is.' }),
-  version: z.literal(1).meta({ description: 'The form of this file.' }),
+  $schema: z.string().optional().meta({ description: 'Path or URL of schema/config.schema.json, for editors.' }),
+  version: z.literal(1).meta({ description: 'Version of the file format.' }),
   origin: origin.meta({
     description:
-      'The address that members and apps use, such as https://school.example: issuer, audience and base of every URL. It is in every token: choose it once.',
+      'Public address that members and apps use, such as https://school.example. It is the issuer, the audience and the base of every URL. It is part of every token, so avoid changing it.',
   }),
-  name: z.string().min(1).max(64).default('This school').meta({ description: 'The school, as members know it.' }),
-  listen: listen.prefault({}).meta({ description: 'Where the gate listens, and what a connection may do.' }),
+  name: z
+    .string()
+    .min(1)
+    .max(64)
+    .default('This school')
+    .meta({ description: 'Name of the school, as members know it.' }),
+  listen: listen.prefault({}).meta({ description: 'Where the gate listens, and limits on connections.' }),
   admin: admin.prefault({}).meta({
-    description: 'Who may command on the admin listener: end, suspend and look up. Left out, nobody.',
+    description: 'Who may run commands on the admin listener: revoke, suspend and look up. If omitted, no one can.',
   }),
   store: store.meta({
     description:
-      'Where grants, tokens and apps are kept: sqlite (one file, one machine), redis (for several replicas), memory (gone with the process).',
+      'Where grants, tokens and apps are stored: `sqlite` (one file, one machine), `redis` (for several replicas) or `memory` (lost when the process ends).',
   }),
   cluster: cluster.optional().meta({
     description:
-      'Several processes behind the one port, on one machine and one store, looked after by one more (docs/scaling.md). Left out, one process does all.',
+      'Runs several worker processes on one port of one machine, sharing one store (docs/scaling.md). If omitted, there is a single process.',
   }),
   secret: secretReference.optional().meta({
     description:
-      'Key material (32 bytes or more) that seals the store and signs cookies. Left out, an embedded store makes its own beside the file.',
+      'Key material (at least 32 bytes) that encrypts the store and signs cookies. If omitted, an embedded store generates its own next to its file.',
   }),
   furtherSecrets: z.array(secretReference).default([]).meta({
     description:
-      'More secrets that open what they sealed and verify what they signed: the old one after a rotation and, with several replicas, the new one before it (docs/operator.md).',
+      'Additional secrets that are accepted for decryption and verification only: the old one after a rotation and, with several replicas, the new one before it (docs/operator.md).',
   }),
-  login: login.meta({ description: 'How members sign in: with the login they already have (docs/login).' }),
-  upstreams: z.record(name, upstream).meta({ description: 'The services behind the gate, each by a name.' }),
-  scopes: z.record(z.string().refine(isScopeToken, 'must be one scope token (RFC 6749 §3.3)'), scope),
+  login: login.meta({ description: 'How members sign in with their existing login (docs/login).' }),
+  upstreams: z.record(name, upstream).meta({ description: 'Services behind the gate, by name.' }),
+  scopes: z.record(z.string().refine(isScopeToken, 'must be one scope token (RFC 6749 section 3.3)'), scope),
   resourceIndicator: z.enum(['required', 'optional']).meta({
-    description: 'Whether clients must send the RFC 8707 resource parameter. Set by the profile.',
+    description: 'Whether clients must send the `resource` parameter (RFC 8707). Set by the profile.',
   }),
   anonymous: z.enum(['refuse', 'serve']).meta({
     description:
-      'What a protected route does without a token: refuse with 401, or serve as anonymous. Set by the profile.',
+      'What a protected route does with a request without a token: `refuse` (401) or `serve` it as anonymous. Set by the profile.',
   }),
-  enforcement: enforcement.prefault({}).meta({ description: 'Whether the routes are held to, or only watched.' }),
+  enforcement: enforcement.prefault({}).meta({ description: 'Whether routes are enforced or only observed.' }),
   routes: z
-    .array(route, 'must be a list of routes. Observe mode is `enforcement: { mode: observe }`, beside it')
+    .array(route, 'must be a list of routes. For observe mode, use `enforcement: { mode: observe }`')
     .default([])
-    .meta({ description: 'What apps may reach, and with which scopes. The first that matches is taken.' }),
+    .meta({
+      description: 'What apps may access, and with which scopes. The first route that matches a request applies.',
+    }),
   resources: z
     .array(
       z.strictObject({
         path: z
           .string()
           .regex(/^(\/[A-Za-z0-9._~-]+)+$/, 'must be a path such as /api/v1')
-          .meta({ description: 'The path; the resource is the origin and it.' }),
-        name: z.string().min(1).optional().meta({ description: 'What apps are told it is called.' }),
-        scopes: z.array(z.string()).min(1).meta({ description: 'The scopes that a token for it can have.' }),
+          .meta({ description: 'Path of the resource. Its identifier is the origin plus this path.' }),
+        name: z.string().min(1).optional().meta({ description: 'Name shown to apps.' }),
+        scopes: z.array(z.string()).min(1).meta({ description: 'Scopes that a token for it may have.' }),
       }),
     )
     .default([])
-    .meta({ description: 'Paths that are protected resources of their own: a token bound to one opens nothing else.' }),
+    .meta({
+      description: 'Paths that are separate protected resources: a token bound to one is refused everywhere else.',
+    }),
   site: z
-    .strictObject({ upstream: name.meta({ description: 'A name in upstreams.' }) })
+    .strictObject({ upstream: name.meta({ description: 'A name in `upstreams`.' }) })
     .optional()
     .meta({
-      description: 'Where everything goes that is neither a route nor ours: the site as it is. Left out, that is 404.',
+      description:
+        'The existing site, which gets every request that is neither for a route nor for one of coursegate’s own endpoints. If omitted, such requests get 404.',
     }),
-  account: account.optional().meta({ description: 'The Account API. Left out, there is none.' }),
-  mcp: mcp.optional().meta({ description: 'Tools for agents, at /mcp and /mcp/member. Left out, there are none.' }),
+  account: account.optional().meta({ description: 'The Account API. Off if omitted.' }),
+  mcp: mcp
+    .optional()
+    .meta({ description: 'Tools for agents (Model Context Protocol), at /mcp and /mcp/member. Off if omitted.' }),
   tokens: z
     .strictObject({
-      access: duration.prefault('10m').meta({ description: 'How long an access token is good for (expires_in).' }),
+      access: duration.prefault('10m').meta({ description: 'Lifetime of an access token (expires_in).' }),
       refresh: duration
         .prefault('30d')
-        .meta({ description: 'How long a refresh token is good for; each use gives a new one.' }),
+        .meta({ description: 'Lifetime of a refresh token. Each use issues a new one.' }),
       refreshAbsolute: duration
         .prefault('365d')
-        .meta({ description: 'How long a connection lasts, however often it is refreshed.' }),
-      code: duration.prefault('60s').meta({ description: 'How long an authorization code is good for.' }),
+        .meta({ description: 'How long an app stays connected, however often it refreshes.' }),
+      code: duration.prefault('60s').meta({ description: 'Lifetime of an authorization code.' }),
       replayWindow: duration.pipe(z.number().max(60, 'must be at most 60s')).prefault('10s').meta({
         description:
-          'How long a code or refresh token that was just used gets the same answer again, when the same request comes again; 0s: never.',
+          'Replay window: how long after a code or refresh token was used the same request gets the same response again. 0s turns this off.',
       }),
     })
     .prefault({})
-    .meta({ description: 'How long tokens last.' }),
+    .meta({ description: 'Lifetimes of tokens.' }),
   keys: z
     .strictObject({
       rotate: duration
         .prefault('90d')
-        .meta({ description: 'How long a signing key signs; its successor is published all that time.' }),
+        .meta({ description: 'How long a key is used for signing. The next key is published during that time.' }),
     })
     .prefault({})
-    .meta({ description: 'The keys that ID tokens and assertions are signed with.' }),
-  clients: clients.prefault({}).meta({ description: 'Which apps may ask members to be let in.' }),
+    .meta({ description: 'Keys that sign ID tokens and assertions.' }),
+  clients: clients.prefault({}).meta({ description: 'Which apps may ask members for access.' }),
   events: events.optional().meta({
     description:
-      'Who let which app in, what ended and what was refused, told to the backend as signed webhooks (docs/events.md). Left out, nothing is.',
+      'Signed webhooks that notify the backend about consents, grants, apps and refusals (docs/events.md). Off if omitted.',
   }),
-  limits: limits.prefault({}).meta({ description: 'How much one request, and one caller, may ask for.' }),
-  pages: pages.prefault({}).meta({ description: 'How our own pages look: sign-in, consent, errors.' }),
-  reload: reload.prefault({}).meta({ description: 'How a changed configuration is taken over without a restart.' }),
-  log: log.prefault({}).meta({ description: 'The log of what happens goes to stderr, the access log to stdout.' }),
+  limits: limits.prefault({}).meta({ description: 'Limits on single requests and on callers.' }),
+  pages: pages.prefault({}).meta({ description: 'Appearance of coursegate’s own pages: sign-in, consent and errors.' }),
+  reload: reload.prefault({}).meta({ description: 'How configuration changes are applied without a restart.' }),
+  log: log.prefault({}).meta({ description: 'Logging: the event log goes to stderr, the access log to stdout.' }),
 });
 
-/** The configuration as the rest of the code takes it: durations in seconds, sizes in bytes, defaults filled in. */
+/** The parsed configuration: durations in seconds, sizes in bytes, defaults filled in. */
 export type Config = z.output<typeof configSchema>;
 export type UpstreamConfig = Config['upstreams'][string];
 export type RouteConfig = Config['routes'][number];
@@ -432,7 +476,7 @@ export type McpConfig = NonNullable<Config['mcp']>;
 export type ToolConfig = McpConfig['tools'][number];
 export type ScopeConfig = Config['scopes'][string];
 
-/** Splits a route's `match`. Out: its methods (undefined for every method) and its path pattern. */
+/** Splits a route's `match` into its methods (undefined for `*`, every method) and its path pattern. */
 export function parseMatch(match: string): { methods: readonly string[] | undefined; pattern: string } {
   const space = match.indexOf(' ');
   const methods = match.slice(0, space);

@@ -1,18 +1,19 @@
 import { z } from 'zod';
 
-/** A secret is never written in the file: it is named, and read from the environment or from a file of its own. */
+/** Refers to a secret in the environment or in a separate file. Secrets are never written in the configuration. */
 export const secretReference = z
   .union(
     [
-      z.strictObject({ env: z.string().min(1).meta({ description: 'The environment variable that holds it.' }) }),
+      z.strictObject({ env: z.string().min(1).meta({ description: 'Environment variable that holds the secret.' }) }),
       z.strictObject({
         file: z.string().min(1).meta({
-          description: 'The file that holds it alone; read again at a reload. One newline at its end does not count.',
+          description:
+            'File that holds nothing but the secret. It is read again on reload. One newline at its end is ignored.',
         }),
       }),
     ],
-    'must be { env: NAME } or { file: PATH }: a secret is never written here itself',
+    'must be { env: NAME } or { file: PATH }: secrets are never written in this file',
   )
-  .meta({ description: 'Where a secret is read: { env: NAME } or { file: PATH }.' });
+  .meta({ description: 'Where to read the secret: { env: NAME } or { file: PATH }.' });
 
 export type SecretReference = z.output<typeof secretReference>;

@@ -4,15 +4,15 @@ import type { Environment } from './setting.ts';
 import type { SourceFiles } from './source-files.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
-/** Why a secret cannot be read. The message names where it was looked for, never what was found. */
+/** A secret cannot be read. The message names the variable or file, never its value. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
 }
 
 /**
- * Reads a secret where the configuration says it is. In: the reference, the environment, and the way to
- * its file. Out: the secret, without the one newline that editors and `echo` leave at its end. Throws
- * SecretError when it is missing or empty; `loadConfig` turns that into a ConfigError with the place of the reference.
+ * Reads the secret a reference points to, without the one newline that editors and `echo` leave at its end.
+ *
+ * @throws {SecretError} when it is missing or empty
  */
 export async function readSecret(
   reference: SecretReference,
@@ -26,18 +26,18 @@ export async function readSecret(
   return secret;
 }
 
-/** AES-256 and HMAC-SHA-256 keys are derived from the sealing secret, and take no less. */
+/** AES-256 and HMAC-SHA-256 keys are derived from the sealing secret, so it needs as many bytes as they have. */
 const SEALING_BYTES = 32;
 
 export interface NamedSecret {
-  /** Undefined when none is named. */
+  /** Undefined when the setting is absent or the secret cannot be used. */
   readonly value: string | undefined;
   readonly findings: readonly Finding[];
 }
 
 /**
- * Reads the secret that `secret` names. In: the reference, not yet known to fit the schema. Out: the secret, or why it
- * cannot be used: it is missing, or too short to be key material.
+ * Reads `secret`, or one of `furtherSecrets`. Takes the reference before it is validated. A secret that is missing, or
+ * too short to be key material, is a finding.
  */
 export function readSealingSecret(
   reference: unknown,
@@ -48,39 +48,39 @@ export function readSealingSecret(
   return readNamed(reference, path, environment, files, (value) => {
     const bytes = Buffer.byteLength(value);
     const enough = `at least ${SEALING_BYTES} are needed (openssl rand -base64 32)`;
-    return bytes >= SEALING_BYTES ? undefined : `has ${bytes} bytes; ${enough}`;
+    return bytes >= SEALING_BYTES ? undefined : `has ${bytes} bytes but ${enough}`;
   });
 }
 
 const INITIAL_ACCESS_TOKEN = ['clients', 'registration', 'initialAccessToken'];
 
-/** Reads the token that apps must bring to register, in the same way: it must be one that a Bearer header can carry. */
+/** Reads the token that apps must present to register. It must be valid in a Bearer header (RFC 6750 section 2.1). */
 export function readInitialAccessToken(tree: Tree, environment: Environment, files: SourceFiles): Promise<NamedSecret> {
   return readNamed(valueAt(tree, INITIAL_ACCESS_TOKEN), INITIAL_ACCESS_TOKEN, environment, files, (value) =>
     /^[A-Za-z0-9._~+/-]{16,}=*$/.test(value)
       ? undefined
-      : 'must be 16 or more letters, digits or -._~+/ (openssl rand -base64 32)',
+      : 'must have at least 16 letters, digits or -._~+/ (openssl rand -base64 32)',
   );
 }
 
 const RECHECK_KEY = ['login', 'recheck', 'key', 'secret'];
 
-/** Reads the key that shows a backend that the gate asks: it must be one that a header field can carry. */
+/** Reads the key that authenticates the gate to the backend at a recheck. It must be valid in a header field. */
 export function readRecheckKey(tree: Tree, environment: Environment, files: SourceFiles): Promise<NamedSecret> {
   return readNamed(valueAt(tree, RECHECK_KEY), RECHECK_KEY, environment, files, (value) =>
     /^[\x21-\x7E]{16,4096}$/.test(value)
       ? undefined
-      : 'must be 16 or more visible ASCII characters, without spaces (openssl rand -base64 32)',
+      : 'must have at least 16 visible ASCII characters, without spaces (openssl rand -base64 32)',
   );
 }
 
 export interface NamedSecrets {
-  /** By the name of the resource server. */
+  /** Keyed by the name of the resource server, or by the path of the reference. */
   readonly values: ReadonlyMap<string, string>;
   readonly findings: readonly Finding[];
 }
 
-/** Reads the secrets of the resource servers that may introspect every token (RFC 7662 §2.1). */
+/** Reads the secrets of the resource servers that may introspect every token (RFC 7662 section 2.1). */
 export async function readResourceServerSecrets(
   tree: Tree,
   environment: Environment,
@@ -89,7 +89,7 @@ export async function readResourceServerSecrets(
   const servers = valueAt(tree, ['clients', 'resourceServers']);
   const read = Object.keys(isTree(servers) ? servers : {}).map(async (name) => {
     const path = ['clients', 'resourceServers', name, 'secret'];
-    const tooShort = `must have ${SEALING_BYTES} characters or more (openssl rand -base64 32)`;
+    const tooShort = `must have at least ${SEALING_BYTES} characters (openssl rand -base64 32)`;
     const problemOf = (value: string) => (value.length >= SEALING_BYTES ? undefined : tooShort);
     return [name, await readNamed(valueAt(tree, path), path, environment, files, problemOf)] as const;
   });
@@ -100,13 +100,13 @@ export async function readResourceServerSecrets(
   };
 }
 
-/** What mappings of the Account API know as $config: what is written in the file, and what is read as a secret. */
+/** The values that mappings of the Account API can use as $config: those written in the file, and secrets. */
 export interface AccountConfig {
   readonly open: Readonly<Record<string, string | number | boolean>>;
   readonly secret: Readonly<Record<string, string>>;
 }
 
-/** Reads `account.config`. In: the settings, not yet known to fit the schema; values of a wrong type are passed over. */
+/** Reads `account.config`. Takes the settings before they are validated; the schema reports values of a wrong type. */
 export async function readAccountConfig(
   tree: Tree,
   environment: Environment,
@@ -127,7 +127,7 @@ export async function readAccountConfig(
   return { value: { open, secret }, findings };
 }
 
-/** Reads the secret that `reference` names, if it names one. In: what is wrong with a value, never showing it. */
+/** Reads the secret that `reference` names, if any. `problemOf` says what is wrong with a value without showing it. */
 export async function readNamed(
   reference: unknown,
   path: Finding['path'],
@@ -148,7 +148,7 @@ export async function readNamed(
   }
 }
 
-/** Every secret that is named in a part of the settings, wherever in it, and where. */
+/** Every secret reference in a part of the settings, at any depth, with its path. */
 export function* secretReferences(
   value: unknown,
   path: Path,

@@ -2,23 +2,23 @@ import { readFileSync } from 'node:fs';
 import type { JsonSchema } from './json-schema.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
-/** What may stand at a path. */
+/** What the schema allows at a path. */
 export interface Shape {
-  /** Keys the schema names. */
+  /** Keys that the schema defines. */
   readonly keys: readonly string[];
-  /** Whether other keys may stand there too: upstreams, scopes. */
+  /** Whether other keys are allowed too, as in `upstreams` and `scopes`. */
   readonly open: boolean;
   readonly list: boolean;
-  /** Whether only text may stand there, so that `1234` is text too. */
+  /** Whether only text is allowed, so that `1234` is read as text. */
   readonly text: boolean;
 }
 
-/** As `npm run schema` wrote it: to make it anew would take a tenth of what a start takes. */
+/** The generated file, because building the JSON Schema at run time would take a tenth of the start time. */
 const SCHEMA = new URL('../../schema/config.schema.json', import.meta.url);
 
 let root: JsonSchema | undefined;
 
-/** In: a path and the settings so far (their `kind` decides between variants). Out: what may stand there. */
+/** Looks up what the schema allows at a path. The `kind`s in the settings select between variants. */
 export function shapeAt(path: Path, tree: Tree): Shape {
   root ??= JSON.parse(readFileSync(SCHEMA, 'utf8')) as JsonSchema;
   let nodes: readonly JsonSchema[] = [root];
@@ -40,7 +40,7 @@ function childOf(node: JsonSchema, step: string | number): readonly JsonSchema[]
   return typeof node.additionalProperties === 'object' ? [node.additionalProperties] : [];
 }
 
-/** Unfolds alternatives; when `value` has a `kind` that picks one of them, only that one. */
+/** Expands variants. If `value` has a `kind` that selects one of them, only that one is returned. */
 function variants(nodes: readonly JsonSchema[], value: unknown): readonly JsonSchema[] {
   const all = nodes.flatMap((node) => node.anyOf ?? node.oneOf ?? [node]);
   const kind = isTree(value) ? value.kind : undefined;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { open, readdir, readFile } from 'node:fs/promises';
 import { resolve as resolvePath } from 'node:path';
 
-/** A file has more bytes than are taken. */
+/** A file is larger than the caller accepts. */
 export class FileTooLarge extends Error {
   override readonly name = 'FileTooLarge';
   readonly size: number;
@@ -14,29 +14,29 @@ export class FileTooLarge extends Error {
 }
 
 /**
- * The one way to the files that a configuration is made of: the operator's, and every one that is named in it. It
- * remembers which they were and what was in them, so that a change of any is noticed. Paths are as they are written in
- * the configuration; what cannot be read throws the error of node:fs.
+ * Reads the files a configuration is made of: the operator's file and every file it names. All of them are read through
+ * here, which remembers their paths and hashes so that a change to any of them is noticed. Paths are given as written
+ * in the configuration. A file that cannot be read throws the error of node:fs.
  */
 export interface SourceFiles {
-  /** Out: the absolute path. */
+  /** The absolute path. */
   resolve(path: string): string;
   text(path: string): Promise<string>;
-  /** Throws FileTooLarge, having read nothing, for more than `most` bytes. */
+  /** @throws {FileTooLarge} without reading anything, when the file has more than `most` bytes. */
   bytes(path: string, most: number): Promise<Buffer>;
-  /** The names in a folder. */
+  /** The names of the entries in a folder. */
   names(folder: string): Promise<readonly string[]>;
-  /** The absolute paths of what was asked for until now, whether it was there or not. */
+  /** Every file and folder requested so far, by absolute path, including those that do not exist. */
   asked(): readonly Asked[];
-  /** A hash of what was read until now. In: what it is keyed with, for secrets are among it. */
+  /** A hash of everything read so far. `key` makes it a keyed hash, because some of the files hold secrets. */
   fingerprint(key: (digest: string) => string): string;
-  /** Whether all of it is now as it was when it was read. */
+  /** Whether every file and folder still has the content it had when it was read. */
   areUnchanged(): Promise<boolean>;
 }
 
 interface Asked {
   readonly path: string;
-  /** A folder whose names were asked for, or a file. */
+  /** A folder whose entries were listed, or a file. */
   readonly kind: 'file' | 'folder';
 }
 
@@ -45,7 +45,7 @@ interface Seen extends Asked {
   readonly most: number;
 }
 
-/** In: the folder that paths are written against. */
+/** @param folder - the folder that relative paths are resolved against */
 export function sourceFiles(folder: string): SourceFiles {
   const seen = new Map<string, Seen>();
   const resolve = (path: string) => resolvePath(folder, path);

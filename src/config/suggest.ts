@@ -1,6 +1,6 @@
 /**
- * Out: the candidate a typing mistake away from `wrong`, or undefined. Near means at most two edits in five letters;
- * a different case alone is always near.
+ * The candidate that `wrong` is most likely a typo of, or undefined. Up to two edits per five letters count as a typo;
+ * case is ignored.
  */
 export function nearest(wrong: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
@@ -15,13 +15,13 @@ export function nearest(wrong: string, candidates: Iterable<string>): string | u
   return best;
 }
 
-/** Out: ` (did you mean "port"?)` or ''. */
+/** Returns ` (did you mean "port"?)` or ''. */
 export function didYouMean(wrong: string, candidates: Iterable<string>): string {
   const candidate = nearest(wrong, candidates);
   return candidate === undefined ? '' : ` (did you mean "${candidate}"?)`;
 }
 
-/** Levenshtein's distance, with two neighbours swapped counted as one edit: "prot" for "port" is the usual mistake. */
+/** Levenshtein distance, with a swap of two neighbours counted as one edit, since "prot" for "port" is a common typo. */
 function distance(from: string, to: string): number {
   let previous: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -2,13 +2,13 @@ import type { Finding } from './problems.ts';
 import { didYouMean } from './suggest.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
-/** Inputs that name a member, in whatever spelling: it comes from the token, and is nobody's to send. */
+/** Inputs that identify a member, in any spelling. The member comes from the token and cannot be an input. */
 const OWN_ID =
   /^(member|user|customer|student)[._-]?(id|uid|uuid|email|name)$|^(as_?(user|member)|on_?behalf_?of|sub)$/i;
 
 /**
- * Checks the tools, resources and prompts for agents. In: the merged settings, not yet known to fit the schema, so that
- * these mistakes are told together with those.
+ * Checks the tools, resources and prompts for agents. Takes the merged settings before they are validated, so that
+ * these mistakes are reported together with those of the schema.
  */
 export function checkTools(tree: Tree): readonly Finding[] {
   const list = (key: string): readonly unknown[] => {
@@ -41,7 +41,7 @@ function namedTwice(key: string, entries: readonly unknown[]): readonly Finding[
     const first = seen.get(name);
     if (first === undefined) seen.set(name, index);
     if (first === undefined || typeof name !== 'string') return [];
-    return [{ path: ['mcp', key, index, 'name'], at: 'value', message: `is the name of mcp.${key}[${first}] already` }];
+    return [{ path: ['mcp', key, index, 'name'], at: 'value', message: `is already the name of mcp.${key}[${first}]` }];
   });
 }
 
@@ -56,11 +56,11 @@ function identityInputs(tool: unknown, path: Path): readonly Finding[] {
     .map((name) => ({
       path: [...path, 'input', 'properties', name],
       at: 'key' as const,
-      message: 'names the member, who is known from the token: take it out, and write {member.id} where it is needed',
+      message: 'identifies the member, who comes from the token: remove it, and use {member.id} where the id is needed',
     }));
 }
 
-/** Every `{name}` of what a tool asks is one of its inputs, and a path has no input that may be left out. */
+/** Checks that every `{name}` in a tool's request is one of its inputs, and that inputs in a path are required. */
 function unknownInputs(tool: unknown, path: Path): readonly Finding[] {
   const inputs = propertiesOf(tool);
   const required = valueAt(tool, ['input', 'required']);
@@ -95,7 +95,7 @@ function memberWithoutScope(tool: unknown, path: Path): readonly Finding[] {
   if (Array.isArray(scopes) && scopes.length > 0) return [];
   const of = (key: string) => JSON.stringify(valueAt(tool, [key]) ?? null).includes('{member.id}');
   if (valueAt(tool, ['graphql']) === undefined && !of('get') && !of('route')) return [];
-  const message = 'is about the member who asks, so it needs scopes, such as [account:read]';
+  const message = 'accesses data of the member, so it needs scopes, such as [account:read]';
   return [{ path: [...path, 'scopes'], at: 'key', message }];
 }
 

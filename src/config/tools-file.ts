@@ -11,8 +11,8 @@ interface ToolsFile {
 }
 
 /**
- * Reads the file that `mcp.file` names, as settings under `mcp`. In: the operator's settings, and the way to the
- * file. Out: the layer, empty when there is none, with what is wrong with it as YAML.
+ * Reads the file that `mcp.file` names, as settings under `mcp`. The layer is empty when no file is named or it cannot
+ * be read or parsed.
  */
 export async function readToolsFile(settings: Tree, files: SourceFiles): Promise<ToolsFile> {
   const file = valueAt(settings, ['mcp', 'file']);
@@ -26,7 +26,7 @@ export async function readToolsFile(settings: Tree, files: SourceFiles): Promise
     return { layer: nothing, problems: [], findings: [{ path: ['mcp', 'file'], at: 'value', message }] };
   }
   const { tree, problems, place } = readYaml(files.resolve(file), text);
-  // The parser guesses from a syntax error on: what it guessed is not judged as well.
+  // After a syntax error the parser guesses, so its tree is not validated.
   const layer: Layer = {
     tree: problems.length > 0 ? {} : { mcp: tree },
     place: (path, at) => place(path.slice(1), at),

@@ -1,13 +1,13 @@
-/** A configuration layer as plain data, and the few things done to it: look up, put together. */
+/** A configuration layer as plain data. */
 export type Tree = Readonly<Record<string, unknown>>;
 export type Path = readonly (string | number)[];
 
-/** Whether `value` is a mapping: neither a list, nor a scalar, nor nothing. */
+/** Whether `value` is a mapping, as opposed to a list, a scalar or null. */
 export function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Out: what stands at `path`, or undefined when nothing does. Only own keys count: `__proto__` finds nothing. */
+/** The value at `path`, or undefined. Only own keys count: `__proto__` finds nothing. */
 export function valueAt(tree: unknown, path: Path): unknown {
   let value = tree;
   for (const step of path) {
@@ -17,14 +17,15 @@ export function valueAt(tree: unknown, path: Path): unknown {
   return value;
 }
 
-/** Out: a tree that holds `value` at `path` and nothing else. */
+/** A tree with `value` at `path` and nothing else. */
 export function nest(path: readonly string[], value: unknown): Tree {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Tree;
 }
 
 /**
- * Lays `above` over `below`. Mappings merge key by key; everything else, lists too, replaces what was there; `undefined`
- * leaves it. A mapping whose `kind` differs replaces the whole: a store that is now in memory has no use for a path.
+ * Merges `above` into `below`. Mappings merge key by key; everything else, including lists, replaces the value below;
+ * `undefined` keeps it. A mapping with a different `kind` replaces the one below completely, since its keys no longer
+ * apply: a memory store has no `path`.
  */
 export function merge(below: unknown, above: unknown): unknown {
   if (above === undefined) return below;
@@ -39,7 +40,7 @@ export function merge(below: unknown, above: unknown): unknown {
   );
 }
 
-/** Out: a path as a person reads it: `routes[3].upstream`, `scopes["courses:read"].title`. */
+/** Formats a path for people: `routes[3].upstream`, `scopes["courses:read"].title`. */
 export function formatPath(path: Path): string {
   return path
     .map((step, index) => {

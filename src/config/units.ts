@@ -6,29 +6,31 @@ const BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 const DURATION = 'must be a duration such as 500ms, 30s, 10m, 8h or 30d';
 const SIZE = 'must be a size such as 64KiB or 1MiB';
 
-/** In: '500ms', '10s', '10m', '8h', '30d'. Out: seconds. */
+/** A duration such as `500ms`, `10s`, `10m`, `8h` or `30d`, parsed to seconds. */
 export const duration = z
   .string(DURATION)
   .regex(/^\d+(ms|s|m|h|d)$/, DURATION)
   .transform((text) => Number.parseInt(text, 10) * SECONDS[text.replace(/^\d+/, '') as keyof typeof SECONDS])
   .meta({ examples: ['10m'] });
 
-/** In: '64KiB', '1MiB'. Out: bytes. */
+/** A size such as `64KiB` or `1MiB`, parsed to bytes. */
 export const size = z
   .string(SIZE)
   .regex(/^\d+(B|KiB|MiB|GiB)$/, SIZE)
   .transform((text) => Number.parseInt(text, 10) * BYTES[text.replace(/^\d+/, '') as keyof typeof BYTES])
   .meta({ examples: ['1MiB'] });
 
-const RATE = 'must be such as { requests: 600, per: 1m }, or unlimited';
+const RATE = 'must be a rate such as { requests: 600, per: 1m }, or unlimited';
 
-/** How often something may happen. Out: requests, and seconds from 1 on; undefined when there is no limit. */
+/** A rate limit, parsed to a number of requests and the seconds they apply to; `unlimited` becomes undefined. */
 export const rate = z
   .union(
     [
       z.strictObject({
-        requests: z.int().min(1).meta({ description: 'How many.' }),
-        per: duration.pipe(z.number().min(1).max(SECONDS.d)).meta({ description: 'In which time, from 1s to 1d.' }),
+        requests: z.int().min(1).meta({ description: 'Number of requests.' }),
+        per: duration
+          .pipe(z.number().min(1).max(SECONDS.d))
+          .meta({ description: 'Period they are counted in, from 1s to 1d.' }),
       }),
       z.literal('unlimited'),
     ],
@@ -38,7 +40,7 @@ export const rate = z
 
 const SIZE_OR_UNLIMITED = `${SIZE}, or unlimited`;
 
-/** In: a size, or 'unlimited'. Out: bytes, or Infinity. */
+/** A size, parsed to bytes; `unlimited` becomes Infinity. */
 export const sizeOrUnlimited = z
   .string(SIZE_OR_UNLIMITED)
   .regex(/^(unlimited|\d+(B|KiB|MiB|GiB))$/, SIZE_OR_UNLIMITED)

@@ -5,12 +5,12 @@ import { FileTooLarge, type SourceFiles } from './source-files.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
 const LARGEST = 4 * 1024 ** 2;
-/** Whatever walks a document walks it as deep as it is. */
+/** Recursive functions walk these documents, so their depth is limited. */
 const DEEPEST = 128;
 
 /**
- * Reads the OpenAPI documents that `upstreams.*.openapi.file` names. In: the merged settings, not yet known to fit the
- * schema, and the way to the files. Out: the documents by upstream, and what is wrong with the files.
+ * Reads the OpenAPI documents that `upstreams.*.openapi.file` names. Takes the merged settings before they are
+ * validated. `values` is keyed by upstream.
  */
 export async function readUpstreamDocuments(
   tree: Tree,
@@ -32,14 +32,15 @@ export async function readUpstreamDocuments(
       if (message === undefined) values.set(name, document.tree);
       else wrong(`${file}: ${message}`);
     } catch (error) {
-      if (error instanceof FileTooLarge) wrong(`${file} has ${error.size} bytes; at most ${LARGEST} (4 MiB) are taken`);
+      if (error instanceof FileTooLarge)
+        wrong(`${file} has ${error.size} bytes; at most ${LARGEST} (4 MiB) are allowed`);
       else wrong(`cannot read ${file}: ${reason(error)}`);
     }
   }
   return { values, findings };
 }
 
-/** Out: why a document is none that operations can be taken from; undefined when it is one. */
+/** Says why operations cannot be read from a document; undefined when they can. */
 export function openapiProblem(document: unknown): string | undefined {
   if (!isTree(document)) return 'is not an OpenAPI document';
   if (document.swagger !== undefined) return 'is a Swagger 2 document: convert it to OpenAPI 3';

@@ -5,39 +5,41 @@ const fieldName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be th
 
 const sentName = fieldName.refine(
   mayBeSent,
-  'is a field that no client may send to an upstream: a credential, an identity, or about the connection',
+  'is a header that clients may never send to an upstream: a credential, an identity, or about the connection',
 );
 
-/** How one upstream is spoken to and of, beyond what the header policy does for all. */
+/** Host and header settings of one upstream, on top of the header policy that applies to all. */
 export const upstreamHeaders = {
   host: z.enum(['public', 'upstream']).optional().meta({
     description:
-      'What Host says to it: the name in `origin`, as a site expects that makes links and redirects of it, or the name in `url`. Left out: public for http, upstream for https.',
+      'Host header it gets: `public` (the host of `origin`, for sites that build links and redirects from it) or `upstream` (the host of `url`). Defaults to `public` for http and `upstream` for https.',
   }),
   aliases: z
     .array(z.string().regex(/^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/, 'must be a host, or host:port'))
     .default([])
-    .meta({ description: 'Other hosts by which it calls itself in redirects and links, which are made ours.' }),
+    .meta({
+      description: 'Other hosts that it uses for itself in redirects and links. They are rewritten to `origin`.',
+    }),
   headers: z
     .strictObject({
       request: z
         .strictObject({
           allow: z.array(sentName).default([]).meta({
-            description: 'Fields that apps may send it on protected routes, besides those that are commonly used.',
+            description: 'Further headers that apps may send it on protected routes, besides the common ones.',
           }),
           drop: z.array(fieldName).default([]).meta({
-            description: 'Fields that nobody may send it, on routes and on the site.',
+            description: 'Headers removed from requests to it, on routes and on the site.',
           }),
         })
         .prefault({})
-        .meta({ description: 'Of requests.' }),
+        .meta({ description: 'Request headers.' }),
       response: z
         .strictObject({
-          drop: z.array(fieldName).default([]).meta({ description: 'Fields of its answers that nobody is to see.' }),
+          drop: z.array(fieldName).default([]).meta({ description: 'Headers removed from its responses.' }),
         })
         .prefault({})
-        .meta({ description: 'Of answers.' }),
+        .meta({ description: 'Response headers.' }),
     })
     .prefault({})
-    .meta({ description: 'Header fields, by name in any case, that pass or do not besides the rules for all.' }),
+    .meta({ description: 'Headers to pass or remove in addition to the general rules. Names are case-insensitive.' }),
 };

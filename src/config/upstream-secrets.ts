@@ -3,14 +3,14 @@ import type { Environment } from './setting.ts';
 import type { SourceFiles } from './source-files.ts';
 import { formatPath, isTree, type Tree, valueAt } from './tree.ts';
 
-/** Reads every secret that the credential of an upstream names: other files of it are no secrets. Out: them by where they are named, as `formatPath` writes it. */
+/** Reads the secrets that the `credential` of each upstream refers to. `values` is keyed by path (see `formatPath`). */
 export async function readUpstreamSecrets(
   tree: Tree,
   environment: Environment,
   files: SourceFiles,
 ): Promise<NamedSecrets> {
   const problemOf = (value: string) =>
-    /^[\x21-\x7E]{8,4096}$/.test(value) ? undefined : 'must be 8 or more visible ASCII characters, without spaces';
+    /^[\x21-\x7E]{8,4096}$/.test(value) ? undefined : 'must have at least 8 visible ASCII characters, without spaces';
   const places = Object.keys(isTree(tree.upstreams) ? tree.upstreams : {}).map((name) => [
     'upstreams',
     name,

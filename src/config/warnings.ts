@@ -7,15 +7,15 @@ import { isTree, type Tree } from './tree.ts';
 
 export interface WarningParts {
   readonly config: Config;
-  /** The merged settings, as they were written. */
+  /** The merged settings as written. */
   readonly tree: Tree;
-  /** What the operator wrote, of that. */
+  /** The part of them that the operator's file sets. */
   readonly own: Tree;
-  /** The texts of the Account API's files, in which upstreams and scopes are named too. */
+  /** The texts of the Account API's files, which also name upstreams and scopes. */
   readonly texts: readonly string[];
 }
 
-/** What is allowed, and most probably not meant. It starts nevertheless. */
+/** Settings that are allowed but most likely unintended. The gate starts anyway. */
 export function configWarnings(parts: WarningParts): readonly Finding[] {
   return [
     ...nobodyInFront(parts),
@@ -30,27 +30,33 @@ export function configWarnings(parts: WarningParts): readonly Finding[] {
   ];
 }
 
-/** The gate speaks no TLS: with https something is in front, and every client has its address. */
+/** The gate does not terminate TLS: with an https origin there is a proxy in front, and all clients share its address. */
 function nobodyInFront({ config }: WarningParts): readonly Finding[] {
   if (!config.origin.startsWith('https:') || config.listen.trustedProxies.length > 0) return [];
   const message =
-    'names nobody, and https ends in front of the gate: all clients have the address of what is there, and share the limits of one. Name it, such as [loopback]';
+    'is empty, but TLS ends at a proxy in front of the gate: all clients appear with the address of that proxy and share the limits of one client. List the proxy, such as [loopback]';
   return [{ path: ['listen', 'trustedProxies'], at: 'key', message }];
 }
 
 function forgetful({ config }: WarningParts): readonly Finding[] {
   if (config.store.kind !== 'memory') return [];
-  return [{ path: ['store', 'kind'], at: 'value', message: 'forgets everything at a restart: apps must connect anew' }];
+  return [
+    {
+      path: ['store', 'kind'],
+      at: 'value',
+      message: 'loses everything at a restart: members must reconnect their apps',
+    },
+  ];
 }
 
 function unusedUpstreams({ config, tree, texts }: WarningParts): readonly Finding[] {
   const used = new Set(valuesUnder(tree, 'upstream').flat());
   return Object.keys(config.upstreams)
     .filter((name) => !used.has(name) && !texts.some((text) => text.includes(`"${name}"`)))
-    .map((name) => ({ path: ['upstreams', name], at: 'key', message: 'is used by nothing' }));
+    .map((name) => ({ path: ['upstreams', name], at: 'key', message: 'is not used by anything' }));
 }
 
-/** Of the scopes that the operator added: the catalogue is there for everybody. */
+/** Checks only scopes that the operator added. The bundled catalogue need not be used in full. */
 function unusedScopes({ config, own, tree, texts }: WarningParts): readonly Finding[] {
   const used = new Set(valuesUnder({ ...tree, scopes: undefined }, 'scopes').flat());
   return Object.entries(isTree(own.scopes) ? own.scopes : {})
@@ -59,7 +65,7 @@ function unusedScopes({ config, own, tree, texts }: WarningParts): readonly Find
     .map(([token]) => ({
       path: ['scopes', token],
       at: 'key',
-      message: 'is asked for by nothing: members would grant what opens nothing',
+      message: 'is not required by anything: granting it gives access to nothing',
     }));
 }
 
@@ -67,14 +73,14 @@ function plainToStrangers({ config }: WarningParts): readonly Finding[] {
   return Object.entries(config.upstreams).flatMap(([name, { url }]): Finding[] => {
     const { protocol, hostname } = new URL(url);
     if (protocol !== 'http:' || isNear(hostname)) return [];
-    const message = `sends who the member is, and what they read, in the clear to ${hostname}: use https, or a private network`;
+    const message = `sends the identity and data of members unencrypted to ${hostname}: use https, or a private network`;
     return [{ path: ['upstreams', name, 'url'], at: 'value', message }];
   });
 }
 
 const isPrivateAddress = trustedProxies(['loopback', 'private']);
 
-/** A name without a dot, or of a zone that only a private network has (RFC 6761, RFC 8375, ICANN's .internal). */
+/** A private address, a name without a dot, or a name in a private-use zone (RFC 6761, RFC 8375, ICANN's .internal). */
 function isNear(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0) return isPrivateAddress(host);
@@ -89,7 +95,7 @@ function openWrites({ config }: WarningParts): readonly Finding[] {
       {
         path: ['routes', index, 'anonymous'],
         at: 'value',
-        message: 'lets everybody change something, without a token',
+        message: 'lets anyone make changes without a token',
       },
     ];
   });
@@ -98,20 +104,19 @@ function openWrites({ config }: WarningParts): readonly Finding[] {
 function lifetimes({ config: { tokens } }: WarningParts): readonly Finding[] {
   const at = (key: string, message: string): Finding => ({ path: ['tokens', key], at: 'value', message });
   return [
-    ...(tokens.access > 3600 ? [at('access', 'is longer than an hour: whoever steals a token has it so long')] : []),
-    ...(tokens.refresh > tokens.refreshAbsolute
-      ? [at('refresh', 'is never reached: refreshAbsolute ends it sooner')]
-      : []),
+    ...(tokens.access > 3600 ? [at('access', 'is longer than an hour: a stolen token stays usable that long')] : []),
+    ...(tokens.refresh > tokens.refreshAbsolute ? [at('refresh', 'has no effect: refreshAbsolute is shorter')] : []),
   ];
 }
 
 function nothingServed({ config }: WarningParts): readonly Finding[] {
   if (config.routes.length > 0 || config.mcp !== undefined || config.account !== undefined) return [];
-  const message = 'is empty, and there are neither an Account API nor tools: apps can connect, and reach nothing';
+  const message =
+    'is empty, and there is neither an Account API nor a tool: apps can connect but have nothing to access';
   return [{ path: ['routes'], at: 'key', message }];
 }
 
-/** What stands under a key of this name, anywhere. */
+/** The values of every key of this name, at any depth. */
 function valuesUnder(value: unknown, name: string): readonly unknown[] {
   if (Array.isArray(value)) return value.flatMap((item) => valuesUnder(item, name));
   if (!isTree(value)) return [];

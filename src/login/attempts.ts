@@ -4,24 +4,24 @@ import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
 
 const KIND = 'SignInAttempt';
 
-/** Seconds a member has for the sign-in page of somebody else. */
+/** Seconds that a member has to sign in at the provider. */
 const LIFETIME = 600;
 
-/** A sign-in that was begun: in which browser, by whom it is to be finished, and where it goes on. */
+/** A sign-in in progress: its provider, where to continue afterwards, and the data that the provider needs. */
 interface Attempt {
   readonly provider: string;
   readonly returnTo: string;
-  /** What the provider wants back at the end. */
+  /** What the provider's `begin` returned to keep. */
   readonly kept: string;
 }
 
-/** What stands between a sign-in's begin and its end, elsewhere. Each is finished once, in the browser that began it. */
+/** Sign-ins in progress at a provider. Each can be finished once, in the browser that began it. */
 export interface Attempts {
-  /** Out: a fresh `state`. It is remembered by `keep`, once the provider has said what it wants kept. */
+  /** Creates a `state`. It is only stored by `keep`, after the provider's `begin`. */
   state(): string;
-  /** In: the state, and the browser's own secret. */
+  /** Stores an attempt for a state and the browser's secret. */
   keep(state: string, browser: string, attempt: Attempt): Promise<void>;
-  /** Out: the attempt, used up; undefined when there is none: never begun, over, finished already, or of another browser. */
+  /** Takes the attempt out; undefined if the state is unknown, expired, already used, or from another browser. */
   take(state: string, browser: string | undefined): Promise<Attempt | undefined>;
 }
 

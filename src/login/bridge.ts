@@ -4,31 +4,30 @@ import type { Member, SignInProvider } from './connector.ts';
 import { readMember, readVersion } from './whoami/member.ts';
 
 export interface BridgeOptions {
-  /** The page of the backend that answers who is signed in: absolute, or a path of our own origin. */
+  /** The page of the backend that says who is signed in: an absolute URL, or a path at our origin. */
   readonly url: string;
   readonly origin: string;
-  /** Known to the backend and to us alone. */
+  /** Shared with the backend only. */
   readonly secret: string;
 }
 
-/** Nobody's payload is as long. */
+/** Far longer than any real payload. */
 const LONGEST = 16 * 1024;
 
 /**
- * The `bridge` connector: a signed one-time redirect in the shape that DiscourseConnect made known. The backend is asked
- * with `sso`, a query string in base64 that holds a nonce and where to come back to, and `sig`, the HMAC-SHA-256 in hex of
- * that base64 text; it answers in the same way with the nonce and who is signed in. Its own page, second factors and single
- * sign-on stay as they are.
+ * The `bridge` login: a signed one-time redirect in the format of DiscourseConnect. The request has `sso`, a Base64 query
+ * string with a nonce and the return URL, and `sig`, the hex HMAC-SHA-256 of that Base64 text. The backend responds in
+ * the same format with the nonce and the member. Its own sign-in page, second factors and single sign-on keep working.
  */
 export function bridgeProvider({ url, origin, secret }: BridgeOptions): SignInProvider {
   const sign = (text: string) => createHmac('sha256', secret).update(text).digest();
 
-  /** Out: what was said, when it was signed with our secret. */
+  /** The payload of a response; undefined unless it is signed with our secret. */
   const read = (query: URLSearchParams): URLSearchParams | undefined => {
     const [sso, sig] = [only(query, 'sso'), only(query, 'sig')];
     if (sso === undefined || sig === undefined || sso.length > LONGEST || !/^[0-9a-f]{64}$/i.test(sig))
       return undefined;
-    // Over the text as it came: what it decodes to may be written in several ways.
+    // The signature covers the text as received, because the same payload has several Base64 encodings.
     if (!timingSafeEqual(sign(sso), Buffer.from(sig, 'hex'))) return undefined;
     return new URLSearchParams(Buffer.from(sso, 'base64').toString('utf8'));
   };
@@ -60,7 +59,7 @@ export function bridgeProvider({ url, origin, secret }: BridgeOptions): SignInPr
   };
 }
 
-/** RFC 6749 §3.1 in spirit: a parameter that is there twice has two readers. */
+/** The only value of a parameter. Refuses repeated ones, like RFC 6749 section 3.1, since parsers treat them differently. */
 function only(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   return values.length === 1 ? values[0] : undefined;

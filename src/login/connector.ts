@@ -2,102 +2,108 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Provenance } from '../http/provenance.ts';
 import type { Recheck } from './recheck.ts';
 
-/** A member as the login backend names them. `sub` is opaque: compared byte for byte, never normalised. */
+/** A member as identified by the login backend. `sub` is opaque: compared byte for byte, never normalised. */
 export interface Member {
   readonly sub: string;
   readonly email: string | undefined;
   readonly name: string | undefined;
-  /** When and how they signed in at the backend, where it says so: Unix seconds, and an OpenID Connect acr value. */
+  /** When and how the member signed in at the backend, if known: Unix seconds, and an OpenID Connect acr value. */
   readonly authTime: number | undefined;
   readonly acr: string | undefined;
   /**
-   * Opaque; when it is another than last time, all that the member let in before must end: a new password, a
-   * suspension. Undefined: the backend tells none.
+   * Opaque. A changed value ends all connections the member made before, such as after a new password or a suspension.
+   * Undefined if the backend provides none.
    */
   readonly version: string | undefined;
 }
 
-/** What an app, or the member, asks of the sign-in (OpenID Connect Core §3.1.2.1). */
+/** What an app or the member requests of the sign-in (OpenID Connect Core section 3.1.2.1). */
 export interface SignInWish {
   readonly loginHint: string | undefined;
-  /** Languages in the order of preference (BCP 47), separated by spaces, as the app sent them. */
+  /** Languages in order of preference (BCP 47), separated by spaces, as sent by the app. */
   readonly uiLocales: string | undefined;
-  /** The member said that it is not they who are signed in. */
+  /** The member chose to sign in with another account. */
   readonly another?: boolean;
-  /** prompt=login: a sign-in of now, not one that was made before. */
+  /** prompt=login: requires a new sign-in instead of an existing session. */
   readonly fresh?: boolean;
-  /** Seconds that may have passed since they signed in. */
+  /** max_age: the most seconds since the sign-in. */
   readonly maxAge?: number | undefined;
-  /** How they are to sign in: acr values in the order of preference, separated by spaces. */
+  /** Requested acr values in order of preference, separated by spaces. */
   readonly acrValues?: string | undefined;
 }
 
 /**
- * How members sign in with the login they already have. The authorization server asks who a browser belongs to, and
- * where to send it to find out; it never sees how.
+ * How members sign in with their existing login. The authorization server asks which member a browser belongs to, and
+ * where to send it to sign in. It never depends on how the login works.
  */
 export interface LoginConnector {
   /**
-   * Who is signed in at the backend in the browser that sent these headers. Out: the member, or undefined when nobody
-   * is. Throws GatewayError `login_unavailable` when the backend cannot tell: that is never "nobody". In: also whether a
-   * trusted proxy brought them.
+   * The member who is signed in at the backend in the browser that sent these headers, or undefined if no one is. `from`
+   * says whether a trusted proxy sent the request.
+   *
+   * @throws {GatewayError} `login_unavailable` when the backend cannot say, which never means "no one"
    */
   identify(headers: IncomingHttpHeaders, from: Pick<Provenance, 'trusted'>): Promise<Member | undefined>;
-  /** Where to send a browser to sign in. In: the absolute URL to come back to, and what is asked. */
+  /** Where to send a browser to sign in. `returnTo` is the absolute URL to return to. */
   signInUrl(returnTo: URL, wish: SignInWish): URL;
 }
 
-/** One way to sign in, of one of three shapes. What is left to each is only how it finds out who somebody is. */
+/** A login has one of three shapes. Each login only implements how the member is identified. */
 export type Login =
-  /** The browser itself shows who is signed in: a cookie of the backend, a header of a proxy in front of us. */
+  /** The request itself identifies the member: by a cookie of the backend or a header of a proxy in front of the gate. */
   | { readonly shape: 'ambient'; readonly connector: LoginConnector }
   | {
       readonly shape: 'credentials';
       readonly check: CredentialCheck;
-      /** Where it knows by itself who is still a member. */
+      /** Set if the login itself knows whether a member still exists. */
       readonly recheck?: Recheck;
-      /** Ends what it keeps open. */
+      /** Closes its connections. */
       close?(): Promise<void>;
     }
   | { readonly shape: 'redirect'; readonly providers: readonly SignInProvider[] };
 
-/** What a member types on our own sign-in page. Neither is ever logged, stored or shown again. */
+/** What a member enters on coursegate's sign-in page. Neither value is ever logged, stored or shown again. */
 interface Credentials {
   readonly username: string;
   readonly password: string;
-  /** The client's address, for a backend that counts attempts itself. */
+  /** The client's address, for a backend that limits attempts itself. */
   readonly address: string;
 }
 
 /**
- * Whose credentials these are. Out: the member, or why not: `wrong` does not say whether there is such a member, and takes
- * as long either way. Throws GatewayError `login_unavailable`: an ill backend is never a wrong password.
+ * Checks credentials. Returns the member, or why not: `wrong` neither says nor shows by its timing whether the member
+ * exists.
+ *
+ * @throws {GatewayError} `login_unavailable` when the backend fails, which is never reported as a wrong password
  */
 export type CredentialCheck = (given: Credentials) => Promise<CredentialVerdict>;
 
 export type CredentialVerdict =
   | { readonly kind: 'member'; readonly member: Member }
   | { readonly kind: 'wrong' }
-  /** The backend wants no more attempts for so many seconds. */
+  /** The backend accepts no more attempts for this many seconds. */
   | { readonly kind: 'slow_down'; readonly retryAfter: number };
 
-/** Where a browser is sent to sign in, and comes back from with a proof. */
+/** An external sign-in: the browser is sent there and returns with a proof. */
 export interface SignInProvider {
-  /** A path segment: every provider has a callback of its own, so that the answer of one is never taken for another's. */
+  /** A path segment. Each provider has its own callback, so that responses of providers cannot be mixed up. */
   readonly id: string;
-  /** What the member reads on the button, when there are several. */
+  /** The label of the button, if there are several providers. */
   readonly name: string;
   /**
-   * Begins a sign-in. In: a fresh unguessable `state`, the callback, and what is asked. Out: where to send the browser, and
-   * what must be known when it comes back (kept at our side). Throws GatewayError `login_unavailable`.
+   * Begins a sign-in with a fresh, unguessable `state`. Returns where to send the browser, and what to keep on our side
+   * until it returns.
+   *
+   * @throws {GatewayError} `login_unavailable`
    */
   begin(start: { readonly state: string; readonly callback: URL; readonly wish: SignInWish }): Promise<SignInStart>;
-  /** Out: the `state` that a callback carries; undefined when it carries none that was made by whom it should be. */
+  /** The `state` in a callback; undefined if there is none, or if it is not authentic. */
   stateOf(query: URLSearchParams): string | undefined;
   /**
-   * Who signed in. In: the query of the callback, the callback, and what `begin` wanted kept. Out: undefined when they did
-   * not (they cancelled). Throws GatewayError `invalid_request` for a proof that does not hold, `forbidden` for an account
-   * that is not let in, or `login_unavailable`.
+   * Finishes a sign-in: returns the member, or undefined if they cancelled. `kept` is what `begin` returned to keep.
+   *
+   * @throws {GatewayError} `invalid_request` for an invalid proof, `forbidden` for an account that may not sign in, or
+   * `login_unavailable`
    */
   finish(end: {
     readonly query: URLSearchParams;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 const VALUE = /^[A-Za-z0-9_-]{43}$/;
 
-/** Out: the value of our cookie of this name, 32 bytes in base64url; undefined when there is none, or several. */
+/** The value of our cookie with this name, 32 bytes in base64url; undefined if there is none or more than one. */
 export function readCookie(headers: IncomingHttpHeaders, name: string): string | undefined {
   const values = (headers.cookie ?? '')
     .split(';')

@@ -1,9 +1,8 @@
 import { cookieMatcher, cookiePairs } from '../http/cookie-names.ts';
 
 /**
- * In: the cookies that may be told, by names in which `*` is any number of characters. Out: what takes a Cookie field
- * value and gives the pairs of those names, byte for byte and in the order received, twice where a name came twice;
- * never one of ours.
+ * Creates a filter for the value of a Cookie header, from cookie names in which `*` matches any number of characters. It
+ * keeps the matching pairs unchanged and in order, including repeated names, but never one of coursegate's own cookies.
  */
 export function cookieFilter(patterns: readonly string[]): (value: string) => string {
   const told = cookieMatcher(patterns);

@@ -1,3 +1,7 @@
+/**
+ * How members sign in. The configuration chooses one login: a cookie, header or sign-in session identifies the member, or
+ * they enter credentials on coursegate's own page, or they sign in elsewhere and return with a proof (see connector.ts).
+ */
 import type { DirectoryMember } from '../config/members-file.ts';
 import type { Config } from '../config/schema.ts';
 import type { Share } from '../handed-down.ts';
@@ -20,18 +24,18 @@ export interface LoginParts {
   readonly call: CallUpstream;
   readonly clock: Clock;
   readonly upstreams: Config['upstreams'];
-  /** The secrets that `login` names, by where: `login.secret`. */
+  /** The secrets of `login`, keyed by path: `login.secret`. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** Those of a `directory`, as they were when the configuration was loaded. */
+  /** The members of a `directory` login when the configuration was loaded. */
   readonly members: readonly DirectoryMember[] | undefined;
   readonly log: Pick<Log, 'error'>;
-  /** Of what an earlier configuration left: as many passwords are verified at once as before. */
+  /** Shares the hashing queue with the previous configuration, so that the limit on concurrent hashes still holds. */
   readonly share: Share;
 }
 
 /**
- * The way to sign in that the configuration says; what the others need is not loaded. Throws nothing: what could be wrong
- * was found when it was loaded.
+ * Creates the configured login. Modules of other logins are not loaded. Does not throw: mistakes were found when the
+ * configuration was loaded.
  */
 export async function createLogin(
   config: Config['login'],

@@ -9,9 +9,9 @@ import { type PasswordHash, readPasswordHash } from './password-hash.ts';
 import type { Recheck } from './recheck.ts';
 
 export interface DirectoryOptions {
-  /** The file of the members: an absolute path. */
+  /** Absolute path of the members file. */
   readonly file: string;
-  /** What it had when the configuration was loaded. */
+  /** Its content when the configuration was loaded. */
   readonly members: readonly DirectoryMember[];
   readonly hashing: Hashing;
   readonly log: Pick<Log, 'error'>;
@@ -26,16 +26,16 @@ interface Entry {
 interface Directory {
   readonly bySub: ReadonlyMap<string, Entry>;
   readonly byLogin: ReadonlyMap<string, Entry>;
-  /** Whose hash is verified for a login that is nobody's: always the same one's, so that it always takes as long. */
+  /** The member whose hash is verified for an unknown login: always the same one, so that it always takes as long. */
   decoyOf(login: string): Entry;
 }
 
-/** Seconds until a machine that has too many passwords to verify is asked again. */
+/** Retry-After in seconds when too many passwords are waiting to be verified. */
 const BUSY = 5;
 
 /**
- * The `directory` connector: members in a file. It is looked at for each sign-in and each refresh, and read when it has
- * changed; one with a mistake in it is told in the log, and the members stay as they were until it is mended.
+ * The `directory` login: members in a file. The file is checked at each sign-in and each refresh, and read again if it
+ * has changed. If it has a mistake, the mistake is logged and the previous members stay in effect until it is fixed.
  */
 export function createDirectory({ file, members, hashing, log }: DirectoryOptions): {
   readonly check: CredentialCheck;
@@ -52,9 +52,13 @@ export function createDirectory({ file, members, hashing, log }: DirectoryOption
       const read = parseMembers(file, await readFile(file, 'utf8'));
       stamp = now;
       if (read.members !== undefined) directory = indexed(read.members);
-      else log.error({ problems: read.problems.map(told) }, 'the members are as they were: their file has a mistake');
+      else
+        log.error(
+          { problems: read.problems.map(told) },
+          'the members file has a mistake; the previous members stay in effect',
+        );
     } catch (err) {
-      if (stamp !== 'gone') log.error({ err }, 'the members are as they were: their file cannot be read');
+      if (stamp !== 'gone') log.error({ err }, 'the members file cannot be read; the previous members stay in effect');
       stamp = 'gone';
     }
     return directory;
@@ -98,7 +102,7 @@ function indexed(members: readonly DirectoryMember[]): Directory {
 }
 
 function entryOf({ id, email, name, suspended, password }: DirectoryMember): Entry {
-  // A new password ends what the old one let in.
+  // A new password ends the connections made with the old one.
   const member = { sub: id, email, name, authTime: undefined, acr: undefined, version: digest(password) };
   return { member, suspended, hash: readPasswordHash(password) as PasswordHash };
 }

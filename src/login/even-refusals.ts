@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CredentialCheck } from './connector.ts';
 
-/** How time passes, in milliseconds. */
+/** A monotonic clock and timer, in milliseconds. */
 interface RefusalTime {
   now(): number;
   wait(milliseconds: number): Promise<unknown>;
 }
 
 /**
- * The same check, whose refusals come at multiples of so many seconds: a backend that looks a name up, and hashes nothing
- * when there is none, answers sooner for it, and that must not be seen from outside. Who is let in waits for nothing.
+ * Wraps a check so that refusals come at multiples of a number of seconds. A backend that hashes nothing for an unknown
+ * login responds faster, and the response time must not reveal that. Successful sign-ins are not delayed.
  */
 export function evenRefusals(
   check: CredentialCheck,

@@ -2,13 +2,13 @@ import { networkOf } from '../http/client-network.ts';
 import { currentRequest } from '../http/current-request.ts';
 import type { PasswordHash } from './password-hash.ts';
 
-/** Verifies hashes, so many at a time. */
+/** Verifies password hashes with limited concurrency. */
 export interface Hashing {
-  /** Out: whether the password fits; `busy` when so many wait already that this one would wait too long. */
+  /** Whether the password matches; `busy` when too many are already waiting. */
   verify(hash: PasswordHash, password: string): Promise<boolean | 'busy'>;
 }
 
-/** Half of the thread pool: the other half signs tokens, finds names and reads files for everybody else. */
+/** Half of the thread pool. The other half is left for signing tokens, DNS lookups and file access. */
 const AT_ONCE = 2;
 const WAITING = 32;
 
@@ -18,18 +18,18 @@ interface Waiting {
 }
 
 /**
- * A storm of sign-ins waits in line, and the gate goes on. The line is shared fairly between client networks: one that
- * sends more takes its turns, and gives up places when the line is full, after those that send less.
+ * Queues bursts of sign-ins, so that the rest of the gate keeps working. The queue is shared fairly between client
+ * networks: one that sends more is served after those that send less, and loses its places first when the queue is full.
  */
 export function createHashing({ atOnce = AT_ONCE, waiting = WAITING } = {}): Hashing {
   let line: Waiting[] = [];
   let under = 0;
-  /** Whose turns were the last ones. */
+  /** The networks that were served most recently. */
   let served: string[] = [];
 
   const inLine = (network: string): number => line.filter((one) => one.network === network).length;
 
-  /** The network that had the fewest turns lately goes first; within one, who came first. */
+  /** Takes the next entry: from the network with the fewest recent turns, and within a network the oldest. */
   const next = (): Waiting | undefined => {
     const turns = ({ network }: Waiting) => served.filter((one) => one === network).length;
     const [chosen] = line.toSorted((a, b) => turns(a) - turns(b));
@@ -38,7 +38,7 @@ export function createHashing({ atOnce = AT_ONCE, waiting = WAITING } = {}): Has
     return chosen;
   };
 
-  /** Out: whether somebody who has more in the line made room for this network. */
+  /** Drops the newest entry of the network with the most entries, if it has more than this one. Returns whether it did. */
   const makeRoom = (network: string): boolean => {
     const most = Math.max(...line.map((one) => inLine(one.network)));
     const last = line.findLast((one) => inLine(one.network) === most);
@@ -56,7 +56,7 @@ export function createHashing({ atOnce = AT_ONCE, waiting = WAITING } = {}): Has
   return {
     async verify(hash, password) {
       if (under < atOnce) under += 1;
-      // Who is let in takes over the place of who left: nobody slips in between.
+      // A finished verification hands its slot directly to the next in line, so no newcomer can take it.
       else if ((await turn(networkOf(currentRequest()?.provenance.clientAddress ?? ''))) === 'busy') return 'busy';
       try {
         return await hash.verify(password);

@@ -9,9 +9,9 @@ import { verifySignedToken } from './signed-token/verify.ts';
 import { readMember } from './whoami/member.ts';
 
 /**
- * The `header` connector: a single sign-on proxy in front of us says who is signed in. A plain field is believed only when
- * a trusted proxy connected; an assertion is believed for its signature, whoever connected. What does not hold counts as
- * not said: a stranger who invents it is nobody.
+ * The `header` login: a single sign-on proxy in front of the gate says who is signed in. A plain header is only accepted
+ * from a trusted proxy. An assertion is verified by its signature and accepted from any address. Anything that does not
+ * verify is ignored, as if no one were signed in.
  */
 export function headerConnector(config: HeaderLoginConfig, origin: string, clock: Clock): LoginConnector {
   const asserted = config.jwt === undefined ? undefined : assertionReader(config.jwt, clock);
@@ -38,8 +38,8 @@ function plain(
 ): Member | undefined {
   const sub = fieldOf(headers, user);
   if (sub === undefined || sub === '') return undefined;
-  // Two fields come to us as one with a comma: whose was there first nobody knows.
-  if (sub.includes(',')) throw unavailable(`${user} came with two values: the proxy must replace it, not add to it`);
+  // Node joins repeated headers with a comma, and there is no telling which of them the proxy set.
+  if (sub.includes(',')) throw unavailable(`${user} has two values: the proxy must replace the header, not add to it`);
   const values = { sub, email: fieldOf(headers, email), name: fieldOf(headers, name) };
   return readMember({ ...values, authTime: undefined, acr: undefined }, undefined);
 }
@@ -65,7 +65,7 @@ function assertionReader(
   };
 }
 
-/** Header fields come to us byte by byte; proxies write names in UTF-8. */
+/** Decodes a header as UTF-8, which proxies use for names. Node decodes headers as Latin-1. */
 function fieldOf(headers: IncomingHttpHeaders, name: string | undefined): string | undefined {
   const value = name === undefined ? undefined : headers[name.toLowerCase()];
   const one = Array.isArray(value) ? value.join(', ') : value;

@@ -3,18 +3,18 @@ import type { CallUpstream } from '../upstream/request.ts';
 import type { Login } from './connector.ts';
 import { createRecheck, type Recheck } from './recheck.ts';
 
-/** How it is found out, without the member, whether they still are one. */
+/** How the gate finds out, in the member's absence, whether they still exist. */
 export interface MemberCheck {
   readonly ask: Recheck;
-  /** Seconds an answer is good for. */
+  /** Seconds for which a response is reused. */
   readonly interval: number;
-  /** Whether a refresh goes on when the backend cannot say. */
+  /** Whether a refresh succeeds when the backend cannot say. */
   readonly allowUnavailable: boolean;
 }
 
 /**
- * In: the configuration, the login made of it, and the key that `recheck.key` names. Out: whom to ask: the login itself
- * where it knows, each time anew; else the backend as configured; undefined when nobody can say.
+ * Chooses how members are rechecked: by the login itself if it can, without caching, otherwise by the configured
+ * backend. Undefined if neither is possible. `key` is the secret that `recheck.key` refers to.
  */
 export function memberCheck(
   config: Config['login'],

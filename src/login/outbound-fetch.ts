@@ -1,11 +1,11 @@
 import { GatewayError } from '../errors.ts';
 
-/** Nobody's metadata, keys or tokens are as long. */
+/** Bytes. Far more than any real metadata, key set or token response has. */
 const LONGEST = 1024 * 1024;
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Whether a URL may be spoken to: https, or plain http on this machine, where nobody stands in between. */
+/** Whether a URL is safe to use: https, or plain http on loopback, where no one can intercept it. */
 export function isSafeUrl(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname));
 }
@@ -20,15 +20,16 @@ interface OutboundRequest {
 export type OutboundFetch = (url: string, request?: OutboundRequest) => Promise<Response>;
 
 export interface OutboundFetchOptions {
-  /** Seconds for all of it, to the last byte of the body. */
+  /** Seconds for the whole call, up to the last byte of the body. */
   readonly timeout: number;
-  /** Whether to speak http to this machine: only when the operator named such a URL; never because an answer does. */
+  /** Whether http on loopback is allowed: only if the operator configured such a URL, never because a response has one. */
   readonly loopback: boolean;
 }
 
 /**
- * `fetch` for what signs members in elsewhere: https, no redirect followed, at most 1 MiB of answer, and all of it in time.
- * Throws GatewayError `login_unavailable` for whatever keeps an answer from being had.
+ * `fetch` for calls to identity providers: https only, no redirects, at most 1 MiB of response, and a time limit.
+ *
+ * @throws {GatewayError} `login_unavailable` whenever there is no complete response
  */
 export function outboundFetch({ timeout, loopback }: OutboundFetchOptions): OutboundFetch {
   return async (url, { method = 'GET', headers = {}, body = null, signal: given } = {}) => {
@@ -43,7 +44,7 @@ export function outboundFetch({ timeout, loopback }: OutboundFetchOptions): Outb
       return new Response(status === 204 || status === 304 ? null : read, { status, headers: response.headers });
     } catch (thrown) {
       if (thrown instanceof GatewayError) throw thrown;
-      throw unavailable(`${target.origin} gave no answer`, thrown);
+      throw unavailable(`${target.origin} did not respond`, thrown);
     }
   };
 }
@@ -53,13 +54,13 @@ async function readAll(response: Response, { origin }: URL): Promise<Uint8Array<
   let received = 0;
   for await (const chunk of response.body ?? []) {
     received += chunk.length;
-    if (received > LONGEST) throw unavailable(`${origin} answered with more than ${LONGEST} bytes`);
+    if (received > LONGEST) throw unavailable(`${origin} returned more than ${LONGEST} bytes`);
     chunks.push(chunk);
   }
   return Uint8Array.from(Buffer.concat(chunks));
 }
 
-/** In: why, for the log. */
+/** Sign-in is unavailable. `why` is for the log. */
 export function unavailable(why: string, cause?: unknown): GatewayError {
   return new GatewayError('login_unavailable', { cause: new Error(why, { cause }) });
 }

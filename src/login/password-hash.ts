@@ -3,57 +3,57 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 
-/** A stored password hash, read. */
+/** A parsed password hash. */
 export interface PasswordHash {
   /** Such as argon2id or bcrypt. */
   readonly scheme: string;
   /**
-   * Whether it is made of this password, compared in constant time. Never on the event loop: in the thread pool, or in a
-   * thread of its own. Takes as long for a wrong password as for the right one, which is why any hash will do as the decoy
-   * of an account that there is not. Rejects only when the machine cannot (no memory).
+   * Whether it is the hash of this password, compared in constant time. Runs in the thread pool or a separate thread,
+   * never on the event loop. A wrong password takes as long as the right one, so any hash can be the decoy for an unknown
+   * account. Rejects only if the machine lacks resources.
    */
   verify(password: string): Promise<boolean>;
 }
 
 /**
- * One way to write a hash. In: the text. Out: the hash, undefined when it is not one of this scheme, or `malformed` when it
- * is, but cannot be used: cut short, or of a cost that would keep the machine busy for minutes.
+ * Parses a hash of one scheme: undefined if it is of another scheme, `malformed` if it is truncated or its cost is so
+ * high that verifying would take minutes.
  */
 type Scheme = (encoded: string) => PasswordHash | 'malformed' | undefined;
 
-/** Every scheme there is, each told from the others by how it begins. */
+/** Every supported scheme. They are distinguished by their prefixes. */
 const SCHEMES: readonly Scheme[] = [
   ...[phcArgon2, bcrypt, phcScrypt, phcPbkdf2],
   ...[phpass, wordpress, djangoBcrypt, djangoScrypt, djangoPbkdf2, prefixed],
 ];
 
-const KNOWN = 'argon2id, bcrypt, scrypt or pbkdf2, phpass, of WordPress, of Django, or {bcrypt} or {argon2} of Spring';
+const KNOWN =
+  'argon2id, bcrypt, scrypt, pbkdf2, phpass, those of WordPress and Django, and {bcrypt} and {argon2} of Spring';
 
-/** What is as good as the password itself: a graphics card tries billions of them in a second. */
+/** Unsalted fast hashes, which are as good as the password itself: a graphics card tries billions per second. */
 const UNSALTED = [
   { length: 32, name: 'MD5' },
   { length: 40, name: 'SHA-1' },
   { length: 64, name: 'SHA-256' },
 ];
 
-/** In: a hash as it was stored. Out: it, or undefined when it is of no scheme that we know, or malformed. */
+/** Parses a stored hash; undefined if it is malformed or its scheme is not supported. */
 export function readPasswordHash(encoded: string): PasswordHash | undefined {
   const found = recognise(encoded);
   return found === 'malformed' ? undefined : found;
 }
 
-/** Out: why a text cannot be used as a hash, never showing it; undefined when it can. */
+/** Says why a text cannot be used as a hash, without showing it; undefined when it can. */
 export function passwordHashProblem(encoded: string): string | undefined {
   const found = recognise(encoded);
   const unsalted = /^[0-9a-f]+$/i.test(encoded) && UNSALTED.find(({ length }) => length === encoded.length);
-  if (unsalted)
-    return `is no password hash that is known: an ${unsalted.name} without salt protects nobody, and is not taken`;
+  if (unsalted) return `is not a supported password hash: unsalted ${unsalted.name} offers no protection`;
   if (found === undefined)
-    return `is no password hash that is known (${KNOWN}); make one with: coursegate hash-password`;
-  return found === 'malformed' ? 'is a password hash that is cut short, or of a cost that is not taken' : undefined;
+    return `is not a supported password hash (${KNOWN}); create one with: coursegate hash-password`;
+  return found === 'malformed' ? 'is a password hash that is truncated or whose cost is out of range' : undefined;
 }
 
-/** Out: an argon2id hash of a password, in the PHC string format, at the cost that OWASP recommends. */
+/** Hashes a password with argon2id at the cost that OWASP recommends, in the PHC string format. */
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(16);
   const cost = { memory: 19_456, passes: 2, parallelism: 1 };
@@ -76,7 +76,7 @@ const scryptOf = promisify(
 );
 const pbkdf2Of = promisify(pbkdf2);
 
-/** The PHC string format, as password_hash of PHP and argon2-cffi write it: `$argon2id$v=19$m=65536,t=3,p=4$salt$tag`. */
+/** The PHC string format as written by PHP's password_hash and argon2-cffi: `$argon2id$v=19$m=65536,t=3,p=4$salt$tag`. */
 function phcArgon2(encoded: string): ReturnType<Scheme> {
   const scheme = /^\$(argon2(?:id|i|d))\$/.exec(encoded)?.[1] as 'argon2id' | 'argon2i' | 'argon2d' | undefined;
   if (scheme === undefined) return undefined;
@@ -95,7 +95,7 @@ function phcArgon2(encoded: string): ReturnType<Scheme> {
   };
 }
 
-/** `$2a$`, `$2b$` and `$2y$` are one for passwords in UTF-8; `$2x$` is the broken one, and is not taken. */
+/** `$2a$`, `$2b$` and `$2y$` are equivalent for UTF-8 passwords. `$2x$`, from a broken implementation, is refused. */
 function bcrypt(encoded: string): ReturnType<Scheme> {
   if (!/^\$2[aby]\$/.test(encoded)) return undefined;
   const cost = Number(/^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(encoded)?.[1]);
@@ -104,7 +104,7 @@ function bcrypt(encoded: string): ReturnType<Scheme> {
   return within(cost, 4, 16) ? { scheme: 'bcrypt', verify } : 'malformed';
 }
 
-/** A fresh thread each: what it was given ends with it, and bcrypt in steps on the event loop would hold up the gate. */
+/** Runs a hash in a new thread: the password's memory is freed with it, and the event loop is not blocked. */
 async function inThread<T>(file: URL, password: string, hash: unknown): Promise<T> {
   const worker = new Worker(file, { workerData: { password, hash } });
   worker.unref();
@@ -116,7 +116,7 @@ async function inThread<T>(file: URL, password: string, hash: unknown): Promise<
   }
 }
 
-/** As passlib writes it: `$scrypt$ln=16,r=8,p=1$salt$key`. */
+/** The format of passlib: `$scrypt$ln=16,r=8,p=1$salt$key`. */
 function phcScrypt(encoded: string): ReturnType<Scheme> {
   if (!encoded.startsWith('$scrypt$')) return undefined;
   const found = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/.-]+)\$([\w+/.-]+)$/.exec(encoded);
@@ -135,7 +135,7 @@ function scryptHash(N: number, r: number, p: number, salt: Buffer, key: Buffer):
   };
 }
 
-/** As passlib writes it: `$pbkdf2-sha256$29000$salt$key`. */
+/** The format of passlib: `$pbkdf2-sha256$29000$salt$key`. */
 function phcPbkdf2(encoded: string): ReturnType<Scheme> {
   if (!encoded.startsWith('$pbkdf2')) return undefined;
   const found = /^\$pbkdf2-(sha256|sha512)\$(\d{1,8})\$([\w+/.-]+)\$([\w+/.-]+)$/.exec(encoded);
@@ -154,7 +154,7 @@ function pbkdf2Hash(digest: string, iterations: number, salt: Buffer, key: Buffe
 
 const PHPASS_DIGITS = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** The portable hash of phpass, as WordPress wrote it up to 6.7, and phpBB: `$P$`, cost, 8 of salt, 22 of digest. */
+/** The portable hash of phpass, used by phpBB and by WordPress up to 6.7: `$P$`, cost, 8 salt and 22 digest characters. */
 function phpass(encoded: string): ReturnType<Scheme> {
   if (!/^\$[PH]\$/.test(encoded)) return undefined;
   const found = /^\$[PH]\$(.)([./0-9A-Za-z]{8})([./0-9A-Za-z]{22})$/.exec(encoded);
@@ -174,7 +174,7 @@ function phpass(encoded: string): ReturnType<Scheme> {
   };
 }
 
-/** Its own base64: least significant bits first. */
+/** Decodes phpass's variant of Base64, which has the least significant bits first. */
 function fromPhpass(text: string): Buffer {
   const bits = [...text].map((digit) => BigInt(PHPASS_DIGITS.indexOf(digit)));
   const bytes: number[] = [];
@@ -185,21 +185,21 @@ function fromPhpass(text: string): Buffer {
   return Buffer.from(bytes.slice(0, 16));
 }
 
-/** WordPress from 6.8 on: `$wp` before a bcrypt of the password’s HMAC, which no length of password outgrows. */
+/** WordPress 6.8 and later: `$wp` and a bcrypt hash of the password’s HMAC, which avoids bcrypt's length limit. */
 function wordpress(encoded: string): ReturnType<Scheme> {
   if (!encoded.startsWith('$wp$2')) return undefined;
   const condensed = (password: string) => createHmac('sha384', 'wp-sha384').update(password).digest('base64');
   return over(bcrypt(encoded.slice(3)), 'wordpress', condensed);
 }
 
-/** `bcrypt_sha256$$2b$…` of the hex SHA-256, and `bcrypt$$2b$…` of the password itself. */
+/** Django: `bcrypt_sha256$$2b$…` of the hex SHA-256, and `bcrypt$$2b$…` of the password itself. */
 function djangoBcrypt(encoded: string): ReturnType<Scheme> {
   const [, sha256, hash = ''] = /^bcrypt(_sha256)?\$(\$2.*)$/.exec(encoded) ?? [];
   const condensed = (password: string) => createHash('sha256').update(password).digest('hex');
   return hash === '' ? undefined : over(bcrypt(hash), 'bcrypt', sha256 === undefined ? same : condensed);
 }
 
-/** `scrypt$16384$salt$8$1$key`: the salt as text. */
+/** Django: `scrypt$16384$salt$8$1$key`. The salt is used as text. */
 function djangoScrypt(encoded: string): ReturnType<Scheme> {
   if (!encoded.startsWith('scrypt$')) return undefined;
   const found = /^scrypt\$(\d{4,7})\$([^$]+)\$(\d{1,2})\$(\d{1,2})\$([\w+/=]+)$/.exec(encoded);
@@ -208,7 +208,7 @@ function djangoScrypt(encoded: string): ReturnType<Scheme> {
   return powerOfTwo ? scryptHash(N, r, p, Buffer.from(found?.[2] ?? ''), fromBase64(found?.[5])) : 'malformed';
 }
 
-/** `pbkdf2_sha256$1000000$salt$key`: the salt as text. */
+/** Django: `pbkdf2_sha256$1000000$salt$key`. The salt is used as text. */
 function djangoPbkdf2(encoded: string): ReturnType<Scheme> {
   if (!encoded.startsWith('pbkdf2_')) return undefined;
   const found = /^pbkdf2_(sha256)\$(\d{1,8})\$([^$]+)\$([\w+/=]+)$/.exec(encoded);
@@ -222,7 +222,7 @@ function prefixed(encoded: string): ReturnType<Scheme> {
   return encoded.startsWith('argon2$') ? phcArgon2(encoded.slice('argon2'.length)) : undefined;
 }
 
-/** A hash of what is made of the password first. */
+/** A scheme that transforms the password before hashing it. */
 function over(
   inner: ReturnType<Scheme>,
   scheme: string,
@@ -234,7 +234,7 @@ function over(
 
 const same = (password: string): string => password;
 
-/** Base64 in any of the dialects of hashes: padded or not, and with passlib's `.` for `+`. */
+/** Decodes the variants of Base64 in hashes: with or without padding, and with passlib's `.` for `+`. */
 function fromBase64(text = ''): Buffer {
   return Buffer.from(text.replaceAll('.', '+'), 'base64');
 }

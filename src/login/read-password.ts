@@ -2,12 +2,12 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { ReadStream } from 'node:tty';
 
-/** As much as our sign-in page takes. */
+/** The same limit as on the sign-in page. */
 const LONGEST = 1024;
 
 /**
- * Reads a password: the first line of the input, without its end. On a terminal nothing is echoed. Throws when there is
- * none, or when nobody could sign in with it.
+ * Reads a password from the first line of the input. On a terminal nothing is echoed. Throws if there is none or it is
+ * too long to sign in with.
  */
 export async function readPassword(input: Pick<ReadStream, 'isTTY'> & NodeJS.ReadableStream): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });

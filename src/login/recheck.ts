@@ -5,21 +5,22 @@ import { answerReader } from './whoami/answer.ts';
 import { readVersion } from './whoami/member.ts';
 import { unusable } from './whoami/unusable.ts';
 
-/** What the backend says of a member who is not there to show a cookie. */
+/** What the backend says about a member in their absence, without a cookie. */
 export type Standing =
   | { readonly kind: 'good' /** As in Member. */; readonly version: string | undefined }
-  /** There is no such member any more. */
+  /** The member no longer exists. */
   | { readonly kind: 'gone' }
-  /** There is, and they may not use the service. */
+  /** The member exists but may not use the service. */
   | { readonly kind: 'inactive' };
 
 /**
- * Asks the backend, server to server, whether a member is still one. In: their id. Throws GatewayError
- * `login_unavailable` when it cannot say: that is never "gone".
+ * Asks the backend, server to server, whether the member with this id still exists.
+ *
+ * @throws {GatewayError} `login_unavailable` when the backend cannot say, which never means "gone"
  */
 export type Recheck = (sub: string) => Promise<Standing>;
 
-/** In: the configuration, and the key that its `key` names. Works whatever kind of login the members have. */
+/** Creates the recheck that is configured, for any kind of login. `key` is the secret that `config.key` refers to. */
 export function createRecheck(config: RecheckConfig, key: string | undefined, call: CallUpstream): Recheck {
   const { format, active, version, gone } = config;
   const reader = answerReader(format, [active, version]);
@@ -46,14 +47,14 @@ export function createRecheck(config: RecheckConfig, key: string | undefined, ca
   };
 }
 
-/** An id as one segment of a path, or one value of a query. Throws when it would be another place than the member's. */
+/** Encodes an id as one path segment or query value. Throws if the id could address another path. */
 function inPath(sub: string): string {
-  if (!sub.isWellFormed() || /^\.{1,2}$|[/\\]/.test(sub)) throw unusable('for an id that no path can hold');
+  if (!sub.isWellFormed() || /^\.{1,2}$|[/\\]/.test(sub)) throw unusable('for an id that cannot be used in a path');
   return encodeURIComponent(sub).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 function readFlag(value: unknown): boolean {
   if (value === true || value === 1 || value === '1' || value === 'true') return true;
   if (value === false || value === 0 || value === '0' || value === 'false') return false;
-  throw unusable('neither true nor false on whether a member is active');
+  throw unusable('neither true nor false for whether a member is active');
 }

@@ -6,15 +6,16 @@ import type { Member } from './connector.ts';
 import { cookieFilter } from './cookies.ts';
 import { createWhoami } from './whoami/whoami.ts';
 
-/** Who the backend says a session is of, undefined for nobody, and the cookies that its answer set. */
+/** The member that a session belongs to, undefined for no one, and the cookies that the response set. */
 interface Owned {
   readonly member: Member | undefined;
   readonly setCookie: readonly string[];
 }
 
 /**
- * Asks the backend's whoami about the listed cookies of a Cookie field. No redirect is followed, and no cache answers.
- * Throws GatewayError `login_unavailable` when it cannot say.
+ * Asks the backend's whoami about the listed cookies in a Cookie header. Does not follow redirects and bypasses caches.
+ *
+ * @throws {GatewayError} `login_unavailable` when the backend cannot say
  */
 export function askWhoami(config: SessionLoginConfig, call: CallUpstream): (cookies: string) => Promise<Owned> {
   const whoami = createWhoami(config.whoami);
@@ -34,7 +35,7 @@ export function askWhoami(config: SessionLoginConfig, call: CallUpstream): (cook
   };
 }
 
-/** Whose a kept session is, with no browser there. Only `session` shows us one to keep: with any other login it throws. */
+/** Asks whose a stored session is, without a browser. Rejects for logins other than `session`, which have none to store. */
 export function sessionOwner(
   login: Config['login'],
   call: CallUpstream,

@@ -4,9 +4,8 @@ import type { LoginConnector } from './connector.ts';
 import { askWhoami } from './session-owner.ts';
 
 /**
- * The `session` connector: the backend's own cookie, asked at its own whoami URL. Only the listed cookies are sent, and
- * no redirect is followed. Nothing is remembered between two calls: who signed out, or was signed in in their place, is
- * found out at once.
+ * The `session` login: sends the backend's own cookie to its whoami URL. Only the listed cookies are sent, and redirects
+ * are not followed. Nothing is cached between calls, so a sign-out or a change of member takes effect immediately.
  */
 export function sessionConnector(config: SessionLoginConfig, origin: string, call: CallUpstream): LoginConnector {
   const ask = askWhoami(config, call);
@@ -15,7 +14,7 @@ export function sessionConnector(config: SessionLoginConfig, origin: string, cal
 
     signInUrl(returnTo, { loginHint, uiLocales }) {
       const url = new URL(config.loginUrl, origin);
-      // On the backend's own origin most sites take a path only: an absolute URL looks to them like an open redirect.
+      // Most sites only accept a path for their own origin: an absolute URL looks like an open redirect to them.
       const format = config.returnFormat ?? (url.origin === returnTo.origin ? 'path' : 'url');
       const value = format === 'path' ? `${returnTo.pathname}${returnTo.search}` : returnTo.href;
       url.searchParams.set(config.returnParam, value);

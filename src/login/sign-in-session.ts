@@ -4,25 +4,25 @@ import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
 import type { Member } from './connector.ts';
 import { readCookie } from './cookie.ts';
 
-/** The kind of its entries, with the member as a reference: whoever ends all that a member has, ends these. */
+/** The kind of store entry. Entries reference the member, so ending everything a member has also ends these. */
 export const SIGN_IN_KIND = 'SignIn';
 
-/** Who signed in through us in which browser, where no cookie of the backend says it. */
+/** Sign-in sessions kept by coursegate, for logins without a session cookie of the backend. */
 export interface SignInSessions {
   identify(headers: IncomingHttpHeaders): Promise<Member | undefined>;
   /**
-   * A member signed in: a new session, whatever the browser brought, and the end of the one it had (session fixation).
-   * Out: what the cookie's value is now, and for how many seconds.
+   * Starts a new session for a member and ends the one the browser had, which prevents session fixation. Returns the new
+   * cookie's value and its lifetime in seconds.
    */
   begin(headers: IncomingHttpHeaders, member: Member): Promise<{ readonly value: string; readonly lifetime: number }>;
 }
-// Both throw GatewayError `store_unavailable`.
+// Both methods throw GatewayError `store_unavailable`.
 
 export interface SignInSessionsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly cookieName: string;
-  /** Seconds that a sign-in counts for. */
+  /** Seconds that a session lasts. */
   readonly lifetime: number;
 }
 

@@ -96,9 +96,13 @@ describe('what a call is made of', () => {
   test.each<[string, string, string]>([
     ['two methods', '{ GET: "/a", POST: "/b" }', 'http needs exactly one of GET, POST'],
     ['no method', '{ queryParams: "a: $args.about" }', 'http needs exactly one of GET, POST'],
-    ['a method that writes', '{ DELETE: "/a/{$args.about}" }', 'only GET or POST can read; DELETE is for a mutation'],
-    ['a body of a GET', '{ GET: "/a", body: "a: $args.about" }', 'a GET has no body'],
-    ['data in a body', '{ POST: "/a", body: "a: b" }', 'there is no data here'],
+    [
+      'a method that writes',
+      '{ DELETE: "/a/{$args.about}" }',
+      'only GET or POST can be used to read; DELETE is for mutations',
+    ],
+    ['a body of a GET', '{ GET: "/a", body: "a: $args.about" }', 'GET requests have no body'],
+    ['data in a body', '{ POST: "/a", body: "a: b" }', 'there is no data to read here'],
     [
       'a form that is no members',
       '{ POST: "/a", body: "$args.about", headers: [{ name: "content-type", value: "application/x-www-form-urlencoded" }] }',
@@ -106,7 +110,7 @@ describe('what a call is made of', () => {
     ],
     ['an unknown $config', '{ GET: "/{$config.nope}" }', '$config has no nope, only currency'],
     ['$this of the root', '{ GET: "/{$this.nope}" }', '$this has no nope, only id, notes'],
-    ['$status in a call', '{ GET: "/{$status}" }', '$status has no meaning here'],
+    ['$status in a call', '{ GET: "/{$status}" }', '$status is not available here'],
   ])('%s is a mistake', async (_name, http, said) => {
     expect((await mistakes(types, connect(http), quietly)).join('\n')).toContain(said);
   });
@@ -181,7 +185,7 @@ describe('$this: a call for an object, with what it has', () => {
 
   test('a field that another call gives cannot be named', async () => {
     expect(await mistakes(types, mapping('$this.teacher'), quietly)).toContain(
-      'Course.reviews: $this.teacher comes from its own @connect, which may not have answered yet',
+      'Course.reviews: $this.teacher comes from its own @connect, which may not have responded yet',
     );
   });
 });
@@ -198,9 +202,7 @@ describe('isSuccess and errors', () => {
     const { body, text } = await ask('{ viewer { id name } }');
     expect(body).toMatchObject({
       data: { viewer: { id: 'm-1001', name: null } },
-      errors: [
-        { message: 'The service behind this field answered with an error.', extensions: { code: 'UPSTREAM_ERROR' } },
-      ],
+      errors: [{ message: 'The service behind this field returned an error.', extensions: { code: 'UPSTREAM_ERROR' } }],
     });
     expect(text).not.toMatch(/invalid_token|db-7/);
   });
@@ -360,8 +362,8 @@ describe('mutations', () => {
   test('are mapped like everything else: each field by a @connect, none by pages, none by $this', async () => {
     expect(await mistakes(types, mapping.replace(/drop: [^}]*}[^}]*}/, '}'), quietly)).not.toEqual([]);
     const paged = mapping.replace('seconds: $(0)")', 'seconds: $(0)") @connection(style: ALL, nodes: "$")');
-    expect((await mistakes(types, paged, quietly)).join()).toContain('a mutation gives no pages');
+    expect((await mistakes(types, paged, quietly)).join()).toContain('a mutation cannot be a connection');
     const sibling = mapping.replace('/positions/{$args.id}', '/positions/{$this.save}');
-    expect((await mistakes(types, sibling, quietly)).join()).toContain('$this has no meaning here');
+    expect((await mistakes(types, sibling, quietly)).join()).toContain('$this is not available here');
   });
 });

@@ -97,7 +97,7 @@ test('what costs too much is refused before any upstream is asked, at its deares
   expect(body).toEqual({
     errors: [
       {
-        message: 'The operation costs 105, and 100 is the most. Ask for fewer items at once.',
+        message: 'The operation costs 105, but the limit is 100. Request fewer items at once.',
         locations: [{ line: 1, column: 60 }],
         extensions: { code: 'MAX_COST_EXCEEDED', cost: 105, limit: 100 },
       },

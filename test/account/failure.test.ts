@@ -166,7 +166,7 @@ describe('time and departure', () => {
     const { body } = await deaf.ask('{ viewer { id email } }');
     expect(body.data.viewer).toEqual({ id: 'm-1001', email: null });
     expect(body.errors).toMatchObject([{ path: ['viewer', 'email'], extensions: { code: 'UPSTREAM_TIMEOUT' } }]);
-    expect(body.errors[0].message).toBe('The service behind this field took too long to answer.');
+    expect(body.errors[0].message).toBe('The service behind this field took too long to respond.');
     expect(deaf.errors).toEqual([]);
   });
 

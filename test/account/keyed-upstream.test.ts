@@ -41,13 +41,13 @@ describe('a mapping to an upstream with one key for all members', () => {
 
   it('names the member in each call', () => {
     const message = built(OPEN, ['school']);
-    expect(message).toMatch(/school\.graphql:4:\d+ +Query\.order: "school" is shown one key for all members/);
+    expect(message).toMatch(/school\.graphql:4:\d+ +Query\.order: "school" has one key for all members/);
     expect(built(OPEN, [])).not.toContain('one key');
     expect(built(OWN, ['school'])).not.toContain('one key');
   });
 
   it('asks it nothing in GraphQL, where a document may name anybody', () => {
     const graphql = mapping('@source(name: "school", graphql: { path: "/graphql" })', '/{$context.sub}', '/x');
-    expect(built(graphql, ['school'])).toContain('it cannot be asked in GraphQL');
+    expect(built(graphql, ['school'])).toContain('it cannot be used with GraphQL');
   });
 });

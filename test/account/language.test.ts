@@ -242,7 +242,7 @@ test('every method says what it gives', () => {
   const described = describeMethods();
   expect(described).toContainEqual({
     call: '->slice(number, [number])',
-    about: 'the items from one place up to another',
+    about: 'the items from one index up to, but not including, another',
   });
   expect(described.filter(({ about }) => about.length < 6)).toEqual([]);
 });

@@ -69,8 +69,8 @@ describe('one mistake is named with its place', () => {
       'the configuration has no upstream "progres", only school, progress',
     ],
     ['{ GET: "/v2/positions",', '{ GTE: "/v2", GET: "/v2/positions",', 'GTE', 'unknown field "GTE"'],
-    ['batch: { maxSize: 100 }', 'batch: { maxSize: 0 }', '@connect', 'batch.maxSize is from 1 to 1000'],
-    ['slug: course.slug', 'slugg: course.slug', 'slugg', 'the selection gives "slugg"'],
+    ['batch: { maxSize: 100 }', 'batch: { maxSize: 0 }', '@connect', 'batch.maxSize must be from 1 to 1000'],
+    ['slug: course.slug', 'slugg: course.slug', 'slugg', 'the selection returns "slugg"'],
     ['->eq(1)', '->equals(1)', '->equals', 'there is no method ->equals'],
     ['->eq(1)', '->eq(1, 2)', '->eq', '->eq takes 1 argument(s)'],
     ['("unix")', '("unixx")', '->toDateTime', '->toDateTime takes one of unix, unix_ms, sql_utc, iso'],
@@ -81,23 +81,33 @@ describe('one mistake is named with its place', () => {
     ['?? $context.email', '?? $request.cookie', '$request', 'there is no variable $request'],
     ['/{$context.sub}"', '/{$args.sub}"', '$args.sub', '$args has no sub, only nothing'],
     ['/{$context.sub}"', '/{$args.id}/x"', '$args.id', '$args has no id'],
-    ['/{$context.sub}"', '/{sub}"', 'sub}', 'there is no data here'],
-    ['/{$context.sub}"', '/{$context.sub"', '{$context.sub', 'a brace without its other half'],
-    ['/{$context.sub}"', '/../{$context.sub}"', '/api/v1/members/..', 'a path has no empty, "." or ".." segments'],
-    ['/{$context.sub}"', '/%2e%2E/{$context.sub}"', '/api/v1/members/%2e', 'a path has no empty, "." or ".." segments'],
-    ['/{$context.sub}"', '//{$context.sub}"', '/api/v1/members//', 'a path has no empty, "." or ".." segments'],
-    ['/{$context.sub}"', '/{$context.sub}?x=1"', '?x', 'a query is written in queryParams'],
-    ['"/v2/positions"', '"v2/positions"', 'v2/positions"', 'a path begins with /'],
-    ['pageSize: 50', 'pageSize: 5', '@connection', 'pageSize is from 10 to 1000'],
-    ['page: $page.number', 'page: $(1)', '@connection', 'http does not ask for $page.number'],
+    ['/{$context.sub}"', '/{sub}"', 'sub}', 'there is no data to read here'],
+    ['/{$context.sub}"', '/{$context.sub"', '{$context.sub', 'unmatched brace'],
+    [
+      '/{$context.sub}"',
+      '/../{$context.sub}"',
+      '/api/v1/members/..',
+      'a path must not have empty, "." or ".." segments',
+    ],
+    [
+      '/{$context.sub}"',
+      '/%2e%2E/{$context.sub}"',
+      '/api/v1/members/%2e',
+      'a path must not have empty, "." or ".." segments',
+    ],
+    ['/{$context.sub}"', '//{$context.sub}"', '/api/v1/members//', 'a path must not have empty, "." or ".." segments'],
+    ['/{$context.sub}"', '/{$context.sub}?x=1"', '?x', 'put query parameters in queryParams'],
+    ['"/v2/positions"', '"v2/positions"', 'v2/positions"', 'a path must begin with /'],
+    ['pageSize: 50', 'pageSize: 5', '@connection', 'pageSize must be from 10 to 1000'],
+    ['page: $page.number', 'page: $(1)', '@connection', 'http does not use $page.number'],
     ['style: PAGE', 'style: LINKS', 'LINKS', 'does not exist in "ConnectionStyle" enum'],
     ['email: String\n', 'email: String!\n', 'String!', 'is String in the contract, not String!'],
     ['email: String\n', 'emails: String\n', 'emails', 'the contract has no such field'],
-    ['email: String\n', 'id: ID!\n', 'id: ID!', 'comes from the access token and has no mapping'],
+    ['email: String\n', 'id: ID!\n', 'id: ID!', 'comes from the access token and cannot be mapped'],
     ['extend type EnrolledCourse\n', 'extend type Course\n', 'Course\n', 'the contract has no such object type'],
-    ['slug: course_slug', 'name: course_slug', 'name: course_slug', 'the selection gives "name"'],
-    ['slugs: $batch.slug->joinNotNull', 'slugs: $batch->joinNotNull', '$batch->', 'name what of $batch'],
-    ['# One call', 'type X { a: Int }\n#', 'type X', 'a mapping file has only "extend schema", "extend type"'],
+    ['slug: course_slug', 'name: course_slug', 'name: course_slug', 'the selection returns "name"'],
+    ['slugs: $batch.slug->joinNotNull', 'slugs: $batch->joinNotNull', '$batch->', 'add a key of $batch'],
+    ['# One call', 'type X { a: Int }\n#', 'type X', 'a mapping file can only contain "extend schema", "extend type"'],
     ['extend type Viewer {', 'extend type Viewer {{', '{\n  email', 'Syntax Error'],
     [
       'batch: { maxSize: 100 }\n    http: {',
@@ -146,26 +156,30 @@ describe('the contract', () => {
   const grown = (from: string, to: string) => mistakesOf(text, COURSES.replace(from, to));
 
   test.each([
-    ['  email: String\n', '  email: String\n  phone: String\n', 'Viewer.phone: nothing gives this field'],
-    ['  lectureId: ID!\n', '  lectureId: ID!\n  title: String\n', 'LastWatchedLecture.title: nothing gives this field'],
-    ['  slug: String!\n', '  slug: String!\n  title: String\n', 'EnrolledCourse.title: nothing gives this field'],
+    ['  email: String\n', '  email: String\n  phone: String\n', 'Viewer.phone: nothing provides this field'],
+    [
+      '  lectureId: ID!\n',
+      '  lectureId: ID!\n  title: String\n',
+      'LastWatchedLecture.title: nothing provides this field',
+    ],
+    ['  slug: String!\n', '  slug: String!\n  title: String\n', 'EnrolledCourse.title: nothing provides this field'],
     ['lastWatchedLecture: LastWatchedLecture\n', 'lastWatchedLecture: LastWatchedLecture!\n', 'must be nullable'],
     [
       'lastWatchedLecture: LastWatchedLecture\n',
       'lastWatchedLecture: String\n',
-      'gives an object, but the contract has String',
+      'returns an object, but the contract has String',
     ],
     ['    after: String\n', '    after: String\n    "x" tag: String\n', 'nothing uses the argument tag'],
     ['    after: String\n', '    after: ID\n', 'arguments first: Int, after: String'],
-    ['  viewer: Viewer!\n', '  me: Viewer!\n', 'the contract needs Query.viewer'],
+    ['  viewer: Viewer!\n', '  me: Viewer!\n', 'the contract must have Query.viewer'],
     ['  slug: String!\n', '  slug: Slug!\n', 'Unknown type "Slug"'],
     ['type Query {', 'type Query { "x" x: Any', 'Unknown type "Any"'],
-    ['type Query {', 'type Mutation { x: Int }\ntype Query {', 'Mutation.x: nothing gives this field'],
+    ['type Query {', 'type Mutation { x: Int }\ntype Query {', 'Mutation.x: nothing provides this field'],
     ['scalar DateTime', 'scalar Money\nscalar DateTime', ''],
     [
       'expireDate: DateTime',
       'expireDate: Money } scalar Money type Rest { a: Int',
-      'the gateway cannot write this scalar, only DateTime',
+      'unsupported scalar; supported are DateTime',
     ],
   ])('%j → %j', (from, to, said) => {
     const found = grown(from, to);
@@ -179,12 +193,12 @@ describe('the contract', () => {
       'slug: course.slug\n      lastWatchedLecture: { lectureId: id  positionSeconds: $(0) }',
     );
     expect(mistakesOf(twice).join('\n')).toContain(
-      'EnrolledCourse.lastWatchedLecture: is given here and by the @connect on EnrolledCourse',
+      'EnrolledCourse.lastWatchedLecture: is provided both here and by the @connect on EnrolledCourse',
     );
   });
 
   test('a batch never fills who the member is', () => {
     const claim = `${text}\nextend type Viewer @connect(source: "school", batch: {}, http: { GET: "/who", queryParams: "e: $batch.email->joinNotNull(',')" }, selection: "$.all { email id }")`;
-    expect(mistakesOf(claim).join('\n')).toContain('Viewer.id: comes from the access token and has no mapping');
+    expect(mistakesOf(claim).join('\n')).toContain('Viewer.id: comes from the access token and cannot be mapped');
   });
 });

@@ -187,7 +187,7 @@ test('ALL: the whole list is counted, and asked for once whatever is read of it'
 });
 
 test.each<[string, string, string]>([
-  ['OFFSET without its offset', 'style: OFFSET, pageSize: 10, nodes: "$"', 'http does not ask for $page.offset'],
+  ['OFFSET without its offset', 'style: OFFSET, pageSize: 10, nodes: "$"', 'http does not use $page.offset'],
   ['CURSOR without next', 'style: CURSOR, pageSize: 10, nodes: "$"', 'the argument next is missing'],
   ['PAGE without a size', 'style: PAGE, nodes: "$"', 'the argument pageSize is missing'],
   ['ALL with a size', 'style: ALL, pageSize: 10, nodes: "$"', 'has no pageSize'],

@@ -68,7 +68,7 @@ const loaded = () => loadConfig({ file: join(folder, 'gate.yaml'), environment: 
 
 test('a schema is recorded as nobody, and is the same text again', async () => {
   const file = join(folder, 'recorded/people.graphql');
-  expect(await compareSchemas(await loaded())).toEqual([`people: nothing is recorded in ${file}`]);
+  expect(await compareSchemas(await loaded())).toEqual([`people: ${file} does not exist yet`]);
   expect(await pullSchemas(await loaded())).toEqual([`people: recorded in ${file}`]);
   expect(headers).toMatchObject({ 'x-tenant': 'harbour' });
   expect(headers).not.toHaveProperty('x-who');
@@ -86,7 +86,7 @@ test('what has changed is told: what breaks the mapping, what it uses, the rest'
   const lines = await compareSchemas(await loaded());
   expect(lines).toEqual([
     expect.stringMatching(
-      /^people: the mapping would not hold: .*people\.map\.graphql:4:\d+ Viewer\.nickname: the upstream's Person has no field nickname$/,
+      /^people: would break the mapping: .*people\.map\.graphql:4:\d+ Viewer\.nickname: the upstream's Person has no field nickname$/,
     ),
     'people: breaking, used: Enum value State.OFF was removed.',
     'people: breaking, used: Field Person.nickname was removed.',
@@ -104,6 +104,6 @@ test('what keeps it from its work is said', async () => {
     response.writeHead(403).end('{"errors":[{"message":"introspection is off"}]}'),
   );
   await expect(pullSchemas(await loaded())).rejects.toThrow(
-    'people does not tell its schema (status 403: introspection is off).',
+    'people does not return its schema (status 403: introspection is off).',
   );
 });

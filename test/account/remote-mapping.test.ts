@@ -47,7 +47,7 @@ describe('a mistake in the mapping is named with its line', () => {
     [
       ', member: "ids")\n  badge',
       ')\n  badge',
-      'Viewer.nickname: people gives a list, so it needs the member in a list',
+      'Viewer.nickname: people returns a list, so its member argument must be a list',
     ],
     ['name: "secret"', 'name: "secrets"', "Viewer.hidden: the upstream's Person has no field secrets"],
     ['as: "take"', 'as: "limit"', "Viewer.places: argument first: the upstream's places has no argument limit"],
@@ -58,16 +58,16 @@ describe('a mistake in the mapping is named with its line', () => {
       'Viewer.nickname: no @source with graphql is named "school"',
     ],
     ['badge: Int @graphql', 'badge: String @graphql', 'Viewer.badge: is Int in the contract, not String'],
-    ['  total: Int @graphql(source: "people")\n', '', 'Viewer.total: nothing gives this field'],
+    ['  total: Int @graphql(source: "people")\n', '', 'Viewer.total: nothing provides this field'],
     [
       'total: Int @graphql(source: "people")',
       'id: ID! @graphql(source: "people")',
-      'Viewer.id: comes from the access token and has no mapping',
+      'Viewer.id: comes from the access token and cannot be mapped',
     ],
     [
       'total: Int @graphql(source: "people")',
       'total: Int @graphql(source: "people", name: "greeting")',
-      'Viewer.total: is Int in the contract, and String upstream',
+      'Viewer.total: is Int in the contract, but String upstream',
     ],
     [
       'total: Int @graphql(source: "people")',
@@ -86,15 +86,15 @@ describe('a mistake in the mapping is named with its line', () => {
       "Mutation.leave: argument input: the upstream's deleteEverybody has no argument where",
     ],
     ['name: "drop"', 'name: "greeting"', "Mutation.leave: the upstream's Mutation has no field greeting"],
-    ['name: "drop",', 'root: "you",', 'Mutation.leave: root: a mutation is a root field itself'],
+    ['name: "drop",', 'root: "you",', 'Mutation.leave: root: a mutation is itself a root field'],
     ['extend enum Condition', 'extend enum Conditions', 'Conditions: the contract has no such type'],
-    ['  ON @upstream', '  ONN @upstream', 'Condition.ONN: the contract has nothing of this name'],
+    ['  ON @upstream', '  ONN @upstream', 'Condition.ONN: the contract has nothing with this name'],
     [
       'extend input',
       'extend type Place { label: String! @graphql(source: "people") }\nextend input',
-      'Place.label: @graphql stands on fields of Query, Viewer or Mutation',
+      'Place.label: @graphql is for fields of Query, Viewer or Mutation',
     ],
-    ['extend input', 'extend union X = Place\nextend input', 'mapping: a mapping file has only'],
+    ['extend input', 'extend union X = Place\nextend input', 'mapping: a mapping file can only contain'],
   ])('%j → %j', (from, to, said) => {
     expect(REMOTE_MAPPING).toContain(from);
     const text = REMOTE_MAPPING.replace(from, to);
@@ -110,18 +110,18 @@ describe('a mistake in the mapping is named with its line', () => {
 
 describe('an upstream that has become another is found out at start', () => {
   test.each<[from: string, to: string, said: string]>([
-    ['nickname: String', 'nickname: [String]', 'Viewer.nickname: is String in the contract, and [String] upstream'],
-    ['label: String!', 'label: String', 'Place.label: is String! in the contract, and String upstream'],
-    ['[Place!]', '[Place]', 'Viewer.places: is Place! in the contract, and Place upstream'],
-    ['id: ID! label', 'id: Float! label', 'Place.id: is ID in the contract, and Float upstream'],
-    ['opened: String', 'opened: Int', 'Place.opened: is DateTime in the contract, which Int cannot give'],
-    ['label: String!', 'label: Town!', 'Place.label: is String in the contract, and Town upstream'],
-    ['town: Town', 'town: String', "Place.town: gives Town in the contract, which the upstream's String cannot be"],
+    ['nickname: String', 'nickname: [String]', 'Viewer.nickname: is String in the contract, but [String] upstream'],
+    ['label: String!', 'label: String', 'Place.label: is String! in the contract, but String upstream'],
+    ['[Place!]', '[Place]', 'Viewer.places: is Place! in the contract, but Place upstream'],
+    ['id: ID! label', 'id: Float! label', 'Place.id: is ID in the contract, but Float upstream'],
+    ['opened: String', 'opened: Int', 'Place.opened: is DateTime in the contract, which Int cannot provide'],
+    ['label: String!', 'label: Town!', 'Place.label: is String in the contract, but Town upstream'],
+    ['town: Town', 'town: String', "Place.town: is Town in the contract, which the upstream's String cannot be"],
     ['town: Town', 'town(of: ID!): Town', "Place.town: the upstream's town needs of"],
     ['state: State! opened', 'opened', "Place.state: the upstream's Place has no field state"],
-    ['take: Int', 'take: String', 'Viewer.places: argument first takes Int, and the upstream String'],
+    ['take: Int', 'take: String', 'Viewer.places: argument first takes Int, but the upstream takes String'],
     ['take: Int', 'take: Int!', "Viewer.places: argument first may be null, which the upstream's Int! may not"],
-    ['people(ids: [ID!]!)', 'people(ids: [Int!]!)', 'Viewer.nickname: member: ids is [Int!]!, which is no id'],
+    ['people(ids: [ID!]!)', 'people(ids: [Int!]!)', 'Viewer.nickname: member: ids is [Int!]!, which cannot take an ID'],
     ['people(ids: [ID!]!)', 'people(ids: [ID!]!, tenant: ID!)', "Viewer.nickname: the upstream's people needs tenant"],
     ['key: ID!', 'key: ID! why: String!', "Mutation.leave: argument input the upstream's DropWhere needs why"],
     ['type Query', 'type Query {', 'recorded schema: Syntax Error'],
@@ -148,21 +148,21 @@ describe('an upstream that has become another is found out at start', () => {
       ),
     );
     const found = mistakesOf({ ...rest, schemaText: schemaText.replace('type Town {', 'type Town { boss: Viewer') });
-    expect(found.join('\n')).toContain('Viewer: the viewer comes from the access token, and from no upstream');
+    expect(found.join('\n')).toContain('Viewer: the viewer comes from the access token, not from an upstream');
   });
 
   test('what cannot be null cannot come from an upstream', () => {
     const { schemaText, ...rest } = remoteOptions(REMOTE_MAPPING.replace('badge: Int @', 'badge: Int! @'));
     const found = mistakesOf({ ...rest, schemaText: schemaText.replace('badge: Int', 'badge: Int!') });
-    expect(found.join('\n')).toContain('Viewer.badge: comes from an upstream of its own, so it must be nullable');
+    expect(found.join('\n')).toContain('Viewer.badge: comes from a separate upstream call, so it must be nullable');
   });
 
   test('nothing recorded, or nowhere', () => {
     const { recorded: _, ...rest } = remoteOptions();
     const none = [{ upstream: 'people', file: 'people.graphql', text: undefined }];
     expect(mistakesOf({ ...rest, recorded: none as never })[0]).toMatch(
-      /^map\.graphql:4:\d+ Query\.greeting: nothing is recorded in people\.graphql: run coursegate account pull$/,
+      /^map\.graphql:4:\d+ Query\.greeting: people\.graphql does not exist yet: run coursegate account pull$/,
     );
-    expect(mistakesOf({ ...rest, recorded: [] })[0]).toContain('account.upstreamSchemas names no schema of "people"');
+    expect(mistakesOf({ ...rest, recorded: [] })[0]).toContain('account.upstreamSchemas has no entry for "people"');
   });
 });

@@ -184,7 +184,7 @@ describe('a mutation', () => {
     expect(body.data).toEqual({ leave: null });
     expect(body.errors).toEqual([
       {
-        message: 'There is nothing of this id.',
+        message: 'Nothing with this ID exists.',
         path: ['leave'],
         locations: [{ line: 1, column: 12 }],
         extensions: { code: 'NOT_FOUND' },

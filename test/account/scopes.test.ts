@@ -97,7 +97,7 @@ test('a scope the configuration does not have is a mistake, where it is written'
 
 test('a guarded field that cannot be null is a mistake: its refusal would take the member along', () => {
   expect(mistakes(SCOPED_CONTRACT.replace('email: String @', 'email: String! @'))).toContain(
-    '10 Viewer.email: needs a scope of its own, so it must be nullable',
+    '10 Viewer.email: requires a scope, so it must be nullable',
   );
 });
 

@@ -50,8 +50,8 @@ describe('several workers that cannot start', { timeout: 180_000 }, () => {
   });
 
   it.each([
-    ['a mistake in the file', { COURSEGATE__CLUSTER__WORKERS: 'many' }, 'must be auto, or a number of processes'],
-    ['a store that is in one memory', { COURSEGATE__STORE: '{ kind: memory }' }, 'is in the memory of one process'],
+    ['a mistake in the file', { COURSEGATE__CLUSTER__WORKERS: 'many' }, 'must be auto, or a number from 1'],
+    ['a store that is in one memory', { COURSEGATE__STORE: '{ kind: memory }' }, 'cannot be memory with `cluster`'],
   ])('are not even begun with %s', async (_, environment, words) => {
     const gate = runCommand(['serve', '--config', CONFIG], {
       COURSEGATE__CLUSTER__WORKERS: '2',

@@ -41,7 +41,7 @@ describe('coursegate check', () => {
     expect(code).toBe(0);
     expect(stdout).toBe('gate.yaml: valid, with 1 warning(s). 1 routes, profile A, origin https://school.example\n');
     expect(stderr).toMatch(
-      /^gate\.yaml:1:1 {2}warning: listen\.trustedProxies: names nobody, .*\n {5}1 \| version: 1\n {7}\| \^\n$/,
+      /^gate\.yaml:1:1 {2}warning: listen\.trustedProxies: is empty, .*\n {5}1 \| version: 1\n {7}\| \^\n$/,
     );
   });
 

@@ -37,14 +37,14 @@ describe('who may command', () => {
     ['hmac: { secret: { env: GATE } }', 'admin.hmac.secret: environment variable GATE is not set'],
     [
       'hmac: { secret: { env: SHORT } }',
-      'admin.hmac.secret: environment variable SHORT must have 32 characters or more (openssl rand -base64 32)',
+      'admin.hmac.secret: environment variable SHORT must have at least 32 characters (openssl rand -base64 32)',
     ],
     ['hmac: { previous: { env: KEY } }', 'admin.hmac.secret: is missing'],
     ['mtls: { cert: crt, key: key }', 'admin.mtls.clientCa: is missing'],
     ['mtls: { cert: crt, key: key, clientCa: none }', 'none cannot be read: there is no such file'],
-    ['mtls: { cert: text, key: key, clientCa: ca }', 'admin.mtls.cert: text holds no such thing in PEM'],
-    ['mtls: { cert: broken, key: key, clientCa: ca }', 'admin.mtls.cert: holds no certificate that can be read'],
-    ['mtls: { cert: crt, key: key, clientCa: broken }', 'admin.mtls.clientCa: holds no certificate that can be read'],
+    ['mtls: { cert: text, key: key, clientCa: ca }', 'admin.mtls.cert: text has no PEM block of the required type'],
+    ['mtls: { cert: broken, key: key, clientCa: ca }', 'admin.mtls.cert: has no readable certificate'],
+    ['mtls: { cert: crt, key: key, clientCa: broken }', 'admin.mtls.clientCa: has no readable certificate'],
     ['mtls: { cert: crt, key: other, clientCa: ca }', 'admin.mtls.key: is not the key of admin.mtls.cert'],
   ])('%s is refused at its place', async (setting, message) => {
     const environment = { KEY, SHORT: 'k'.repeat(31) };

@@ -35,11 +35,11 @@ describe('rewritings of routes', () => {
   const rewritten = (match: string, rewrite: string) => routes(route(match, `, rewrite: "${rewrite}"`));
 
   it.each([
-    ['GET /a/**', '/b', 'must have the wildcards of match: **'],
-    ['GET /a/*/b', '/b/**', 'must have the wildcards of match: *'],
-    ['GET /a', '/b/*', 'must have the wildcards of match: none'],
-    ['GET /a/**', '/b/**/c', '`**` must be the last part of the path'],
-    ['GET /a', '/b/../c', 'must be a plain path, without ?, #, \\, empty parts, . or ..'],
+    ['GET /a/**', '/b', 'must have the same wildcards as match: **'],
+    ['GET /a/*/b', '/b/**', 'must have the same wildcards as match: *'],
+    ['GET /a', '/b/*', 'must have the same wildcards as match: none'],
+    ['GET /a/**', '/b/**/c', '`**` must be the last path segment'],
+    ['GET /a', '/b/../c', 'must be a plain path, without ?, #, \\, empty segments, . or ..'],
     ['GET /a', 'b', 'must be a path such as /internal/v2/courses/**, without ?, #, \\ or ;'],
     ['GET /a', '/b;c', 'must be a path such as /internal/v2/courses/**, without ?, #, \\ or ;'],
   ])('of %s to %s is refused', async (match, rewrite, message) => {
@@ -56,25 +56,25 @@ describe('rewritings of routes', () => {
 
 describe('patterns of routes', () => {
   it.each([
-    ['GET /.well-known/x', "takes in /.well-known/**, which is coursegate's own: choose a narrower path"],
-    ['GET /.well-known', "takes in /.well-known/**, which is coursegate's own: choose a narrower path"],
-    ['GET /oauth/**', "takes in /oauth/**, which is coursegate's own: choose a narrower path"],
-    ['GET /api/oauth/token', "takes in /api/oauth/**, which is coursegate's own: choose a narrower path"],
-    ['GET /api/**', "takes in /api/oauth/**, which is coursegate's own: choose a narrower path"],
-    ['GET /api/*/x', "takes in /api/oauth/**, which is coursegate's own: choose a narrower path"],
-    ['* /**', "takes in /.well-known/**, which is coursegate's own: choose a narrower path"],
-    ['POST /account/graphql', "takes in /account/graphql, which is coursegate's own: choose a narrower path"],
-    ['GET /account/*', "takes in /account/graphql, which is coursegate's own: choose a narrower path"],
-    ['GET /mcp', "takes in /mcp, which is coursegate's own: choose a narrower path"],
-    ['GET /mcp/', "takes in /mcp, which is coursegate's own: choose a narrower path"],
-    ['GET /mcp/**', "takes in /mcp, which is coursegate's own: choose a narrower path"],
-    ['GET /openapi.json', "takes in /openapi.json, which is coursegate's own: choose a narrower path"],
-    ['GET /auth.md', "takes in /auth.md, which is coursegate's own: choose a narrower path"],
-    ['GET /a/**/b', '`**` must be the last part of the path'],
-    ['GET /a/x**', '`*` and `**` stand for whole parts of the path'],
-    ['GET /a//b', 'must be a plain path, without ?, #, \\, empty parts, . or ..'],
-    ['GET /a/../b', 'must be a plain path, without ?, #, \\, empty parts, . or ..'],
-    ['GET /a?b=1', 'must be a plain path, without ?, #, \\, empty parts, . or ..'],
+    ['GET /.well-known/x', "matches /.well-known/**, which is coursegate's own: choose a narrower path"],
+    ['GET /.well-known', "matches /.well-known/**, which is coursegate's own: choose a narrower path"],
+    ['GET /oauth/**', "matches /oauth/**, which is coursegate's own: choose a narrower path"],
+    ['GET /api/oauth/token', "matches /api/oauth/**, which is coursegate's own: choose a narrower path"],
+    ['GET /api/**', "matches /api/oauth/**, which is coursegate's own: choose a narrower path"],
+    ['GET /api/*/x', "matches /api/oauth/**, which is coursegate's own: choose a narrower path"],
+    ['* /**', "matches /.well-known/**, which is coursegate's own: choose a narrower path"],
+    ['POST /account/graphql', "matches /account/graphql, which is coursegate's own: choose a narrower path"],
+    ['GET /account/*', "matches /account/graphql, which is coursegate's own: choose a narrower path"],
+    ['GET /mcp', "matches /mcp, which is coursegate's own: choose a narrower path"],
+    ['GET /mcp/', "matches /mcp, which is coursegate's own: choose a narrower path"],
+    ['GET /mcp/**', "matches /mcp, which is coursegate's own: choose a narrower path"],
+    ['GET /openapi.json', "matches /openapi.json, which is coursegate's own: choose a narrower path"],
+    ['GET /auth.md', "matches /auth.md, which is coursegate's own: choose a narrower path"],
+    ['GET /a/**/b', '`**` must be the last path segment'],
+    ['GET /a/x**', '`*` and `**` must be complete path segments'],
+    ['GET /a//b', 'must be a plain path, without ?, #, \\, empty segments, . or ..'],
+    ['GET /a/../b', 'must be a plain path, without ?, #, \\, empty segments, . or ..'],
+    ['GET /a?b=1', 'must be a plain path, without ?, #, \\, empty segments, . or ..'],
     ['get /a', 'must be METHOD[|METHOD] /path, such as "GET /api/v1/courses/**"'],
     ['GET a', 'must be METHOD[|METHOD] /path, such as "GET /api/v1/courses/**"'],
   ])('%s is refused', async (match, message) => {
@@ -104,7 +104,7 @@ describe('the same route twice', () => {
     ['* /x', '* /x'],
   ])('%s, then %s', async (first, second) => {
     expect(await mistakes(routes(route(first), route(second)))).toEqual([
-      'gate.yaml:16:14  routes[1].match: is matched by routes[0] already',
+      'gate.yaml:16:14  routes[1].match: is already matched by routes[0]',
     ]);
   });
 
@@ -122,7 +122,7 @@ describe('the login page', () => {
 
   it('as a path needs the site', async () => {
     expect(await mistakes(withoutSite)).toEqual([
-      'gate.yaml:9:13  login.loginUrl: a path needs `site`, which serves the login page at our origin; or write the full URL of the login page',
+      'gate.yaml:9:13  login.loginUrl: a path needs `site`, which serves the login page at `origin`; otherwise give the full URL of the login page',
     ]);
   });
 
@@ -139,26 +139,26 @@ describe('routes to own records', () => {
   it.each([
     ['GET /m/{member.idd}/x', '', 'there is no "{member.idd}" (did you mean "{member.id}"?)'],
     ['GET /m/x{member.id}', '', 'there is no "x{member.id}" (did you mean "{member.id}"?)'],
-    ['GET /m/{id}', '', 'there is no "{id}"; there is {member.id}, as a whole part'],
+    ['GET /m/{id}', '', 'there is no "{id}"; use {member.id} as a complete path segment or value'],
     [
       `GET ${own}`,
       ', anonymous: serve',
-      'names {member.id}, and nobody is a member without a token: say `anonymous: refuse`',
+      'uses {member.id}, but a request without a token has no member: set `anonymous: refuse`',
     ],
     [
       'GET /m',
       ', query: { user_id: "{member.id}" }, anonymous: serve',
-      'names {member.id}, and nobody is a member without a token: say `anonymous: refuse`',
+      'uses {member.id}, but a request without a token has no member: set `anonymous: refuse`',
     ],
     [
       'POST /m',
       ', body: { user_id: "{member.id}" }, anonymous: serve',
-      'names {member.id}, and nobody is a member without a token: say `anonymous: refuse`',
+      'uses {member.id}, but a request without a token has no member: set `anonymous: refuse`',
     ],
     [
       'GET /m',
       ', rewrite: "/m/{member.id}", anonymous: serve',
-      'names {member.id}, and nobody is a member without a token: say `anonymous: refuse`',
+      'uses {member.id}, but a request without a token has no member: set `anonymous: refuse`',
     ],
   ])('%s%s is refused', async (match, rest, message) => {
     expect(await mistakes(routes(route(match, rest)))).toEqual([`gate.yaml:15:14  routes[0].match: ${message}`]);
@@ -166,7 +166,7 @@ describe('routes to own records', () => {
 
   it.each(['GET /m', '* /m', 'POST|HEAD /m'])('%s has no body that could name the member', async (match) => {
     expect(await mistakes(routes(route(match, ', body: { user_id: "{member.id}" }')))).toEqual([
-      'gate.yaml:15:14  routes[0].match: has `body`, and a GET has none: name the other methods',
+      'gate.yaml:15:14  routes[0].match: sets `body`, but GET requests have no body: list the other methods',
     ]);
     expect(
       (await load(routes(route('POST|DELETE /m', ', body: { user_id: "{member.id}" }')))).config.routes,
@@ -188,7 +188,7 @@ describe('routes to own records', () => {
   it.each([
     ['/a/{member.idd}', 'there is no "{member.idd}" (did you mean "{member.id}"?)'],
     ['/a/x-{member.id}', 'there is no "x-{member.id}" (did you mean "{member.id}"?)'],
-    ['/a/{id}', 'there is no "{id}"; there is {member.id}, as a whole part'],
+    ['/a/{id}', 'there is no "{id}"; use {member.id} as a complete path segment or value'],
   ])('a rewriting to %s is refused', async (rewrite, message) => {
     expect(await mistakes(routes(route('GET /m', `, rewrite: "${rewrite}"`)))).toEqual([
       `gate.yaml:15:51  routes[0].rewrite: ${message}`,
@@ -204,7 +204,7 @@ describe('routes to own records', () => {
     ] as const)
       expect((await load(rewritten(match, to))).config.routes[0]?.rewrite).toBe(to);
     expect(await mistakes(rewritten('GET /m/{member.id}', '/m/*'))).toEqual([
-      'gate.yaml:15:63  routes[0].rewrite: must have the wildcards of match: none',
+      'gate.yaml:15:63  routes[0].rewrite: must have the same wildcards as match: none',
     ]);
   });
 
@@ -214,7 +214,7 @@ describe('routes to own records', () => {
     ', rewrite: "/m/{member.id}/orders"',
   ])('a wider route before one with%s would open them all, unless it is kept to them as well', async (own) => {
     expect(await mistakes(routes(route('POST /my/**'), route('POST /my/orders', own)))).toEqual([
-      "gate.yaml:16:14  routes[1].match: is behind routes[0], which takes these paths for every member's records: put it first",
+      "gate.yaml:16:14  routes[1].match: comes after routes[0], which serves these paths for every member's records: put this route first",
     ]);
     const kept = own.startsWith(', rewrite') ? ', rewrite: "/m/{member.id}/**"' : own;
     for (const both of [
@@ -226,7 +226,7 @@ describe('routes to own records', () => {
 
   it('the same route twice is told of once', async () => {
     expect(await mistakes(routes(route('* /m'), route('GET /m', ', query: { user_id: "{member.id}" }')))).toEqual([
-      'gate.yaml:16:14  routes[1].match: is matched by routes[0] already',
+      'gate.yaml:16:14  routes[1].match: is already matched by routes[0]',
     ]);
   });
 
@@ -234,7 +234,7 @@ describe('routes to own records', () => {
     '%s before them would open them all',
     async (wide) => {
       expect(await mistakes(routes(route(wide), route(`GET ${own}`)))).toEqual([
-        "gate.yaml:16:14  routes[1].match: is behind routes[0], which takes these paths for every member's records: put it first",
+        "gate.yaml:16:14  routes[1].match: comes after routes[0], which serves these paths for every member's records: put this route first",
       ]);
       expect((await load(routes(route(`GET ${own}`), route(wide)))).config.routes).toHaveLength(2);
     },

@@ -39,20 +39,23 @@ describe('upstreams.*.credential', () => {
   });
 
   it.each([
-    ['{ kind: session, cookies: [school_session, "*"] }', 'must be more than *'],
+    ['{ kind: session, cookies: [school_session, "*"] }', 'must be more specific than *'],
     ['{ kind: session, cookies: [school_session, coursegate_session] }', 'is a cookie of coursegate itself'],
-    ['{ kind: session, cookies: [tracking] }', 'has none of login.cookies, by which members are known'],
-    ['{ kind: session, cookies: [school_session], over: { redirects: "(" } }', "is no pattern in RE2's syntax"],
-    ['{ kind: token, mint: { path: /tokens } }', 'must name {member.id}'],
-    ['{ kind: token, mint: { path: "/tokens/{id}" } }', 'must have no { } or #'],
+    ['{ kind: session, cookies: [tracking] }', 'includes none of login.cookies, which identify the member'],
+    ['{ kind: session, cookies: [school_session], over: { redirects: "(" } }', 'is not a valid RE2 pattern'],
+    ['{ kind: token, mint: { path: /tokens } }', 'must contain {member.id}'],
+    ['{ kind: token, mint: { path: "/tokens/{id}" } }', 'must not contain { } or #'],
     ['{ kind: token, mint: { path: "/t/{member.id}", upstream: nobody } }', 'there is no upstream "nobody"'],
-    ['{ kind: token, mint: { path: "/t/{member.id}" }, header: X-Member-Id }', 'is a field that is set otherwise'],
+    [
+      '{ kind: token, mint: { path: "/t/{member.id}" }, header: X-Member-Id }',
+      'is a header field that coursegate sets itself',
+    ],
     ['{ kind: token, mint: { path: "/t/{member.id}" }, token: token }', 'must be a JSON pointer'],
-    ['{ kind: key, secret: { env: KEY } }', 'needs one of `header` and `query`'],
-    ['{ kind: key, header: X-K, query: k, secret: { env: KEY } }', 'needs one of `header` and `query`'],
+    ['{ kind: key, secret: { env: KEY } }', 'must have either `header` or `query`'],
+    ['{ kind: key, header: X-K, query: k, secret: { env: KEY } }', 'must have either `header` or `query`'],
     ['{ kind: key, header: X-K, secret: { env: NONE } }', 'environment variable NONE is not set'],
-    ['{ kind: key, header: X-K, secret: { env: SHORT } }', 'must be 8 or more visible ASCII characters'],
-    ['{ kind: key, header: X-K, secret: abc }', 'a secret is never written here itself'],
+    ['{ kind: key, header: X-K, secret: { env: SHORT } }', 'must have at least 8 visible ASCII characters'],
+    ['{ kind: key, header: X-K, secret: abc }', 'secrets are never written in this file'],
   ])('%s: %s', async (credential, message) => {
     const found = await mistakes(withCredential(credential), { environment: { ...KEY.environment, SHORT: 'abc' } });
     expect(found).toEqual([expect.stringContaining(message)]);
@@ -63,7 +66,7 @@ describe('upstreams.*.credential', () => {
     const text = withCredential('{ kind: session, cookies: [school_session] }', '', BRIDGE);
     expect(await mistakes(text, { environment: { BRIDGE: 'b'.repeat(32) } })).toEqual([
       expect.stringContaining(
-        'upstreams.school.credential.kind: with login.kind bridge no session of the backend is seen',
+        'upstreams.school.credential.kind: needs `login: { kind: session }`: with login.kind bridge',
       ),
     ]);
   });
@@ -85,7 +88,9 @@ describe('upstreams.*.credential', () => {
     expect(found).toEqual([
       loads
         ? 'loads'
-        : expect.stringMatching(/^gate\.yaml:\d+:\d+ {2}routes\[0\]\.match: would read anybody's records/),
+        : expect.stringMatching(
+            /^gate\.yaml:\d+:\d+ {2}routes\[0\]\.match: would give access to every member's records/,
+          ),
     ]);
   });
 
@@ -111,7 +116,9 @@ describe('upstreams.*.credential', () => {
     const text = withCredential(SERVICE_KEY, tools);
     const found = count === 0 ? [void (await load(text, KEY))].filter(Boolean) : await mistakes(text, KEY);
     expect(found).toEqual(
-      count === 0 ? [] : [expect.stringContaining("mcp.tools[0].get.path: would read anybody's records")],
+      count === 0
+        ? []
+        : [expect.stringContaining("mcp.tools[0].get.path: would give access to every member's records")],
     );
   });
 });

@@ -31,10 +31,10 @@ describe('login.kind: database', () => {
     ['select 1 where a = $1; drop table b', 'must be one SELECT, without ; and without comments'],
     ['select 1 where a = $1 -- and b', 'must be one SELECT, without ; and without comments'],
     ['select 1 where a = $1 /* b */', 'must be one SELECT, without ; and without comments'],
-    ["select 1 where a = 'b'", 'must have $1 where the login goes'],
-    ["select 1 where a = '$1'", 'must have $1 where the login goes'],
-    ['select 1 where a = $10', 'must have $1 where the login goes'],
-    ['select 1 where a = $1 and b = $2', 'has no parameter but $1'],
+    ["select 1 where a = 'b'", 'must contain $1 where the login goes'],
+    ["select 1 where a = '$1'", 'must contain $1 where the login goes'],
+    ['select 1 where a = $10', 'must contain $1 where the login goes'],
+    ['select 1 where a = $1 and b = $2', 'must have no parameter other than $1'],
   ])('%s is a mistake: %s', async (query, message) => {
     const found = await mistakes(withLogin(`query: ${JSON.stringify(query)}`), GOOD);
     expect(found).toEqual([expect.stringContaining(message)]);

@@ -78,7 +78,7 @@ describe('mistakes name the variable', () => {
   it('also when two set the same key', async () => {
     const environment = { COURSEGATE__TOKENS__REFRESHABSOLUTE: '1d', COURSEGATE__TOKENS__REFRESH_ABSOLUTE: '2d' };
     expect(await mistakes(SMALL, { environment })).toEqual([
-      'environment variable COURSEGATE__TOKENS__REFRESH_ABSOLUTE  tokens.refreshAbsolute: sets what COURSEGATE__TOKENS__REFRESHABSOLUTE also sets',
+      'environment variable COURSEGATE__TOKENS__REFRESH_ABSOLUTE  tokens.refreshAbsolute: sets the same key as COURSEGATE__TOKENS__REFRESHABSOLUTE',
     ]);
   });
 });

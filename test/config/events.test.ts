@@ -28,14 +28,18 @@ describe('events to the backend', () => {
     [
       settings(),
       { NEW: Buffer.alloc(23).toString('base64') },
-      'events.secret: environment variable NEW must be whsec_ and 24',
+      'events.secret: environment variable NEW must be whsec_ followed by 24',
     ],
     [
       settings(),
       { NEW: `whsec_${Buffer.alloc(65).toString('base64')}` },
-      'events.secret: environment variable NEW must be whsec_ and 24',
+      'events.secret: environment variable NEW must be whsec_ followed by 24',
     ],
-    [settings(), { NEW: `${SECRET} with more` }, 'events.secret: environment variable NEW must be whsec_ and 24'],
+    [
+      settings(),
+      { NEW: `${SECRET} with more` },
+      'events.secret: environment variable NEW must be whsec_ followed by 24',
+    ],
     [
       settings().replace('upstream: school, path', 'upstream: scool, path'),
       { NEW: SECRET },

@@ -22,17 +22,17 @@ describe('login.kind: header', () => {
 
   it('believes a plain field of no one when there is no trusted proxy, and says so', async () => {
     const found = await mistakes(withLogin('user: X-Forwarded-User', ''));
-    expect(found).toEqual([expect.stringContaining('login.user: is believed of listen.trustedProxies alone')]);
+    expect(found).toEqual([expect.stringContaining('login.user: is only accepted from listen.trustedProxies')]);
   });
 
   it.each<[string, string]>([
     ['signInUrl: /start', 'must have either `user` or `jwt`'],
     [`user: Remote-User, ${JWT}`, 'must have either `user` or `jwt`'],
-    [`email: X-Email, ${JWT}`, 'login.email: is a claim of the assertion'],
-    ['user: Authorization', 'login.user: is a field that says something else'],
-    ['user: Cookie', 'login.user: is a field that says something else'],
-    ['user: X-Forwarded-For', 'login.user: is a field that says something else'],
-    ['user: X_Forwarded_User', 'login.user: must be the name of a header field, without _'],
+    [`email: X-Email, ${JWT}`, 'login.email: cannot be set with `jwt`'],
+    ['user: Authorization', 'login.user: is a header with another meaning'],
+    ['user: Cookie', 'login.user: is a header with another meaning'],
+    ['user: X-Forwarded-For', 'login.user: is a header with another meaning'],
+    ['user: X_Forwarded_User', 'login.user: must be a header name without _'],
     [JWT.replace('https://team.test/certs', 'http://team.test/certs'), 'login.jwt.jwks: must be an https URL'],
     [JWT.replace(' }', ', algorithms: [HS256] }'), 'login.jwt.algorithms[0]: must be one of'],
     ['user: Remote-User, signInUrl: //evil.test', 'login.signInUrl: must be a path or an http(s) URL'],

@@ -29,7 +29,7 @@ describe('config/README.md', () => {
 
   it('has a row for each key of a route, an upstream and a kind of login', () => {
     const text = configReference();
-    expect(text).toContain('| `match` | text | **must be there** |');
+    expect(text).toContain('| `match` | text | **required** |');
     expect(text).toContain('| `NAME.breaker.cooldown` | duration | `5s` |');
     expect(text).toContain('| `address` | rate | `{ requests: 6000, per: 1m }` |');
     expect(text.match(/^\| `recheck\.interval` /gm)).toHaveLength(1);

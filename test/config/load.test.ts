@@ -51,7 +51,7 @@ gate.yaml:7:12  listen.admin.prot: unknown key "prot" (did you mean "port"?)
 gate.yaml:8:16  store.kind: must be one of sqlite, redis, memory (did you mean "sqlite"?)
      8 | store: { kind: sqlit, path: x }
        |                ^
-gate.yaml:9:9  secret: must be { env: NAME } or { file: PATH }: a secret is never written here itself
+gate.yaml:9:9  secret: must be { env: NAME } or { file: PATH }: secrets are never written in this file
      9 | secret: ***
        |         ^
 gate.yaml:12:13  login.upstream: there is no upstream "schol" (did you mean "school"?)
@@ -60,13 +60,13 @@ gate.yaml:12:13  login.upstream: there is no upstream "schol" (did you mean "sch
 gate.yaml:13:3  login.whoami.path: is missing
     13 |   whoami:
        |   ^
-gate.yaml:15:13  login.loginUrl: a path needs \`site\`, which serves the login page at our origin; or write the full URL of the login page
+gate.yaml:15:13  login.loginUrl: a path needs \`site\`, which serves the login page at \`origin\`; otherwise give the full URL of the login page
     15 |   loginUrl: /login
        |             ^
 gate.yaml:16:12  login.cookies: must be a list, not text
     16 |   cookies: school_session
        |            ^
-gate.yaml:18:18  upstreams.school.url: must hold no user name or password
+gate.yaml:18:18  upstreams.school.url: must not contain a user name or password
     18 |   school: { url: http://***@h, timeout: 10, identity: [heders] }
        |                  ^
 gate.yaml:18:46  upstreams.school.timeout: must be a duration such as 500ms, 30s, 10m, 8h or 30d
@@ -84,10 +84,10 @@ gate.yaml:21:54  routes[0].scopes[0]: there is no scope "courses:raed" in the ca
 gate.yaml:22:5  routes[1].upstream: is missing
     22 |   - { match: "GET /a/**/b" }
        |     ^
-gate.yaml:22:14  routes[1].match: \`**\` must be the last part of the path
+gate.yaml:22:14  routes[1].match: \`**\` must be the last path segment
     22 |   - { match: "GET /a/**/b" }
        |              ^
-gate.yaml:23:21  log.level: is written twice (first on line 23)
+gate.yaml:23:21  log.level: is a duplicate key (first on line 23)
     23 | log: { level: info, level: loud }
        |                     ^
 gate.yaml:23:28  log.level: must be one of debug, info, warn, error, silent
@@ -117,7 +117,7 @@ describe('a file that is no configuration', () => {
     ['', ['gate.yaml:1:1  is empty']],
     ['# nothing yet\n', ['gate.yaml:1:1  is empty']],
     ['- a\n- b\n', ['gate.yaml:1:1  must be a mapping of keys to values']],
-    ['a: &a [1]\nb: *c\n', ['gate.yaml:2:4  b: there is no anchor of this name above']],
+    ['a: &a [1]\nb: *c\n', ['gate.yaml:2:4  b: there is no anchor with this name above']],
     [`${SMALL}? [x]\n: y\n`, ['gate.yaml:14:3  a key must be plain text']],
     [`${SMALL}secret: !env GATE_SECRET\n`, ['gate.yaml:14:9  Unresolved tag']],
   ])('%j', async (text, lines) => {

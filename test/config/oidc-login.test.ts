@@ -41,7 +41,7 @@ describe('login.kind: oidc', () => {
     ['https://idp.test', 'idp.test', 'login.providers[0].issuer: must be an https URL'],
     ['id: idp', 'id: "a/b"', 'login.providers[0].id: must be at most 32 lower-case letters'],
     ['id: idp', 'id: "a:b"', 'login.providers[0].id: must be at most 32 lower-case letters'],
-    ['clientId: gate', 'clientId: gate, scope: email', 'login.providers[0].scope: must have openid in it'],
+    ['clientId: gate', 'clientId: gate, scope: email', 'login.providers[0].scope: must include openid'],
     ['clientId: gate', 'clientId: gate, algorithms: [HS256]', 'login.providers[0].algorithms[0]: must be one of'],
     ['clientId: gate', 'clientId: gate, algorithms: [none]', 'login.providers[0].algorithms[0]: must be one of'],
     ['clientId: gate', 'clientId: gate, clientSecret: abc', 'login.providers[0].clientSecret: must be { env: NAME }'],
@@ -54,11 +54,11 @@ describe('login.kind: oidc', () => {
 
   it('has no two providers of one id, and either all with ids of the backend or none', async () => {
     expect(await mistakes(withProviders(GOOD, GOOD))).toEqual([
-      expect.stringContaining('login.providers[1].id: must be of one provider alone'),
+      expect.stringContaining('login.providers[1].id: is already the id of another provider'),
     ]);
     const mapped = GOOD.replace('id: idp', 'id: other, claims: { subject: school_id }');
     expect(await mistakes(withProviders(GOOD, mapped))).toEqual([
-      expect.stringContaining('login.providers[1].claims: must have `subject` with every provider, or with none'),
+      expect.stringContaining('login.providers[1].claims: must set `subject` for every provider or for none'),
     ]);
     await load(withProviders(mapped, mapped.replace('other', 'third')));
   });

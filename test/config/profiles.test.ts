@@ -49,7 +49,7 @@ describe('profiles', () => {
 
   it('must be named, and by a name there is', async () => {
     expect(await mistakes(SMALL.replace('profile: A\n', ''))).toEqual([
-      'gate.yaml:1:1  profile: is missing (one of A, B); COURSEGATE_PROFILE may set it as well',
+      'gate.yaml:1:1  profile: is missing (one of A, B); COURSEGATE_PROFILE can set it too',
     ]);
     expect(await mistakes(SMALL.replace('profile: A', 'profile: 1'))).toEqual([
       'gate.yaml:2:10  profile: must be one of A, B',

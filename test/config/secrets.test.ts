@@ -34,8 +34,8 @@ describe('secret', () => {
     ['{ env: GATE }', 'environment variable GATE is not set'],
     ['{ env: EMPTY }', 'environment variable EMPTY is empty'],
     ['{ file: none }', 'file none cannot be read'],
-    ['{ env: SHORT }', 'environment variable SHORT has 31 bytes; at least 32 are needed (openssl rand -base64 32)'],
-    ['{ file: short }', 'file short has 5 bytes; at least 32 are needed (openssl rand -base64 32)'],
+    ['{ env: SHORT }', 'environment variable SHORT has 31 bytes but at least 32 are needed (openssl rand -base64 32)'],
+    ['{ file: short }', 'file short has 5 bytes but at least 32 are needed (openssl rand -base64 32)'],
   ])('%s is refused at its place', async (reference, message) => {
     const lines = await mistakes(`${SMALL}secret: ${reference}\n`, {
       environment: { EMPTY: '', SHORT: 'k'.repeat(31) },
@@ -96,10 +96,10 @@ describe('the address of a redis store', () => {
 
   it.each([
     ['keyPrefix: gate', /store\.kind: a redis store needs `url`, or `sentinels`/],
-    ['url: { env: REDIS_URL }, cluster: [{ host: a }]', /store\.cluster: cannot be beside url/],
+    ['url: { env: REDIS_URL }, cluster: [{ host: a }]', /store\.cluster: cannot be combined with url/],
     ['sentinels: [{ host: a }]', /store\.sentinels: need `masterName`/],
-    ['url: { env: REDIS_URL }, masterName: m', /store\.masterName: is for `sentinels`/],
-    ['url: { env: REDIS_URL }, tls: { cert: c.pem }', /store\.tls: has cert alone/],
+    ['url: { env: REDIS_URL }, masterName: m', /store\.masterName: only applies with `sentinels`/],
+    ['url: { env: REDIS_URL }, tls: { cert: c.pem }', /store\.tls: has only cert/],
     ['url: { env: REDIS_URL }, tls: { ca: nothing.pem }', /store\.tls\.ca: nothing\.pem cannot be read/],
     ['cluster: [{ host: a }], password: { env: NOT_SET }', /store\.password: environment variable NOT_SET is not set/],
   ])('with %s is refused at its place', async (store, message) => {
@@ -123,7 +123,7 @@ describe('the secret of a resource server', () => {
 
   it.each([
     ['{ env: API }', 'environment variable API is not set'],
-    ['{ env: SHORT }', 'environment variable SHORT must have 32 characters or more (openssl rand -base64 32)'],
+    ['{ env: SHORT }', 'environment variable SHORT must have at least 32 characters (openssl rand -base64 32)'],
   ])('%s is refused at its place', async (reference, message) => {
     const [line, ...others] = await mistakes(named(reference), { environment: { SHORT: 'k'.repeat(31) } });
     expect(line).toMatch(/^gate\.yaml:14:\d+ {2}clients\.resourceServers\.api\.secret: /);

@@ -14,8 +14,8 @@ const GET = 'get: { upstream: school, path: /x }';
 
 describe('a mistake in a tool is named where it stands', () => {
   it.each<[string, string]>([
-    [tool(''), 'mcp.tools[0]: must have one of graphql, get, route'],
-    [tool(`${GET}, route: GET /x`), 'mcp.tools[0]: must have one of graphql, get, route'],
+    [tool(''), 'mcp.tools[0]: must have exactly one of graphql, get and route'],
+    [tool(`${GET}, route: GET /x`), 'mcp.tools[0]: must have exactly one of graphql, get and route'],
     [
       tool('get: { upstream: scool, path: /x }'),
       'mcp.tools[0].get.upstream: there is no upstream "scool" (did you mean "school"?)',
@@ -26,7 +26,7 @@ describe('a mistake in a tool is named where it stands', () => {
     ],
     [tool(`descripton: D, ${GET}`), 'mcp.tools[0].descripton: unknown key "descripton" (did you mean "description"?)'],
     [tool(GET, '"a tool"'), 'mcp.tools[0].name: must be at most 64 letters, digits, _ and -'],
-    [tool(GET) + tool(GET), 'mcp.tools[1].name: is the name of mcp.tools[0] already'],
+    [tool(GET) + tool(GET), 'mcp.tools[1].name: is already the name of mcp.tools[0]'],
     [
       tool(
         'get: { upstream: school, path: "/x/{slug}" }, input: { properties: { slg: { type: string } }, required: [slg] }',
@@ -43,15 +43,15 @@ describe('a mistake in a tool is named where it stands', () => {
     ],
     [
       tool('get: { upstream: school, path: "/m/{member.id}" }'),
-      'mcp.tools[0].scopes: is about the member who asks, so it needs scopes, such as [account:read]',
+      'mcp.tools[0].scopes: accesses data of the member, so it needs scopes, such as [account:read]',
     ],
     [
       tool('graphql: "{ viewer { id } }"'),
-      'mcp.tools[0].scopes: is about the member who asks, so it needs scopes, such as [account:read]',
+      'mcp.tools[0].scopes: accesses data of the member, so it needs scopes, such as [account:read]',
     ],
     [
       tool(`input: { properties: { memberId: { type: string } } }, ${GET}`),
-      'mcp.tools[0].input.properties.memberId: names the member, who is known from the token: take it out, and write {member.id} where it is needed',
+      'mcp.tools[0].input.properties.memberId: identifies the member, who comes from the token: remove it, and use {member.id} where the id is needed',
     ],
   ])('case %#', async (lines, message) => {
     const found = await mistakes(tools(lines));

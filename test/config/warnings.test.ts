@@ -24,57 +24,57 @@ describe('a configuration is warned of', () => {
     [
       'nobody in front, with https',
       GOOD.replace('listen: { trustedProxies: [loopback] }\n', ''),
-      '1  listen.trustedProxies: names nobody, and https ends in front of the gate: all clients have the address of what is there, and share the limits of one. Name it, such as [loopback]',
+      '1  listen.trustedProxies: is empty, but TLS ends at a proxy in front of the gate: all clients appear with the address of that proxy and share the limits of one client. List the proxy, such as [loopback]',
     ],
     [
       'a store that forgets',
       GOOD.replace('{ kind: sqlite, path: data/gate.db }', '{ kind: memory }'),
-      '4  store.kind: forgets everything at a restart: apps must connect anew',
+      '4  store.kind: loses everything at a restart: members must reconnect their apps',
     ],
     [
       'an upstream that nothing uses',
       GOOD.replace('upstreams:\n', 'upstreams:\n  old: { url: http://127.0.0.1:4009 }\n'),
-      '12  upstreams.old: is used by nothing',
+      '12  upstreams.old: is not used by anything',
     ],
     [
       'a scope that opens nothing',
       `${GOOD}scopes: { "books:read": { title: See books, kind: read } }\n`,
-      '17  scopes["books:read"]: is asked for by nothing: members would grant what opens nothing',
+      '17  scopes["books:read"]: is not required by anything: granting it gives access to nothing',
     ],
     [
       'an upstream on the internet without TLS',
       GOOD.replace('http://127.0.0.1:4000', 'http://backend.school.example'),
-      '12  upstreams.school.url: sends who the member is, and what they read, in the clear to backend.school.example: use https, or a private network',
+      '12  upstreams.school.url: sends the identity and data of members unencrypted to backend.school.example: use https, or a private network',
     ],
     [
       'a public address without TLS',
       GOOD.replace('http://127.0.0.1:4000', 'http://203.0.113.9'),
-      '12  upstreams.school.url: sends who the member is, and what they read, in the clear to 203.0.113.9: use https, or a private network',
+      '12  upstreams.school.url: sends the identity and data of members unencrypted to 203.0.113.9: use https, or a private network',
     ],
     [
       'routes that cross',
       `${GOOD.replace(ROUTE, '')}${route('GET /a/*/c', READ)}${route('GET /a/b/*', WRITE)}`,
-      '17  routes[1].match: shares paths with routes[0] (GET /a/*/c), which protects them otherwise and is taken there: it comes first',
+      '17  routes[1].match: shares paths with routes[0] (GET /a/*/c), which protects them differently and applies to them because it comes first',
     ],
     [
       'writing without a token',
       `${GOOD}${route('GET|POST /b', ', anonymous: serve')}`,
-      '17  routes[1].anonymous: lets everybody change something, without a token',
+      '17  routes[1].anonymous: lets anyone make changes without a token',
     ],
     [
       'tokens that are good for long',
       `${GOOD}tokens: { access: 2h }\n`,
-      '17  tokens.access: is longer than an hour: whoever steals a token has it so long',
+      '17  tokens.access: is longer than an hour: a stolen token stays usable that long',
     ],
     [
       'a lifetime that is never reached',
       `${GOOD}tokens: { refresh: 30d, refreshAbsolute: 7d }\n`,
-      '17  tokens.refresh: is never reached: refreshAbsolute ends it sooner',
+      '17  tokens.refresh: has no effect: refreshAbsolute is shorter',
     ],
     [
       'nothing to reach',
       GOOD.replace(`routes:\n${ROUTE}`, ''),
-      '1  routes: is empty, and there are neither an Account API nor tools: apps can connect, and reach nothing',
+      '1  routes: is empty, and there is neither an Account API nor a tool: apps can connect but have nothing to access',
     ],
   ])('%s', async (_, text, warning) => {
     expect(await warnings(text)).toEqual([warning]);
@@ -120,22 +120,22 @@ describe('a narrow route behind a wide one', () => {
     [
       'GET /a/**',
       'GET /a/b',
-      'is never met: routes[0] (GET /a/**) comes before it and takes in all of its paths. Put the narrower one first',
+      'never applies: routes[0] (GET /a/**) comes before it and matches all of its paths. Put the narrower route first',
     ],
     [
       'GET /a/*',
       'GET|PUT /a/b',
-      'for GET is never met: routes[0] (GET /a/*) comes before it and takes in all of its paths. Put the narrower one first',
+      'for GET never applies: routes[0] (GET /a/*) comes before it and matches all of its paths. Put the narrower route first',
     ],
     [
       '* /a/**',
       'GET|PUT /a/*/c',
-      'is never met: routes[0] (* /a/**) comes before it and takes in all of its paths. Put the narrower one first',
+      'never applies: routes[0] (* /a/**) comes before it and matches all of its paths. Put the narrower route first',
     ],
     [
       'GET /a/**',
       'GET /a',
-      'is never met: routes[0] (GET /a/**) comes before it and takes in all of its paths. Put the narrower one first',
+      'never applies: routes[0] (GET /a/**) comes before it and matches all of its paths. Put the narrower route first',
     ],
   ])('%s, then %s, is a mistake where they protect otherwise', async (wide, narrow, message) => {
     const text = routes(route(wide, READ), route(narrow, WRITE));
@@ -162,14 +162,14 @@ describe('a sign-in page elsewhere', () => {
     async (url) => {
       const [mistake] = await mistakes(at(url));
       expect(mistake).toBe(
-        `gate.yaml:9:13  login.loginUrl: is at ${new URL(url).hostname}, whose cookies no browser shows to school.example: \`session\` needs both under one domain. Across sites take \`bridge\``,
+        `gate.yaml:9:13  login.loginUrl: is at ${new URL(url).hostname}, whose cookies browsers do not send to school.example: \`session\` needs both under one domain. Across domains, use \`bridge\``,
       );
     },
   );
 
   it('is told apart by all of an address', async () => {
     const [mistake] = await mistakes(at('https://10.1.0.1/in').replace('https://school.example', 'https://10.2.0.1'));
-    expect(mistake).toContain('is at 10.1.0.1, whose cookies no browser shows to 10.2.0.1');
+    expect(mistake).toContain('is at 10.1.0.1, whose cookies browsers do not send to 10.2.0.1');
   });
 
   it('may be http where the origin is', async () => {
@@ -179,7 +179,7 @@ describe('a sign-in page elsewhere', () => {
 
   it('is https where the origin is', async () => {
     expect(await mistakes(at('http://login.school.example/in'))).toEqual([
-      'gate.yaml:9:13  login.loginUrl: must be https, as the origin is: passwords would be typed into a page that anybody on the way can change',
+      'gate.yaml:9:13  login.loginUrl: must be https like the origin: otherwise the page on which members enter passwords could be tampered with',
     ]);
   });
 

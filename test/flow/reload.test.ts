@@ -333,7 +333,7 @@ describe('a reload', () => {
     await world.reload(settings([thing('one')]));
     const reload = await world.reload(settings([thing('two')], change));
     expect(reload).toMatchObject({ kind: 'refused' });
-    expect(String((reload as { why: Error }).why)).toContain(`${key}: cannot be changed while the gate runs`);
+    expect(String((reload as { why: Error }).why)).toContain(`${key}: cannot be changed while the gate is running`);
     expect((await get('/api/v1/thing/x')).text).toBe('one /of-one/x');
     expect(await metric('coursegate_config_last_reload_successful')).toMatch(/ 0$/);
     expect((await fetch(`${world.admin}/readyz`)).status).toBe(200);

@@ -24,7 +24,7 @@ const sent = fc.oneof(
 );
 
 /**
- * What the contract makes of it: undefined is invalid_scope, also for a space too many (RFC 6749 §3.3). Nothing and
+ * What the contract makes of it: undefined is invalid_scope, also for a space too many (RFC 6749 section 3.3). Nothing and
  * offline_access alone mean the default.
  */
 function meant(value: string): Set<string> | undefined {

@@ -31,7 +31,9 @@ describe('a gate whose database needs a driver that is not installed', () => {
       DB: url,
     });
     expect([await exited, stdout()]).toEqual([78, '']);
-    expect(stderr()).toContain(`login.url: needs the package ${name} beside coursegate: npm install ${name}`);
+    expect(stderr()).toContain(
+      `login.url: needs the package ${name} installed next to coursegate: npm install ${name}`,
+    );
     expect(stderr()).not.toContain('secret');
   });
 

@@ -211,8 +211,8 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
   });
 
   it.each([
-    ['two members', 'twice@school.test', 'more than one member for one login'],
-    ['an MD5 without salt', 'md5@school.test', 'the column hash holds'],
+    ['two members', 'twice@school.test', 'more than one row for one login'],
+    ['an MD5 without salt', 'md5@school.test', 'the value in column hash'],
   ])('lets nobody in where it has %s for a login, and the log alone says why', async (_, username, why) => {
     const before = log().length;
     expectWrong(await signIn(username));
@@ -240,7 +240,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     expectWrong(await signIn('sam@school.test'));
     const before = log().length;
     expectWrong(await signIn('django@school.test'));
-    expect(log().slice(before)).toContain('is pbkdf2, and not bcrypt');
+    expect(log().slice(before)).toContain('is pbkdf2, not bcrypt');
     await world.restart(settings());
     expectWrong(await signIn('devise@school.test'));
   });

@@ -87,11 +87,11 @@ describe('the directory', () => {
     expect((await gate.attempt('bob@school.test', 'bob’s')).status).toBe(400);
     write(file(ann, { ...cleo, password: 'cleo’s in plain text' }));
     expect((await gate.attempt('cleo', 'ann’s')).status).toBe(303);
-    expect(gate.written()).toMatch(/line 3: members\[1\]\.password is no password hash that is known/);
+    expect(gate.written()).toMatch(/line 3: members\[1\]\.password is not a supported password hash/);
     expect(gate.written()).not.toContain('in plain text');
     rmSync(path);
     expect((await gate.attempt('cleo', 'ann’s')).status).toBe(303);
-    expect(gate.written()).toContain('their file cannot be read');
+    expect(gate.written()).toContain('the members file cannot be read');
     write(file(ann, bob));
     expect((await gate.attempt('cleo', 'ann’s')).status).toBe(400);
   });
@@ -108,13 +108,13 @@ describe('the directory', () => {
 
   it('tells once what is wrong with it, and not at each sign-in', async () => {
     const told = (what: string) => gate.written().split(what).length - 1;
-    const [mistakes, losses] = [told('their file has a mistake'), told('their file cannot be read')];
+    const [mistakes, losses] = [told('the members file has a mistake'), told('the members file cannot be read')];
     write('members: []\n');
     for (let turn = 0; turn < 3; turn += 1) await gate.attempt('ann', 'ann’s');
-    expect(told('their file has a mistake')).toBe(mistakes + 1);
+    expect(told('the members file has a mistake')).toBe(mistakes + 1);
     rmSync(path);
     for (let turn = 0; turn < 3; turn += 1) await gate.attempt('ann', 'ann’s');
-    expect(told('their file cannot be read')).toBe(losses + 1);
+    expect(told('the members file cannot be read')).toBe(losses + 1);
   });
 
   it('lets nobody in who is suspended', async () => {
@@ -191,11 +191,11 @@ describe('the file of the members', () => {
   it.each([
     ['members: []\n', ['1 members']],
     ['people: []\n', ['1 members', '1 people']],
-    [file({ ...ann, password: 'hunter2hunter2' }), ['2 members[0].password is no password hash that is known']],
-    [file({ ...ann, password: `${ANN.slice(0, 40)}` }), ['2 members[0].password is a password hash that is cut short']],
-    [file(ann, { ...bob, id: '7' }), ['3 members[1].id is that of members[0] too']],
-    [file(ann, { ...bob, login: 'ANN ' }), ['3 members[1].login is that of members[0] too']],
-    [file(bob, { ...ann, login: 'bob@school.test' }), ['3 members[1].login is that of members[0] too']],
+    [file({ ...ann, password: 'hunter2hunter2' }), ['2 members[0].password is not a supported password hash']],
+    [file({ ...ann, password: `${ANN.slice(0, 40)}` }), ['2 members[0].password is a password hash that is truncated']],
+    [file(ann, { ...bob, id: '7' }), ['3 members[1].id is the same as in members[0]']],
+    [file(ann, { ...bob, login: 'ANN ' }), ['3 members[1].login is the same as in members[0]']],
+    [file(bob, { ...ann, login: 'bob@school.test' }), ['3 members[1].login is the same as in members[0]']],
     [file({ id: 1, password: ANN }), ['2 members[0] must have a login or an email']],
     [file({ ...ann, id: 0 }), ['2 members[0].id must be 1 to 255 characters']],
     [file({ ...ann, id: ' 7' }), ['2 members[0].id must be 1 to 255 characters']],
@@ -233,7 +233,7 @@ login: { kind: directory, file: members.yaml }
     write(file({ ...ann, password: 'hunter2hunter2' }));
     const refused = await promisify(execFile)(process.execPath, [MAIN, 'check', config]).catch((error) => error);
     expect(refused.code).toBe(78);
-    expect(refused.stderr).toMatch(/members\.yaml:2:\d+ {2}members\[0\]\.password: is no password hash that is known/);
+    expect(refused.stderr).toMatch(/members\.yaml:2:\d+ {2}members\[0\]\.password: is not a supported password hash/);
     expect(refused.stderr).not.toContain('hunter2');
   });
 });

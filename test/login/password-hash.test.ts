@@ -67,7 +67,7 @@ describe('a password hash', () => {
   it.each(HASHES)('of %s made by %s and cut short is refused, and not shown', (_, __, encoded) => {
     const broken = encoded.slice(0, encoded.lastIndexOf('$') + 9);
     expect(readPasswordHash(broken)).toBeUndefined();
-    expect(passwordHashProblem(broken)).toBe('is a password hash that is cut short, or of a cost that is not taken');
+    expect(passwordHashProblem(broken)).toBe('is a password hash that is truncated or whose cost is out of range');
   });
 
   it.each([
@@ -83,7 +83,9 @@ describe('a password hash', () => {
     '$pbkdf2-md5$29000$c2FsdHNhbHRzYWx0$Iv3dSMJ431p24TEj68Kxokm/ilAC9HfwREDIVPM/1/0',
   ])('is not %j', (encoded) => {
     expect(readPasswordHash(encoded)).toBeUndefined();
-    expect(passwordHashProblem(encoded)).toMatch(/^is (no password hash|a password hash that is cut short)/);
+    expect(passwordHashProblem(encoded)).toMatch(
+      /^is (not a supported password hash|a password hash that is truncated)/,
+    );
   });
 
   const tag = 'Iv3dSMJ431p24TEj68Kxokm/ilAC9HfwREDIVPM/1/0';
@@ -118,7 +120,7 @@ describe('a password hash', () => {
     ['5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8', 'SHA-256'],
   ])('is not %s: an %s without salt, which is said', (encoded, name) => {
     expect(readPasswordHash(encoded)).toBeUndefined();
-    expect(passwordHashProblem(encoded)).toContain(`an ${name} without salt protects nobody, and is not taken`);
+    expect(passwordHashProblem(encoded)).toContain(`unsalted ${name} offers no protection`);
   });
 
   it.each([

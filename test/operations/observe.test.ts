@@ -315,8 +315,8 @@ describe('coursegate observed', () => {
   });
 
   it.each([
-    ['without a site', { site: undefined, login: undefined }, /enforcement\.mode.*observe needs `site`/s],
-    ['unheard', { log: { level: 'error' } }, /observe must not be silent/],
+    ['without a site', { site: undefined, login: undefined }, /enforcement\.mode.*`observe` needs `site`/s],
+    ['unheard', { log: { level: 'error' } }, /`observe` needs its warnings logged/],
     ['written as a mode of routes', { routes: { mode: 'observe' } }, /enforcement: \{ mode: observe \}/],
   ])('is not to be had %s', async (_how, more, said) => {
     const check = runCommand(['check', write(config(9090, { ...OBSERVE, ...more }))]);

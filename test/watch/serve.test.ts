@@ -159,12 +159,12 @@ describe('the gate as a process', () => {
     [
       'another port',
       () => settings((made) => Object.assign(made.listen, { port: 1 })),
-      /coursegate\.yaml:6:3 +listen\.port: cannot be changed while the gate runs/,
+      /coursegate\.yaml:6:3 +listen\.port: cannot be changed while the gate is running/,
     ],
     [
       'another profile',
       () => settings((made) => Object.assign(made, { profile: 'A' })),
-      /coursegate\.yaml:2:1 +profile: cannot be changed while the gate runs/,
+      /coursegate\.yaml:2:1 +profile: cannot be changed while the gate is running/,
     ],
   ])('keeps what serves when the new one has %s, and says where', async (_title, text, where) => {
     const before = refusals().length;

@@ -7,15 +7,15 @@ import type { TypeMapping } from './mapping.ts';
 type Fields = Readonly<Record<string, unknown>>;
 type Waiting = ReturnType<typeof Promise.withResolvers<Fields | undefined>>;
 
-/** What a batch needs of the operation it belongs to. */
+/** The part of an operation that a batch uses. */
 interface Asking {
   scope(variables: Scope): Scope;
   ask(connector: Connector, scope: Scope): Promise<unknown>;
 }
 
 /**
- * Gathers the objects of one type that ask for batched fields while graphql-js walks a level, and then asks the
- * upstream for all of them: one call for each `maxSize` keys. A call that fails fails its own keys only.
+ * Collects the objects of one type whose batched fields are requested while graphql-js resolves a level, then calls the
+ * upstream for all of them: one call per `maxSize` keys. A failed call only affects its own keys.
  */
 export class Batch {
   readonly #mapping: TypeMapping;
@@ -28,13 +28,13 @@ export class Batch {
     this.#operation = operation;
   }
 
-  /** The upstream's fields for one key; undefined when it has none. Rejects with AccountError. */
+  /** The upstream's fields for one key; undefined when it has none. Rejects with AccountError when the call fails. */
   fieldsOf(key: unknown): Promise<Fields | undefined> {
     if (key === null || key === undefined) return Promise.resolve(undefined);
     const id = String(key);
     const known = this.#known.get(id);
     if (known !== undefined) return known;
-    // Resolvers of one level, and of windows that arrived together, have all run when the loop turns.
+    // By the next turn of the event loop, all resolvers of this level and of windows that arrived together have run.
     if (this.#waiting.size === 0) setImmediate(() => this.#flush());
     const result = Promise.withResolvers<Fields | undefined>();
     this.#waiting.set(id, { key, result });

@@ -17,13 +17,13 @@ import { ownFields } from './own-fields.ts';
 import { givenByBatch } from './selection-names.ts';
 import type { Member, Selection } from './syntax.ts';
 
-/** What a connection's fields are called; the gateway fills them. */
+/** The fields of a connection, which the gateway fills. */
 const CONNECTION_FIELDS = ['nodes', 'edges', 'pageInfo', 'totalCount'];
 
 /**
- * Holds a mapping against the contract: every field of the contract has exactly one giver, every selection gives what
- * the contract has, and whatever hangs on an upstream is nullable, so that its failure takes nothing else along.
- * In: scalars are the custom scalars the gateway can write. Mistakes go to the list.
+ * Checks a mapping against the contract: every field has exactly one source, every selection returns what the contract
+ * declares, and everything that depends on an upstream is nullable, so that a failure affects nothing else. `scalars`
+ * are the custom scalars that are supported. Mistakes are added to the list.
  */
 export function checkMapping(
   contract: GraphQLSchema,
@@ -52,7 +52,7 @@ class Check {
     const viewer = query?.getFields().viewer;
     const viewerType = viewer && getNamedType(viewer.type);
     if (!query || !isObjectType(viewerType) || String(viewerType.getFields().id?.type) !== 'ID!') {
-      this.#wrong(query?.astNode, 'Query.viewer', 'the contract needs Query.viewer of an object type with id: ID!');
+      this.#wrong(query?.astNode, 'Query.viewer', 'the contract must have Query.viewer of an object type with id: ID!');
       return;
     }
     const [mutation, subscription] = [this.#contract.getMutationType(), this.#contract.getSubscriptionType()];
@@ -68,7 +68,7 @@ class Check {
       const members = this.#membersOf(connector.selection, connector, type);
       if (members === undefined) continue;
       if (!members.some(({ name }) => name === key)) {
-        this.#wrongAt(connector, connector.selection.at, type, `the selection does not give the key ${key} back`);
+        this.#wrongAt(connector, connector.selection.at, type, `the selection does not return the key ${key}`);
       }
       const object = this.#contract.getType(type);
       if (isObjectType(object)) this.#batched(object, members, key, connector);
@@ -81,7 +81,7 @@ class Check {
       const field = type.getFields()[member.name];
       const coordinate = `${type.name}.${member.name}`;
       if (field && isNonNullType(field.type)) {
-        this.#wrong(field.astNode, coordinate, 'comes from an upstream of its own, so it must be nullable');
+        this.#wrong(field.astNode, coordinate, 'comes from a separate upstream call, so it must be nullable');
       }
       this.#member(type, member, connector);
     }
@@ -93,7 +93,7 @@ class Check {
     const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
     if (field === undefined) return;
     if (isNonNullType(field.type)) {
-      this.#wrong(field.astNode, coordinate, 'comes from an upstream of its own, so it must be nullable');
+      this.#wrong(field.astNode, coordinate, 'comes from a separate upstream call, so it must be nullable');
     }
     for (const argument of field.args) {
       if (!usedArguments.has(argument.name)) {
@@ -106,7 +106,7 @@ class Check {
       this.#mistakes.add(
         placeOf(node),
         coordinate,
-        `$this.${name} comes from ${giver}, which may not have answered yet`,
+        `$this.${name} comes from ${giver}, which may not have responded yet`,
       );
     }
     const target = getNamedType(field.type);
@@ -127,21 +127,17 @@ class Check {
     this.#value(getNamedType(nodeType.type), connector.selection, connector, coordinate);
   }
 
-  /** Whether a selection can give a value of a type. */
+  /** Checks that a selection can return a value of a type. */
   #value(target: unknown, selection: Selection, connector: Connector, coordinate: string): void {
     if (isObjectType(target)) {
       const members = this.#membersOf(selection, connector, coordinate);
       if (members !== undefined) this.#object(target, members, connector, selection.at);
     } else if (isScalarType(target) || isEnumType(target)) {
       if (isScalarType(target) && !isSpecifiedScalarType(target) && !this.#scalars.has(target.name)) {
-        this.#wrong(
-          target.astNode,
-          target.name,
-          `the gateway cannot write this scalar, only ${[...this.#scalars].join()}`,
-        );
+        this.#wrong(target.astNode, target.name, `unsupported scalar; supported are ${[...this.#scalars].join()}`);
       }
       if (selection.kind === 'members' || selection.chains.some(({ members }) => members !== undefined)) {
-        this.#wrongAt(connector, selection.at, coordinate, `gives an object, but the contract has ${target.name}`);
+        this.#wrongAt(connector, selection.at, coordinate, `returns an object, but the contract has ${target.name}`);
       }
     } else {
       this.#wrongAt(connector, selection.at, coordinate, 'only objects, scalars and enums can be mapped');
@@ -152,7 +148,7 @@ class Check {
     for (const member of members) {
       if (this.#givenOtherwise(type.name, member.name) !== undefined) {
         const giver = this.#givenOtherwise(type.name, member.name);
-        this.#wrongAt(connector, member.at, `${type.name}.${member.name}`, `is given here and by ${giver}`);
+        this.#wrongAt(connector, member.at, `${type.name}.${member.name}`, `is provided both here and by ${giver}`);
       }
       this.#member(type, member, connector);
     }
@@ -163,7 +159,7 @@ class Check {
         connector,
         at,
         type.name,
-        `the selection does not give ${key}, which the @connect on the type needs`,
+        `the selection does not return ${key}, which the @connect on the type needs`,
       );
     }
     for (const field of Object.values(type.getFields())) {
@@ -179,15 +175,15 @@ class Check {
         connector,
         member.at,
         coordinate,
-        `the selection gives "${member.name}", which the contract does not have`,
+        `the selection returns "${member.name}", which is not in the contract`,
       );
       return;
     }
     if (Object.values(ownFields(this.#contract)).includes(coordinate)) {
-      this.#wrongAt(connector, member.at, coordinate, 'comes from the access token and has no mapping');
+      this.#wrongAt(connector, member.at, coordinate, 'comes from the access token and cannot be mapped');
     }
     if (field.args.length > 0) {
-      this.#wrong(field.astNode, coordinate, 'has arguments, but no @connect of its own that could use them');
+      this.#wrong(field.astNode, coordinate, 'has arguments, so it needs its own @connect to use them');
     }
     this.#value(getNamedType(field.type), member.value, connector, coordinate);
   }
@@ -201,11 +197,11 @@ class Check {
     const { unread, complete } = this.#mapping;
     if (!complete || unread.has(coordinate) || unread.has(type.name)) return;
     if (this.#givenOtherwise(type.name, field.name) !== undefined) return;
-    if (place === undefined) this.#wrong(field.astNode, coordinate, 'nothing gives this field');
-    else this.#mistakes.add(place(), coordinate, 'nothing gives this field');
+    if (place === undefined) this.#wrong(field.astNode, coordinate, 'nothing provides this field');
+    else this.#mistakes.add(place(), coordinate, 'nothing provides this field');
   }
 
-  /** What gives a field apart from the selection its object comes from. */
+  /** What provides a field other than the selection that its object comes from. */
   #givenOtherwise(type: string, name: string): string | undefined {
     if (this.#mapping.fields.has(`${type}.${name}`)) return 'its own @connect';
     if (this.#mapping.remote.fields.has(`${type}.${name}`)) return 'its own @graphql';
@@ -216,7 +212,7 @@ class Check {
     if (selection.kind === 'members') return selection.members;
     const [chain] = selection.chains;
     if (selection.chains.length === 1 && chain?.members !== undefined) return chain.members;
-    this.#wrongAt(connector, selection.at, coordinate, 'is an object in the contract: say which fields, in { }');
+    this.#wrongAt(connector, selection.at, coordinate, 'is an object in the contract: list its fields in { }');
     return undefined;
   }
 

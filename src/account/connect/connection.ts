@@ -8,10 +8,10 @@ import { readNumberedPages } from './numbered-pages.ts';
 import type { Operation } from './operation.ts';
 import { type Page, type ReadPage, unusable, type Window } from './window.ts';
 
-/** What an explicit null means; left out, the contract's own default holds. */
+/** Number of items for an explicit null. If `first` is omitted, the contract's default applies. */
 const DEFAULT_NODES = 20;
 
-/** Resolves a field with @connection. In: the field's arguments and the object it stands in. Throws AccountError. */
+/** Resolves a field with @connection. @throws {AccountError} */
 export async function resolveConnection(
   field: FieldMapping,
   pages: PageMapping,
@@ -37,7 +37,7 @@ export async function resolveConnection(
   };
   return {
     nodes,
-    // graphql-js calls what is a function, when it is asked for: most clients never ask for a cursor of every item.
+    // graphql-js calls functions only for requested fields, and most clients never request the cursor of every item.
     edges: () => nodes.map((node, index) => ({ cursor: cursorOf(index), node })),
     pageInfo: () => ({
       hasNextPage: found.hasNextPage,
@@ -68,7 +68,7 @@ function pageOf({ nodes, next, total, pageSize }: PageMapping, answer: unknown, 
     const items = nodes(answer, scope);
     const count = total?.(answer, scope) ?? null;
     if (!Array.isArray(items) || items.length > pageSize || !(count === null || isCount(count))) {
-      throw unusable(source, 'a page is not a list of pageSize items, or its total is no number');
+      throw unusable(source, 'a page is not a list of pageSize items, or its total is not a number');
     }
     return { items, total: count, next: next === undefined ? undefined : next(answer, scope) };
   });

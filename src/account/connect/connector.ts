@@ -11,13 +11,13 @@ import type { TextReader } from './text-reader.ts';
 
 export type HeaderTemplate = readonly [name: string, value: Template];
 
-/** What becomes the body of a call. */
+/** The body of a call. */
 interface BodyTemplate {
   readonly kind: 'json' | 'form';
   readonly evaluate: Evaluate;
 }
 
-/** A call of an upstream and what is made of its answer. */
+/** A call to an upstream and the mapping of its response. */
 export interface Connector {
   readonly source: string;
   readonly method: Method;
@@ -25,15 +25,15 @@ export interface Connector {
   readonly query: Evaluate | undefined;
   readonly body: BodyTemplate | undefined;
   readonly headers: readonly HeaderTemplate[];
-  /** Whose values go into the call: a client's arguments, or what another upstream gave; else the token's alone. */
+  /** Where the values in the call come from: the client's arguments, an upstream's data, or only the token. */
   readonly takes: 'arguments' | 'data' | 'nothing';
-  /** Whether the call says whose it is: by the id of the member of the token. */
+  /** Whether the call contains the id of the token's member. */
   readonly namesMember: boolean;
-  /** Whether it changes something, so that it is never made twice. */
+  /** Whether it changes something, so that it must never be repeated. */
   readonly writes: boolean;
   readonly outcome: Outcome;
   readonly select: Evaluate;
-  /** For the check against the contract. */
+  /** The parsed selection, for the check against the contract. */
   readonly selection: Selection;
   placeOf(at: number): Place;
 }
@@ -41,20 +41,20 @@ export interface Connector {
 const HEADER_NAME = /^[!#$%&'*+\-.^`|~0-9a-z]+$/;
 const FORM = 'application/x-www-form-urlencoded';
 
-/** Where a connector stands, and what its texts may name. */
+/** Where a connector is in the mapping, and what its texts can refer to. */
 export interface ConnectorSite {
   readonly node: ConstDirectiveNode;
   readonly coordinate: string;
   readonly mistakes: Mistakes;
   readonly reader: TextReader;
-  /** The methods that may be used here. */
+  /** The HTTP methods allowed here. */
   readonly methods: readonly Method[];
   readonly writes: boolean;
   readonly inRequest: Allowed;
   readonly inSelection: Allowed;
 }
 
-/** Compiles one @connect. Out: undefined when it has mistakes, which are then in the site's list. */
+/** Compiles one @connect. Returns undefined when it has mistakes, which are added to the site's list. */
 export function compileConnector(values: DirectiveArguments['connect'], site: ConnectorSite): Connector | undefined {
   const { node, reader, inRequest, inSelection, writes } = site;
   const wrong = (place: Place, message: string): void => site.mistakes.add(place, site.coordinate, message);
@@ -75,7 +75,7 @@ export function compileConnector(values: DirectiveArguments['connect'], site: Co
   const kind = headers?.some(([name, [text]]) => name === 'content-type' && text === FORM) ? 'form' : 'json';
   const body = readPart('body', kind === 'form');
   if (body !== undefined && method === 'GET') {
-    wrong(placeOf(literalAt(node, 'http', 'body')), 'a GET has no body');
+    wrong(placeOf(literalAt(node, 'http', 'body')), 'GET requests have no body');
   }
   const takes = reader.named.has('args')
     ? 'arguments'
@@ -119,13 +119,13 @@ function methodOf(
   if (!methods.includes(method)) {
     wrong(
       placeOf(literalAt(node, 'http', method)),
-      `only ${methods.join(' or ')} can read; ${method} is for a mutation`,
+      `only ${methods.join(' or ')} can be used to read; ${method} is for mutations`,
     );
   }
   return method;
 }
 
-/** Compiles the `http.headers` of @source or @connect. Out: undefined when one of them cannot be used. */
+/** Compiles the `http.headers` of @source or @connect. Returns undefined when one of them has a mistake. */
 export function compileHeaders(
   headers: readonly HeaderArgument[],
   site: Pick<ConnectorSite, 'node' | 'coordinate' | 'mistakes' | 'reader'> & { readonly allowed: Allowed },

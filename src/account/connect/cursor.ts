@@ -1,25 +1,25 @@
-/** Far beyond any member's list, and far below where page arithmetic loses digits. */
+/** Far larger than any member's list, and far smaller than where page arithmetic loses precision. */
 const LAST_INDEX = 9_999_999;
 const SHAPE = /^\{"i":(0|[1-9]\d{0,6})(?:,"c":("(?:[^"\\]|\\.)*"))?\}$/;
 const LONGEST = 1024;
 
 /**
- * A place in a connection: the index of an item from 0, or, where only the upstream's own cursors tell one page from
- * another, its index in the page that such a cursor begins.
+ * A position in a connection: the index of an item from 0. With an upstream that pages by cursor, the index within the
+ * page that the cursor begins.
  */
 export interface Position {
   readonly index: number;
-  /** The upstream's cursor of the page; undefined for the first page, and where pages have numbers. */
+  /** The upstream's cursor of the page; undefined for the first page and for numbered pages. */
   readonly page: string | undefined;
 }
 
-/** An opaque cursor for a place. */
+/** Encodes a position as an opaque cursor. */
 export function encodeCursor({ index, page }: Position): string {
   const text = page === undefined ? `{"i":${index}}` : `{"i":${index},"c":${JSON.stringify(page)}}`;
   return Buffer.from(text).toString('base64url');
 }
 
-/** In: a client's cursor. Out: the place it names, or undefined when it is not, byte for byte, one of ours. */
+/** Decodes a client's cursor; undefined unless it is exactly a cursor that `encodeCursor` returns. */
 export function decodeCursor(cursor: string): Position | undefined {
   if (cursor.length > LONGEST) return undefined;
   const [, digits, quoted] = SHAPE.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];

@@ -10,38 +10,41 @@ import {
 } from 'graphql';
 import { type Mistakes, placeOf } from './mistakes.ts';
 
-/** The directives of a mapping file, and so the documented subset of Apollo Connectors; @connection is ours. */
+/**
+ * The directives of a mapping file: the documented subset of Apollo Connectors, plus @connection, @graphql and
+ * @upstreamName. The descriptions are copied into schema/REFERENCE.md.
+ */
 export const DIRECTIVES = buildSchema(`
-  "Accepted for editors that know Apollo's specifications, and ignored."
+  "Ignored. Accepted for editors that know Apollo's specifications."
   directive @link(url: String!, as: String, import: [String!]) repeatable on SCHEMA
 
-  "An upstream of the configuration, by its name there. Address, time limit and identity are set there, not here."
+  "An upstream of the configuration, by its name there. Its URL, timeouts and identity are set in the configuration."
   directive @source(
     name: String!
     http: SourceHTTP
     isSuccess: String
     errors: ConnectErrors
-    "The upstream speaks GraphQL, and @graphql takes fields from it."
+    "Set if the upstream speaks GraphQL, for use with @graphql."
     graphql: SourceGraphQL
   ) repeatable on SCHEMA
 
   """
-  On a field of Query, of the viewer or of Mutation: it comes from a GraphQL upstream, with all that is below it.
-  Sibling fields are asked for in one query; of mutations nothing is ever sent but those that have this directive.
+  On a field of Query, the viewer or Mutation: the field and everything below it comes from a GraphQL upstream.
+  Sibling fields are requested in one query. Only mutations that have this directive are ever sent.
   """
   directive @graphql(
     source: String!
-    "The upstream's root field that gives the member this field stands in. Without it the field is a root field itself."
+    "The upstream's root field that returns the member with this field. If omitted, this field is itself a root field."
     root: String
-    "The argument, of root or else of the field, that takes the member's id or a list of it: the access token's, always."
+    "The argument of root, or else of the field, for the member's ID or a list of it. It is always the access token's."
     member: String
-    "What the upstream calls the field."
+    "Name of the field at the upstream."
     name: String
-    "What it calls the field's arguments."
+    "Names of the field's arguments at the upstream."
     arguments: [UpstreamArgument!]
   ) on FIELD_DEFINITION
 
-  "What a GraphQL upstream calls this, where its name is another. An enum's value can stand for several of its own."
+  "The name at a GraphQL upstream, if it differs. An enum value can stand for several values of the upstream."
   directive @upstreamName(
     source: String!
     name: String!
@@ -49,43 +52,43 @@ export const DIRECTIVES = buildSchema(`
   ) repeatable on OBJECT | FIELD_DEFINITION | ENUM_VALUE | INPUT_FIELD_DEFINITION
 
   input UpstreamArgument {
-    "As in the contract."
+    "Name in the contract."
     name: String!
-    "As upstream."
+    "Name at the upstream."
     as: String!
   }
 
   input SourceGraphQL {
-    "Where operations are posted."
+    "Path that operations are posted to."
     path: String! = "/graphql"
   }
 
   """
-  On a field: where its value comes from. On a type, with batch: one call that adds fields to many objects at once,
-  found again by the one key that http names as $batch.key and that the selection gives back.
+  On a field: where its value comes from. On a type, with batch: one call that adds fields to many objects at once.
+  They are matched by the key that http uses as $batch.key and that the selection returns.
   """
   directive @connect(
     source: String!
     http: ConnectHTTP!
-    "See syntax.ts. With @connection: of one node."
+    "See syntax.ts. With @connection: the selection of one node."
     selection: String!
     batch: ConnectBatch
-    "An expression over the answer and $status that is true for an answer to be used. Without it: any status 2xx."
+    "Expression over the response and $status that is true on success. Defaults to any 2xx status."
     isSuccess: String
-    "What a client reads about an answer that is no success. Without it: the gateway's own words."
+    "What clients are told when a response is not successful. Defaults to the gateway's own message."
     errors: ConnectErrors
   ) on FIELD_DEFINITION | OBJECT
 
-  "The field is a connection (nodes, edges, pageInfo, totalCount) over the pages of the upstream."
+  "Makes the field a connection (nodes, edges, pageInfo, totalCount) over the pages of the upstream."
   directive @connection(
     style: ConnectionStyle!
-    "How many items a page of the upstream has; asked for as $page.size, whatever the client's first is. Not for ALL."
+    "Items per page of the upstream, sent as $page.size whatever the client's first is. Not for ALL."
     pageSize: Int
-    "The list in a page."
+    "Expression for the list in a page."
     nodes: String!
-    "PAGE, OFFSET: what is null, false, 0 or empty on the last page. CURSOR, and then needed: the cursor of the next page."
+    "PAGE, OFFSET: expression that is null, false, 0 or empty on the last page. CURSOR (required): the cursor of the next page."
     next: String
-    "The number of all items."
+    "Expression for the total number of items."
     total: String
   ) on FIELD_DEFINITION
 
@@ -93,23 +96,23 @@ export const DIRECTIVES = buildSchema(`
     headers: [HTTPHeader!]
   }
 
-  "One method with its path, which is a text with expressions in braces. A query reads with GET or POST."
+  "One method with its path: text with expressions in braces. Queries use GET or POST."
   input ConnectHTTP {
     GET: String
     POST: String
     PUT: String
     PATCH: String
     DELETE: String
-    "Members that become the query: null is left out, a list repeats its name."
+    "Query parameters as 'name: value'. null is omitted; a list repeats its name."
     queryParams: String
-    "What becomes the JSON body; with a content-type of application/x-www-form-urlencoded, members that become a form."
+    "The JSON body. With content-type application/x-www-form-urlencoded: the fields of the form as 'name: value'."
     body: String
     headers: [HTTPHeader!]
   }
 
   input HTTPHeader {
     name: String!
-    "A text with expressions in braces."
+    "Text with expressions in braces."
     value: String!
   }
 
@@ -117,22 +120,22 @@ export const DIRECTIVES = buildSchema(`
     maxSize: Int! = 100
   }
 
-  "Expressions over the answer and $status."
+  "Expressions over the response and $status."
   input ConnectErrors {
-    "The message. Shortened, and cleaned of control characters."
+    "The message. It is truncated, and control characters are removed."
     message: String
-    "Members that join code in extensions; code itself may be given, in capitals."
+    "Entries of extensions as 'name: value'. code can be set too, in capitals."
     extensions: String
   }
 
   enum ConnectionStyle {
-    "The upstream is asked for page $page.number, from 1, of $page.size items."
+    "Requests page $page.number, counted from 1, of $page.size items."
     PAGE
-    "The upstream is asked for $page.size items from $page.offset, from 0."
+    "Requests $page.size items from $page.offset, counted from 0."
     OFFSET
-    "The upstream is asked for the page at $page.cursor, null for the first."
+    "Requests the page at $page.cursor, which is null for the first page."
     CURSOR
-    "The upstream gives the whole list at once."
+    "Requests the whole list at once."
     ALL
   }
 
@@ -151,7 +154,7 @@ export interface UpstreamArgument {
   readonly as: string;
 }
 
-/** The arguments of each directive, as the SDL above lets them through. */
+/** The arguments of each directive, as validated against the SDL above. */
 export interface DirectiveArguments {
   link: { readonly url: string };
   source: {
@@ -201,7 +204,7 @@ interface ErrorArguments {
   readonly extensions?: string | null;
 }
 
-/** Reads a directive's arguments. Out: undefined when something is wrong with them, which is then in `mistakes`. */
+/** Reads a directive's arguments. Returns undefined when they have mistakes, which are added to `mistakes`. */
 export function readDirective<Name extends keyof DirectiveArguments>(
   name: Name,
   node: ConstDirectiveNode,
@@ -235,7 +238,11 @@ export function readDirective<Name extends keyof DirectiveArguments>(
   return sound ? (values as unknown as DirectiveArguments[Name]) : undefined;
 }
 
-/** The string literal at a path of argument and field names. Throws when there is none: the directive was not read. */
+/**
+ * The string literal at a path of argument and field names.
+ *
+ * @throws {GraphQLError} when there is none, which `readDirective` rules out
+ */
 export function literalAt(node: ConstDirectiveNode, ...path: readonly (string | number)[]): StringValueNode {
   let value: ValueNode | undefined;
   for (const step of path) {

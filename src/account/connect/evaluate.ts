@@ -1,15 +1,15 @@
 import { findMethod, MappingValueError, type MethodArgument } from './methods.ts';
 import type { Argument, Chain, Coalesce, Member, Selection, Step, Variable } from './syntax.ts';
 
-/** What the variables of a mapping stand for. A connector is given those its place allows (see references.ts). */
+/** The values of a mapping's variables. A connector only gets those allowed in its place (see references.ts). */
 export type Scope = Readonly<Partial<Record<Variable, unknown>>>;
 
-/** A compiled selection. In: an upstream's value, the variables. Out: the contract's value, null for what is missing. */
+/** A compiled selection: turns an upstream's value into the contract's. Missing values are null. */
 export type Evaluate = (value: unknown, scope: Scope) => unknown;
 
 /**
- * Compiles a checked selection. When a value is not of the kind a method needs, what it gives throws MappingValueError;
- * inside an object the error is the member's value instead.
+ * Compiles a checked selection. The result throws MappingValueError when a value does not have the type a method needs.
+ * Inside an object the error becomes the value of the property instead.
  */
 export function compileSelection(selection: Selection): Evaluate {
   return selection.kind === 'members' ? compileMembers(selection.members) : compileCoalesce(selection);
@@ -37,7 +37,7 @@ function compileMembers(members: readonly Member[]): Evaluate {
       try {
         object[name] = evaluate(value, scope);
       } catch (thrown) {
-        // graphql-js throws an Error it meets as a value, at that field: one bad date spoils one date, not the list.
+        // graphql-js throws an Error that is the value of a field at that field, so one bad date only affects itself.
         if (!(thrown instanceof MappingValueError)) throw thrown;
         object[name] = thrown;
       }
@@ -69,21 +69,21 @@ function compileStep(step: Step): Evaluate {
   const onlyLiterals = step.args.every(({ kind }) => kind === 'literal');
   const literals = onlyLiterals ? args.map((of) => of({})) : undefined;
   return (value, scope) => {
-    // Compiled even with a mistake in it, so that the rest is checked too; it never gets to run.
+    // A selection with a mistake is compiled so that the rest is checked too, but it never runs.
     if (method === undefined) throw new Error(`no method ${step.name}`);
     if (value === null && method.ofNull !== true) return null;
     return method.apply(value, ...(literals ?? args.map((of) => of(scope))));
   };
 }
 
-/** A literal is itself; an expression is a function of the item that a method hands it. */
+/** Compiles an argument: a literal to its value, an expression to a function of the item that the method passes. */
 function compileArgument(argument: Argument): (scope: Scope) => MethodArgument {
   if (argument.kind === 'literal') return () => argument.value;
   const evaluate = compileCoalesce(argument.value);
   return (scope) => (item: unknown) => evaluate(item, scope);
 }
 
-/** Own keys only: what an object inherits is not data. A list gives the key of each of its items, one level deep. */
+/** Reads a key; of a list, the key of each item, one level deep. Inherited properties are not data. */
 function readKey(value: unknown, key: string): unknown {
   return Array.isArray(value) ? value.map((item) => ownKey(item, key)) : ownKey(value, key);
 }

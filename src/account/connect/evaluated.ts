@@ -1,7 +1,11 @@
 import { AccountError } from '../errors.ts';
 import { MappingValueError } from './methods.ts';
 
-/** Runs a part of a mapping on data. Throws AccountError `UPSTREAM_BAD_RESPONSE` when the data is of another kind. */
+/**
+ * Runs part of a mapping on an upstream's data.
+ *
+ * @throws {AccountError} `UPSTREAM_BAD_RESPONSE` when the data has an unexpected type
+ */
 export function evaluated<T>(evaluate: () => T): T {
   try {
     return evaluate();

@@ -6,10 +6,10 @@ interface Input {
   readonly type: GraphQLInputType;
 }
 
-/** Input objects may hold themselves; nobody maps deeper than this. */
+/** Input objects can be recursive, so the depth is limited; mappings do not need more. */
 const DEEPEST = 5;
 
-/** What a mapping may name of a field's arguments: $args.input.slug. In: the arguments, and those that are not its own. */
+/** The keys of a field's arguments that a mapping can use, as in $args.input.slug, except the arguments in `without`. */
 export function inputKeys(inputs: readonly Input[], without: readonly string[] = [], depth = 0): Keys {
   const own = inputs.filter(({ name }) => !without.includes(name));
   return new Map(

@@ -4,15 +4,18 @@ const LONG_NUMBER = /\d{16}/;
 const WHOLE = /^-?[1-9]\d*$/;
 
 /**
- * Parses an upstream's JSON. A whole number that a double cannot hold (64-bit identifiers) becomes a string of its
- * digits, so that an id is never silently another id. Throws SyntaxError, and JsonTooLarge beyond ANSWER_BOUNDS.
+ * Parses an upstream's JSON. Integers that a double cannot represent (64-bit identifiers) become strings, so that an ID
+ * never silently turns into another one.
+ *
+ * @throws {SyntaxError} when the text is not JSON
+ * @throws {JsonTooLarge} when it exceeds ANSWER_BOUNDS
  */
 export function parseJson(text: string): unknown {
   checkJsonBounds(text, ANSWER_BOUNDS);
   return JSON.parse(LONG_NUMBER.test(text) ? withQuotedLongNumbers(text) : text);
 }
 
-/** In one pass over the text: a reviver, which sees every value again, costs several times the parse. */
+/** Quotes such integers in one pass over the text. A reviver, called for every value, would be several times slower. */
 function withQuotedLongNumbers(text: string): string {
   const parts: string[] = [];
   let kept = 0;
@@ -34,14 +37,14 @@ function withQuotedLongNumbers(text: string): string {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The index of the closing quote, from that of the opening one. */
+/** The index of the closing quote for the opening quote at `quote`. */
 function endOfString(text: string, quote: number): number {
   let at = quote + 1;
   while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
   return at;
 }
 
-/** What a number is made of: digits, `+ - .`, and an `e`. */
+/** Whether a character can be part of a number: digits, `+`, `-`, `.` and `e`. */
 function isNumeric(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e || (code | 0x20) === 0x65;
 }

@@ -1,6 +1,6 @@
 import { MappingSyntaxError } from './syntax.ts';
 
-/** One token of a mapping text: its kind, its meaning (a string without quotes), and where it begins. */
+/** A token of a mapping text: its kind, its text (strings without quotes) and its offset. */
 export interface Token {
   readonly kind: 'name' | 'variable' | 'string' | 'number' | 'mark' | 'end';
   readonly text: string;
@@ -20,7 +20,11 @@ const TOKEN = new RegExp(
   'y',
 );
 
-/** Splits a mapping text into tokens, the last of kind 'end'. Throws MappingSyntaxError. */
+/**
+ * Splits a mapping text into tokens, the last of kind 'end'.
+ *
+ * @throws {MappingSyntaxError}
+ */
 export function tokenize(text: string): readonly Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -31,7 +35,7 @@ export function tokenize(text: string): readonly Token[] {
     if (at >= text.length) return [...tokens, { kind: 'end', text: '', at: text.length }];
     TOKEN.lastIndex = at;
     const found = TOKEN.exec(text);
-    if (found === null) throw new MappingSyntaxError(`cannot read ${JSON.stringify(text.charAt(at))} here`, at);
+    if (found === null) throw new MappingSyntaxError(`unexpected ${JSON.stringify(text.charAt(at))}`, at);
     tokens.push(tokenOf(found.groups ?? {}, at));
     at = TOKEN.lastIndex;
   }

@@ -1,11 +1,13 @@
 import { type ReadPage, type Rows, unusable, type Window } from './window.ts';
 
-/** Pages may be empty and still have a successor; this many in a row are an upstream that turns in circles. */
+/** Empty pages can have a successor. More pages than this for one window mean that the upstream's cursors loop. */
 const MOST_PAGES = 20;
 
 /**
- * Reads a window from pages of which each names the cursor of the next. A place is the cursor of its page and the index in
- * it, so `first` may change on the way. Throws AccountError.
+ * Reads a window from pages that each return the cursor of the next one. A position is the cursor of its page and the
+ * index in it, so `first` can differ between requests.
+ *
+ * @throws {AccountError} when the upstream fails or its pages cannot be used
  */
 export async function readLinkedPages(
   { first, after }: Window,
@@ -27,7 +29,7 @@ export async function readLinkedPages(
       index += 1;
     }
     const next = nextOf(page.next);
-    // Past the window only whether anything follows is asked, and a page that says it has a successor has answered that.
+    // Once the window is full, it only matters whether anything follows, and `next` says so.
     if (next === undefined || rows.length === first) {
       return { rows, hasNextPage: next !== undefined, hasPreviousPage: after !== undefined, total };
     }
@@ -37,7 +39,7 @@ export async function readLinkedPages(
   throw unusable(source, `${MOST_PAGES} pages do not fill one window`);
 }
 
-/** A cursor may be a number; null, false, 0 and '' all mean that nothing follows. */
+/** A cursor can be a number. null, false, 0 and '' mean that nothing follows. */
 function nextOf(next: unknown): string | undefined {
   if (typeof next === 'string' && next !== '') return next;
   return typeof next === 'number' && next !== 0 ? String(next) : undefined;

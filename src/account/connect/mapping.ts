@@ -29,28 +29,28 @@ export interface MappingFile {
   readonly text: string;
 }
 
-/** A field with a call of its own. */
+/** A field with its own upstream call. */
 export interface FieldMapping {
   readonly coordinate: string;
   readonly node: ConstDirectiveNode;
   readonly connector: Connector;
   readonly pages: PageMapping | undefined;
-  /** The contract's arguments that the mapping uses. */
+  /** The field's arguments that the mapping uses. */
   readonly usedArguments: ReadonlySet<string>;
-  /** The fields of the object it stands in that the mapping uses. */
+  /** The fields of the parent object that the mapping uses. */
   readonly usedSiblings: ReadonlySet<string>;
 }
 
 export interface PageMapping {
   readonly style: ConnectionStyle;
-  /** Items of a page; of the whole list when it comes at once. */
+  /** Items per page; for style ALL, the limit on the whole list. */
   readonly pageSize: number;
   readonly nodes: Evaluate;
   readonly next: Evaluate | undefined;
   readonly total: Evaluate | undefined;
 }
 
-/** A type whose objects get fields from one call for many of them. */
+/** A type whose objects get fields from a batched call. */
 export interface TypeMapping {
   readonly type: string;
   readonly connector: Connector;
@@ -58,39 +58,39 @@ export interface TypeMapping {
   readonly maxSize: number;
 }
 
-/** An upstream, and what holds for all calls of it. */
+/** An upstream, with the settings of all calls to it. */
 interface SourceMapping {
   readonly headers: readonly HeaderTemplate[];
   readonly outcome: Outcome;
-  /** Where operations are posted; undefined for an upstream that does not speak GraphQL. */
+  /** The path that operations are posted to; undefined if the upstream does not speak GraphQL. */
   readonly graphql: { readonly path: string } | undefined;
 }
 
-/** What mappings may name besides the contract. */
+/** The names that mappings can refer to besides those of the contract. */
 export interface MappingNames {
   readonly upstreams: readonly string[];
-  /** Those of them that are shown one key for all members, and so give anybody's records. */
+  /** The upstreams with one key for all members, which therefore return any member's records. */
   readonly keyed?: readonly string[] | undefined;
-  /** The keys of $config. A secret one goes into calls and never into what a client reads. */
+  /** The keys of $config. Secret ones can be used in calls but never in a selection. */
   readonly config: { readonly open: readonly string[]; readonly secret: readonly string[] };
 }
 
 export interface Mapping {
   readonly sources: ReadonlyMap<string, SourceMapping>;
-  /** By coordinate, `Viewer.email`. */
+  /** Keyed by coordinate, such as `Viewer.email`. */
   readonly fields: ReadonlyMap<string, FieldMapping>;
-  /** By type name. */
+  /** Keyed by type name. */
   readonly types: ReadonlyMap<string, TypeMapping>;
-  /** What comes from GraphQL upstreams. */
+  /** The fields that come from GraphQL upstreams. */
   readonly remote: RemoteMapping;
-  /** Coordinates and types whose mapping has mistakes of its own: nobody needs to hear that nothing gives them. */
+  /** Coordinates and types whose mapping has mistakes, so that they are not also reported as unmapped. */
   readonly unread: ReadonlySet<string>;
   /** Whether every file could be parsed. */
   readonly complete: boolean;
 }
 
 const PAGE_SIZES = { least: 10, most: 1000 };
-/** A list that comes at once is as long as an answer may be large. */
+/** Limit on a list without pages; the response size limits it further. */
 const WHOLE_LIST = 1_000_000;
 const PAGE_KEYS: Readonly<Record<ConnectionStyle, readonly string[]>> = {
   PAGE: ['number', 'size'],
@@ -101,8 +101,8 @@ const PAGE_KEYS: Readonly<Record<ConnectionStyle, readonly string[]>> = {
 const BATCH_SIZES = { least: 1, most: 1000 };
 
 /**
- * Reads mapping files: `extend schema` with @source, and `extend type` that names fields of the contract again (with
- * their types, without their arguments) to hang @connect on them. Out: what could be read; mistakes go to the list.
+ * Reads mapping files: `extend schema` with @source, and `extend type`, which repeats fields of the contract (with their
+ * types, without their arguments) to put @connect on them. Returns what could be read; mistakes are added to the list.
  */
 export function readMapping(
   files: readonly MappingFile[],
@@ -127,7 +127,8 @@ export function readMapping(
         ) {
           remote.push(definition);
         } else {
-          const message = 'a mapping file has only "extend schema", "extend type", "extend enum" and "extend input"';
+          const message =
+            'a mapping file can only contain "extend schema", "extend type", "extend enum" and "extend input"';
           mistakes.add(placeOf(definition), 'mapping', message);
         }
       }
@@ -138,7 +139,7 @@ export function readMapping(
       reader.complete = false;
     }
   }
-  // Types after all schemas: a source may be named in another file.
+  // Types are read after all schemas, because a source may be declared in another file.
   for (const extension of extensions) reader.type(extension);
   reader.remote = readRemoteMapping(remote, contract, reader, mistakes);
   return reader;
@@ -155,7 +156,7 @@ class MappingReader implements Mapping {
   readonly #upstreams: readonly string[];
   readonly #keyed: readonly string[];
   readonly #mistakes: Mistakes;
-  /** What every text may name: in a call, and in what is made of its answer. */
+  /** The variables allowed in every call, and in every selection. */
   readonly #inRequest: Allowed;
   readonly #inSelection: Allowed;
 
@@ -173,7 +174,7 @@ class MappingReader implements Mapping {
       const coordinate = `@${node.name.value}`;
       if (node.name.value === 'link') readDirective('link', node, 'schema', this.#mistakes);
       else if (node.name.value === 'source') this.#source(node);
-      else this.#wrong(node, 'schema', `${coordinate} has no meaning here`);
+      else this.#wrong(node, 'schema', `${coordinate} is not allowed here`);
     }
   }
 
@@ -182,12 +183,12 @@ class MappingReader implements Mapping {
     if (values === undefined) return;
     const place = literalAt(node, 'name');
     const { name } = values;
-    if (this.sources.has(name)) this.#wrong(place, 'schema', `the source "${name}" is named twice`);
+    if (this.sources.has(name)) this.#wrong(place, 'schema', `the source "${name}" is declared twice`);
     if (!this.#upstreams.includes(name)) {
       this.#wrong(place, 'schema', `the configuration has no upstream "${name}", only ${this.#upstreams.join(', ')}`);
     }
     if (this.#keyed.includes(name) && values.graphql !== undefined) {
-      this.#wrong(place, 'schema', `"${name}" is shown one key for all members: it cannot be asked in GraphQL`);
+      this.#wrong(place, 'schema', `"${name}" has one key for all members, so it cannot be used with GraphQL`);
     }
     const reader = new TextReader('schema', this.#mistakes);
     const site = { node, coordinate: 'schema', mistakes: this.#mistakes, reader, allowed: this.#inRequest };
@@ -205,7 +206,7 @@ class MappingReader implements Mapping {
     }
     for (const node of extension.directives ?? []) {
       if (node.name.value === 'connect') this.#typeConnector(node, name, Object.keys(type.getFields()));
-      else this.#wrong(node, name, `@${node.name.value} has no meaning here`);
+      else this.#wrong(node, name, `@${node.name.value} is not allowed here`);
     }
     for (const field of extension.fields ?? []) this.#field(name, field);
   }
@@ -215,7 +216,7 @@ class MappingReader implements Mapping {
     const values = readDirective('connect', node, type, this.#mistakes);
     if (values === undefined || !this.#knownSource(values, node, type)) return;
     if (this.types.has(type)) {
-      this.#wrong(node, type, 'has a second @connect');
+      this.#wrong(node, type, 'already has a @connect');
       return;
     }
     const maxSize = values.batch?.maxSize;
@@ -233,7 +234,7 @@ class MappingReader implements Mapping {
     if (connector === undefined || !this.#keptToMember(connector, node, type)) return;
     const [key, ...more] = reader.named.get('batch') ?? [];
     if (key === undefined || more.length > 0) {
-      this.#wrong(node, type, 'http names exactly one key of the objects as $batch.key');
+      this.#wrong(node, type, 'http must use exactly one key of the objects as $batch.key');
       return;
     }
     this.unread.delete(type);
@@ -250,7 +251,7 @@ class MappingReader implements Mapping {
     }
     if (!this.fields.has(coordinate)) this.unread.add(coordinate);
     if (Object.values(ownFields(this.#contract)).includes(coordinate)) {
-      this.#wrong(field, coordinate, 'comes from the access token and has no mapping');
+      this.#wrong(field, coordinate, 'comes from the access token and cannot be mapped');
       return;
     }
     if (print(field.type) !== String(known.type)) {
@@ -258,12 +259,12 @@ class MappingReader implements Mapping {
       return;
     }
     const [argument] = field.arguments ?? [];
-    if (argument !== undefined) this.#wrong(argument, coordinate, 'arguments stand in the contract only');
+    if (argument !== undefined) this.#wrong(argument, coordinate, 'arguments belong in the contract, not here');
     let [connect, connection]: (ConstDirectiveNode | undefined)[] = [];
     for (const node of field.directives ?? []) {
       if (node.name.value === 'connect') connect = node;
       else if (node.name.value === 'connection') connection = node;
-      else this.#wrong(node, coordinate, `@${node.name.value} has no meaning here`);
+      else this.#wrong(node, coordinate, `@${node.name.value} is not allowed here`);
     }
     if (connect === undefined) {
       this.#wrong(field, coordinate, 'needs @connect');
@@ -287,10 +288,10 @@ class MappingReader implements Mapping {
     const paging =
       connection === undefined ? undefined : readDirective('connection', connection, coordinate, this.#mistakes);
     if (values === undefined || !this.#knownSource(values, node, coordinate)) return;
-    if (values.batch !== undefined) this.#wrong(node, coordinate, 'batch belongs to a @connect on a type');
+    if (values.batch !== undefined) this.#wrong(node, coordinate, 'batch is only for a @connect on a type');
     const writes = type === this.#contract.getMutationType();
     if (writes && connection !== undefined) {
-      this.#wrong(connection, coordinate, '@connection: a mutation gives no pages');
+      this.#wrong(connection, coordinate, '@connection: a mutation cannot be a connection');
     }
     const reader = new TextReader(coordinate, this.#mistakes);
     const args = inputKeys(field.args, paging === undefined ? [] : ['first', 'after']);
@@ -308,17 +309,17 @@ class MappingReader implements Mapping {
     if (!this.#keptToMember(connector, node, coordinate)) return;
     const [place] = pages === undefined ? [] : PAGE_KEYS[pages.style];
     if (connection !== undefined && place !== undefined && !reader.named.get('page')?.has(place)) {
-      this.#wrong(connection, coordinate, `@connection: http does not ask for $page.${place}`);
+      this.#wrong(connection, coordinate, `@connection: http does not use $page.${place}`);
     }
     const used = new Set(reader.named.get('args'));
-    // A connection's own arguments choose the window and are not the mapping's.
+    // `first` and `after` of a connection choose the window and are not available to the mapping.
     if (connection !== undefined) for (const name of ['first', 'after']) used.add(name);
     this.unread.delete(coordinate);
     const usedSiblings = new Set(reader.named.get('this'));
     this.fields.set(coordinate, { coordinate, node, connector, pages, usedArguments: used, usedSiblings });
   }
 
-  /** What holds for every connector that only reads. */
+  /** Checks for every connector that only reads. */
   #reads(node: ConstDirectiveNode, coordinate: string, reader: TextReader) {
     const methods = ['GET', 'POST'] as const;
     return { node, coordinate, mistakes: this.#mistakes, reader, methods, writes: false };
@@ -333,8 +334,8 @@ class MappingReader implements Mapping {
     const { style } = values;
     const wrong = (message: string) => this.#wrong(node, coordinate, `@connection: ${message}`);
     const pageSize = values.pageSize ?? undefined;
-    if (style === 'ALL' && pageSize !== undefined) wrong('a list that comes at once has no pageSize');
-    if (style === 'ALL' && values.next != null) wrong('a list that comes at once has no next');
+    if (style === 'ALL' && pageSize !== undefined) wrong('style ALL has no pageSize');
+    if (style === 'ALL' && values.next != null) wrong('style ALL has no next');
     if (style !== 'ALL' && pageSize === undefined) wrong('the argument pageSize is missing');
     if (style === 'CURSOR' && values.next == null) wrong('the argument next is missing');
     if (pageSize !== undefined) this.#within(pageSize, PAGE_SIZES, 'pageSize', node, coordinate);
@@ -356,7 +357,7 @@ class MappingReader implements Mapping {
 
   #keptToMember({ source, namesMember }: Connector, node: ConstDirectiveNode, coordinate: string): boolean {
     if (namesMember || !this.#keyed.includes(source)) return true;
-    const message = `"${source}" is shown one key for all members: http must name $context.sub`;
+    const message = `"${source}" has one key for all members, so http must use $context.sub`;
     this.#wrong(literalAt(node, 'source'), coordinate, message);
     return false;
   }
@@ -368,7 +369,7 @@ class MappingReader implements Mapping {
     node: ConstDirectiveNode,
     coordinate: string,
   ): void {
-    if (value < least || value > most) this.#wrong(node, coordinate, `${name} is from ${least} to ${most}`);
+    if (value < least || value > most) this.#wrong(node, coordinate, `${name} must be from ${least} to ${most}`);
   }
 
   #wrong(node: Parameters<typeof placeOf>[0], coordinate: string, message: string): void {

@@ -3,7 +3,7 @@ import { parseJson } from './json.ts';
 import { fromMinorUnits, toDecimal } from './money.ts';
 import { type Argument, ITEM, type Literal } from './syntax.ts';
 
-/** Thrown when an upstream's value is not of the kind a mapping says; becomes UPSTREAM_BAD_RESPONSE. */
+/** An upstream's value does not have the type that a mapping expects. Becomes UPSTREAM_BAD_RESPONSE. */
 export class MappingValueError extends Error {
   constructor(message: string) {
     super(message);
@@ -13,18 +13,18 @@ export class MappingValueError extends Error {
 
 type Kind = 'any' | 'number' | 'count' | 'string' | 'list' | 'pair' | 'format' | 'expression';
 
-/** What a method is handed for an argument: a literal, or an expression as a function of the item it looks at. */
+/** The argument of a method: a literal, or an expression as a function of the item. */
 export type MethodArgument = Literal | ((item: unknown) => unknown);
 
 interface Method {
-  /** What it takes, in words for the reference. */
+  /** What it returns, for the reference. */
   readonly about: string;
   readonly takes: readonly Kind[];
-  /** Whether the last may be left out, or be given more than once. */
+  /** Whether the last argument is optional or can be repeated. */
   readonly last?: 'optional' | 'many';
-  /** Whether it is asked about null too; else every method of null is null. */
+  /** Whether it is called for null too. Other methods on null return null. */
   readonly ofNull?: true;
-  /** Throws MappingValueError. */
+  /** @throws {MappingValueError} when `value` has the wrong type */
   readonly apply: (value: unknown, ...args: MethodArgument[]) => unknown;
 }
 
@@ -72,34 +72,34 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /**
- * The methods of the subset. They are named and behave as in Apollo Connectors, but for ours: floor, ceil, round, isNull,
- * decimal, minorUnits and toDateTime. `div` is not rounded, so an Int wants `->floor` behind it.
+ * The supported methods. They have the names and behaviour of Apollo Connectors, except our additions floor, ceil,
+ * round, isNull, decimal, minorUnits and toDateTime. `div` does not round, so an Int needs `->floor` after it.
  */
 const METHODS: Readonly<Record<string, Method>> = {
-  eq: { about: 'whether it is this value', takes: ['any'], apply: (value, to) => value === to },
-  ne: { about: 'whether it is another value', takes: ['any'], apply: (value, to) => value !== to },
+  eq: { about: 'whether the value equals this one', takes: ['any'], apply: (value, to) => value === to },
+  ne: { about: 'whether the value differs from this one', takes: ['any'], apply: (value, to) => value !== to },
   in: {
-    about: 'whether it is one of these values',
+    about: 'whether the value is one of these',
     takes: ['list'],
     apply: (value, values) => (values as readonly Literal[]).includes(value as Literal),
   },
   contains: {
-    about: 'whether a list has this item',
+    about: 'whether the list has this item',
     takes: ['any'],
     apply: (value, item) => list('contains', value).includes(item),
   },
   gt: comparison('gt', 'whether it is greater', (left, right) => left > right),
-  gte: comparison('gte', 'whether it is greater or the same', (left, right) => left >= right),
+  gte: comparison('gte', 'whether it is greater or equal', (left, right) => left >= right),
   lt: comparison('lt', 'whether it is less', (left, right) => left < right),
-  lte: comparison('lte', 'whether it is less or the same', (left, right) => left <= right),
+  lte: comparison('lte', 'whether it is less or equal', (left, right) => left <= right),
   not: {
-    about: 'the other boolean',
+    about: 'the opposite boolean',
     takes: [],
     apply: (value) => (typeof value === 'boolean' ? !value : fail('not', 'a boolean')),
   },
-  isNull: { about: 'whether there is nothing', takes: [], ofNull: true, apply: (value) => value === null },
+  isNull: { about: 'whether the value is null', takes: [], ofNull: true, apply: (value) => value === null },
   match: {
-    about: 'the second of the first pair whose first is the value, or @',
+    about: 'the second item of the first pair whose first item is the value or @',
     takes: ['pair'],
     last: 'many',
     apply(value, ...pairs) {
@@ -112,16 +112,16 @@ const METHODS: Readonly<Record<string, Method>> = {
   mul: arithmetic('mul', 'the product', (left, right) => left * right),
   div: arithmetic('div', 'the quotient, not rounded', (left, right) => left / right),
   mod: arithmetic('mod', 'the remainder', (left, right) => left % right),
-  floor: rounding('floor', 'the whole number below', Math.floor),
-  ceil: rounding('ceil', 'the whole number above', Math.ceil),
+  floor: rounding('floor', 'rounded down to a whole number', Math.floor),
+  ceil: rounding('ceil', 'rounded up to a whole number', Math.ceil),
   round: rounding('round', 'the nearest whole number', Math.round),
   decimal: {
-    about: 'as a decimal text with so many digits behind the point',
+    about: 'as decimal text with this many decimal places',
     takes: ['count'],
-    apply: (value, digits) => toDecimal(value, digits as number) ?? fail('decimal', 'a number, or its decimal text'),
+    apply: (value, digits) => toDecimal(value, digits as number) ?? fail('decimal', 'a number or decimal text'),
   },
   minorUnits: {
-    about: 'cents as a decimal text; the argument is how many digits the currency has behind the point',
+    about: 'minor units (cents) as decimal text; the argument is the number of decimal places of the currency',
     takes: ['count'],
     apply: (value, digits) => fromMinorUnits(value, digits as number) ?? fail('minorUnits', 'a whole number'),
   },
@@ -131,7 +131,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     apply: (value: unknown) => (isScalar(value) ? String(value) : fail('toString', 'a scalar')),
   },
   parseInt: {
-    about: 'digits as a whole number',
+    about: 'text of digits as a whole number',
     takes: [],
     apply(value) {
       const parsed = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
@@ -141,19 +141,19 @@ const METHODS: Readonly<Record<string, Method>> = {
   first: { about: 'the first item', takes: [], apply: (value) => list('first', value)[0] ?? null },
   last: { about: 'the last item', takes: [], apply: (value) => list('last', value).at(-1) ?? null },
   get: {
-    about: 'the item at a place, from 0; from the end when negative',
+    about: 'the item at an index, from 0; negative counts from the end',
     takes: ['number'],
     apply: (value, index) => list('get', value).at(index as number) ?? null,
   },
-  size: { about: 'how many items', takes: [], apply: (value) => list('size', value).length },
+  size: { about: 'the number of items', takes: [], apply: (value) => list('size', value).length },
   slice: {
-    about: 'the items from one place up to another',
+    about: 'the items from one index up to, but not including, another',
     takes: ['number', 'number'],
     last: 'optional',
     apply: (value, from, to) => list('slice', value).slice(from as number, to as number | undefined),
   },
   map: {
-    about: 'the list of what the expression makes of each item',
+    about: 'the results of the expression for each item',
     takes: ['expression'],
     apply: (value, each) => list('map', value).map(each as Each),
   },
@@ -168,7 +168,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     apply: (value, each) => list('find', value).find((item) => (each as Each)(item) === true) ?? null,
   },
   entries: {
-    about: "an object's members as a list of { key, value }",
+    about: "an object's properties as a list of { key, value }",
     takes: [],
     apply: (value) =>
       isObject(value)
@@ -176,7 +176,7 @@ const METHODS: Readonly<Record<string, Method>> = {
         : fail('entries', 'an object'),
   },
   joinNotNull: {
-    about: 'the items that are not null as one text',
+    about: 'the items that are not null, joined with a separator',
     takes: ['string'],
     apply(value, separator) {
       const items = list('joinNotNull', value).filter((item) => item !== null);
@@ -184,7 +184,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     },
   },
   jsonParse: {
-    about: 'JSON text as what it says',
+    about: 'JSON text, parsed',
     takes: [],
     apply(value) {
       try {
@@ -196,21 +196,21 @@ const METHODS: Readonly<Record<string, Method>> = {
   },
   jsonStringify: { about: 'as JSON text', takes: [], apply: (value) => JSON.stringify(value) },
   toDateTime: {
-    about: `a moment in the form of DateTime; the argument is how it is written: ${DATE_FORMATS.join(', ')}`,
+    about: `a date as DateTime; the argument is its format: ${DATE_FORMATS.join(', ')}`,
     takes: ['format'],
     apply: (value, format) => {
       const moment = toDateTime(value, format as DateFormat);
-      return moment === undefined ? fail('toDateTime', `a moment written as ${format as DateFormat}`) : moment;
+      return moment === undefined ? fail('toDateTime', `a date in the format ${format as DateFormat}`) : moment;
     },
   },
 };
 
-/** Finds a method. Out: undefined when the subset has none of that name. */
+/** Finds a method by name; undefined if it is not supported. */
 export function findMethod(name: string): Method | undefined {
   return Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
 }
 
-/** Every method with what it takes and gives, for the reference. */
+/** Every method with its arguments and result, for the reference. */
 export function describeMethods(): readonly { readonly call: string; readonly about: string }[] {
   return Object.entries(METHODS).map(([name, { takes, last, about }]) => {
     const words = takes.map((kind, index) => (last === 'optional' && index === takes.length - 1 ? `[${kind}]` : kind));
@@ -221,10 +221,10 @@ export function describeMethods(): readonly { readonly call: string; readonly ab
 
 const MOST_DIGITS = 20;
 
-/** What is wrong with a call of a method, in words, or undefined. */
+/** Describes what is wrong with a method call; undefined if nothing is. */
 export function checkCall(name: string, args: readonly Argument[]): string | undefined {
   const method = findMethod(name);
-  if (method === undefined) return `there is no method ->${name}; there are ${Object.keys(METHODS).join(', ')}`;
+  if (method === undefined) return `there is no method ->${name}; available are ${Object.keys(METHODS).join(', ')}`;
   const { takes, last } = method;
   const least = last === 'optional' ? takes.length - 1 : takes.length;
   if (args.length < least || (args.length > takes.length && last !== 'many')) {

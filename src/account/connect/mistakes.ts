@@ -1,19 +1,19 @@
 import type { ASTNode, StringValueNode } from 'graphql';
 
-/** Where something stands in a file; lines and columns count from 1. */
+/** A position in a file. Lines and columns count from 1. */
 export interface Place {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** One thing wrong with the contract or a mapping: where, about which schema coordinate, and what. */
+/** A mistake in the contract or a mapping, with its place and schema coordinate. */
 export interface Mistake extends Place {
   readonly coordinate: string;
   readonly message: string;
 }
 
-/** Thrown at start with every mistake there is, so that an operator mends a mapping in one go. */
+/** Thrown at start with every mistake, so that the operator can fix a mapping in one go. */
 export class MappingError extends Error {
   readonly mistakes: readonly Mistake[];
 
@@ -27,7 +27,7 @@ export class MappingError extends Error {
   }
 }
 
-/** Gathers mistakes while the mapping is read. */
+/** Collects mistakes while the mapping is read. */
 export class Mistakes {
   readonly #found: Mistake[] = [];
 
@@ -39,7 +39,7 @@ export class Mistakes {
     this.#found.push({ ...place, coordinate, message });
   }
 
-  /** Throws MappingError, in the order of the files, when there is any. */
+  /** @throws {MappingError} with all mistakes in file order, if there are any */
   throwIfAny(): void {
     if (!this.any) return;
     throw new MappingError(
@@ -56,8 +56,8 @@ export function placeOf(node: ASTNode): Place {
 }
 
 /**
- * The place of one character inside a string literal. In: the literal and an offset into its value. A block string's
- * removed indentation is put back; escapes in a plain string are not counted, so after one the column is a little low.
+ * The place of a character in a string literal, from an offset into its value. Accounts for the indentation removed
+ * from a block string, but not for escapes in a plain string: after one, the column is slightly too low.
  */
 export function placeInString(node: StringValueNode, offset: number): Place {
   const start = placeOf(node);
@@ -71,7 +71,7 @@ export function placeInString(node: StringValueNode, offset: number): Place {
   return { ...start, line: start.line + firstLine, column: firstLine === 0 ? start.column + 3 + column : column + 1 };
 }
 
-/** The place where a key of a JSON text stands, as far as a search for it can tell; of the text's beginning without one. */
+/** The place of a key in a JSON text, found by text search; the beginning of the text when it is not found. */
 export function placeOfKey(file: string, text: string, key: string): Place {
   const before = text.slice(0, Math.max(0, key === '' ? 0 : text.indexOf(JSON.stringify(key)))).split('\n');
   return { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };

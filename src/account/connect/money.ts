@@ -1,8 +1,8 @@
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
 
 /**
- * An amount in minor units (cents) as a decimal text, without a float in between. In: a whole number or its digits, and
- * how many digits the currency has behind the point (ISO 4217). Out: 1999 and 2 give '19.99'; undefined for no such number.
+ * Formats an amount in minor units (cents) as decimal text without going through a float: 1999 with 2 digits is '19.99'.
+ * `digits` is the number of decimal places of the currency (ISO 4217). Undefined if `value` is not a whole number.
  */
 export function fromMinorUnits(value: unknown, digits: number): string | undefined {
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
@@ -15,8 +15,8 @@ export function fromMinorUnits(value: unknown, digits: number): string | undefin
 }
 
 /**
- * A number with exactly so many digits behind the point. In: a number, or decimal text as SQL writes it. Out: 20 and 2
- * give '20.00', '19.9' gives '19.90'; digits beyond are rounded, halves away from zero; undefined for no such number.
+ * Formats a number, or decimal text as SQL returns it, with exactly `digits` decimal places: 20 with 2 digits is '20.00'.
+ * Further digits are rounded, half away from zero. Undefined if `value` is not a number.
  */
 export function toDecimal(value: unknown, digits: number): string | undefined {
   const text = typeof value === 'number' && Number.isFinite(value) ? plain(value) : value;
@@ -27,7 +27,7 @@ export function toDecimal(value: unknown, digits: number): string | undefined {
   return fromMinorUnits(`${sign}${BigInt(kept) + up}`, digits);
 }
 
-/** A double as people write it: 0.1 + 0.2 is 0.3, and never 1e-7. */
+/** Formats a double the way people write it: 0.1 + 0.2 as 0.3, and never as 1e-7. */
 function plain(value: number): string {
   const text = String(Number(value.toPrecision(15)));
   return text.includes('e') ? value.toFixed(20).replace(/\.?0+$/, '') : text;

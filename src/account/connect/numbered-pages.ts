@@ -2,9 +2,10 @@ import type { PageMapping } from './mapping.ts';
 import { type Page, type ReadPage, type Rows, unusable, type Window } from './window.ts';
 
 /**
- * Reads a window from pages that have a number or an offset, or from the one page that is the whole list. The upstream's
- * page size is fixed and a cursor holds the absolute place, so only the pages that cover the window are asked for.
- * Throws AccountError.
+ * Reads a window from pages with a number or an offset, or from a single page with the whole list. Since the page size
+ * is fixed and a cursor holds the absolute position, only the pages that cover the window are requested.
+ *
+ * @throws {AccountError} when the upstream fails or its pages cannot be used
  */
 export async function readNumberedPages(
   { first, after }: Window,
@@ -33,11 +34,11 @@ export async function readNumberedPages(
   return { rows, hasNextPage, hasPreviousPage: offset > 0, total };
 }
 
-/** Whether there is a page after this one; undefined when only asking for it can tell. */
+/** Whether there is a page after this one; undefined when it must be requested to find out. */
 function follows({ items, total, next }: Page, start: number, pageSize: number, source: string): boolean | undefined {
   const said = next === undefined ? undefined : Boolean(next);
   const more = said ?? (total !== null ? start + items.length < total : items.length < pageSize ? false : undefined);
-  // A page with holes would move every place after it, and a client would miss items without a word.
+  // A short page would shift every position after it, and clients would silently miss items.
   if (more === true && items.length < pageSize) {
     throw unusable(source, `a page has ${items.length} items, not ${pageSize}, and is not the last`);
   }

@@ -25,27 +25,27 @@ export interface OperationOptions {
   readonly principal: MemberPrincipal;
   readonly call: CallUpstream;
   readonly mapping: Mapping;
-  /** What $config stands for. */
+  /** The value of $config. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly limits: Pick<Limits, 'pageSize' | 'upstreamCalls'>;
   readonly signal: AbortSignal;
 }
 
-/** What one GraphQL operation shares: whose it is, the GETs already on their way, and the batches being gathered. */
+/** The state of one GraphQL operation: its member, the GET requests already sent, and the batches being collected. */
 export class Operation {
   readonly #options: OperationOptions;
-  /** Filled from the verified token and nothing else. */
+  /** The value of $context. It comes only from the verified token. */
   readonly #context: Readonly<Record<string, unknown>>;
   /**
-   * Rejects when the operation is aborted. graphql-js waits for every resolver before it gives what has arrived, so a
-   * call that does not listen to the signal must not be waited for.
+   * Rejects when the operation is aborted. graphql-js waits for every resolver before it returns partial results, so
+   * resolvers must not wait for a call that ignores the signal.
    */
   readonly #ended: Promise<never>;
   readonly #answers = new Map<string, Promise<UpstreamAnswer>>();
   readonly #batches = new Map<TypeMapping, Batch>();
-  /** Errors with their places, for the answer's list: a field can throw one, and a GraphQL upstream have several there. */
+  /** Further errors for the response: a field can only throw one, but a GraphQL upstream can return several for it. */
   readonly alsoFailed: GraphQLError[] = [];
-  /** An upstream says that the member must sign in again: then no answer is worth giving. */
+  /** Set when an upstream says that the member's session is over: the whole request then fails. */
   sessionOver: GatewayError | undefined;
   #calls = 0;
 
@@ -63,19 +63,21 @@ export class Operation {
     return this.#options.principal;
   }
 
-  /** The most items a window may have. */
+  /** Largest number of items in a window. */
   get largestWindow(): number {
     return this.#options.limits.pageSize;
   }
 
-  /** The scope of a mapping's texts: the given variables, and $context and $config, which nothing can overrule. */
+  /** The variables of a mapping's texts: those given, plus $context and $config, which cannot be overridden. */
   scope(variables: Scope = {}): Scope {
     return { ...variables, context: this.#context, config: this.#options.config };
   }
 
   /**
-   * Asks a connector's upstream. Out: the answer's data; undefined when there is nothing (a 404, to one who reads). The
-   * same reading call is made once in an operation. Throws AccountError.
+   * Calls a connector's upstream and returns the response's data; undefined when there is nothing (a 404 to a read). An
+   * identical read is made only once per operation.
+   *
+   * @throws {AccountError} when the call fails or is refused
    */
   async ask(connector: Connector, scope: Scope): Promise<unknown> {
     const call = this.#request(connector, scope);
@@ -92,7 +94,7 @@ export class Operation {
     throw refusalOf(outcomes, { ...answer, data: answer.data ?? null }, scope, connector.writes);
   }
 
-  /** The fields a type's batch gives to the object with this key; undefined when the upstream has none for it. */
+  /** The batched fields of the object with this key; undefined when the upstream has none for it. */
   fieldsOf(mapping: TypeMapping, key: unknown): Promise<Readonly<Record<string, unknown>> | undefined> {
     let batch = this.#batches.get(mapping);
     if (batch === undefined) {
@@ -102,7 +104,7 @@ export class Operation {
     return batch.fieldsOf(key);
   }
 
-  /** Posts an operation to a GraphQL upstream, as its @source says. Throws AccountError. */
+  /** Posts an operation to a GraphQL upstream with the settings of its @source. @throws {AccountError} */
   async post(source: string, operation: object): Promise<UpstreamAnswer> {
     const mapping = this.#options.mapping.sources.get(source);
     if (mapping?.graphql === undefined) throw new Error(`${source} speaks no GraphQL`);
@@ -135,7 +137,7 @@ export class Operation {
       };
     } catch (thrown) {
       if (!(thrown instanceof MappingValueError)) throw thrown;
-      // A client's argument is the client's to mend; a member's own id never comes from one.
+      // The code depends on where the value came from: only the client can fix its arguments.
       throw new AccountError(REFUSED_VALUE[takes], { cause: thrown });
     }
   }
@@ -168,7 +170,7 @@ const GRAPHQL_HEADERS = {
   'content-type': 'application/json',
 } as const;
 
-/** Whose value it was that could not go into a call. */
+/** Error code for a value that cannot be used in a call, by where it came from. */
 const REFUSED_VALUE: Readonly<Record<Connector['takes'], AccountErrorCode>> = {
   arguments: 'BAD_USER_INPUT',
   data: 'UPSTREAM_BAD_RESPONSE',
@@ -184,7 +186,7 @@ function fillBody({ kind, evaluate }: NonNullable<Connector['body']>, scope: Sco
   });
 }
 
-/** Out: null for an answer that has no body and needs none, undefined for one that is not JSON. */
+/** The response's data: null if it has no body and needs none, undefined if it is not JSON. */
 function dataOf({ status, body }: UpstreamResponse): unknown {
   if (body === '') return status === 204 || status === 205 ? null : undefined;
   try {

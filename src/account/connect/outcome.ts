@@ -7,14 +7,14 @@ import { type Mistakes, placeOf } from './mistakes.ts';
 import type { Allowed } from './references.ts';
 import type { TextReader } from './text-reader.ts';
 
-/** What a source or a connector says about answers: which can be used, and what a client reads about the others. */
+/** Which responses are successful, and what clients are told about the others. Set on a source or a connector. */
 export interface Outcome {
   readonly isSuccess: Evaluate | undefined;
   readonly message: Evaluate | undefined;
   readonly extensions: Evaluate | undefined;
 }
 
-/** An upstream's answer. `data` is null when it has no JSON body. */
+/** An upstream's response. `data` is null when it has no JSON body. */
 export interface UpstreamAnswer {
   readonly status: number;
   readonly data: unknown;
@@ -27,7 +27,7 @@ interface Site {
   readonly reader: TextReader;
 }
 
-/** Compiles isSuccess and errors of @source or @connect. Mistakes go to the site's list. */
+/** Compiles `isSuccess` and `errors` of @source or @connect. Mistakes are added to the site's list. */
 export function compileOutcome(
   values: Pick<DirectiveArguments['source'], 'isSuccess' | 'errors'>,
   { node, coordinate, mistakes, reader }: Site,
@@ -53,7 +53,11 @@ export function compileOutcome(
   };
 }
 
-/** Whether the answer can be used, by the connector's word, else its source's. Throws AccountError for a bad answer. */
+/**
+ * Whether a response is successful according to the connector, or else its source. Defaults to any 2xx status.
+ *
+ * @throws {AccountError} when `isSuccess` fails on the response
+ */
 export function isSuccess(outcomes: readonly Outcome[], answer: UpstreamAnswer, scope: Scope): boolean {
   const judge = outcomes.find((outcome) => outcome.isSuccess !== undefined)?.isSuccess;
   if (judge === undefined) return answer.status >= 200 && answer.status <= 299;
@@ -68,7 +72,7 @@ export function isSuccess(outcomes: readonly Outcome[], answer: UpstreamAnswer, 
 const LONGEST_MESSAGE = 200;
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
-/** What a write is told about its own values, where the mapping does not say it. */
+/** Error codes for failed writes whose mapping sets no code. */
 const WRITE_CODES: Readonly<Record<number, 'NOT_FOUND' | 'BAD_USER_INPUT'>> = {
   400: 'BAD_USER_INPUT',
   404: 'NOT_FOUND',
@@ -77,8 +81,8 @@ const WRITE_CODES: Readonly<Record<number, 'NOT_FOUND' | 'BAD_USER_INPUT'>> = {
 };
 
 /**
- * The error for an answer that cannot be used. Nothing of the upstream's own is in it but what the mapping names, and of
- * that only scalars: the message shortened and without control characters.
+ * The error for an unsuccessful response. It contains nothing of the response except what the mapping selects, and of
+ * that only scalars; text is truncated and stripped of control characters.
  */
 export function refusalOf(
   outcomes: readonly Outcome[],

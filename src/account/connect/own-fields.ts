@@ -1,8 +1,8 @@
 import { type GraphQLSchema, getNamedType } from 'graphql';
 
 /**
- * The fields the gateway fills from the verified token, by coordinate. A mapping of them would let an upstream say who
- * the member is, and with that whose data the other upstreams are asked for.
+ * The coordinates of the fields that come from the verified token. Mapping them would let an upstream decide who the
+ * member is, and thereby whose data is requested from the other upstreams.
  */
 export function ownFields(contract: GraphQLSchema): { readonly viewer: string; readonly id: string } {
   const query = contract.getQueryType();

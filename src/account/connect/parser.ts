@@ -14,7 +14,7 @@ import {
   type Variable,
 } from './syntax.ts';
 
-/** Names that reach into JavaScript's own objects; no mapping can read or write them. */
+/** Names that would access JavaScript's prototypes. No mapping can read or write them. */
 const REFUSED_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 const KEYWORDS: ReadonlyMap<string, Literal> = new Map<string, Literal>([
   ['true', true],
@@ -22,7 +22,11 @@ const KEYWORDS: ReadonlyMap<string, Literal> = new Map<string, Literal>([
   ['null', null],
 ]);
 
-/** Parses a selection (see syntax.ts). Throws MappingSyntaxError at the first thing that is not of the language. */
+/**
+ * Parses a selection (see syntax.ts).
+ *
+ * @throws {MappingSyntaxError} at the first syntax error
+ */
 export function parseSelection(text: string): Selection {
   const parser = new Parser(text);
   const selection = parser.startsExpression() ? parser.coalesce() : parser.membersUntil('');
@@ -30,7 +34,11 @@ export function parseSelection(text: string): Selection {
   return selection;
 }
 
-/** Parses one expression, as stands in the braces of a path. Throws MappingSyntaxError. */
+/**
+ * Parses one expression, such as one in the braces of a path.
+ *
+ * @throws {MappingSyntaxError}
+ */
 export function parseExpression(text: string): Coalesce {
   const parser = new Parser(text);
   const expression = parser.coalesce();
@@ -87,7 +95,7 @@ class Parser {
     const name = this.#key();
     if (kind === 'string' && !this.#isMark(':')) this.#fail(`":" was expected, not ${this.#name()}`);
     if (this.#skip(':')) return { name, at, value: this.#skip('{') ? this.membersUntil('}') : this.coalesce() };
-    if (this.#isMark('.') || this.#isMark('->')) this.#fail(`give it a name of its own: "name: ${name}..."`);
+    if (this.#isMark('.') || this.#isMark('->')) this.#fail(`give it a name: "name: ${name}..."`);
     const chain: Chain = { head: { kind: 'key', name }, steps: [], members: this.#innerMembers(), at };
     return { name, at, value: { kind: 'coalesce', chains: [chain], at } };
   }

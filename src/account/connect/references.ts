@@ -1,23 +1,23 @@
 import { checkCall } from './methods.ts';
 import { chainsOf, type Selection, type Step, type Variable } from './syntax.ts';
 
-/** The keys of a value by name, each with those of what it holds, where that is known. */
+/** The keys of a value, each with the keys of its own value where those are known. */
 export type Keys = ReadonlyMap<string, Keys | undefined>;
 
-/** The variables that may be named somewhere, each with the keys it has there, or that it is one value. */
+/** The variables allowed in a text, each with its keys, or 'value' when it is a single value. */
 export type Allowed = Readonly<Partial<Record<Variable, Keys | 'value'>>>;
 
-/** Keys of which nothing more is known. */
+/** Keys whose values have no known keys. */
 export function keys(names: Iterable<string>): Keys {
   return new Map([...names].map((name) => [name, undefined]));
 }
 
-/** The member of the verified token: the only place a member's id comes from. */
+/** Keys of $context: the member of the verified token, the only source of a member's id. */
 export const CONTEXT_KEYS = keys(['sub', 'email', 'name']);
 
 /**
- * Checks what a text names: methods and their arguments, variables and their keys. In: the parsed text, what its place
- * allows, whether there is data to read here (a path has none), where to report. Out: the keys it names by variable.
+ * Checks the references in a text: methods and their arguments, variables and their keys. `data` says whether there is
+ * data to read here (a path has none). Returns the keys it uses, by variable.
  */
 export function checkReferences(
   selection: Selection,
@@ -34,7 +34,7 @@ export function checkReferences(
     if (head.kind === 'variable') {
       const known = allowed[head.name];
       const used = named.get(head.name) ?? new Set();
-      if (known === undefined) report(at, `$${head.name} has no meaning here`);
+      if (known === undefined) report(at, `$${head.name} is not available here`);
       else if (known === 'value') named.set(head.name, used);
       else {
         const key = checkKeys(`$${head.name}`, known, steps, at, report);
@@ -42,13 +42,13 @@ export function checkReferences(
       }
     } else if (!data && !ofItem && head.kind !== 'literal') {
       const names = Object.keys(allowed).map((name) => `$${name}`);
-      report(at, `there is no data here: begin with ${names.join(' or ')}`);
+      report(at, `there is no data to read here: begin with ${names.join(' or ')}`);
     }
   }
   return named;
 }
 
-/** Out: the first key, when there is one and it is known. */
+/** Returns the first key, if there is one and it is known. */
 function checkKeys(
   variable: string,
   known: Keys,
@@ -69,7 +69,7 @@ function checkKeys(
     path += `.${step.name}`;
     inside = inside.get(step.name);
   }
-  if (first === undefined) report(at, `name what of ${variable}: ${list(known)}`);
+  if (first === undefined) report(at, `add a key of ${variable}: ${list(known)}`);
   return first;
 }
 

@@ -9,7 +9,7 @@ import { memberNames } from './selection-names.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, Operation, Record<string, unknown>>;
 
-/** Hangs a checked mapping on the contract's fields; graphql-js reads the rest from the objects by name. */
+/** Attaches resolvers for a checked mapping. graphql-js resolves all other fields by name. */
 export function attachResolvers(contract: GraphQLSchema, mapping: Mapping): void {
   for (const [coordinate, field] of mapping.fields) {
     attach(contract, coordinate, fieldResolver(field));
@@ -38,7 +38,7 @@ function fieldResolver(field: FieldMapping): Resolver {
   };
 }
 
-/** Called for every object of a window: one promise more for each would be felt. */
+/** Resolves a batched field. Called for every object of a window, so it avoids the extra promise of an async function. */
 function batchResolver(batch: TypeMapping, name: string): Resolver {
   const pick = (fields: Readonly<Record<string, unknown>> | undefined) => fields?.[name] ?? null;
   const refuse = (thrown: unknown) => {
@@ -48,7 +48,7 @@ function batchResolver(batch: TypeMapping, name: string): Resolver {
     operation.fieldsOf(batch, (source as Record<string, unknown>)[batch.key]).then(pick, refuse);
 }
 
-/** Whatever a resolver throws that is not meant for the client is ours to answer for, not the upstream's. */
+/** Turns any other error that a resolver throws into an internal one: it is our fault, not the upstream's. */
 function asAccountError(thrown: unknown): AccountError {
   return thrown instanceof AccountError ? thrown : new AccountError('INTERNAL_SERVER_ERROR', { cause: thrown });
 }

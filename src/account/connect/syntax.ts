@@ -1,8 +1,8 @@
 /**
- * The mapping language: a subset of the Apollo Connectors selection mapping, written from its public description.
+ * The mapping language: a subset of the Apollo Connectors selection mapping, implemented from its public documentation.
  *
  *   selection  = expression that begins with $ | member*
- *   member     = name [ '{' member* '}' ]              the key of that name
+ *   member     = name [ '{' member* '}' ]              the key with that name
  *              | key ':' expression                    under another name
  *              | key ':' '{' member* '}'               an object of members of the same value
  *   expression = chain ( '??' chain )*                 the first that is not null
@@ -13,16 +13,16 @@
  *   key        = name | "quoted name"
  *   literal    = "string" | 'string' | number | true | false | null | '[' literal, ... ']' | '@' inside a list
  *
- * '$' is the value at hand. '@' is the same, or inside a method's argument the item or value the method is applied to.
- * A '#' begins a comment. A missing key is null, and every method of null is null but isNull. A key of a list is the
- * list of that key of its items.
+ * '$' is the current value. '@' is the same, or, in a method's argument, the item or value the method is applied to.
+ * '#' starts a comment. A missing key is null, and every method on null returns null except isNull. A key of a list is
+ * the list of that key of its items.
  */
 export type Selection = Members | Coalesce;
 
 interface Members {
   readonly kind: 'members';
   readonly members: readonly Member[];
-  /** Offset in the mapping text, for messages; so in every node below. */
+  /** Offset in the mapping text, for messages. The same in every node below. */
   readonly at: number;
 }
 
@@ -45,7 +45,7 @@ export interface Chain {
   readonly at: number;
 }
 
-/** A chain, and whether it looks at the item of a method rather than at an upstream's answer. */
+/** A chain, and whether it reads the item of a method rather than the upstream's response. */
 export type PlacedChain = Chain & { readonly ofItem: boolean };
 
 export const VARIABLES = ['args', 'this', 'batch', 'context', 'config', 'page', 'status'] as const;
@@ -53,7 +53,7 @@ export type Variable = (typeof VARIABLES)[number];
 
 export type Literal = string | number | boolean | null | typeof ITEM | readonly Literal[];
 
-/** '@' inside a list of literals: whatever the method is applied to. */
+/** '@' in a list of literals: the value the method is applied to. */
 export const ITEM: unique symbol = Symbol('@');
 
 /** An argument of a method. */
@@ -71,7 +71,7 @@ export type Step =
   | { readonly kind: 'key'; readonly name: string; readonly at: number }
   | { readonly kind: 'method'; readonly name: string; readonly args: readonly Argument[]; readonly at: number };
 
-/** Thrown for a text that is not of the language; `at` is the offset of the trouble. */
+/** A syntax error in a mapping text; `at` is its offset. */
 export class MappingSyntaxError extends Error {
   readonly at: number;
 
@@ -82,7 +82,7 @@ export class MappingSyntaxError extends Error {
   }
 }
 
-/** Every chain of a selection, inner ones too, in the order of the text. */
+/** Every chain of a selection, including nested ones, in text order. */
 export function* chainsOf(selection: Selection, ofItem = false): Generator<PlacedChain> {
   if (selection.kind === 'members') {
     for (const member of selection.members) yield* chainsOf(member.value, ofItem);
@@ -94,7 +94,7 @@ export function* chainsOf(selection: Selection, ofItem = false): Generator<Place
       if (step.kind !== 'method') continue;
       for (const argument of step.args) if (argument.kind === 'expression') yield* chainsOf(argument.value, true);
     }
-    // Below a variable there is data, even where an answer is not.
+    // The value of a variable is data to read, even in places without a response.
     const below = ofItem || chain.head.kind === 'variable';
     for (const member of chain.members ?? []) yield* chainsOf(member.value, below);
   }

@@ -3,25 +3,29 @@ import { MappingValueError } from './methods.ts';
 import { parseExpression } from './parser.ts';
 import { type Coalesce, MappingSyntaxError } from './syntax.ts';
 
-/** A text with expressions in braces, as `/members/{$context.sub}`. */
+/** Text with expressions in braces, such as `/members/{$context.sub}`. */
 export type Template = readonly (string | Hole)[];
 
 interface Hole {
   readonly expression: Coalesce;
   readonly evaluate: Evaluate;
-  /** Where the expression begins in the template. */
+  /** Offset of the expression in the template. */
   readonly at: number;
 }
 
-/** RFC 3986 §3.3 pchar; a query is written in queryParams. */
+/** RFC 3986 section 3.3 pchar and slashes; a query belongs in queryParams. */
 const PATH_CHARACTERS = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*$/;
-/** RFC 9110 §5.5 field-value, without obs-text: nothing that could end the line. */
+/** RFC 9110 section 5.5 field-value without obs-text: nothing that could end the line. */
 const HEADER_VALUE = /^[\t\x20-\x7E]*$/;
-/** What a router behind us may take for the end of a segment, even when encoded; RFC 3986 §2.4 decoders differ. */
+/** Characters that an upstream's router may treat as the end of a segment even when encoded (RFC 3986 section 2.4). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const SEGMENT_BREAKERS = /[/\\\x00-\x1F\x7F]/;
 
-/** Splits a template into texts and compiled expressions. Throws MappingSyntaxError. */
+/**
+ * Splits a template into text and compiled expressions.
+ *
+ * @throws {MappingSyntaxError}
+ */
 export function parseTemplate(text: string): Template {
   const parts: (string | Hole)[] = [];
   let at = 0;
@@ -36,7 +40,7 @@ export function parseTemplate(text: string): Template {
 function literal(text: string, from: number, to: number): string {
   const part = text.slice(from, to);
   const brace = part.search(/[{}]/);
-  if (brace !== -1) throw new MappingSyntaxError('a brace without its other half', from + brace);
+  if (brace !== -1) throw new MappingSyntaxError('unmatched brace', from + brace);
   return part;
 }
 
@@ -50,14 +54,21 @@ function hole(text: string, at: number): Hole {
   }
 }
 
-/** Parses a connector's path: from '/', in path characters, no '.', '..' or '' segments. Throws MappingSyntaxError. */
+/**
+ * Parses a connector's path: starts with '/', only path characters, no '.', '..' or empty segments.
+ *
+ * @throws {MappingSyntaxError}
+ */
 export function parsePath(text: string): Template {
   const template = parseTemplate(text);
-  if (!text.startsWith('/')) throw new MappingSyntaxError('a path begins with /', 0);
-  if (text.includes('?')) throw new MappingSyntaxError('a query is written in queryParams', text.indexOf('?'));
+  if (!text.startsWith('/')) throw new MappingSyntaxError('a path must begin with /', 0);
+  if (text.includes('?')) throw new MappingSyntaxError('put query parameters in queryParams', text.indexOf('?'));
   for (const part of template) {
     if (typeof part === 'string' && !PATH_CHARACTERS.test(part)) {
-      throw new MappingSyntaxError(`${JSON.stringify(part)} has characters no path has (RFC 3986)`, text.indexOf(part));
+      throw new MappingSyntaxError(
+        `${JSON.stringify(part)} has characters that are not allowed in a path (RFC 3986)`,
+        text.indexOf(part),
+      );
     }
   }
   const segments = text
@@ -67,58 +78,72 @@ export function parsePath(text: string): Template {
   for (const [index, segment] of segments.entries()) {
     const closing = index === segments.length - 1;
     if (/^(\.|%2e){1,2}$/i.test(segment) || (segment === '' && !closing)) {
-      throw new MappingSyntaxError('a path has no empty, "." or ".." segments', 0);
+      throw new MappingSyntaxError('a path must not have empty, "." or ".." segments', 0);
     }
   }
   return template;
 }
 
 /**
- * Fills a path. Every value is percent-encoded whole, so it stays inside its segment; a value that is missing, that
- * holds a slash, a backslash or a control character, or that makes a segment '.' or '..', is refused by
- * MappingValueError: some routers decode before they split.
+ * Fills a path. Every value is percent-encoded completely, so it stays within its segment. Since some routers decode
+ * before they split, a value with a slash, a backslash or a control character is refused even so.
+ *
+ * @throws {MappingValueError} for such a value, a missing one, or one that makes a segment '.' or '..'
  */
 export function fillPath(template: Template, scope: Scope): string {
   const path = template.map((part) => (typeof part === 'string' ? part : encodeSegment(part.evaluate(null, scope))));
   const filled = path.join('');
   if (/\/(?:\.|%2e){0,2}(?=\/)|\/(?:\.|%2e){1,2}$/i.test(filled))
-    throw new MappingValueError('a path segment is refused');
+    throw new MappingValueError('a path segment is empty, "." or ".."');
   return filled;
 }
 
 function encodeSegment(value: unknown): string {
   const text = scalarText(value);
   if (text === undefined || text === '' || SEGMENT_BREAKERS.test(text)) {
-    throw new MappingValueError('a value cannot stand in a path');
+    throw new MappingValueError('a value cannot be used in a path');
   }
   return encodeStrictly(text);
 }
 
-/** Fills a query from what queryParams gives: null is left out, a list repeats its name. Throws MappingValueError. */
+/**
+ * Fills a query from the result of queryParams: null is omitted, a list repeats its name.
+ *
+ * @throws {MappingValueError}
+ */
 export function fillQuery(params: Readonly<Record<string, unknown>>): string {
   const pairs = fillForm(params);
   return pairs === '' ? '' : `?${pairs}`;
 }
 
-/** Fills a form in the same way (application/x-www-form-urlencoded). Throws MappingValueError. */
+/**
+ * Fills an application/x-www-form-urlencoded form in the same way.
+ *
+ * @throws {MappingValueError}
+ */
 export function fillForm(params: Readonly<Record<string, unknown>>): string {
   const pairs: string[] = [];
   for (const [name, value] of Object.entries(params)) {
     for (const item of Array.isArray(value) ? value : [value]) {
       if (item === null) continue;
       const text = scalarText(item);
-      if (text === undefined) throw new MappingValueError(`${name} cannot stand in a query or a form`);
+      if (text === undefined) throw new MappingValueError(`${name} cannot be used in a query or a form`);
       pairs.push(`${encodeStrictly(name)}=${encodeStrictly(text)}`);
     }
   }
   return pairs.join('&');
 }
 
-/** Fills a header value. Throws MappingValueError for anything that could end the line or is no visible ASCII. */
+/**
+ * Fills a header value.
+ *
+ * @throws {MappingValueError} for anything that could end the line or is not visible ASCII
+ */
 export function fillHeader(template: Template, scope: Scope): string {
   const parts = template.map((part) => (typeof part === 'string' ? part : scalarText(part.evaluate(null, scope))));
   const value = parts.includes(undefined) ? undefined : parts.join('');
-  if (value === undefined || !HEADER_VALUE.test(value)) throw new MappingValueError('a value cannot stand in a header');
+  if (value === undefined || !HEADER_VALUE.test(value))
+    throw new MappingValueError('a value cannot be used in a header');
   return value;
 }
 
@@ -129,7 +154,7 @@ function scalarText(value: unknown): string | undefined {
     : undefined;
 }
 
-/** encodeURIComponent leaves !'()* alone, which RFC 3986 §2.2 reserves. */
+/** Also encodes !'()*, which RFC 3986 section 2.2 reserves and encodeURIComponent leaves as they are. */
 function encodeStrictly(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -7,7 +7,7 @@ import type { Template } from './template.ts';
 
 type Report = (at: number, message: string) => void;
 
-/** Collects what the texts of one directive name, and reports what is wrong with them at the right character. */
+/** Parses the texts of one directive, collects the variables they use, and reports mistakes at the exact character. */
 export class TextReader {
   readonly named = new Map<Variable, Set<string>>();
   readonly #coordinate: string;
@@ -18,7 +18,7 @@ export class TextReader {
     this.#mistakes = mistakes;
   }
 
-  /** Out: what `parse` makes of the literal's text; undefined when it cannot. What `check` finds is only reported. */
+  /** Parses the text of a literal; undefined on a syntax error. Findings of `check` are only reported. */
   read<T>(
     node: StringValueNode,
     parse: (text: string) => T,

@@ -1,13 +1,13 @@
 import { AccountError } from '../errors.ts';
 import type { Position } from './cursor.ts';
 
-/** The window a client asks for: how many items, and after which. */
+/** The window a client requests: how many items, and after which position. */
 export interface Window {
   readonly first: number;
   readonly after: Position | undefined;
 }
 
-/** What an upstream's pages have of a window. */
+/** The part of a window that an upstream's pages have. */
 export interface Rows {
   readonly rows: readonly { readonly row: unknown; readonly at: Position }[];
   readonly hasNextPage: boolean;
@@ -15,18 +15,18 @@ export interface Rows {
   readonly total: number | null;
 }
 
-/** One page as the upstream gave it; undefined when there is none. */
+/** One page as returned by the upstream. */
 export interface Page {
   readonly items: readonly unknown[];
   readonly total: number | null;
-  /** What `next` says: undefined without one, null on the last page. */
+  /** The value of `next`: undefined if the mapping has none, null on the last page. */
   readonly next: unknown;
 }
 
-/** Asks for a page. In: what $page stands for. */
+/** Requests a page. `page` is the value of $page. */
 export type ReadPage = (page: Readonly<Record<string, unknown>>) => Promise<Page>;
 
-/** A page that would make a client miss items, or see some twice, without a word. */
+/** The error for a page that would silently make a client miss items or see some twice. */
 export function unusable(source: string, what: string): AccountError {
   return new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new Error(`${source}: ${what}`) });
 }

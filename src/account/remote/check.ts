@@ -28,9 +28,9 @@ import { type RemoteField, upstreamNames } from './mapping.ts';
 export type RecordedSchemas = ReadonlyMap<string, GraphQLSchema>;
 
 /**
- * Holds what @graphql maps against the recorded schemas of the upstreams: every field, argument, input and enum used is
- * there, and of a type that fits. In: scalars are the custom scalars the gateway can write. Out: the mapped fields by
- * coordinate, ready; mistakes go to the list.
+ * Checks the fields mapped with @graphql against the recorded schemas of the upstreams: every field, argument, input and
+ * enum used must exist and have a compatible type. `scalars` are the custom scalars that are supported. Returns the
+ * mapped fields by coordinate, ready to use; mistakes are added to the list.
  */
 export function joinRemoteFields(
   contract: GraphQLSchema,
@@ -56,7 +56,7 @@ class Joiner {
   readonly #scalars: ReadonlySet<string>;
   readonly #from: RemoteField;
   readonly #mistakes: Mistakes;
-  /** By both types' names, set before their fields are looked at, so that types may go round. */
+  /** Keyed by the names of both types, and set before their fields are joined, so that types can be recursive. */
   readonly #objects = new Map<string, ObjectJoin>();
   readonly #said = new Set<string>();
 
@@ -83,10 +83,10 @@ class Joiner {
     const field = type.getFields()[fieldName];
     const wrong: Wrong = (message) => this.#wrong(node, coordinate, message);
     if (field === undefined) return undefined;
-    if (isNonNullType(field.type)) wrong('comes from an upstream of its own, so it must be nullable');
+    if (isNonNullType(field.type)) wrong('comes from a separate upstream call, so it must be nullable');
     const writes = type === this.#contract.getMutationType();
     const operations = writes ? this.#upstream.getMutationType() : this.#upstream.getQueryType();
-    if (writes && rootName !== undefined) wrong('root: a mutation is a root field itself');
+    if (writes && rootName !== undefined) wrong('root: a mutation is itself a root field');
     const root = rootName === undefined ? undefined : operations?.getFields()[rootName];
     if (rootName !== undefined && root === undefined) {
       wrong(`the upstream's ${operations?.name ?? 'schema'} has no field ${rootName}`);
@@ -97,7 +97,9 @@ class Joiner {
     const rootItem = isListType(rootType) ? rootType.ofType : root?.type;
     const parent = rootItem === undefined ? operations : getNullableType(rootItem);
     if (!isObjectType(parent)) {
-      wrong(root === undefined ? 'the upstream has no such operations' : `${rootName} does not give an object`);
+      wrong(
+        root === undefined ? 'the upstream has no operations of this kind' : `${rootName} does not return an object`,
+      );
       return undefined;
     }
     const name = ownName ?? fieldName;
@@ -107,7 +109,7 @@ class Joiner {
       return undefined;
     }
     const member = memberName === undefined ? undefined : this.#member(root ?? upstream, memberName, wrong);
-    if (isList && member?.isList !== true) wrong(`${rootName} gives a list, so it needs the member in a list`);
+    if (isList && member?.isList !== true) wrong(`${rootName} returns a list, so its member argument must be a list`);
     if (root !== undefined) this.#needed(root, new Set([memberName]), wrong);
     const join = this.#field(
       type,
@@ -138,12 +140,12 @@ class Joiner {
     const bare = getNullableType(argument.type);
     const item = isListType(bare) ? getNullableType(bare.ofType) : bare;
     if (String(item) !== 'ID' && String(item) !== 'String') {
-      wrong(`member: ${name} is ${argument.type}, which is no id`);
+      wrong(`member: ${name} is ${argument.type}, which cannot take an ID`);
     }
     return { name, type: String(argument.type), isList: isListType(bare) };
   }
 
-  /** Arguments that the upstream insists on and nothing fills. */
+  /** Reports arguments that the upstream requires but nothing sets. */
   #needed(field: GraphQLField<unknown, unknown>, filled: ReadonlySet<string | undefined>, wrong: Wrong): void {
     for (const argument of field.args) {
       const needed = isNonNullType(argument.type) && argument.default === undefined;
@@ -182,7 +184,7 @@ class Joiner {
     const [own, other] = [getNamedType(field.type), getNamedType(upstream.type)];
     const leaf = isLeafType(own);
     if (isScalarType(own) && !isSpecifiedScalarType(own) && !this.#scalars.has(own.name)) {
-      wrong(`the gateway cannot write the scalar ${own.name}, only ${[...this.#scalars].join()}`);
+      wrong(`unsupported scalar ${own.name}; supported are ${[...this.#scalars].join()}`);
     }
     return {
       field,
@@ -194,12 +196,12 @@ class Joiner {
     };
   }
 
-  /** Lists and nullability: what cannot be null in the contract may not be null upstream. */
+  /** Checks lists and nullability: what is non-null in the contract must be non-null upstream. */
   #wrapping(type: GraphQLOutputType, upstream: GraphQLOutputType, wrong: Wrong): void {
-    if (isNonNullType(type) && !isNonNullType(upstream)) wrong(`is ${type} in the contract, and ${upstream} upstream`);
+    if (isNonNullType(type) && !isNonNullType(upstream)) wrong(`is ${type} in the contract, but ${upstream} upstream`);
     const [own, other] = [getNullableType(type), getNullableType(upstream)];
     if (isListType(own) && isListType(other)) this.#wrapping(own.ofType, other.ofType, wrong);
-    else if (isListType(own) || isListType(other)) wrong(`is ${type} in the contract, and ${upstream} upstream`);
+    else if (isListType(own) || isListType(other)) wrong(`is ${type} in the contract, but ${upstream} upstream`);
   }
 
   #type(
@@ -212,7 +214,7 @@ class Joiner {
       return { abstract: false, object: this.#object(type, upstream, node) };
     }
     if (!isAbstractType(type) || !isAbstractType(upstream)) {
-      wrong(`gives ${type.name} in the contract, which the upstream's ${upstream.name} cannot be`);
+      wrong(`is ${type.name} in the contract, which the upstream's ${upstream.name} cannot be`);
       return undefined;
     }
     const objects = new Map<string, ObjectJoin>();
@@ -237,7 +239,7 @@ class Joiner {
     const join: ObjectJoin = { type, fields, needs };
     this.#objects.set(key, join);
     if (type.name === ownFields(this.#contract).id.split('.')[0]) {
-      this.#wrong(node, type.name, 'the viewer comes from the access token, and from no upstream');
+      this.#wrong(node, type.name, 'the viewer comes from the access token, not from an upstream');
       return join;
     }
     const elsewhere = new Map<string, readonly string[]>();
@@ -260,7 +262,7 @@ class Joiner {
       const joins = siblings.flatMap((sibling) => {
         const join = fields.get(sibling);
         if (join !== undefined && join.inner === undefined && join.arguments.length === 0) return [join];
-        this.#wrong(node, `${type.name}.${name}`, `needs ${sibling}, which is no plain value here`);
+        this.#wrong(node, `${type.name}.${name}`, `needs ${sibling}, which is not a plain value here`);
         return [];
       });
       needs.set(name, joins);
@@ -268,7 +270,7 @@ class Joiner {
     return join;
   }
 
-  /** The same type is met on many paths, and is wrong once. */
+  /** Reports each mistake once, since the same type is reached on many paths. */
   #wrong(node: ConstDirectiveNode, coordinate: string, message: string): void {
     const key = `${coordinate} ${message}`;
     if (this.#said.has(key)) return;

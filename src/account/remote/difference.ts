@@ -1,10 +1,10 @@
 import { BreakingChangeType, DangerousChangeType, findSchemaChanges, type GraphQLSchema } from 'graphql';
 import type { UsedNames } from './used-names.ts';
 
-/** One change of an upstream's schema since it was recorded. */
+/** One change to an upstream's schema since it was recorded. */
 export interface Difference {
   readonly severity: 'breaking' | 'dangerous' | 'safe';
-  /** Whether the mapping uses what has changed. */
+  /** Whether the mapping uses the changed part. */
   readonly used: boolean;
   readonly description: string;
 }
@@ -13,7 +13,7 @@ const BREAKING: ReadonlySet<string> = new Set(Object.values(BreakingChangeType))
 const DANGEROUS: ReadonlySet<string> = new Set(Object.values(DangerousChangeType));
 const ORDER = ['breaking', 'dangerous', 'safe'] as const;
 
-/** Out: what is different, the used first and the worst of each first. In: `used`, the names the mapping relies on. */
+/** The differences between two schemas: those that the mapping uses first, and among them the most severe first. */
 export function differences(recorded: GraphQLSchema, live: GraphQLSchema, used: UsedNames): readonly Difference[] {
   const found = findSchemaChanges(recorded, live).map(({ type, description }): Difference => {
     const severity = BREAKING.has(type) ? 'breaking' : DANGEROUS.has(type) ? 'dangerous' : 'safe';

@@ -4,13 +4,13 @@ import type { FieldPlan, SelectionPlan } from './plan.ts';
 
 type Key = string | number;
 
-/** One error of an upstream's answer. */
+/** One error in an upstream's response. */
 export interface UpstreamError {
   readonly message: string;
   readonly code: string | undefined;
 }
 
-/** The errors of an answer, by the path at which the upstream has them. */
+/** The errors in an upstream's response, as a tree by path. */
 export class ErrorTree {
   readonly children = new Map<Key, ErrorTree>();
   readonly own: UpstreamError[] = [];
@@ -26,26 +26,26 @@ export class ErrorTree {
   }
 }
 
-/** What a client hears of an upstream's error, by the code the upstream gave it. Nothing else of it is said. */
+/** Our error codes for those of an upstream. Nothing else of its error is passed on. */
 const CODES: Readonly<Record<string, AccountErrorCode>> = { BAD_USER_INPUT: 'BAD_USER_INPUT' };
-/** A record of somebody else's is, to one who writes, a record that is not there. */
+/** For a write, another member's record is reported as not found. */
 const WRITE_CODES: typeof CODES = { ...CODES, NOT_FOUND: 'NOT_FOUND', FORBIDDEN: 'NOT_FOUND' };
 
-/** An upstream's error as ours. */
+/** Translates an upstream's error. */
 function translated({ code, message }: UpstreamError, writes: boolean): AccountError {
   const own = code === undefined ? undefined : (writes ? WRITE_CODES : CODES)[code];
   return new AccountError(own ?? 'UPSTREAM_ERROR', { cause: new Error(message) });
 }
 
-/** A place in the client's response, and the fields of the client's document that made it. */
+/** A place in the client's response, with the fields of the client's document that it belongs to. */
 export interface Spot {
   readonly path: readonly Key[];
   readonly nodes: FieldPlan['nodes'];
 }
 
 /**
- * All errors at and below a place where the upstream has null, each at its own path in the client's response. An error
- * deeper down than the null says what made it: a field there that could not be null.
+ * All errors at and below a place where the upstream's response has null, each at its path in the client's response. An
+ * error below the null is its cause: a non-null field there failed.
  */
 export function failuresBelow(
   tree: ErrorTree | undefined,
@@ -60,14 +60,14 @@ export function failuresBelow(
       return failuresBelow(child, { path: [...spot.path, key], nodes: spot.nodes }, inner, writes);
     }
     const field = fieldOf(inner, key);
-    // Below what was asked for there is nothing to name.
+    // The client did not request this field, so the error belongs to the parent.
     if (field?.key === undefined) return failuresBelow(child, spot, undefined, writes);
     return failuresBelow(child, { path: [...spot.path, field.key], nodes: field.nodes }, field.inner, writes);
   });
   return [...own, ...below];
 }
 
-/** An error with the place it belongs to, which graphql-js leaves as it is. */
+/** An error with its own location and path, which graphql-js then keeps. */
 export function located(error: AccountError, { path, nodes }: Spot): GraphQLError {
   return new GraphQLError(error.message, { nodes, path, originalError: error });
 }

@@ -15,8 +15,8 @@ interface Waiting extends Wanted {
 }
 
 /**
- * Gathers the remote fields that one operation of a client asks for while graphql-js walks a level, and then asks each
- * upstream for all of its own at once.
+ * Collects the remote fields that a client's operation requests while graphql-js resolves a level, then requests all
+ * fields of each upstream in one call.
  */
 export class Gatherer {
   readonly #operation: Operation;
@@ -28,7 +28,7 @@ export class Gatherer {
     this.#plans = plans;
   }
 
-  /** Out: the field's value in the contract's form, or an Error. Rejects with AccountError. */
+  /** Resolves to the field's value in the contract's form, or to an Error. Rejects with AccountError. */
   ask(boundary: Boundary, info: GraphQLResolveInfo): Promise<unknown> {
     const { largestWindow } = this.#operation;
     const plan = this.#plans.of(boundary, info, this.#operation);
@@ -48,7 +48,7 @@ export class Gatherer {
     }
   }
 
-  /** Settles each field's result. Never rejects itself. */
+  /** Sends one call and settles the result of each of its fields. Never rejects. */
   async #send(wanted: readonly Waiting[]): Promise<void> {
     try {
       const [first] = wanted;
@@ -75,14 +75,18 @@ interface Answered {
   readonly errors: ErrorTree;
 }
 
-/** Tells an answer that can be used from one that cannot. Throws AccountError. */
+/**
+ * Checks that a response is a usable GraphQL response.
+ *
+ * @throws {AccountError}
+ */
 function answerOf({ status, data: body }: UpstreamAnswer, source: string): Answered {
   const failed = (code: 'UPSTREAM_ERROR' | 'UPSTREAM_BAD_RESPONSE', what: string) =>
     new AccountError(code, { cause: new Error(`${source}: ${what}`) });
   const isBody = typeof body === 'object' && body !== null && !Array.isArray(body);
   const { data, errors } = (isBody ? body : {}) as Readonly<Record<string, unknown>>;
   if (status < 200 || status > 299) {
-    // What we print is checked against the recorded schema, so a refusal of it means that the upstream has changed.
+    // Our operations match the recorded schema, so if the upstream refuses one, its schema has changed.
     if (status === 400 && errors !== undefined) throw failed('UPSTREAM_BAD_RESPONSE', refusal(errors));
     throw failed('UPSTREAM_ERROR', `status ${status}`);
   }
@@ -95,13 +99,13 @@ function answerOf({ status, data: body }: UpstreamAnswer, source: string): Answe
   return { data, errors: tree };
 }
 
-/** For the log: what the upstream had against the operation. */
+/** Why the upstream refused the operation, for the log. */
 function refusal(errors: unknown): string {
   const [first] = Array.isArray(errors) ? (errors as readonly { readonly message?: unknown }[]) : [];
   return `the operation was refused: ${String(first?.message).slice(0, 200)}`;
 }
 
-/** Finds a field in an answer. What is null on the way to it is the member nobody knows, or has errors to say why. */
+/** Reads a field from a response. A null on its path means an unknown member, unless errors give another reason. */
 function fieldOf(
   { plan, spot }: Waiting,
   data: unknown,
@@ -124,7 +128,7 @@ function fieldOf(
   return reader.field(plan.field, value, tree, spot);
 }
 
-/** The error that a field's own failure made above it, else whatever else made the null there. */
+/** The error of a field below a null: its own if it has one, otherwise whatever else caused the null. */
 function lost(
   field: Waiting['plan']['field'],
   tree: ErrorTree | undefined,

@@ -9,24 +9,29 @@ import {
 } from 'graphql';
 import type { CallUpstream } from '../../upstream/request.ts';
 
-/** Where a GraphQL upstream takes operations, and what its calls carry. */
+/** The path and headers for operations of a GraphQL upstream. */
 export interface GraphqlSource {
   readonly upstream: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What keeps a schema from being read, in words for an operator. */
+/** A schema cannot be read. The message is for the operator. */
 class IntrospectionError extends Error {}
 
-/** Servers refuse the whole query for one field they do not know, so an older one is asked for less. */
+/** From newest to oldest: a server refuses the whole query if it does not know one of its fields. */
 const QUERIES = [
   getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true, oneOf: true }),
   getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true }),
   getIntrospectionQuery(),
 ];
 
-/** Asks an upstream for its schema, as nobody in particular. Throws GatewayError, and IntrospectionError. */
+/**
+ * Reads an upstream's schema by introspection, without a member.
+ *
+ * @throws {GatewayError} when the upstream is unavailable
+ * @throws {IntrospectionError} when it does not return a schema
+ */
 export async function introspect(
   call: CallUpstream,
   { upstream, path, headers }: GraphqlSource,
@@ -44,7 +49,7 @@ export async function introspect(
     if (answer?.data?.__schema !== undefined) return schemaOf(answer.data as IntrospectionQuery, upstream);
     refusal = `status ${status}${answer?.errors?.[0]?.message === undefined ? '' : `: ${answer.errors[0].message}`}`;
   }
-  throw new IntrospectionError(`${upstream} does not tell its schema (${refusal.slice(0, 300)}).`);
+  throw new IntrospectionError(`${upstream} does not return its schema (${refusal.slice(0, 300)}).`);
 }
 
 interface Answer {
@@ -65,11 +70,11 @@ function schemaOf(answer: IntrospectionQuery, upstream: string): GraphQLSchema {
     return buildClientSchema(answer);
   } catch (thrown) {
     if (!(thrown instanceof Error) || thrown instanceof GraphQLError) throw thrown;
-    throw new IntrospectionError(`${upstream} tells a schema that is none: ${thrown.message.slice(0, 300)}`);
+    throw new IntrospectionError(`${upstream} returned an invalid schema: ${thrown.message.slice(0, 300)}`);
   }
 }
 
-/** A schema as it is recorded: the same schema is always the same text. */
+/** Formats a schema for recording. Equal schemas always give the same text. */
 export function recordedText(schema: GraphQLSchema): string {
   return `# Recorded by \`coursegate account pull\`. Do not edit.\n${printSchema(lexicographicSortSchema(schema))}\n`;
 }

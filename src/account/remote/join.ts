@@ -1,48 +1,52 @@
 import type { GraphQLField, GraphQLObjectType } from 'graphql';
 import type { RemoteField } from './mapping.ts';
 
-/** How one field of the contract is asked for upstream, and its answer read. */
+/** How to request one field of the contract upstream and read its value. */
 export interface FieldJoin {
   readonly field: GraphQLField<unknown, unknown>;
-  /** As `Event.title`. */
+  /** Such as `Event.title`. */
   readonly coordinate: string;
-  /** The upstream's name. */
+  /** Name at the upstream. */
   readonly name: string;
   readonly arguments: readonly ArgumentJoin[];
-  /** Brings one upstream value, not null, into the contract's form. An Error says that it has none. */
+  /** Converts an upstream value that is not null to the contract's form. Returns an Error if it has none. */
   readonly read: (value: unknown) => unknown;
-  /** Of the objects the field gives; undefined for a leaf. */
+  /** The join of the objects that the field returns; undefined for a leaf. */
   readonly inner: TypeJoin | undefined;
 }
 
 export interface ArgumentJoin {
-  /** In the contract. */
+  /** Name in the contract. */
   readonly argument: string;
-  /** Upstream. */
+  /** Name at the upstream. */
   readonly name: string;
-  /** The upstream's type, as a variable is declared. */
+  /** The upstream's type, for the declaration of a variable. */
   readonly type: string;
-  /** Brings a value of the contract's argument, which may be null, into the upstream's form. Throws AccountError. */
+  /**
+   * Converts a value of the contract's argument, which may be null, to the upstream's form.
+   *
+   * @throws {AccountError}
+   */
   readonly write: (value: unknown) => unknown;
 }
 
-/** An object type of the contract over one of an upstream. */
+/** An object type of the contract joined to one of an upstream. */
 export interface ObjectJoin {
   readonly type: GraphQLObjectType;
-  /** By the contract's name. */
+  /** Keyed by the name in the contract. */
   readonly fields: ReadonlyMap<string, FieldJoin>;
-  /** By a field that comes from elsewhere: the fields of this object that its call needs. */
+  /** For each field that comes from another service: the fields of this object that its call needs. */
   readonly needs: ReadonlyMap<string, readonly FieldJoin[]>;
 }
 
-/** What a field can give: one type of object, or one of several, by the name the upstream has for each. */
+/** What a field can return: one object type, or one of several, keyed by their names at the upstream. */
 export type TypeJoin =
   | { readonly abstract: false; readonly object: ObjectJoin }
   | { readonly abstract: true; readonly objects: ReadonlyMap<string, ObjectJoin> };
 
 /**
- * A mapped field, ready. The failure of one that cannot be null upstream takes along what it stands beside there, so
- * such a one stands apart: under a root of its own, or, where the root cannot be null either, in a call of its own.
+ * A mapped field, ready to use. If a field that is non-null upstream fails, its siblings are lost too. Such a field is
+ * therefore requested under a separate root, or, if the root is non-null as well, in a separate call.
  */
 export interface Boundary {
   readonly mapping: RemoteField;
@@ -56,7 +60,7 @@ export interface Boundary {
 interface RootJoin {
   readonly name: string;
   readonly isList: boolean;
-  /** Whether its failure would lose the whole answer. */
+  /** Whether its failure makes the whole response null. */
   readonly nonNull: boolean;
 }
 

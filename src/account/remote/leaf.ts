@@ -14,14 +14,14 @@ import { toDateTime } from '../connect/date-time.ts';
 import { AccountError } from '../errors.ts';
 import { type RemoteMapping, upstreamNames } from './mapping.ts';
 
-/** What stands for a state that the contract does not know. */
+/** The enum value of a contract for upstream values that it does not know. */
 const UNKNOWN = 'UNKNOWN';
-/** What else than itself each built-in scalar of the contract can be made from. */
+/** The other upstream scalars that each built-in scalar of the contract accepts. */
 const WIDER: Readonly<Record<string, readonly string[]>> = { Float: ['Int'], ID: ['String', 'Int'], String: ['ID'] };
 
 export type Wrong = (message: string) => void;
 
-/** Each name of an enum of the contract with those the upstream has for it. */
+/** Pairs of each enum value of the contract and an upstream value for it. */
 function enumPairs(mapping: RemoteMapping, source: string, type: GraphQLEnumType): readonly [string, string][] {
   return type.getValues().flatMap(({ name }): [string, string][] => {
     const named = upstreamNames(mapping, source, `${type.name}.${name}`);
@@ -29,7 +29,7 @@ function enumPairs(mapping: RemoteMapping, source: string, type: GraphQLEnumType
   });
 }
 
-/** How values of a leaf type leave the gateway. In: both types, without their wrappers. Mistakes are told to `wrong`. */
+/** How to convert upstream values of a leaf type. Takes both types without wrappers. Mistakes go to `wrong`. */
 export function leafReader(
   mapping: RemoteMapping,
   source: string,
@@ -39,14 +39,14 @@ export function leafReader(
 ): (value: unknown) => unknown {
   if (isEnumType(type) && isEnumType(upstream)) return enumReader(mapping, source, type, upstream, wrong);
   if (!isScalarType(type) || !isScalarType(upstream)) {
-    wrong(`is ${type.name} in the contract, and ${upstream.name} upstream`);
+    wrong(`is ${type.name} in the contract, but ${upstream.name} upstream`);
   } else if (isSpecifiedScalarType(type)) {
     const fits = type.name === upstream.name || WIDER[type.name]?.includes(upstream.name) === true;
-    if (!fits) wrong(`is ${type.name} in the contract, and ${upstream.name} upstream`);
+    if (!fits) wrong(`is ${type.name} in the contract, but ${upstream.name} upstream`);
   } else if (isSpecifiedScalarType(upstream) && upstream.name !== 'String' && upstream.name !== 'ID') {
-    wrong(`is ${type.name} in the contract, which ${upstream.name} cannot give`);
+    wrong(`is ${type.name} in the contract, which ${upstream.name} cannot provide`);
   }
-  // Upstreams write moments as ISO 8601 in many ways. What is none is left for the scalar's guard to refuse.
+  // Upstreams use many variants of ISO 8601. The scalar's own check refuses anything else.
   if (type.name === 'DateTime') {
     return (value) => {
       const moment = toDateTime(value, 'iso');
@@ -82,7 +82,7 @@ function enumReader(
   };
 }
 
-/** How values of an argument or an input field go upstream. Mistakes are told to `wrong`. */
+/** How to convert values of an argument or an input field for the upstream. Mistakes go to `wrong`. */
 export function inputWriter(
   mapping: RemoteMapping,
   source: string,
@@ -113,7 +113,7 @@ export function inputWriter(
   }
   if (isInputObjectType(own) && isInputObjectType(other)) {
     if (within.includes(own.name)) {
-      wrong(`${own.name} holds itself, which cannot be mapped`);
+      wrong(`${own.name} is recursive, which cannot be mapped`);
       return (value) => value;
     }
     const given = other.getFields();
@@ -141,9 +141,9 @@ export function inputWriter(
   }
   const both = isScalarType(own) && isScalarType(other);
   const same = both && (own.name === other.name || !isSpecifiedScalarType(other));
-  // The contract's own scalars are all texts.
+  // All custom scalars of the contract are strings.
   const text = both && other.name === 'String' && (own.name === 'ID' || !isSpecifiedScalarType(own));
   const wider = both && `${own.name} ${other.name}`.match(/^(Int Float|String ID)$/) !== null;
-  if (!same && !text && !wider) wrong(`takes ${own}, and the upstream ${other}`);
+  if (!same && !text && !wider) wrong(`takes ${own}, but the upstream takes ${other}`);
   return (value) => value;
 }

@@ -15,20 +15,20 @@ import { literalAt, readDirective, type UpstreamArgument } from '../connect/dire
 import { type Mistakes, placeOf } from '../connect/mistakes.ts';
 import { ownFields } from '../connect/own-fields.ts';
 
-/** A field of the contract at which an operation to a GraphQL upstream begins. */
+/** A field of the contract that starts an operation to a GraphQL upstream. */
 export interface RemoteField {
   readonly coordinate: string;
   readonly node: ConstDirectiveNode;
   readonly source: string;
-  /** The upstream's root field that gives the member; undefined when the field is a root field itself. */
+  /** The upstream's root field that returns the member; undefined when the field is itself a root field. */
   readonly root: string | undefined;
-  /** The argument that takes the member's id. */
+  /** The argument for the member's id. */
   readonly member: string | undefined;
   readonly name: string | undefined;
   readonly arguments: readonly UpstreamArgument[];
 }
 
-/** What an upstream calls a part of the contract. */
+/** The upstream's name for a part of the contract. */
 export interface UpstreamName {
   readonly node: ConstDirectiveNode;
   readonly name: string;
@@ -36,15 +36,15 @@ export interface UpstreamName {
 }
 
 export interface RemoteMapping {
-  /** By coordinate, `Viewer.eventRegistrations`. */
+  /** Keyed by coordinate, such as `Viewer.eventRegistrations`. */
   readonly fields: ReadonlyMap<string, RemoteField>;
-  /** By source and coordinate (`Event`, `Event.title`, `EventStatus.CONFIRMED`), in the order written. */
+  /** Keyed by source and coordinate (`Event`, `Event.title`, `EventStatus.CONFIRMED`), in the order of the file. */
   readonly names: ReadonlyMap<string, readonly UpstreamName[]>;
 }
 
 export type RemoteExtension = ObjectTypeExtensionNode | EnumTypeExtensionNode | InputObjectTypeExtensionNode;
 
-/** What a part of the contract is called upstream; empty when nothing is said. */
+/** The upstream's names for a part of the contract; empty when none are declared. */
 export function upstreamNames(mapping: RemoteMapping, source: string, coordinate: string): readonly UpstreamName[] {
   return mapping.names.get(`${source} ${coordinate}`) ?? [];
 }
@@ -52,7 +52,7 @@ export function upstreamNames(mapping: RemoteMapping, source: string, coordinate
 const REMOTE: ReadonlySet<string> = new Set(['graphql', 'upstreamName']);
 const isRemote = (node: ConstDirectiveNode): boolean => REMOTE.has(node.name.value);
 
-/** Divides an extension of a type: what @graphql and @upstreamName stand on, and the rest, which is the connectors'. */
+/** Splits a type extension: the fields with @graphql or @upstreamName, and the rest, which belongs to connectors. */
 export function remotePart(extension: ObjectTypeExtensionNode): {
   readonly own: ObjectTypeExtensionNode | undefined;
   readonly rest: ObjectTypeExtensionNode | undefined;
@@ -70,14 +70,14 @@ export function remotePart(extension: ObjectTypeExtensionNode): {
   return { own: some(own) ? own : undefined, rest: some(rest) || !some(own) ? rest : undefined };
 }
 
-/** What the reader needs to know of the rest of the mapping. */
+/** The parts of the rest of the mapping that the reader needs. */
 interface Around {
   readonly sources: ReadonlyMap<string, { readonly graphql: object | undefined }>;
   readonly fields: ReadonlyMap<string, unknown>;
   readonly unread: Set<string>;
 }
 
-/** Reads what mapping files say of GraphQL upstreams. Out: what could be read; mistakes go to the list. */
+/** Reads the mappings of GraphQL upstreams. Returns what could be read; mistakes are added to the list. */
 export function readRemoteMapping(
   extensions: readonly RemoteExtension[],
   contract: GraphQLSchema,
@@ -117,18 +117,18 @@ class RemoteReader implements RemoteMapping {
     }
     for (const node of extension.directives ?? []) {
       if (extension.kind === Kind.OBJECT_TYPE_EXTENSION && node.name.value === 'upstreamName') this.#name(node, name);
-      else this.#wrong(node, name, `@${node.name.value} has no meaning here`);
+      else this.#wrong(node, name, `@${node.name.value} is not allowed here`);
     }
     const parts = extension.kind === Kind.ENUM_TYPE_EXTENSION ? extension.values : extension.fields;
     for (const part of parts ?? []) {
       const coordinate = `${name}.${part.name.value}`;
       if (!Object.hasOwn(known, part.name.value)) {
-        this.#wrong(part, coordinate, 'the contract has nothing of this name');
+        this.#wrong(part, coordinate, 'the contract has nothing with this name');
         continue;
       }
       if ('type' in part) this.#sameType(part.type, coordinate, String(known[part.name.value]?.type));
       if ('arguments' in part && part.arguments?.[0] !== undefined) {
-        this.#wrong(part.arguments[0], coordinate, 'arguments stand in the contract only');
+        this.#wrong(part.arguments[0], coordinate, 'arguments belong in the contract, not here');
       }
       const directives: readonly ConstDirectiveNode[] = part.directives ?? [];
       if (directives.length === 0) this.#wrong(part, coordinate, 'needs @upstreamName');
@@ -136,7 +136,7 @@ class RemoteReader implements RemoteMapping {
         if (node.name.value === 'upstreamName') this.#name(node, coordinate);
         else if (node.name.value === 'graphql' && extension.kind === Kind.OBJECT_TYPE_EXTENSION) {
           this.#field(node, coordinate, name);
-        } else this.#wrong(node, coordinate, `@${node.name.value} has no meaning here`);
+        } else this.#wrong(node, coordinate, `@${node.name.value} is not allowed here`);
       }
     }
   }
@@ -157,10 +157,10 @@ class RemoteReader implements RemoteMapping {
     const [viewer] = own.id.split('.');
     const [query, mutation] = [this.#contract.getQueryType()?.name, this.#contract.getMutationType()?.name];
     if (Object.values(own).includes(coordinate)) {
-      this.#wrong(node, coordinate, 'comes from the access token and has no mapping');
+      this.#wrong(node, coordinate, 'comes from the access token and cannot be mapped');
     } else if (type !== viewer && type !== query && type !== mutation) {
       const where = `${query}, ${viewer} or Mutation`;
-      this.#wrong(node, coordinate, `@graphql stands on fields of ${where}; what is below comes along`);
+      this.#wrong(node, coordinate, `@graphql is for fields of ${where}; everything below them is included`);
     } else if (this.fields.has(coordinate) || this.#around.fields.has(coordinate)) {
       this.#wrong(node, coordinate, 'is mapped twice');
     } else {

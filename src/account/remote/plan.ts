@@ -17,52 +17,52 @@ import {
 import type { ArgumentJoin, FieldJoin, ObjectJoin, TypeJoin } from './join.ts';
 import { isOutsideWindow, windowed } from './windowed.ts';
 
-/** A field as the upstream is asked for it, under an alias of our own: no name a client chose reaches an upstream. */
+/** A field as requested upstream, under a generated alias: no name chosen by a client reaches an upstream. */
 export interface FieldPlan {
   readonly alias: string;
-  /** The client's name for it; undefined for one the client did not ask for. */
+  /** The client's response key for it; undefined if the client did not request it. */
   readonly key: string | undefined;
   readonly nodes: readonly FieldNode[];
   readonly join: FieldJoin;
   readonly inner: SelectionPlan | undefined;
 }
 
-/** The fields asked of each type of object that can stand in a place, by the upstream's name for it. */
+/** The fields requested for each object type possible in a place, keyed by the upstream's name for the type. */
 export type SelectionPlan =
   | { readonly abstract: false; readonly object: ObjectPlan }
   | { readonly abstract: true; readonly objects: ReadonlyMap<string, ObjectPlan> };
 
 interface ObjectPlan {
-  /** The contract's name. */
+  /** Name in the contract. */
   readonly typeName: string;
   readonly fields: readonly FieldPlan[];
 }
 
-/** Where the values of some of the operation's variables come from. */
+/** The source of the values of some of the operation's variables. */
 interface Filling {
   readonly join: FieldJoin;
   readonly node: FieldNode;
   readonly slots: readonly { readonly variable: string; readonly argument: ArgumentJoin }[];
 }
 
-/** One mapped field of a client's operation, printed. */
+/** One mapped field of a client's operation, as GraphQL text. */
 export interface Plan {
   readonly field: FieldPlan;
-  /** As it stands in an upstream operation. */
+  /** Its text in the upstream operation. */
   readonly text: string;
   readonly fillings: readonly Filling[];
 }
 
-/** What a plan is made from and for. */
+/** The input of a plan. */
 export interface PlanContext {
   readonly info: GraphQLResolveInfo;
-  /** The most items a window may have. */
+  /** Largest number of items in a window. */
   readonly largestWindow: number;
-  /** Whether the token opens a field, by coordinate. What it does not is not asked for. */
+  /** Whether the token may read a field, by coordinate. Other fields are not requested. */
   readonly opens: (coordinate: string) => boolean;
 }
 
-/** Plans one mapped field. In: its join, what to call it upstream, and which argument the member's id fills. */
+/** Plans one mapped field. `member` is the argument that takes the member's id. */
 export function planField(join: FieldJoin, alias: string, context: PlanContext, member: string | undefined): Plan {
   const planner = new Planner(alias, context);
   const { fieldNodes, path } = context.info;
@@ -70,7 +70,11 @@ export function planField(join: FieldJoin, alias: string, context: PlanContext, 
   return { field: field.plan, text: field.text, fillings: planner.fillings };
 }
 
-/** The values of a plan's variables in this request, as the upstream wants them. Throws AccountError. */
+/**
+ * The values of a plan's variables for this request, in the upstream's form.
+ *
+ * @throws {AccountError}
+ */
 export function fillVariables(
   { fillings }: Plan,
   { info, largestWindow }: Pick<PlanContext, 'info' | 'largestWindow'>,
@@ -83,7 +87,7 @@ export function fillVariables(
   return values;
 }
 
-/** Each variable a plan names, with its type upstream. */
+/** The variables of a plan with their upstream types. */
 export function variableTypes({ fillings }: Plan): readonly (readonly [name: string, type: string])[] {
   return fillings.flatMap(({ slots }) => slots.map(({ variable, argument }) => [variable, argument.type] as const));
 }
@@ -161,7 +165,7 @@ class Planner {
       const [node] = nodes;
       const name = node?.name.value ?? '';
       const field = join.fields.get(name);
-      // What another service gives needs some of this one's fields: under names of their own, whatever the client asked.
+      // Fields of another service need some fields of this one. They get separate aliases, whatever the client requested.
       if (field === undefined) for (const need of join.needs.get(name) ?? []) needed.add(need);
       else if (node !== undefined && this.#isAsked(field, node)) {
         planned.push(this.field(field, this.#alias(), key, nodes));
@@ -172,7 +176,7 @@ class Planner {
     return { plan, text: planned.map(({ text }) => text).join(' ') };
   }
 
-  /** What fails before any upstream is asked fails in graphql-js, at its path. */
+  /** Whether to request a field. Forbidden fields and invalid windows are left to graphql-js, which fails at their path. */
   #isAsked(field: FieldJoin, node: FieldNode): boolean {
     const { info, largestWindow, opens } = this.#context;
     if (!opens(field.coordinate)) return false;
@@ -196,7 +200,7 @@ interface Executing {
   readonly variableValues: GraphQLResolveInfo['variableValues'];
 }
 
-/** The specification's CollectFields (§6.3.2): the fields for one type of object by response key, in their order. */
+/** CollectFields (GraphQL specification section 6.3.2): the fields for one object type by response key, in order. */
 function collectFields(
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],

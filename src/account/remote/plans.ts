@@ -4,18 +4,18 @@ import { type Guards, opensTo } from '../scopes.ts';
 import type { Boundary } from './join.ts';
 import { type Plan, planField } from './plan.ts';
 
-/** Ways one operation of a client is planned; a client that varies its variables for the sake of it gains nothing. */
+/** Plans cached per operation. Bounded, so that a client that varies its variables cannot fill memory. */
 const KEPT = 32;
 
 interface Planned {
   readonly plans: Map<string, Plan>;
-  /** Each plan's own name in an upstream operation that may hold several. */
+  /** Number of the next plan: each plan needs a unique name in an upstream operation, which can have several. */
   next: number;
 }
 
 /**
- * Keeps how the operations of clients are asked upstream: for each mapped field of an operation, one plan for each way
- * in which variables and scopes change what is asked.
+ * Caches plans for the operations of clients: for each mapped field of an operation, one plan per combination of
+ * variables and scopes that changes the request.
  */
 export class Plans {
   readonly #guards: Guards;
@@ -49,7 +49,7 @@ function pathKey({ path }: GraphQLResolveInfo): string {
   return key;
 }
 
-/** All that the shape of a plan can depend on: conditions, what is said at all, and windows that are refused. */
+/** Everything in the variables that affects a plan: conditions, which are set, and whether windows are refused. */
 function variablesKey({ operation, variableValues }: GraphQLResolveInfo, largestWindow: number): string {
   return (operation.variableDefinitions ?? [])
     .map(({ variable }) => {

@@ -3,25 +3,25 @@ import type { Mapping, MappingFile } from '../connect/mapping.ts';
 import { type Mistakes, placeOf } from '../connect/mistakes.ts';
 import type { RecordedSchemas } from './check.ts';
 
-/** The schema of a GraphQL upstream as it was recorded. `text` is undefined when nothing has been recorded yet. */
+/** The recorded schema of a GraphQL upstream. `text` is undefined when it has not been recorded yet. */
 export interface RecordedFile {
   readonly upstream: string;
   readonly file: string;
   readonly text: string | undefined;
 }
 
-/** Reads the recorded schemas that the mapping needs. Out: those that could be read; mistakes go to the list. */
+/** Reads the recorded schemas that the mapping needs. Returns those that could be read; mistakes are added to the list. */
 export function readRecorded(files: readonly RecordedFile[], mapping: Mapping, mistakes: Mistakes): RecordedSchemas {
   const schemas = new Map<string, GraphQLSchema>();
-  // Of each source the first field, which is where it is said when something is wrong.
+  // For each source its first field, at which problems with the source are reported.
   const needed = new Map([...mapping.remote.fields.values()].toReversed().map((field) => [field.source, field]));
   for (const [source, { node, coordinate }] of needed) {
     const recorded = files.find(({ upstream }) => upstream === source);
     if (recorded?.text === undefined) {
       const why =
         recorded === undefined
-          ? `account.upstreamSchemas names no schema of "${source}"`
-          : `nothing is recorded in ${recorded.file}: run coursegate account pull`;
+          ? `account.upstreamSchemas has no entry for "${source}"`
+          : `${recorded.file} does not exist yet: run coursegate account pull`;
       mistakes.add(placeOf(node), coordinate, why);
       continue;
     }

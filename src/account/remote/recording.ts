@@ -17,38 +17,38 @@ import { type GraphqlSource, introspect, recordedText } from './introspection.ts
 import type { RecordedFile } from './recorded.ts';
 import { usedNames } from './used-names.ts';
 
-/** What keeps the recording from its work, in words for an operator. */
+/** Recording is not possible. The message is for the operator. */
 class RecordingError extends Error {}
 
-/** Writes the schemas of the GraphQL upstreams to the files that the configuration names. Out: what was done. */
+/** Writes the schemas of the GraphQL upstreams to the configured files. Returns a line for each. */
 export async function pullSchemas(loaded: LoadedConfig, only?: string): Promise<readonly string[]> {
   return await eachUpstream(loaded, only, async ({ source, recorded }, call) => {
     const text = recordedText(await introspect(call, source));
     if (text === recorded.text) return `${source.upstream}: no change in ${recorded.file}`;
     await mkdir(dirname(recorded.file), { recursive: true });
-    // Whole or not at all: a gate may be starting.
+    // Written atomically, since a gate may be starting.
     await writeFile(`${recorded.file}.new`, text);
     await rename(`${recorded.file}.new`, recorded.file);
-    return `${source.upstream}: ${recorded.text === undefined ? 'recorded' : 'recorded anew'} in ${recorded.file}`;
+    return `${source.upstream}: ${recorded.text === undefined ? 'recorded' : 'updated'} in ${recorded.file}`;
   });
 }
 
 /**
- * Compares the schemas of the GraphQL upstreams with what is recorded. Out: what is different, in words: what would
- * break the mapping, then what it uses, then the rest; none when nothing is.
+ * Compares the schemas of the GraphQL upstreams with the recorded ones. Returns a line for each difference: first those
+ * that would break the mapping, then those in parts it uses, then the rest.
  */
 export async function compareSchemas(loaded: LoadedConfig, only?: string): Promise<readonly string[]> {
   const all = await eachUpstream(loaded, only, async ({ source, recorded, contract, mapping }, call) => {
     const { upstream } = source;
-    if (recorded.text === undefined) return [`${upstream}: nothing is recorded in ${recorded.file}`];
-    // By way of its text, for a description left out is one thing in SDL and another in an introspection's answer.
+    if (recorded.text === undefined) return [`${upstream}: ${recorded.file} does not exist yet`];
+    // Built from its text, because a missing description differs between SDL and an introspection result.
     const live = buildSchema(recordedText(await introspect(call, source)));
     const before = buildSchema(recorded.text);
     const used = usedNames(before, join(contract, mapping, upstream, before, new Mistakes()));
     const mistakes = new Mistakes();
     join(contract, mapping, upstream, live, mistakes);
     return [
-      ...mistakenLines(mistakes).map((line) => `${upstream}: the mapping would not hold: ${line}`),
+      ...mistakenLines(mistakes).map((line) => `${upstream}: would break the mapping: ${line}`),
       ...differences(before, live, used).map(({ severity, used: isUsed, description }) => {
         return `${upstream}: ${severity}, ${isUsed ? 'used' : 'not used'}: ${description}`;
       }),
@@ -64,14 +64,14 @@ interface Recording {
   readonly mapping: Mapping;
 }
 
-/** Calls go out on pools like the gate's, for no member: what a schema is belongs to nobody. */
+/** Calls are made on connection pools like the gate's but without a member, since a schema is not member data. */
 async function eachUpstream<T>(
   loaded: LoadedConfig,
   only: string | undefined,
   work: (recording: Recording, call: CallUpstream) => Promise<T>,
 ): Promise<readonly T[]> {
   const { config, accountFiles: files, accountConfig } = loaded;
-  if (files === undefined) throw new RecordingError('The configuration serves no Account API.');
+  if (files === undefined) throw new RecordingError('The configuration has no Account API.');
   const { contract, mapping } = readFiles(loaded, files);
   const named = [...mapping.sources].filter(([name, { graphql }]) => {
     return graphql !== undefined && (only === undefined || only === name);
@@ -86,7 +86,7 @@ async function eachUpstream<T>(
     for (const [upstream, { graphql, headers }] of named) {
       const recorded = files.recorded.find((file) => file.upstream === upstream);
       if (recorded === undefined) {
-        throw new RecordingError(`account.upstreamSchemas does not say where the schema of "${upstream}" is.`);
+        throw new RecordingError(`account.upstreamSchemas has no entry for "${upstream}".`);
       }
       const scope = { context: {}, config: { ...accountConfig.open, ...accountConfig.secret } };
       const filled = headers.flatMap(([name, template]) => headerOf(name, () => fillHeader(template, scope)));
@@ -99,7 +99,7 @@ async function eachUpstream<T>(
   }
 }
 
-/** A header that tells of the member has nothing to tell here. */
+/** Omits a header whose value depends on the member, since there is none here. */
 function headerOf(name: string, fill: () => string): readonly (readonly [string, string])[] {
   try {
     return [[name, fill()]];

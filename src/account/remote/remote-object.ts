@@ -1,9 +1,9 @@
 /**
- * An object of a GraphQL upstream, in the contract's form. Its values are found by the client's name for a field, for
- * the client's arguments are already in them; what calls to other services need of it is there under the field's own.
+ * An object of a GraphQL upstream in the contract's form. Values are keyed by the client's response key, because they
+ * depend on the client's arguments. Values needed for calls to other services are properties under their field name.
  */
 export class RemoteObject {
-  /** The contract's type, for graphql-js where there are several. */
+  /** Name of the type in the contract, from which graphql-js resolves an interface or union. */
   readonly __typename: string;
   readonly #values = new Map<string, unknown>();
 
@@ -15,12 +15,12 @@ export class RemoteObject {
     this.#values.set(key, value);
   }
 
-  /** Says a value that a call to another service needs. */
+  /** Sets a value that a call to another service needs. */
   need(name: string, value: unknown): void {
     Object.defineProperty(this, name, { value, enumerable: true });
   }
 
-  /** An Error where the field failed. */
+  /** The value for a response key; an Error if the field failed. */
   get(key: string): unknown {
     return this.#values.get(key);
   }

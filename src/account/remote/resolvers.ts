@@ -10,7 +10,7 @@ import { isOutsideWindow } from './windowed.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, Operation, Record<string, unknown>>;
 
-/** Hangs the mapped fields on the contract, and makes the types below them read what came. After the connectors'. */
+/** Attaches resolvers for the mapped fields and for the types below them. Must run after `attachResolvers`. */
 export function attachRemote(contract: GraphQLSchema, boundaries: ReadonlyMap<string, Boundary>, guards: Guards): void {
   const plans = new Plans(guards);
   const gatherers = new WeakMap<Operation, Gatherer>();
@@ -34,7 +34,7 @@ export function attachRemote(contract: GraphQLSchema, boundaries: ReadonlyMap<st
         readable.add(below);
         const otherwise = field.resolve ?? defaultFieldResolver;
         attach(object.type, field.name, (source, args, operation, info) => {
-          // The same type may come from a REST service too.
+          // Objects of the same type can also come from a REST service.
           if (!(source instanceof RemoteObject)) return otherwise(source, args, operation, info);
           refuseWindow(args, operation);
           return source.get(String(info.path.key));
@@ -55,7 +55,7 @@ function attach(type: GraphQLObjectType, name: string, resolve: Resolver): void 
   field.resolve = resolve;
 }
 
-/** All types of objects that can be met below a field. */
+/** All object types reachable below a field. */
 function* objectsOf(join: TypeJoin | undefined, met: Set<ObjectJoin>): Generator<ObjectJoin> {
   if (join === undefined) return;
   for (const object of join.abstract ? join.objects.values() : [join.object]) {

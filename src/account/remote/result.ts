@@ -6,11 +6,11 @@ import { RemoteObject } from './remote-object.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Brings one answer of an upstream into the contract's form. */
+/** Converts an upstream's response to the contract's form. */
 export class ResultReader {
   readonly #source: string;
   readonly #writes: boolean;
-  /** Errors beside the one that a field can throw: several of the upstream's may lie under one null. */
+  /** Errors beyond the one that a field can throw: an upstream can have several below one null. */
   readonly further: GraphQLError[] = [];
 
   constructor(source: string, writes: boolean) {
@@ -18,19 +18,19 @@ export class ResultReader {
     this.#writes = writes;
   }
 
-  /** The value of a field. In: the upstream's, and its errors there. Out: null, a value, or an Error for graphql-js. */
+  /** Converts the value of a field: null, a value, or an Error for graphql-js. `errors` are the upstream's errors there. */
   field(plan: FieldPlan, value: unknown, errors: ErrorTree | undefined, spot: Spot): unknown {
     return this.#value(plan, plan.join.field.type, value, errors, spot);
   }
 
-  /** The error of a place that is null because of these, or null when there are none. */
+  /** The error for a place that is null because of `errors`, or null when there are none. */
   failure(errors: ErrorTree | undefined, spot: Spot, inner: SelectionPlan | undefined): GraphQLError | null {
     const [first, ...rest] = failuresBelow(errors, spot, inner, this.#writes);
     this.further.push(...rest);
     return first ?? null;
   }
 
-  /** For an answer that is not what was asked for. */
+  /** The error for a response that does not match the request. */
   unusable(what: string, spot: Spot): GraphQLError {
     const cause = new Error(`${this.#source}: ${what}`);
     return located(new AccountError('UPSTREAM_BAD_RESPONSE', { cause }), spot);
@@ -55,7 +55,7 @@ export class ResultReader {
     if (typeof value !== 'object' || Array.isArray(value)) return this.unusable('not an object', spot);
     const members = value as Members;
     const plan = selection.abstract ? selection.objects.get(String(members.__typename)) : selection.object;
-    // An upstream may learn new types; nobody asked for fields of them.
+    // The upstream has a new type, of which no fields were requested.
     if (plan === undefined) return this.unusable(`the contract has no ${String(members.__typename)}`, spot);
     const object = new RemoteObject(plan.typeName);
     for (const field of plan.fields) {
@@ -69,7 +69,7 @@ export class ResultReader {
   }
 }
 
-/** Reads the errors of an answer. Out: undefined when one of them says nowhere to which part it belongs. */
+/** Reads the errors of a response. Returns undefined when one of them has no path. */
 export function errorTree(errors: unknown): ErrorTree | undefined {
   const tree = new ErrorTree();
   if (errors === undefined || errors === null) return tree;

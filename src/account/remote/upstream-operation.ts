@@ -1,24 +1,24 @@
 import type { Boundary } from './join.ts';
 import { type Plan, variableTypes } from './plan.ts';
 
-/** A mapped field on its way: how it is asked for, and with which values. */
+/** A mapped field to request, with its plan and variables. */
 export interface Wanted {
   readonly boundary: Boundary;
   readonly plan: Plan;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** One upstream operation, and where in its answer each field stands. */
+/** One upstream operation, and where in its response each field is. */
 export interface UpstreamOperation {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** For each wanted field, in their order: the path to it in `data`. */
+  /** The path in `data` of each wanted field, in order. */
   readonly paths: readonly (readonly (string | number)[])[];
 }
 
 /**
- * Prints one operation for fields of one source that may share it. Nothing is in it but mapped fields and roots, the
- * member's id where the mapping says so, and variables of our own. In: `member`, the access token's.
+ * Prints one operation for fields of one source that can share it. It only contains mapped fields and roots, the
+ * member's id where the mapping says so, and generated variables. `member` is the id from the access token.
  */
 export function printOperation(wanted: readonly Wanted[], member: string): UpstreamOperation {
   const variables: Record<string, unknown> = {};
@@ -55,9 +55,9 @@ export function printOperation(wanted: readonly Wanted[], member: string): Upstr
   return { query: `${kind} AccountApi${declared} { ${body.join(' ')} }`, variables, paths };
 }
 
-/** What may go in one call: all that shares this key. A symbol is only itself. */
+/** Fields with the same key can share a call. A symbol is unique, for a field that needs a separate call. */
 export function callKey({ mapping, root, apart, writes }: Boundary): string | symbol {
   if (writes || apart === 'call') return Symbol(mapping.coordinate);
-  // A root that cannot be null takes the whole answer along when it fails.
+  // When a non-null root fails, the whole response is lost.
   return root?.nonNull === true ? `${mapping.source} ${root.name}` : mapping.source;
 }

@@ -1,12 +1,12 @@
 import { type GraphQLSchema, getNamedType, isEnumType, isInputObjectType, isObjectType } from 'graphql';
 import type { Boundary, FieldJoin } from './join.ts';
 
-/** What of an upstream's schema a mapping relies on: coordinates of fields, and names of types. */
+/** The parts of an upstream's schema that a mapping uses: coordinates of fields, and names of types. */
 export interface UsedNames {
   readonly has: (coordinate: string) => boolean;
 }
 
-/** In: an upstream's schema and what is joined to it. Enums and inputs count with all their members. */
+/** Collects the names of a schema that the mapped fields use. Enums and inputs count with all their members. */
 export function usedNames(upstream: GraphQLSchema, boundaries: ReadonlyMap<string, Boundary>): UsedNames {
   const names = new Set<string>();
   const whole = new Set<string>();

@@ -4,8 +4,9 @@ import { loadPg } from './postgres.ts';
 import { MissingDriver } from './reader.ts';
 
 /**
- * Finds out before anybody signs in whether the driver of the members' database is installed. Connects to nothing. Throws
- * ConfigError, which names the package.
+ * Checks at start that the driver for the members' database is installed. Does not connect.
+ *
+ * @throws {ConfigError} that names the package to install
  */
 export async function checkDriver({ config, loginSecrets, mistaken }: LoadedConfig): Promise<void> {
   if (config.login.kind !== 'database') return;

@@ -13,13 +13,13 @@ import { sqliteReader } from './sqlite.ts';
 
 export interface DatabaseOptions {
   readonly url: string;
-  /** Behind each password before it is hashed; '' for none. */
+  /** Appended to each password before it is hashed; '' for none. */
   readonly pepper: string;
   readonly hashing: Hashing;
   readonly log: Pick<Log, 'error'>;
 }
 
-/** The check, and what ends its connections. */
+/** The credential check, with a way to close its connections. */
 export interface DatabaseCheck {
   readonly check: CredentialCheck;
   close(): Promise<void>;
@@ -27,16 +27,17 @@ export interface DatabaseCheck {
 
 const LONGEST_HASH = 1024;
 
-/** Seconds until a machine that has too many passwords to verify is asked again. */
+/** Retry-After in seconds when too many passwords are waiting to be verified. */
 const BUSY = 5;
 
-/** Verified for the login of nobody until a hash of a member was seen, which then shows what the others cost. */
+/** Verified for unknown logins until a member's hash has been seen, which then serves as the decoy. */
 const FIRST_DECOY = '$2y$10$wV3K1xJc0nPq7mE2dYzRUe0aS9vBh5tLr8GiNk4XfOo6uCjMlTyWq';
 
 /**
- * The `database` connector: the row of a login by one query, and its hash verified here. A query that cannot be answered,
- * or is mistaken, is an ill sign-in, never a wrong password. What is ill with one member alone (several rows, a hash that
- * cannot be read) is for the log: shown outside, before any password fits, it would say that there is such a member.
+ * The `database` login: reads the member's row with one query and verifies the hash here. If the query fails or is wrong,
+ * sign-in is unavailable; that is never reported as a wrong password. Problems of a single member (several rows, an
+ * unreadable hash) only go to the log: reporting them before the password is verified would reveal that the member
+ * exists.
  */
 export function databaseCheck(
   { query, hash, columns, timeout, connections, recheck }: DatabaseLoginConfig,
@@ -45,17 +46,17 @@ export function databaseCheck(
   const reader = open({ url, query, timeout: timeout * 1000, connections });
   let decoy = readPasswordHash(FIRST_DECOY) as PasswordHash;
 
-  /** That the query lacks a column is seen by a member's row alone; from then on everybody is told it. */
+  /** A missing column only shows in the row of a member. From then on it is reported for every sign-in. */
   let mistake: Error | undefined;
 
   const read = async (login: string): Promise<readonly Row[]> => {
     const rows = await inTime(reader.rows(login), timeout).catch((thrown: unknown) => {
-      throw unavailable('the database of the members cannot be asked', thrown);
+      throw unavailable('the database of the members cannot be queried', thrown);
     });
     const [row] = rows;
     const needed = [columns.subject, columns.hash, ...(columns.version === undefined ? [] : [columns.version])];
     const missing = row === undefined ? undefined : needed.find((name) => !Object.hasOwn(row, name));
-    if (missing !== undefined) mistake = new Error(`the query of login.query gives no column ${missing}`);
+    if (missing !== undefined) mistake = new Error(`login.query returns no column ${missing}`);
     else if (row !== undefined) mistake = undefined;
     if (mistake !== undefined) throw unavailable(mistake.message);
     return rows;
@@ -63,23 +64,23 @@ export function databaseCheck(
 
   const hashOf = (row: Row): { readonly text: string; readonly hash: PasswordHash } | undefined => {
     const text = asText(row[columns.hash], columns.hash);
-    // No password: who signs in elsewhere, or was never invited.
+    // No password: the member signs in elsewhere or has not set one yet.
     if (text === undefined || text === '') return undefined;
-    if (text.length > LONGEST_HASH) throw new Error(`what the column ${columns.hash} holds is no password hash`);
+    if (text.length > LONGEST_HASH) throw new Error(`the value in column ${columns.hash} is not a password hash`);
     const found = readPasswordHash(text);
-    if (found === undefined) throw new Error(`what the column ${columns.hash} holds ${passwordHashProblem(text)}`);
+    if (found === undefined) throw new Error(`the value in column ${columns.hash} ${passwordHashProblem(text)}`);
     if (hash.scheme !== 'auto' && found.scheme !== hash.scheme) {
-      throw new Error(`what the column ${columns.hash} holds is ${found.scheme}, and not ${hash.scheme}`);
+      throw new Error(`the value in column ${columns.hash} is ${found.scheme}, not ${hash.scheme}`);
     }
     return { text, hash: found };
   };
 
-  /** Out: whose password may be verified; undefined for nobody, and for whom the log says what is ill. */
+  /** The row and hash to verify; undefined if there is no such member or the log says why they cannot sign in. */
   const candidate = (rows: readonly Row[]) => {
     const [row] = rows;
     if (row === undefined) return undefined;
     try {
-      if (rows.length > 1) throw new Error('the query of login.query gave more than one member for one login');
+      if (rows.length > 1) throw new Error('login.query returned more than one row for one login');
       const found = hashOf(row);
       return found && { row, ...found };
     } catch (err) {
@@ -89,7 +90,7 @@ export function databaseCheck(
   };
 
   const memberOf = (row: Row, text: string): Member => {
-    // Who asks the backend again at each refresh is told its version, and ours would be another.
+    // With `recheck` the backend provides the version. Ours would differ from it.
     const own = recheck === undefined ? hashVersion(text) : undefined;
     const version = columns.version === undefined ? own : readVersion(plain(row[columns.version]));
     const sub = asText(row[columns.subject], columns.subject);
@@ -98,7 +99,7 @@ export function databaseCheck(
   };
 
   const check: CredentialCheck = async ({ username, password }) => {
-    // No database can hold it, and some end the text there.
+    // No text column can contain NUL, and some databases would truncate the login there.
     const found = username.includes('\0') ? undefined : candidate(await read(username));
     if (found !== undefined) decoy = found.hash;
     const fits = await hashing.verify(found?.hash ?? decoy, password + pepper);
@@ -111,7 +112,7 @@ export function databaseCheck(
     check,
     async close() {
       await inTime(reader.close(), timeout).catch((err: unknown) => {
-        log.error({ err }, 'the connections to the database of the members did not end');
+        log.error({ err }, 'the connections to the database of the members did not close');
       });
     },
   };
@@ -122,7 +123,7 @@ function open(options: ReaderOptions): Reader {
   return options.url.startsWith('sqlite:') ? sqliteReader(options) : mysqlReader(options);
 }
 
-/** Whatever a driver waits for, the member does not wait longer. */
+/** Limits the time for which the member waits, whatever the driver is waiting for. */
 async function inTime<T>(work: Promise<T>, seconds: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -139,10 +140,10 @@ function asText(value: unknown, column: string): string | undefined {
   const one = plain(value);
   if (one === undefined || typeof one === 'string') return one;
   if (typeof one === 'number' && Number.isSafeInteger(one)) return String(one);
-  throw unavailable(`the column ${column} holds neither a text nor a whole number`);
+  throw unavailable(`the column ${column} is neither text nor a whole number`);
 }
 
-/** Databases give whole numbers as bigint, and texts of a binary column as bytes. */
+/** Normalises values: databases return integers as bigint, and text in a binary column as bytes. */
 function plain(value: unknown): unknown {
   if (value === null || value === undefined) return undefined;
   if (typeof value === 'bigint') return String(value);

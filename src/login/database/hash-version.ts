@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What changes with the password, and tells nothing of its hash. */
+/** A value that changes with the password and reveals nothing about its hash. */
 export function hashVersion(hash: string): string {
   return createHash('sha256').update(`coursegate database hash ${hash}`).digest('base64url');
 }

@@ -4,10 +4,10 @@ import { driver, firstTwo, type Reader, type ReaderOptions } from './reader.ts';
 
 const NO_SUCH_LETTERS = new Set(['ER_CANT_AGGREGATE_2COLLATIONS', 'ER_CANT_AGGREGATE_NCOLLATIONS']);
 
-/** Throws MissingDriver. */
+/** @throws {MissingDriver} */
 export const loadMysql = () => driver('mysql2', () => import('mysql2/promise'));
 
-/** MySQL and MariaDB, each question in a transaction that may only read; the login is a parameter of a prepared statement. */
+/** Reads from MySQL and MariaDB. Each query is a prepared statement in a read-only transaction. */
 export function mysqlReader({ url, query, timeout, connections }: ReaderOptions): Reader {
   const { sql, parameters } = numbered(firstTwo(query));
   let pool: Promise<Pool> | undefined;
@@ -22,7 +22,7 @@ export function mysqlReader({ url, query, timeout, connections }: ReaderOptions)
       queueLimit: 64,
       connectTimeout: timeout,
       multipleStatements: false,
-      // Beyond 2^53 two ids would become one.
+      // Beyond 2^53, two ids could become the same number.
       supportBigNumbers: true,
       bigNumberStrings: true,
     });
@@ -37,12 +37,12 @@ export function mysqlReader({ url, query, timeout, connections }: ReaderOptions)
         connection.release();
         return rows;
       } catch (thrown) {
-        // Letters that the column cannot hold: nobody's login is written in them.
+        // The login has characters that the column cannot store, so there is no such member.
         if (NO_SUCH_LETTERS.has((thrown as { code?: string }).code ?? '')) {
           connection.destroy();
           return [];
         }
-        // The server ends a question whose asker is gone.
+        // Closing the connection makes the server cancel the query.
         connection.destroy();
         throw thrown;
       }
@@ -62,7 +62,7 @@ async function ask(connection: PoolConnection, sql: string, values: string[], ti
   return rows as Record<string, unknown>[];
 }
 
-/** MariaDB counts seconds, MySQL milliseconds under another name; each knows only its own. */
+/** Sets the query timeout: in seconds on MariaDB, in milliseconds under another name on MySQL. */
 async function limitTime(connection: PoolConnection, timeout: number): Promise<void> {
   try {
     await connection.query({ sql: `SET SESSION max_statement_time = ${timeout / 1000}`, timeout });
@@ -72,7 +72,7 @@ async function limitTime(connection: PoolConnection, timeout: number): Promise<v
   }
 }
 
-/** MySQL knows only `?`, one for each time. What is in quotes stays as it is. */
+/** Replaces each $1 outside quotes by `?`, the only placeholder of MySQL. */
 function numbered(query: string): { readonly sql: string; readonly parameters: number } {
   let parameters = 0;
   const sql = query.replaceAll(new RegExp(`${QUOTED.source}|\\$1`, 'g'), (found) => {

@@ -1,10 +1,10 @@
 import type { Pool, PoolClient } from 'pg';
 import { driver, firstTwo, type Reader, type ReaderOptions } from './reader.ts';
 
-/** Throws MissingDriver. */
+/** @throws {MissingDriver} */
 export const loadPg = () => driver('pg', () => import('pg'));
 
-/** PostgreSQL, each question in a transaction of its own that may only read, and ends by itself when it takes too long. */
+/** Reads from PostgreSQL. Each query runs in its own read-only transaction with a statement timeout. */
 export function postgresReader({ url, query, timeout, connections }: ReaderOptions): Reader {
   const text = firstTwo(query);
   let pool: Promise<Pool> | undefined;
@@ -20,9 +20,9 @@ export function postgresReader({ url, query, timeout, connections }: ReaderOptio
       allowExitOnIdle: true,
       application_name: 'coursegate',
     });
-    // A connection that ends while nobody uses it: the next question makes another.
+    // An idle connection was lost: the next query opens another one.
     opened.on('error', () => undefined);
-    // One that ends while it is used is heard of by its question too; unheard here, it would end the gate.
+    // A connection lost during a query: the query fails too, but an unhandled error event would end the process.
     opened.on('connect', (client) => client.on('error', () => undefined));
     return opened;
   };
@@ -37,7 +37,7 @@ export function postgresReader({ url, query, timeout, connections }: ReaderOptio
         whole = true;
         return rows;
       } finally {
-        // What was not ended in order is not used again.
+        // Discard the connection unless its transaction ended properly.
         client.release(!whole);
       }
     },

@@ -1,11 +1,11 @@
-/** A row as the database gave it. */
+/** A row as returned by the database. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The database of the members, read only. */
+/** Read-only access to the database of the members. */
 export interface Reader {
-  /** Out: the rows for a login, of several the first two. Rejects with whatever kept them from being had. */
+  /** The rows for a login, at most two. Rejects with the error of the driver. */
   rows(login: string): Promise<readonly Row[]>;
-  /** Ends its connections, once those that are used are free. */
+  /** Closes the connections once their queries are done. */
   close(): Promise<void>;
 }
 
@@ -18,19 +18,25 @@ export interface ReaderOptions {
   readonly connections: number;
 }
 
-/** One row more than there may be: enough to see that the query is mistaken, however many there are. */
+/** Limits a query to two rows: one more than allowed is enough to detect that the query is wrong. */
 export function firstTwo(query: string): string {
   return `SELECT * FROM (${query}\n) AS member LIMIT 2`;
 }
 
-/** Says which package to install. */
+/** A database driver is not installed. The message names the package. */
 export class MissingDriver extends Error {}
 
-/** A driver that is not part of coursegate: whoever has such a database installs it. Throws MissingDriver. */
+/**
+ * Loads a driver, which is not part of coursegate: operators install the one they need.
+ *
+ * @throws {MissingDriver}
+ */
 export async function driver<T>(name: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (thrown) {
-    throw new MissingDriver(`needs the package ${name} beside coursegate: npm install ${name}`, { cause: thrown });
+    throw new MissingDriver(`needs the package ${name} installed next to coursegate: npm install ${name}`, {
+      cause: thrown,
+    });
   }
 }

@@ -5,7 +5,7 @@ const { path, sql, login, timeout } = workerData as { path: string; sql: string;
 
 const database = new DatabaseSync(path, { readOnly: true, timeout, allowExtension: false });
 const statement = database.prepare(sql);
-// Beyond 2^53 two ids would become one.
+// Beyond 2^53, two ids could become the same number.
 statement.setReadBigInts(true);
 const rows = statement.all({ $1: login });
 database.close();

@@ -3,12 +3,12 @@ import { Worker } from 'node:worker_threads';
 import { unavailable } from '../outbound-fetch.ts';
 import { firstTwo, type Reader, type ReaderOptions } from './reader.ts';
 
-/** As many as the pools of the other databases let wait. */
+/** Limit on waiting queries, as in the pools of the other databases. */
 const WAITING = 64;
 
 /**
- * SQLite, opened to be read only, in a thread of its own: a slow question would hold up the gate. One that takes too long
- * is left to end by itself, and counts among the few that there may be until it has.
+ * Reads from SQLite, opened read-only, in a separate thread, since a slow query would block the event loop. A query that
+ * times out counts towards the limit on concurrent queries until its thread has ended.
  */
 export function sqliteReader({ url, query, timeout, connections }: ReaderOptions): Reader {
   const path = url.replace(/^sqlite:(?:\/\/(?=\/))?/, '');
@@ -19,7 +19,7 @@ export function sqliteReader({ url, query, timeout, connections }: ReaderOptions
   return {
     async rows(login) {
       if (under < connections) under += 1;
-      else if (line.length >= WAITING) throw unavailable('the database has as many questions as it may');
+      else if (line.length >= WAITING) throw unavailable('too many queries are waiting for the database');
       else await new Promise<void>((go) => line.push(go));
       const workerData = { path, sql, login, timeout: Math.ceil(timeout) };
       const worker = new Worker(new URL('./sqlite-thread.ts', import.meta.url), { workerData });
@@ -40,7 +40,7 @@ export function sqliteReader({ url, query, timeout, connections }: ReaderOptions
       }
     },
 
-    // Each question opens and closes the file itself.
+    // Each query opens and closes the file itself.
     async close() {},
   };
 }

@@ -2,16 +2,20 @@ import { isOwnCookie } from '../../http/own-cookie.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
 import { unusable } from '../whoami/unusable.ts';
 
-/** More than any site sets, and less than any server takes. */
+/** Bytes. More than any site sets, and less than any server accepts. */
 const LARGEST = 8192;
 
 const PAIR = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+=[\x21-\x3A\x3C-\x7E]*$/;
 
-/** The cookies that one backend has set for one sign-in. */
+/** The cookies that the backend has set during one sign-in. */
 export interface CookieJar {
-  /** Takes what an answer sets and deletes. Throws GatewayError `login_unavailable` when it is too much to carry. */
+  /**
+   * Applies the Set-Cookie headers of a response.
+   *
+   * @throws {GatewayError} `login_unavailable` when they are too large
+   */
   take(answer: UpstreamResponse): void;
-  /** The Cookie field: empty when there are none. */
+  /** The value of the Cookie header; empty if there are no cookies. */
   header(): string;
 }
 
@@ -24,18 +28,18 @@ export function createCookieJar(clock: () => number): CookieJar {
         if (value === undefined) cookies.delete(name);
         else cookies.set(name, value);
       }
-      if (header().length > LARGEST) throw unusable('more cookies than can be carried');
+      if (header().length > LARGEST) throw unusable('with too many cookies');
     },
     header,
   };
 }
 
-/** Out: the names of the cookies that an answer sets to something. */
+/** The names of the cookies that a response sets to a non-empty value. */
 export function cookiesSet(answer: UpstreamResponse, clock: () => number): readonly string[] {
   return deleted(answer, clock).flatMap(({ name, value }) => (value === undefined || value === '' ? [] : [name]));
 }
 
-/** What an answer says of cookies; without a value: delete it (RFC 6265 §5.2, §5.3). */
+/** The cookies that a response sets; without a value for those it deletes (RFC 6265 sections 5.2 and 5.3). */
 function deleted(
   answer: UpstreamResponse,
   clock: () => number,

@@ -3,12 +3,14 @@ import { unusable } from '../whoami/unusable.ts';
 
 const PLACE = /\{(\/[^{}]*)\}/g;
 
-/** Of a header field, and of a path once it is percent-encoded. */
+/** Values that are valid in a header, and in a path once percent-encoded. */
 const VALUE = /^[\x21-\x7E]{1,4096}$/;
 
 /**
- * Fills in `{/pointer}`. In: the text, the document the values are in, and how one is written. Throws GatewayError
- * `login_unavailable` when there is none that can be: a call without its token would be somebody else's, or nobody's.
+ * Replaces each `{/pointer}` in a text by the value in the document, encoded by `write`.
+ *
+ * @throws {GatewayError} `login_unavailable` when a value is missing or unusable, since a call without its token could
+ * return another member
  */
 export function filledIn(text: string, document: unknown, write: (value: string) => string): string {
   return text.replace(PLACE, (_, pointer: string) => {

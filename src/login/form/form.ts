@@ -17,7 +17,7 @@ export interface FormOptions extends Pick<SiteOptions, 'call' | 'origin' | 'alia
   readonly clock: Clock;
 }
 
-/** Where the credentials go, and what goes with them. */
+/** Where to send the credentials, and what to send with them. */
 interface Submission {
   readonly path: string;
   readonly from: string | undefined;
@@ -25,8 +25,8 @@ interface Submission {
 }
 
 /**
- * The `form` connector: does what a browser would do with the backend's own sign-in form, in a jar of its own that is
- * dropped afterwards. The credentials go to the one upstream and to no other site, wherever its pages point.
+ * The `form` login: submits the backend's own sign-in form as a browser would, with a cookie jar that is discarded
+ * afterwards. Credentials are only sent to the configured upstream, wherever its pages point.
  */
 export function formCheck(config: FormLoginConfig, options: FormOptions): CredentialCheck {
   const { upstream, fields, format, extra } = config;
@@ -93,7 +93,7 @@ export function formCheck(config: FormLoginConfig, options: FormOptions): Creden
   };
 
   return async ({ username, password }) => {
-    // Whoever hands the backend's session on to its own calls later finds it in this jar.
+    // The jar has the backend's session, for code that later wants to use it in calls to the backend.
     const jar = createCookieJar(options.clock);
     const signal = AbortSignal.timeout(config.timeout * 1000);
     const site = createSite({ ...options, upstream, jar, signal });
@@ -107,9 +107,9 @@ export function formCheck(config: FormLoginConfig, options: FormOptions): Creden
       const member = await identify(site, answer);
       if (member === undefined) {
         if (judgement === 'undecided') return { kind: 'wrong' };
-        throw unusable('that the credentials are right, and then that nobody is signed in');
+        throw unusable('that the credentials are right, but then that no one is signed in');
       }
-      // The member is known by now; what becomes of a session that nobody uses is not worth a refusal.
+      // The member is known. Failing to end an unused session is no reason to refuse the sign-in.
       if (config.logout !== undefined) await site.ask({ method: 'GET', path: config.logout }).catch(() => {});
       return { kind: 'member', member };
     } catch (thrown) {

@@ -8,12 +8,13 @@ import { unusable } from '../whoami/unusable.ts';
 import { cookiesSet } from './cookie-jar.ts';
 import { findLoginForm } from './login-page.ts';
 
-/** `undecided`: nothing speaks against it, and whoami will say. */
+/** `undecided`: no sign of failure, so whoami decides. */
 export type Judgement = 'success' | 'undecided' | 'wrong' | 'locked out';
 
 /**
- * Makes the reader of answers to credentials. Its answer, or GatewayError `login_unavailable` thrown for one that is
- * neither: a page of an error, of maintenance, of a proxy in between is no wrong password.
+ * Creates the function that interprets the response to credentials. It throws GatewayError `login_unavailable` for a
+ * response that is neither success nor failure: an error page, a maintenance page or a proxy's page does not mean a
+ * wrong password.
  */
 export function createJudge(
   { success, failure, lockedOut, fields }: Pick<FormLoginConfig, 'success' | 'failure' | 'lockedOut' | 'fields'>,
@@ -53,14 +54,14 @@ export function createJudge(
     if (isLockedOut) return 'locked out';
     if (succeeds(answer, to)) return 'success';
     if (!failure.status.includes(status)) throw unusable(`${status} to the credentials`);
-    // Where whoami decides, a redirect is as good as an answer.
+    // If whoami decides, any redirect will do.
     if (success === undefined && status < 400 && wrongBody?.matches(body) !== true) return 'undecided';
     if (wrongBody !== undefined) {
       if (wrongBody.matches(body)) return 'wrong';
       throw unusable(`${status} to the credentials, without failure.body in it`);
     }
     if (status === 200 && documentOf(body) === undefined && !isFormAgain(body)) {
-      throw unusable('a page to the credentials that is not the form again');
+      throw unusable('the credentials with a page that is not the sign-in form');
     }
     return 'wrong';
   };

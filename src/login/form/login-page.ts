@@ -1,10 +1,10 @@
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 
-/** A form of a page, as far as signing in takes. */
+/** The parts of a sign-in form that are needed to submit it. */
 export interface LoginForm {
-  /** As it is written; undefined: the page's own address. */
+  /** The action as written; undefined means the URL of the page. */
   readonly action: string | undefined;
-  /** Names and values of its hidden fields, in their order. */
+  /** Names and values of its hidden fields, in order. */
   readonly hidden: readonly (readonly [name: string, value: string])[];
 }
 
@@ -17,12 +17,12 @@ interface Found {
 
 type Attributes = ReadonlyMap<string, string>;
 
-/** A page longer than this is no sign-in page. */
+/** Pages longer than this are not searched. */
 const LONGEST = 1024 * 1024;
 
 /**
- * The form of a page that one signs in with: the one with a field of that name, else the one with a password field; of
- * several, the one whose action is the wanted one. Out: undefined when there is none.
+ * Finds the sign-in form of a page: the one with a password field of the configured name, else one with any password
+ * field. Of several, prefers the one with the wanted action. Undefined if there is none.
  */
 export function findLoginForm(
   page: string,
@@ -51,12 +51,12 @@ function typeOf(input: Attributes): string {
 }
 
 /**
- * By the algorithm of the HTML standard, as a browser reads it. A form that was opened where none may stand (between the
- * rows of a table) has its fields beside it in the tree: they go to the last form that has none of its own.
+ * Finds all forms with the parser of the HTML standard, as browsers do. The fields of a misplaced form (between the rows
+ * of a table) are its siblings in the tree: they are assigned to the last form that has no fields of its own.
  */
 function formsOf(page: string): readonly Found[] {
   const forms: Found[] = [];
-  // In the order of the document; a stack of our own, since a page may be nested as deeply as it likes.
+  // Document order. An explicit stack instead of recursion, since a page can be nested arbitrarily deep.
   const rest: { node: DefaultTreeAdapterTypes.Node; owner: Found | undefined }[] = [
     { node: parse(page), owner: undefined },
   ];

@@ -2,13 +2,13 @@ import type { CallUpstream, UpstreamRequest, UpstreamResponse } from '../../upst
 import { unusable } from '../whoami/unusable.ts';
 import type { CookieJar } from './cookie-jar.ts';
 
-/** The backend, as a browser would use it that has this jar. */
+/** The backend as used by a browser with this cookie jar. */
 export interface Site {
-  /** Out: where an address of a page leads; undefined when that is another site, which is told nothing. */
+  /** Resolves an address on a page to a path; undefined if it is on another site, which is never called. */
   within(address: string, from: string): string | undefined;
-  /** Asks once. In: a path, the page that a browser would come from, and fields of its own. */
+  /** Sends one request. */
   ask(request: SiteRequest): Promise<UpstreamResponse>;
-  /** GETs, and follows redirects within the site, a few of them. Out: the last answer, and the path it came from. */
+  /** Sends a GET and follows a limited number of redirects within the site. Returns the last response and its path. */
   open(path: string): Promise<{ readonly answer: UpstreamResponse; readonly path: string }>;
 }
 
@@ -18,11 +18,11 @@ interface SiteRequest extends Pick<UpstreamRequest, 'method' | 'path' | 'body' |
 
 export interface SiteOptions {
   readonly upstream: string;
-  /** The origin that the backend has in its own eyes. */
+  /** The origin that the backend considers its own. */
   readonly origin: string;
-  /** Other origins that lead to it too. */
+  /** Other origins of the same backend. */
   readonly aliases: readonly string[];
-  /** What stands before every path, and is added by the call. */
+  /** The path prefix of the upstream, which the call adds. */
   readonly prefix: string;
   readonly call: CallUpstream;
   readonly jar: CookieJar;
@@ -51,7 +51,7 @@ export function createSite({ upstream, origin, aliases, prefix, call, jar, signa
       ...request,
       headers: {
         accept: 'text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8',
-        // As a browser says it: frameworks check where a form was sent from.
+        // As browsers do: frameworks check which page a form was sent from.
         ...(request.method === 'GET' ? {} : { origin }),
         ...(from === undefined ? {} : { referer: seen(from) }),
         ...(cookie === '' ? {} : { cookie }),

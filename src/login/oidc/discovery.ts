@@ -7,13 +7,13 @@ import { remoteKeys } from '../signed-token/remote-keys.ts';
 
 /** Seconds after which a provider's metadata is read again. */
 const FRESH = 3600;
-/** Seconds for which it goes on being used while the provider's metadata cannot be had. */
+/** Seconds for which it is still used while the provider's metadata is unavailable. */
 const LASTING = 24 * 3600;
 
-/** What openid-client sends is empty or a form: anything else would be a call that we never make. */
+/** Adapts our fetch for openid-client, which only sends forms or empty bodies in the calls we make. */
 function asCustomFetch(fetch: OutboundFetch): client.CustomFetch {
   return (url, { method, headers, body, signal }) => {
-    if (body != null && !(body instanceof URLSearchParams)) throw new TypeError('only a form is ever sent');
+    if (body != null && !(body instanceof URLSearchParams)) throw new TypeError('only forms are sent');
     return fetch(url, { method, headers, body, signal });
   };
 }
@@ -25,10 +25,10 @@ export interface DiscoveryOptions {
   readonly clock: Clock;
 }
 
-/** A provider as it describes itself, ready to be asked. */
+/** A provider's metadata, ready to use. */
 export interface Discovered {
   readonly configuration: client.Configuration;
-  /** Those it signs with. */
+  /** The provider's signing keys. */
   readonly keys: JWTVerifyGetKey;
 }
 
@@ -39,8 +39,10 @@ interface Known {
 }
 
 /**
- * Reads a provider's metadata (OpenID Connect Discovery §4) when it is first needed, so that one that is down keeps no gate
- * from starting, and again every hour. Throws GatewayError `login_unavailable` when there is none to be had.
+ * Reads a provider's metadata (OpenID Connect Discovery section 4) when it is first needed, so that a provider that is
+ * down does not keep the gate from starting, and again every hour.
+ *
+ * @throws {GatewayError} `login_unavailable` when the metadata is unavailable
  */
 export function createDiscovery(options: DiscoveryOptions): () => Promise<Discovered> {
   const { provider, fetch, clock } = options;
@@ -52,8 +54,8 @@ export function createDiscovery(options: DiscoveryOptions): () => Promise<Discov
   const read = async (): Promise<Known> => {
     const server = await readMetadata(provider, fetch);
     const url = server.jwks_uri;
-    if (url === undefined) throw unavailable(`${provider.issuer} names no jwks_uri`);
-    // The same keys stay in memory for as long as they are at the same place.
+    if (url === undefined) throw unavailable(`${provider.issuer} has no jwks_uri`);
+    // Keep the cached keys as long as their URL is the same.
     const keys = known?.server.jwks_uri === url ? known.keys : remoteKeys({ url, fetch, clock });
     return { server, keys, at: now() };
   };
@@ -84,19 +86,20 @@ async function readMetadata(
   const found = await client
     .discovery(new URL(issuer), clientId, undefined, client.None(), {
       [client.customFetch]: asCustomFetch(fetch),
-      // What is not https is refused by `fetch` itself, but for this machine.
+      // Our own `fetch` refuses everything that is neither https nor loopback.
       execute: [client.allowInsecureRequests],
     })
     .catch((thrown: unknown) => {
-      throw unavailable(`the metadata of ${issuer} cannot be had`, thrown);
+      throw unavailable(`the metadata of ${issuer} is unavailable`, thrown);
     });
   const server = found.serverMetadata();
-  // Byte for byte: a template, or another spelling, would not be what its tokens are held to.
-  if (server.issuer !== issuer) throw unavailable(`${issuer} calls itself ${server.issuer}: write that as issuer`);
+  // Compared byte for byte, because tokens are checked against this exact value. It could be a template.
+  if (server.issuer !== issuer)
+    throw unavailable(`the issuer in the metadata of ${issuer} is ${server.issuer}: set that as issuer`);
   return server;
 }
 
-/** Made for each use, because the clock of the gate is the one that tokens are held to. */
+/** Created for each use, because tokens are checked against the gate's clock, whose skew can change. */
 function configure(server: client.ServerMetadata, { provider, clientSecret, fetch, clock }: DiscoveryOptions) {
   const skew = Math.round((clock() - Date.now()) / 1000);
   const metadata = { [client.clockSkew]: skew, [client.clockTolerance]: 30 };
@@ -113,7 +116,7 @@ function clientAuthentication(
   secret: string | undefined,
 ): client.ClientAuth {
   if (secret === undefined) return client.None();
-  // OpenID Connect Discovery §3: who lists none takes client_secret_basic.
+  // OpenID Connect Discovery section 3: the default is client_secret_basic.
   const taken = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const method = chosen ?? (taken.includes('client_secret_basic') ? 'client_secret_basic' : 'client_secret_post');
   return method === 'client_secret_basic' ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret);

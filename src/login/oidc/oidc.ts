@@ -10,22 +10,22 @@ import { failureOf, isNobody } from './failure.ts';
 
 export interface OidcOptions {
   readonly provider: OidcProviderConfig;
-  /** Undefined: we are a public client. */
+  /** Undefined for a public client. */
   readonly clientSecret: string | undefined;
-  /** Seconds for one answer. */
+  /** Seconds for one response. */
   readonly timeout: number;
   readonly clock: Clock;
 }
 
-/** What must be known when the browser comes back. */
+/** What is needed when the browser returns. */
 interface Kept {
   readonly verifier: string;
   readonly nonce: string;
 }
 
 /**
- * The `oidc` connector, one provider of it: the code flow with PKCE, nonce and state, and the `iss` of the answer
- * (OpenID Connect Core §3.1, RFC 7636, RFC 9207). The provider's tokens are read once and kept nowhere.
+ * One provider of the `oidc` login: the code flow with PKCE, nonce, state, and a check of the response's `iss` (OpenID
+ * Connect Core section 3.1, RFC 7636, RFC 9207). The provider's tokens are read once and not stored.
  */
 export function oidcProvider({ provider, clientSecret, timeout, clock }: OidcOptions): SignInProvider {
   const { issuer } = provider;
@@ -81,7 +81,7 @@ export function oidcProvider({ provider, clientSecret, timeout, clock }: OidcOpt
       expectedState: query.get('state') ?? '',
       idTokenExpected: true,
     });
-    // The library holds its claims to ours; that the provider signed them is shown here, TLS or not.
+    // The library checks the claims. The signature is verified here in any case, without relying on TLS.
     const { clientId: audience, algorithms } = provider;
     const said = await verifySignedToken(tokens.id_token ?? '', { keys, issuer, audience, algorithms, clock });
     const endpoint = configuration.serverMetadata().userinfo_endpoint;
@@ -91,20 +91,23 @@ export function oidcProvider({ provider, clientSecret, timeout, clock }: OidcOpt
   }
 }
 
-/** Throws GatewayError `login_unavailable` when the provider names no page that a member could safely be sent to. */
+/** @throws {GatewayError} `login_unavailable` when the provider's sign-in page is missing or not safe to redirect to */
 function signInPage(configuration: client.Configuration, query: Record<string, string>): URL {
   const named = configuration.serverMetadata().authorization_endpoint ?? '';
   if (!URL.canParse(named) || !isSafeUrl(new URL(named)))
-    throw unavailable(`its sign-in page is ${named || 'unnamed'}`);
+    throw unavailable(`its authorization_endpoint is ${named || 'missing'}`);
   return client.buildAuthorizationUrl(configuration, query);
 }
 
-/** OpenID Connect Core §3.1.2.1. A hint would choose for whoever wants to be somebody else. */
+/**
+ * The parameters of OpenID Connect Core section 3.1.2.1. `login_hint` is omitted for a member who wants to use another
+ * account, since it would select the one in the hint.
+ */
 function asked({ prompt, allow }: OidcProviderConfig, wish: SignInWish): Record<string, string> {
   const choosy = allow.emailDomains !== undefined || Object.keys(allow.claims).length > 0;
   const prompts = new Set(prompt === undefined ? [] : [prompt]);
   if (wish.fresh === true) prompts.add('login');
-  // Whoever came with an account that is not let in must be able to come with another.
+  // A member whose account is not allowed must be able to choose another one.
   if (wish.another === true || (choosy && prompts.size === 0)) prompts.add('select_account');
   return {
     ...(prompts.size === 0 ? {} : { prompt: [...prompts].join(' ') }),

@@ -2,24 +2,26 @@ import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../../storage/store.ts';
 import { type OutboundFetch, unavailable } from '../outbound-fetch.ts';
 
-/** Seconds after which keys are asked for again; who withdraws one is heard within them. */
+/** Seconds after which keys are fetched again. A withdrawn key is no longer accepted after that. */
 const FRESH = 600;
-/** Seconds for which the keys that are known go on being used while their server is away. */
+/** Seconds for which known keys are still used while their server is unavailable. */
 const LASTING = 24 * 3600;
-/** Seconds between two askings: whoever invents key ids makes us ask no more often. */
+/** Minimum seconds between two fetches, so that invented key ids cannot cause more of them. */
 const PAUSE = 30;
 
 export interface RemoteKeysOptions {
-  /** Of a JSON Web Key Set (RFC 7517 §5). */
+  /** URL of a JSON Web Key Set (RFC 7517 section 5). */
   readonly url: string;
   readonly fetch: OutboundFetch;
   readonly clock: Clock;
 }
 
 /**
- * The keys at a URL. They are fetched when first needed and kept; a key id that is not among them has them fetched anew,
- * but not more often than every half minute; while the server is away the known ones last for a day. What a token says
- * of where its key is (jku, x5u, jwk, x5c) is never looked at. Throws GatewayError `login_unavailable` when there are none.
+ * The keys at a URL, fetched when first needed and cached. An unknown key id causes another fetch, at most every 30
+ * seconds. While the server is unavailable, known keys are used for up to a day. What a token says about its key (jku,
+ * x5u, jwk, x5c) is ignored.
+ *
+ * @throws {GatewayError} `login_unavailable` when there are no keys
  */
 export function remoteKeys({ url, fetch, clock }: RemoteKeysOptions): JWTVerifyGetKey {
   let known: { readonly keys: ReturnType<typeof createLocalJWKSet>; readonly at: number } | undefined;
@@ -29,15 +31,15 @@ export function remoteKeys({ url, fetch, clock }: RemoteKeysOptions): JWTVerifyG
 
   const load = async (): Promise<void> => {
     const response = await fetch(url, { headers: { accept: 'application/jwk-set+json, application/json' } });
-    if (response.status !== 200) throw unavailable(`${url} was answered with ${response.status}`);
+    if (response.status !== 200) throw unavailable(`${url} returned status ${response.status}`);
     try {
       known = { keys: createLocalJWKSet(await response.json()), at: now() };
     } catch (thrown) {
-      throw unavailable(`${url} has no JSON Web Key Set`, thrown);
+      throw unavailable(`${url} is not a JSON Web Key Set`, thrown);
     }
   };
 
-  /** Out: once it is answered; of several at the same time one asks. Throws what kept it from being answered. */
+  /** Fetches the keys. Concurrent calls share one request. Rejects if it fails. */
   const ask = (): Promise<void> => {
     if (asked === undefined || now() - asked.at >= PAUSE) asked = { at: now(), answer: load() };
     return asked.answer;
@@ -47,13 +49,13 @@ export function remoteKeys({ url, fetch, clock }: RemoteKeysOptions): JWTVerifyG
     if (known === undefined || now() - known.at >= FRESH) {
       await ask().catch((thrown: unknown) => {
         if (known === undefined || now() - known.at >= LASTING) {
-          // With no key at all there is nothing to spare: the next member asks anew.
+          // Without any key, do not wait for the pause: the next sign-in fetches again.
           asked = undefined;
           throw thrown;
         }
       });
     }
-    if (known === undefined) throw unavailable(`${url} was not read`);
+    if (known === undefined) throw unavailable(`${url} could not be read`);
     try {
       return await known.keys(header, token);
     } catch (thrown) {

@@ -2,25 +2,27 @@ import { decodeProtectedHeader, type JWTPayload, type JWTVerifyGetKey, jwtVerify
 import { GatewayError } from '../../errors.ts';
 import type { Clock } from '../../storage/store.ts';
 
-/** Seconds by which the clocks of two good servers may differ. */
+/** Allowed clock skew in seconds. */
 const TOLERANCE = 30;
 
-/** Members of a header that say where the key is, or bring it: a token that vouches for itself (RFC 8725 §3.10). */
+/** Header parameters that contain or locate the key, with which a token would vouch for itself (RFC 8725 section 3.10). */
 const SELF_VOUCHING = ['jwk', 'jku', 'x5c', 'x5u'];
 
 export interface VerifyOptions {
   readonly keys: JWTVerifyGetKey;
-  /** Byte for byte. */
+  /** Compared byte for byte. */
   readonly issuer: string;
   readonly audience: string;
-  /** Asymmetric ones alone: a secret that both ends know proves nothing, and a public key is none. */
+  /** Asymmetric algorithms only. With HMAC, a public key could be misused as the secret. */
   readonly algorithms: readonly string[];
   readonly clock: Clock;
 }
 
 /**
- * What a signed token says (RFC 7519), when it holds: signature, algorithm, issuer, audience, and its times by our clock.
- * Throws GatewayError `invalid_request` when it does not, `login_unavailable` when the keys cannot be had.
+ * The claims of a signed token (RFC 7519) after verifying its signature, algorithm, issuer, audience, and its times
+ * against our clock.
+ *
+ * @throws {GatewayError} `invalid_request` when it does not verify, `login_unavailable` when the keys are unavailable
  */
 export async function verifySignedToken(token: string, options: VerifyOptions): Promise<JWTPayload> {
   const { keys, issuer, audience, algorithms, clock } = options;

@@ -11,9 +11,9 @@ const pages = (...lines: string[]) => `${SMALL}pages:\n${lines.map((line) => `  
 const LOGO = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 
 describe('the colour of the pages', () => {
-  it('that cannot be read on white is refused, with one that can', async () => {
+  it('that is too light to read on white is refused, with one that can', async () => {
     expect(await mistakes(pages('colour: "#ffcc00"'))).toEqual([
-      'gate.yaml:15:11  pages.colour: cannot be read on white: its contrast is 1.5:1, and 4.5:1 is needed (try "#8f7200")',
+      'gate.yaml:15:11  pages.colour: is too light to read on white: its contrast is 1.5:1, but 4.5:1 is required (try "#8f7200")',
     ]);
     expect((await load(pages('colour: "#8f7200"'))).config.pages.colour).toBe('#8f7200');
   });
@@ -80,7 +80,7 @@ describe('the logo', () => {
     ['<html><svg></svg></html>', './logo.svg is neither SVG nor PNG'],
     ['GIF89a', './logo.svg is neither SVG nor PNG'],
     ['', './logo.svg is neither SVG nor PNG'],
-    [LOGO + ' '.repeat(65_536), './logo.svg has 65577 bytes; at most 65536 (64 KiB) are taken'],
+    [LOGO + ' '.repeat(65_536), './logo.svg has 65577 bytes; at most 65536 (64 KiB) are allowed'],
   ])('case %#: is refused', async (text, message) => {
     expect(await mistakes(pages('logo: { file: ./logo.svg }'), { files: { 'logo.svg': text } })).toEqual([
       `gate.yaml:15:17  pages.logo.file: ${message}`,
@@ -105,14 +105,17 @@ describe('other settings of the pages', () => {
     ['languages: [en, fr]', '15:19  pages.languages[1]: must be one of en, es'],
     ['languages: []', '15:14  pages.languages: must not be empty'],
     ['languages: [es, es]', '15:14  pages.languages: must name each language once'],
-    ['support: "javascript:alert(1)"', '15:12  pages.support: must be mailto:somebody@school.example or an https URL'],
+    [
+      'support: "javascript:alert(1)"',
+      '15:12  pages.support: must be a mailto: address such as mailto:help@school.example, or an https URL',
+    ],
     [
       'support: "http://school.example"',
-      '15:12  pages.support: must be mailto:somebody@school.example or an https URL',
+      '15:12  pages.support: must be a mailto: address such as mailto:help@school.example, or an https URL',
     ],
     [
       'support: "https://a@school.example"',
-      '15:12  pages.support: must be mailto:somebody@school.example or an https URL',
+      '15:12  pages.support: must be a mailto: address such as mailto:help@school.example, or an https URL',
     ],
     ['color: "#0b57d0"', '15:3  pages.color: unknown key "color" (did you mean "colour"?)'],
   ])('%s is refused', async (line, message) => {
