@@ -41,7 +41,7 @@ export function judgeResponses({ received, statuses, closed }: Exchanged, expect
 }
 
 /** What a log must not have in it, whatever was sent. */
-export const OWN_FAULT = /"(?:failure|reason|code)":"internal"|nobody caught|Unhandled|uncaughtException/;
+export const OWN_FAULT = /"(?:failure|reason|code)":"internal"|uncaught failure|Unhandled|uncaughtException/;
 
 /** Milliseconds of computing that a process has used; the kernel counts in hundredths of a second. */
 export function cpuMs(pid: number): number {

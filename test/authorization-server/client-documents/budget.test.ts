@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FetchBudget, type FetchTurn } from '../../../src/authorization-server/client-documents/budget.ts';
 import { documentRecords, type Known } from '../../../src/authorization-server/client-documents/document-records.ts';
 import { memoryStore } from '../../../src/storage/memory.ts';
+import { fromClient } from '../../support/client.ts';
 import { plainDocument } from './support/document-host.ts';
 
 const SECOND = 1000;
@@ -158,7 +159,7 @@ describe('the budget of document fetches', () => {
   });
 });
 
-it('keeps at most 1000 documents in the store that no member has approved, the newest', async () => {
+it('keeps 1 MiB of documents that no member has approved for one network, the newest', async () => {
   let now = Date.parse('2026-11-01T12:00:00Z');
   const clock = () => now;
   const store = memoryStore(clock);
@@ -169,9 +170,13 @@ it('keeps at most 1000 documents in the store that no member has approved, the n
     now += SECOND;
     const document = plainDocument(at(number));
     const known = records.judged({ document, fetchedAt: now, freshUntil: now + 60 * SECOND, used: number === 0 });
-    await records.save(at(number), known);
+    await fromClient('203.0.113.1', () => records.save(at(number), known));
   }
-  expect(await store.count('ClientDocument', 'uid', 'unused')).toBeLessThanOrEqual(1000);
+  const { entries } = await store.scan('ClientDocument', undefined, 2000);
+  const unused = entries.filter(({ id }) => id !== at(0));
+  const held = unused.reduce((sum, { payload }) => sum + 1024 + Buffer.byteLength(payload), 0);
+  expect(held).toBeLessThanOrEqual(1024 * 1024);
+  expect(held).toBeGreaterThan(1000 * 1024);
   // The first one was approved.
   expect(await store.get('ClientDocument', at(0))).toBeDefined();
   expect(await store.get('ClientDocument', at(1))).toBeUndefined();
