@@ -1,6 +1,6 @@
 import type { ConnectedApps } from './authorization-server/connected-apps/connected-apps.ts';
 import { ENDPOINTS } from './authorization-server/endpoints.ts';
-import type { Interactions } from './authorization-server/interactions.ts';
+import type { Interactions } from './authorization-server/interactions/interactions.ts';
 import type { Mount } from './authorization-server/mount.ts';
 import type { SignInDoors } from './authorization-server/sign-in/sign-in.ts';
 import { parseMatch, type RouteConfig } from './config/schema.ts';

@@ -16,7 +16,7 @@ import { type ConnectedApps, type ConnectedAppsOptions, createConnectedApps } fr
 import type { Usage } from './connected-apps/usage.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { type Grants, storedGrants } from './grants.ts';
-import { createInteractions, type InteractionOptions, type Interactions } from './interactions.ts';
+import { createInteractions, type InteractionOptions, type Interactions } from './interactions/interactions.ts';
 import { createIntrospect } from './introspect.ts';
 import type { Keyring } from './keyring.ts';
 import { storedMembers } from './members.ts';

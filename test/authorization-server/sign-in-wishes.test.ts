@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { mustSignIn, type SignInWishes, type Step } from '../../src/authorization-server/sign-in-wishes.ts';
+import {
+  mustSignIn,
+  type SignInWishes,
+  type Step,
+} from '../../src/authorization-server/interactions/sign-in-wishes.ts';
 
 const ASKED = 1_800_000_000;
 const NOW = ASKED + 30;

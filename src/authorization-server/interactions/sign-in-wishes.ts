@@ -1,4 +1,4 @@
-import type { Member } from '../login/connector.ts';
+import type { Member } from '../../login/connector.ts';
 
 /** What an authorization request asks of the sign-in, and when it asked (Unix seconds). */
 export interface SignInWishes {

@@ -1,0 +1,109 @@
+import { consentDenied, consentGiven } from '../../events/event.ts';
+import { readBody } from '../../http/body.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import type { Member } from '../../login/connector.ts';
+import { saveGrant } from '../consent-grant.ts';
+import { isCsrfToken, refuseCrossSite } from '../csrf.ts';
+import { describeClient } from '../event-client.ts';
+import { redirect } from '../pages/pages.ts';
+import { finish } from './finish.ts';
+import type { InteractionOptions } from './interactions.ts';
+import {
+  auditPending,
+  findPending,
+  type Interaction,
+  interactionPath,
+  type Pending,
+  requestedResources,
+  requestedScopes,
+} from './pending.ts';
+import { refuseSuspended } from './refuse-suspended.ts';
+import { showConsent } from './show-consent.ts';
+
+const BODY_LIMIT = 16 * 1024;
+
+/** Takes the answer that the member gave on the consent page. */
+export async function decide(options: InteractionOptions, exchange: Exchange): Promise<void> {
+  const { request, response } = exchange;
+  refuseCrossSite(request, options.origin);
+  const pending = await findPending(options, exchange);
+  const { interaction } = pending;
+  const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
+  const member = await options.connector.identify(request.headers, exchange.provenance);
+  if (!isCsrfToken(form.get('csrf'), options.csrfKeys, interaction.uid, member?.sub ?? '')) {
+    // Another member may have signed in since the page was shown: ask them, instead of answering for them.
+    return redirect(response, interactionPath(interaction));
+  }
+  // A double click: the first request has answered already.
+  if (interaction.result?.consent !== undefined) return redirect(response, interaction.returnTo);
+  if (form.get('decision') === 'deny') return deny(options, pending, member);
+  if (form.get('decision') !== 'approve' || member === undefined || interaction.session?.accountId !== member.sub)
+    return redirect(response, interactionPath(interaction));
+  if (await refuseSuspended(options, pending, member)) return;
+  await approve(options, pending, member, new Set(form.getAll('scope')));
+}
+
+async function deny(options: InteractionOptions, pending: Pending, member: Member | undefined): Promise<void> {
+  const { interaction } = pending;
+  const asked = {
+    scopes: [...requestedScopes(interaction)],
+    resources: requestedResources(options, interaction),
+  };
+  // Of a double click, only the first is reported.
+  const isRepeated = interaction.result?.error !== undefined;
+  const event = isRepeated
+    ? undefined
+    : consentDenied(interaction.uid, asked, await appOf(options, interaction), member?.sub);
+  const result = { error: 'access_denied', error_description: 'the member did not approve' };
+  await finish(
+    options,
+    pending,
+    result,
+    () => auditPending(options, pending, { action: 'consent_denied', member: member?.sub }),
+    event,
+  );
+}
+
+async function approve(
+  options: InteractionOptions,
+  pending: Pending,
+  member: Member,
+  ticked: ReadonlySet<string>,
+): Promise<void> {
+  const { provider } = options;
+  const { exchange, interaction } = pending;
+  const requested = [...requestedScopes(interaction)];
+  // `openid` has no box: the member grants it by approving at all. Approving that alone, when the app asked for more, is
+  // more likely a slip than a decision, and the app could do nothing with it: the page is shown again.
+  const boxes = requested.filter((scope) => scope !== 'openid');
+  if (boxes.length > 0 && !boxes.some((scope) => ticked.has(scope))) return showConsent(options, pending, member, true);
+
+  const granted = requested.filter((scope) => scope === 'openid' || ticked.has(scope));
+  const client = await appOf(options, interaction);
+  const resources = requestedResources(options, interaction);
+  const grantId = await saveGrant(provider, {
+    member: member.sub,
+    clientId: String(interaction.params.client_id),
+    granted,
+    rejected: requested.filter((scope) => !granted.includes(scope)),
+    resources,
+  });
+  try {
+    await options.sessions?.keep(grantId, exchange.request.headers.cookie ?? '');
+    await finish(
+      options,
+      pending,
+      { consent: { grantId } },
+      () => auditPending(options, pending, { action: 'consent_given', member: member.sub, grantId }),
+      consentGiven({ id: grantId, member: member.sub, client, scopes: granted, resources }),
+    );
+  } catch (thrown) {
+    // The answer failed, so no token can ever be issued for this grant.
+    await (await provider.Grant.find(grantId))?.destroy();
+    throw thrown;
+  }
+}
+
+function appOf({ store }: InteractionOptions, { params }: Interaction) {
+  return describeClient(store, String(params.client_id), String(params.redirect_uri));
+}

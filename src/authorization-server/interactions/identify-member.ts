@@ -1,0 +1,46 @@
+import { asGatewayError } from '../../errors.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import type { Member } from '../../login/connector.ts';
+import { unixSeconds } from '../../storage/store.ts';
+import { accountOf } from '../members.ts';
+import { loginPage } from '../pages/login.ts';
+import { redirect } from '../pages/pages.ts';
+import type { InteractionOptions } from './interactions.ts';
+import { logIn } from './log-in.ts';
+import { auditPending, cancelForm, findPending, type Pending, signInUrl, wishesOf } from './pending.ts';
+import { refuseSuspended } from './refuse-suspended.ts';
+import { showConsent } from './show-consent.ts';
+import { mustSignIn, type Step } from './sign-in-wishes.ts';
+
+/** Asks the backend who is signed in, and goes on to its sign-in page, to the login step or to the consent page. */
+export async function identifyMember(options: InteractionOptions, exchange: Exchange, step: Step): Promise<void> {
+  const pending = await findPending(options, exchange);
+  const { interaction } = pending;
+  const member = await options.connector
+    .identify(exchange.request.headers, exchange.provenance)
+    .catch((thrown: unknown) => {
+      auditPending(options, pending, { action: 'sign_in_failed', reason: asGatewayError(thrown).code });
+      throw thrown;
+    });
+  if (member === undefined || mustSignIn(wishesOf(interaction), member, step, unixSeconds(options.clock))) {
+    if (step === 'first-visit') return redirect(exchange.response, signInUrl(options, interaction));
+    return showLogin(options, pending, member);
+  }
+  if (await refuseSuspended(options, pending, member)) return;
+  if (interaction.prompt.name === 'consent' && interaction.session?.accountId === member.sub)
+    return showConsent(options, pending, member);
+  await logIn(options, pending, member);
+}
+
+/** The page for a member who came back from the sign-in page and is not signed in, or not in the way that was asked for. */
+function showLogin(options: InteractionOptions, pending: Pending, member: Member | undefined): void {
+  const { exchange, interaction } = pending;
+  const reason = member === undefined ? 'not_signed_in' : 'not_as_asked_for';
+  auditPending(options, pending, { action: 'sign_in_failed', member: member?.sub, reason });
+  const view = {
+    account: member === undefined ? undefined : accountOf(member),
+    signIn: signInUrl(options, interaction),
+    cancel: cancelForm(options, interaction, member?.sub),
+  };
+  options.pages.send(exchange.response, 200, (words) => loginPage(words, view));
+}

@@ -1,0 +1,68 @@
+import type Provider from 'oidc-provider';
+import type { ScopeConfig } from '../../config/schema.ts';
+import type { Outbox } from '../../events/outbox.ts';
+import type { Handler } from '../../http/exchange.ts';
+import type { LoginConnector } from '../../login/connector.ts';
+import type { ResourceIndicators } from '../../oauth/resource-indicator.ts';
+import type { Audit } from '../../operations/audit.ts';
+import type { Clock, Store } from '../../storage/store.ts';
+import type { Suspensions } from '../administration/suspensions.ts';
+import type { BackendSessions } from '../backend-sessions.ts';
+import type { CsrfKeys } from '../csrf.ts';
+import type { Grants } from '../grants.ts';
+import type { Members } from '../members.ts';
+import type { Pages } from '../pages/pages.ts';
+import type { Standings } from '../standing.ts';
+import { decide } from './decide.ts';
+import { identifyMember } from './identify-member.ts';
+import { switchAccount } from './switch-account.ts';
+
+export interface InteractionOptions {
+  readonly provider: Provider;
+  readonly connector: LoginConnector;
+  readonly members: Members;
+  readonly suspensions: Suspensions;
+  readonly standings: Pick<Standings, 'maySignIn'>;
+  readonly indicators: ResourceIndicators;
+  readonly origin: string;
+  readonly pages: Pages;
+  readonly scopes: Readonly<Record<string, ScopeConfig>>;
+  readonly grants: Grants;
+  /** The address of the page where members see their apps; undefined when there is none. */
+  readonly connectedApps: string | undefined;
+  /** Keeps the backend session that an app acts with; undefined when apps act with none. */
+  readonly sessions: BackendSessions | undefined;
+  readonly csrfKeys: CsrfKeys;
+  readonly clock: Clock;
+  readonly audit: Audit;
+  readonly store: Store;
+  /** Events for the backend are written in the same commit as the change they report. */
+  readonly outbox: Outbox;
+}
+
+/**
+ * The steps between an authorization request and its answer, one file each:
+ *
+ *   /oauth/authorize -> start --not signed in--> the backend's sign-in page -> returned
+ *                         |                                                      |
+ *                         +--signed in--------------> log in <----signed in------+--not signed in--> login page
+ *                                                        |
+ *                                          start (consent) -> consent page -> decide -> the app
+ *
+ * Every step asks the backend again who is signed in: the member who is signed in when the answer is given gives it.
+ */
+export interface Interactions {
+  readonly start: Handler;
+  readonly returned: Handler;
+  readonly switchAccount: Handler;
+  readonly decide: Handler;
+}
+
+export function createInteractions(options: InteractionOptions): Interactions {
+  return {
+    start: (exchange) => identifyMember(options, exchange, 'first-visit'),
+    returned: (exchange) => identifyMember(options, exchange, 'back-from-sign-in'),
+    switchAccount: (exchange) => switchAccount(options, exchange),
+    decide: (exchange) => decide(options, exchange),
+  };
+}

@@ -1,0 +1,31 @@
+import type { Member } from '../../login/connector.ts';
+import { unixSeconds } from '../../storage/store.ts';
+import { PageFailure } from '../pages/page-failure.ts';
+import { finish } from './finish.ts';
+import type { InteractionOptions } from './interactions.ts';
+import { auditPending, type Pending } from './pending.ts';
+
+/** Completes the login step. A session of another member is ended first, so that nobody continues as somebody else. */
+export async function logIn(options: InteractionOptions, pending: Pending, member: Member): Promise<void> {
+  const { interaction } = pending;
+  const { session } = interaction;
+  if (session !== undefined && session.accountId !== member.sub) {
+    await (await options.provider.Session.findByUid(session.uid))?.destroy();
+    delete (interaction as { session?: unknown }).session;
+    await interaction.save(interaction.exp - unixSeconds(options.clock));
+  }
+  if (!(await options.standings.maySignIn(member))) {
+    auditPending(options, pending, { action: 'sign_in_failed', member: member.sub, reason: 'account_closed' });
+    throw new PageFailure('forbidden', 'failure.account_closed');
+  }
+  await options.members.save(member);
+  const login = {
+    accountId: member.sub,
+    remember: false,
+    ...(member.authTime === undefined ? {} : { ts: member.authTime }),
+    ...(member.acr === undefined ? {} : { acr: member.acr }),
+  };
+  await finish(options, pending, { login }, () =>
+    auditPending(options, pending, { action: 'signed_in', member: member.sub }),
+  );
+}

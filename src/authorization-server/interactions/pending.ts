@@ -1,0 +1,118 @@
+import type Provider from 'oidc-provider';
+import { errors } from 'oidc-provider';
+import type { Exchange } from '../../http/exchange.ts';
+import { parseScope } from '../../oauth/scope.ts';
+import type { AuditEvent } from '../../operations/audit.ts';
+import { clientHost } from '../client-host.ts';
+import { csrfToken } from '../csrf.ts';
+import { ENDPOINTS } from '../endpoints.ts';
+import { PageFailure } from '../pages/page-failure.ts';
+import type { InteractionOptions } from './interactions.ts';
+import type { SignInWishes } from './sign-in-wishes.ts';
+
+export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
+
+/** An authorization request that waits for the member, and the request of their browser that concerns it. */
+export interface Pending {
+  readonly exchange: Exchange;
+  readonly interaction: Interaction;
+  /** Undefined when the app has no name, or was deleted in the meantime. */
+  readonly appName: string | undefined;
+}
+
+/**
+ * Finds the interaction that both the browser's cookie and the URL name, and switches the page to its language.
+ * Throws PageFailure `invalid_request` when there is none.
+ */
+export async function findPending({ provider, pages }: InteractionOptions, exchange: Exchange): Promise<Pending> {
+  const interaction = await findInteraction(provider, exchange);
+  pages.prefer(exchange.response, interaction.params.ui_locales);
+  // A client that was deleted in the meantime has no name; each step decides what that means.
+  const client = await provider.Client.find(String(interaction.params.client_id)).catch(() => undefined);
+  return { exchange, interaction, appName: client?.clientName };
+}
+
+async function findInteraction(provider: Provider, exchange: Exchange): Promise<Interaction> {
+  try {
+    const interaction = await provider.interactionDetails(exchange.request, exchange.response);
+    if (exchange.target.path.split('/')[3] === interaction.uid) return interaction;
+  } catch (thrown) {
+    if (!(thrown instanceof errors.SessionNotFound)) throw thrown;
+  }
+  throw new PageFailure('invalid_request', 'failure.interaction_over');
+}
+
+export function auditPending(
+  { audit }: InteractionOptions,
+  { exchange: { provenance }, interaction: { params }, appName }: Pending,
+  event: Pick<AuditEvent, 'action'> & Partial<Pick<AuditEvent, 'member' | 'grantId' | 'reason'>>,
+): void {
+  audit({
+    clientId: String(params.client_id),
+    clientName: appName,
+    // An app may have registered several redirect URIs: this names the one that the answer goes to.
+    clientHost: clientHost({ redirectUris: [String(params.redirect_uri)] }),
+    member: undefined,
+    grantId: undefined,
+    address: provenance.clientAddress,
+    requestId: provenance.requestId,
+    ...event,
+  });
+}
+
+/** The path that the interaction's pages are shown at and post to. */
+export function interactionPath({ uid }: Interaction): string {
+  return `${ENDPOINTS.interaction}/${uid}`;
+}
+
+/** Where the Cancel form of a page posts to, and the token that it carries for the member it is shown to. */
+export function cancelForm({ csrfKeys }: InteractionOptions, interaction: Interaction, sub: string | undefined) {
+  return { action: interactionPath(interaction), csrf: csrfToken(csrfKeys, interaction.uid, sub ?? '') };
+}
+
+/** The address of the backend's sign-in page, from where the member comes back to this interaction. */
+export function signInUrl(
+  { connector, origin }: InteractionOptions,
+  interaction: Interaction,
+  wish: { readonly another?: boolean } = {},
+): string {
+  const { login_hint, ui_locales } = interaction.params;
+  const { fresh, maxAge, acrValues } = wishesOf(interaction);
+  const asked = {
+    loginHint: sent(login_hint),
+    uiLocales: sent(ui_locales),
+    fresh,
+    maxAge,
+    acrValues: acrValues.length === 0 ? undefined : acrValues.join(' '),
+  };
+  const returnTo = new URL(`${interactionPath(interaction)}/return`, origin);
+  return connector.signInUrl(returnTo, { ...asked, ...wish }).href;
+}
+
+/** What the request still asks of the sign-in. The consent step comes after the login step and asks for nothing again. */
+export function wishesOf({ prompt, params, iat }: Interaction): SignInWishes {
+  const asked = prompt.name === 'login';
+  const maxAge = Number(params.max_age);
+  return {
+    fresh: asked && prompt.reasons.includes('login_prompt'),
+    maxAge: asked && params.max_age !== undefined && Number.isSafeInteger(maxAge) ? maxAge : undefined,
+    acrValues: asked && typeof params.acr_values === 'string' ? params.acr_values.split(' ').filter(Boolean) : [],
+    askedAt: iat,
+  };
+}
+
+export function requestedScopes({ params }: Interaction): ReadonlySet<string> {
+  return parseScope(String(params.scope ?? '')) ?? new Set();
+}
+
+/** The resources that the app asked for, already normalized, or the gate's own audience. */
+export function requestedResources({ indicators }: InteractionOptions, { params }: Interaction): readonly string[] {
+  const { resource } = params;
+  if (Array.isArray(resource)) return resource.map(String);
+  return [typeof resource === 'string' ? resource : indicators.audience];
+}
+
+/** An optional parameter of the authorization request. */
+function sent(parameter: unknown): string | undefined {
+  return typeof parameter === 'string' ? parameter : undefined;
+}

@@ -1,0 +1,35 @@
+import type { Member } from '../../login/connector.ts';
+import { appView, scopeGroups } from '../consent-view.ts';
+import { accountOf } from '../members.ts';
+import { consentPage } from '../pages/consent.ts';
+import { PageFailure } from '../pages/page-failure.ts';
+import type { InteractionOptions } from './interactions.ts';
+import { cancelForm, type Pending, requestedScopes } from './pending.ts';
+
+/**
+ * Sends the consent page. `nothingTicked`: it is shown again because every box was unticked, and keeps them unticked.
+ * Throws PageFailure `invalid_request` when the app was deleted in the meantime.
+ */
+export async function showConsent(
+  options: InteractionOptions,
+  { exchange, interaction }: Pending,
+  member: Member,
+  nothingTicked = false,
+): Promise<void> {
+  const { provider, pages, grants } = options;
+  const client = await provider.Client.find(String(interaction.params.client_id));
+  if (client === undefined) throw new PageFailure('invalid_request', 'failure.app_gone');
+  const form = cancelForm(options, interaction, member.sub);
+  const view = {
+    app: appView(client, String(interaction.params.redirect_uri), pages.school),
+    account: accountOf(member),
+    firstTime: !(await grants.knows(member.sub, client.clientId)),
+    connectedApps: options.connectedApps,
+    ownSession: options.sessions !== undefined,
+    groups: scopeGroups(requestedScopes(interaction), options.scopes, !nothingTicked),
+    ...form,
+    switchAccount: `${form.action}/switch`,
+    nothingTicked,
+  };
+  pages.send(exchange.response, nothingTicked ? 400 : 200, (words) => consentPage(words, view));
+}
