@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../src/config/load.ts';
+import { buildInterfaces } from '../../src/generation/account-and-mcp.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { createProvenance } from '../../src/http/provenance.ts';
 import { RequestRecord } from '../../src/http/request-record.ts';
-import { buildInterfaces } from '../../src/interfaces.ts';
 import type { MemberPrincipal } from '../../src/oauth/principal.ts';
 import { createAudit } from '../../src/operations/audit.ts';
 import { createLog } from '../../src/operations/log.ts';

@@ -1,6 +1,6 @@
 import { changedKeys, restartFindings } from '../config/changes.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { configFingerprint } from '../config-fingerprint.ts';
+import { configFingerprint } from '../foundation/config-fingerprint.ts';
 import { createAudit } from '../operations/audit.ts';
 import type { Log } from '../operations/log.ts';
 import { createMetrics } from '../operations/metrics.ts';
@@ -304,7 +304,7 @@ async function asThrown({ mistaken, message, cause, code, port }: SentFailure, l
   if (mistaken) {
     // Only now, since they bring all that a primary has no other use for.
     const [{ checkInterfaces }, { checkDriver }] = await Promise.all([
-      import('../interfaces.ts'),
+      import('../generation/account-and-mcp.ts'),
       import('../login/database/check-driver.ts'),
     ]);
     try {

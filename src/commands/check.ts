@@ -49,7 +49,7 @@ export const define: Define = (command, { say, tell, end, environment }) => {
 /** Runs every check that `serve` runs before it opens a port. Throws errors that are not configuration problems. */
 async function check(file: string, environment: Environment): Promise<{ checked: Checked; thrown?: ConfigError }> {
   const { loadConfig } = await import('../config/load.ts');
-  const { checkInterfaces } = await import('../interfaces.ts');
+  const { checkInterfaces } = await import('../generation/account-and-mcp.ts');
   const { checkDriver } = await import('../login/database/check-driver.ts');
   let loaded: LoadedConfig | undefined;
   try {

@@ -7,8 +7,8 @@ export const define: Define = (command, { say, tell, interrupted }) => {
     .option('--no-browser', 'print the address to open instead of opening it')
     .addHelpText('after', examples('coursegate connect http://localhost:8080'))
     .action(async (url: string, { scope, browser }: { scope?: string; browser: boolean }) => {
-      const { connect } = await import('../connect/connect.ts');
-      const { openBrowser } = await import('../connect/open-browser.ts');
+      const { connect } = await import('../tools/connect/connect.ts');
+      const { openBrowser } = await import('../tools/connect/open-browser.ts');
       await connect({
         url,
         print: tell,

@@ -3,7 +3,7 @@ import { untilSignal } from './lifetime.ts';
 
 export const define: Define = (command, { tell, say, environment }) => {
   command.addHelpText('after', examples('coursegate demo', 'PORT=8090 coursegate demo')).action(async () => {
-    const { startDemo } = await import('../demo/demo.ts');
+    const { startDemo } = await import('../tools/demo/demo.ts');
     const demo = await startDemo({ environment, clock: Date.now });
     untilSignal(() => demo.close(), tell);
     tell('');

@@ -26,9 +26,9 @@ export const define: Define = (command, terminal) => {
       examples('coursegate doctor https://school.example/mcp', 'coursegate doctor http://localhost:8080 --json'),
     )
     .action(async (url: string, options: DoctorFlags) => {
-      const { doctor, DoctorError, exitCode } = await import('../doctor/doctor.ts');
-      const { toJson } = await import('../doctor/report-json.ts');
-      const { toText } = await import('../doctor/report-text.ts');
+      const { doctor, DoctorError, exitCode } = await import('../tools/doctor/doctor.ts');
+      const { toJson } = await import('../tools/doctor/report-json.ts');
+      const { toText } = await import('../tools/doctor/report-text.ts');
       const timeout = Number(options.timeout);
       if (!(timeout > 0 && timeout <= 3600))
         throw new CommandFailure('--timeout must be a number of seconds from 1 to 3600.', { code: EXIT.usage });

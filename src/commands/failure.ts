@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/problems.ts';
-import { ConnectError } from '../connect/connect-error.ts';
+import { ConnectError } from '../tools/connect/connect-error.ts';
 
 /** Exit codes, from sysexits.h where it defines one. */
 export const EXIT = {

@@ -35,7 +35,7 @@ export const define: Define = (command, { say, tell, end, input, confirm, interr
       ),
     )
     .action(async ({ yes, ...options }: InitFlags) => {
-      const { init } = await import('../setup/init/init.ts');
+      const { init } = await import('../tools/setup/init/init.ts');
       const agree =
         yes || input.isTTY !== true
           ? async () => true

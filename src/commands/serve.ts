@@ -53,8 +53,8 @@ async function serveAlone(
   { tell, environment }: Terminal,
 ): Promise<void> {
   const [{ startGateway }, { followConfig }] = await Promise.all([
-    import('../gateway.ts'),
-    import('../watch/follow.ts'),
+    import('../process/gateway.ts'),
+    import('../process/watch/follow.ts'),
   ]);
   const gateway = await startGateway({ loaded, log, clock: Date.now, accessDescriptor: DESCRIPTORS.access });
   onUncaught(log, (seconds) => gateway.close(seconds));
@@ -76,7 +76,7 @@ async function servePrimary(
     import('node:os'),
     import('../cluster/primary.ts'),
     import('../cluster/processes.ts'),
-    import('../watch/follow.ts'),
+    import('../process/watch/follow.ts'),
   ]);
   const { workers = 'auto' } = loaded.config.cluster ?? {};
   const processes = workerProcesses(DESCRIPTORS, log);

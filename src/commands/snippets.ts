@@ -8,7 +8,7 @@ export const define: Define = (command, { tell, print, environment }) => {
     .addHelpText('after', examples('coursegate snippets --config coursegate.yaml --for nginx'))
     .action(async ({ config: file, for: server, gate }: { config: string; for: string; gate?: string }) => {
       const { loadConfig } = await import('../config/load.ts');
-      const { configuredSnippet } = await import('../setup/snippets/configured.ts');
+      const { configuredSnippet } = await import('../tools/setup/snippets/configured.ts');
       const { config } = await loadConfig({ file, environment });
       const { text, notes } = configuredSnippet(config, server, gate);
       for (const note of notes) tell(note);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { passwordHashProblem } from '../login/password-hash.ts';
 import { foldAccountName } from '../oauth/account-name.ts';
 import { isSubject } from '../oauth/subject.ts';
+import { passwordHashProblem } from '../passwords/password-hash.ts';
 import { reason } from './account-files.ts';
 import { readYaml } from './document.ts';
 import { readIssues } from './issues.ts';

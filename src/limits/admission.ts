@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Share } from '../config/carried-over.ts';
 import type { Config, RouteConfig } from '../config/schema.ts';
-import type { Share } from '../handed-down.ts';
 import { networkOf } from '../http/client-network.ts';
 import type { Principal } from '../oauth/principal.ts';
 import type { Audit } from '../operations/audit.ts';

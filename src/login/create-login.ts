@@ -2,10 +2,12 @@
  * How members sign in. The configuration chooses one login: a cookie, header or sign-in session identifies the member, or
  * they enter credentials on coursegate's own page, or they sign in elsewhere and return with a proof (see connector.ts).
  */
+
+import type { Share } from '../config/carried-over.ts';
 import type { DirectoryMember } from '../config/members-file.ts';
 import type { Config } from '../config/schema.ts';
-import type { Share } from '../handed-down.ts';
 import type { Log } from '../operations/log.ts';
+import { createHashing } from '../passwords/hashing.ts';
 import type { Clock } from '../storage/store.ts';
 import { ownCallPlace } from '../upstream/headers.ts';
 import type { CallUpstream } from '../upstream/request.ts';
@@ -14,7 +16,6 @@ import type { Login } from './connector.ts';
 import { databaseCheck } from './database/database.ts';
 import { createDirectory } from './directory.ts';
 import { evenRefusals } from './even-refusals.ts';
-import { createHashing } from './hashing.ts';
 import { headerConnector } from './header.ts';
 import { sessionConnector } from './session.ts';
 import { webhookCheck } from './webhook.ts';

@@ -3,9 +3,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { type DirectoryMember, parseMembers } from '../config/members-file.ts';
 import { foldAccountName } from '../oauth/account-name.ts';
 import type { Log } from '../operations/log.ts';
+import type { Hashing } from '../passwords/hashing.ts';
+import { type PasswordHash, readPasswordHash } from '../passwords/password-hash.ts';
 import type { CredentialCheck, Member } from './connector.ts';
-import type { Hashing } from './hashing.ts';
-import { type PasswordHash, readPasswordHash } from './password-hash.ts';
 import type { Recheck } from './recheck.ts';
 
 export interface DirectoryOptions {

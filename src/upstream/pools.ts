@@ -1,5 +1,5 @@
+import { handedDown, type Share } from '../config/carried-over.ts';
 import type { UpstreamConfig } from '../config/schema.ts';
-import { handedDown, type Share } from '../handed-down.ts';
 import { Admission } from './admission.ts';
 import { createBreaker } from './breaker.ts';
 import { Connections } from './connections.ts';

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { startGateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/operations/log.ts';
+import { startGateway } from '../../src/process/gateway.ts';
 import { folderWith, mistakes, SMALL } from './fixture.ts';
 
 const SCOPED = 'scopes: [account:read], ';

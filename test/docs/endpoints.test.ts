@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { parseMatch } from '../../src/config/schema.ts';
-import { publicPaths } from '../../src/public-paths.ts';
+import { publicPaths } from '../../src/request/public-paths.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { ROOT } from './support/pages.ts';
 

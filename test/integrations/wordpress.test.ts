@@ -6,8 +6,8 @@ import { auth, Client, type OAuthClientProvider, StreamableHTTPClientTransport }
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/operations/log.ts';
+import { type Gateway, startGateway } from '../../src/process/gateway.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
 import { COMMAND_SECRET } from '../support/commands.ts';
 import { freePort } from '../support/world.ts';

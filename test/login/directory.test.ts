@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseMembers } from '../../src/config/members-file.ts';
 import { createDirectory } from '../../src/login/directory.ts';
-import type { PasswordHash } from '../../src/login/password-hash.ts';
-import { readPasswordHash } from '../../src/login/password-hash.ts';
+import type { PasswordHash } from '../../src/passwords/password-hash.ts';
+import { readPasswordHash } from '../../src/passwords/password-hash.ts';
 import { refresh } from '../support/app.ts';
 import { type SignInWorld, startSignIn } from './support/sign-in.ts';
 

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { createHashing } from '../../src/login/hashing.ts';
+import { createHashing } from '../../src/passwords/hashing.ts';
 import {
   hashPassword,
   type PasswordHash,
   passwordHashProblem,
   readPasswordHash,
-} from '../../src/login/password-hash.ts';
+} from '../../src/passwords/password-hash.ts';
 import { fromClient } from '../support/client.ts';
 
 /** Made elsewhere: PHP's password_hash, htpasswd, Python's hashlib in passlib's format. All of `correct horse`. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hashPassword } from '../../src/login/password-hash.ts';
+import { hashPassword } from '../../src/passwords/password-hash.ts';
 import { closeLook, complaintsOf } from '../support/album.ts';
 import { authorizationRequest, registerApp } from '../support/app.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { readPasswordHash } from '../../src/login/password-hash.ts';
+import { readPasswordHash } from '../../src/passwords/password-hash.ts';
 import { freePort } from '../support/world.ts';
 import { type SignInWorld, startSignIn } from './support/sign-in.ts';
 import { WEBHOOK_SECRET } from './support/webhook-backend.ts';

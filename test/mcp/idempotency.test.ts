@@ -2,8 +2,8 @@ import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { School } from '../../src/demo/school.ts';
 import { createLog } from '../../src/operations/log.ts';
+import type { School } from '../../src/tools/demo/school.ts';
 import { type GateProcess, gateProcess, schoolOf } from '../faults/gate-process.ts';
 import { registerApp } from '../support/app.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';

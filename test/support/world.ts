@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DocumentNetwork } from '../../src/authorization-server/client-documents/network.ts';
 import { type LoadedConfig, loadConfig } from '../../src/config/load.ts';
-import { type School, startSchool } from '../../src/demo/school.ts';
-import { type Gateway, startGateway } from '../../src/gateway.ts';
 import type { ServerFactory } from '../../src/mcp/server.ts';
 import { createLog, type Log } from '../../src/operations/log.ts';
-import type { Reload } from '../../src/reload.ts';
+import { type Gateway, startGateway } from '../../src/process/gateway.ts';
+import type { Reload } from '../../src/process/reload.ts';
+import { type School, startSchool } from '../../src/tools/demo/school.ts';
 
 export interface World {
   readonly origin: string;

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { checksPage } from '../doctor/support/checks-page.ts';
+import { checksPage } from '../tools/doctor/support/checks-page.ts';
 
 /** Brings the list in docs/doctor.md up to the table in src/doctor/checks: `npm run doctor-page`. */
 const FILE = fileURLToPath(new URL('../../docs/doctor.md', import.meta.url));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { handedDown } from '../../src/handed-down.ts';
+import { handedDown } from '../../src/config/carried-over.ts';
 
 describe('what one configuration hands down to the next', () => {
   const world = () => {

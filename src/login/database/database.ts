@@ -1,9 +1,9 @@
 import type { DatabaseLoginConfig } from '../../config/database-login.ts';
 import type { Log } from '../../operations/log.ts';
+import type { Hashing } from '../../passwords/hashing.ts';
+import { type PasswordHash, passwordHashProblem, readPasswordHash } from '../../passwords/password-hash.ts';
 import type { CredentialCheck, Member } from '../connector.ts';
-import type { Hashing } from '../hashing.ts';
 import { unavailable } from '../outbound-fetch.ts';
-import { type PasswordHash, passwordHashProblem, readPasswordHash } from '../password-hash.ts';
 import { readMember, readVersion } from '../whoami/member.ts';
 import { hashVersion } from './hash-version.ts';
 import { mysqlReader } from './mysql.ts';

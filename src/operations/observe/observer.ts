@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Share } from '../../config/carried-over.ts';
 import type { Config, RouteConfig } from '../../config/schema.ts';
-import type { Share } from '../../handed-down.ts';
 import type { RequestRecord } from '../../http/request-record.ts';
 import { whenClosed } from '../../http/when-closed.ts';
 import { type Counted, createObservations, type Refusal } from './observations.ts';

@@ -1,5 +1,5 @@
+import type { Share } from '../../config/carried-over.ts';
 import type { Config, UpstreamConfig } from '../../config/schema.ts';
-import type { Share } from '../../handed-down.ts';
 import type { CallUpstream } from '../request.ts';
 import type { Credential, Credentials } from './credential.ts';
 import { memberTokens, mintedTokens } from './member-tokens.ts';

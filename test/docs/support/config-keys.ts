@@ -1,5 +1,5 @@
 import { configJsonSchema, type JsonSchema } from '../../../src/config/json-schema.ts';
-import { CHECKS } from '../../../src/doctor/checks/checks.ts';
+import { CHECKS } from '../../../src/tools/doctor/checks/checks.ts';
 import type { Page } from './markdown.ts';
 
 const ROOT = configJsonSchema();

@@ -6,7 +6,7 @@ import { configJsonSchema } from '../../../src/config/json-schema.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { parseMembers } from '../../../src/config/members-file.ts';
 import { isTree, type Tree } from '../../../src/config/tree.ts';
-import { checkInterfaces } from '../../../src/interfaces.ts';
+import { checkInterfaces } from '../../../src/generation/account-and-mcp.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import { checkForeignYaml } from './foreign-yaml.ts';
 import type { Block } from './markdown.ts';

@@ -1,0 +1,83 @@
+import { MappingError } from '../account/connect/mistakes.ts';
+import type { Account } from '../account/endpoint.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { ConfigError, type Problem } from '../config/problems.ts';
+import type { Mcp, McpParts } from '../mcp/mcp.ts';
+import { protectedResource } from '../oauth/protected-resource.ts';
+import { memoryStore } from '../storage/memory.ts';
+import { memoryCounters } from '../storage/memory-counters.ts';
+
+/** What apps and agents are offered besides routes, each undefined where it is not served. */
+export interface Interfaces {
+  readonly account: Account | undefined;
+  readonly mcp: Mcp | undefined;
+}
+
+export interface InterfaceParts extends Omit<McpParts, 'config' | 'mcp' | 'prepare' | 'onError'> {
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/**
+ * Builds the Account API and the tools from their files. Throws ConfigError with every mistake in both, so that it does
+ * not matter whether `serve` or `check` comes upon them. What is not configured is not loaded.
+ */
+export async function buildInterfaces(
+  loaded: LoadedConfig,
+  { onError, ...parts }: InterfaceParts,
+): Promise<Interfaces> {
+  const { config } = loaded;
+  const problems: Problem[] = [];
+  const account = await accountOf(loaded, parts, problems, onError);
+  const mcp = await mcpOf(config, { ...parts, prepare: account?.prepare }, onError);
+  if (mcp !== undefined && mcp.findings.length > 0) problems.push(...loaded.mistaken(mcp.findings).problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { account, mcp };
+}
+
+async function accountOf(
+  loaded: LoadedConfig,
+  { call }: Pick<InterfaceParts, 'call'>,
+  problems: Problem[],
+  onError: InterfaceParts['onError'],
+): Promise<Account | undefined> {
+  const { config } = loaded;
+  if (config.account === undefined || loaded.accountFiles === undefined) return undefined;
+  const { configuredAccount } = await import('../account/configured.ts');
+  return collecting(problems, () =>
+    configuredAccount(loaded, {
+      call,
+      metadataUrl: protectedResource(config.origin, '').metadataUrl,
+      onError: (error) => onError(error, 'the Account API failed'),
+    }),
+  );
+}
+
+async function mcpOf(
+  config: LoadedConfig['config'],
+  parts: Omit<McpParts, 'config' | 'mcp' | 'onError'>,
+  onError: InterfaceParts['onError'],
+): Promise<Mcp | undefined> {
+  const { mcp } = config;
+  if (mcp === undefined) return undefined;
+  const { createMcp } = await import('../mcp/mcp.ts');
+  return createMcp({ ...parts, config, mcp, onError: (error) => onError(error, 'a tool failed') });
+}
+
+/** Finds what is wrong with the files of the Account API and the tools, and keeps nothing of them. Throws ConfigError. */
+export async function checkInterfaces(loaded: LoadedConfig): Promise<void> {
+  const nobody = async () => {
+    throw new Error('nothing is called while a configuration is checked');
+  };
+  const remembered = { store: memoryStore(Date.now), counters: memoryCounters(Date.now), clock: Date.now };
+  await buildInterfaces(loaded, { call: nobody, audit: () => undefined, onError: () => undefined, remembered });
+}
+
+function collecting<T>(problems: Problem[], build: () => T): T | undefined {
+  try {
+    return build();
+  } catch (thrown) {
+    if (!(thrown instanceof MappingError)) throw thrown;
+    problems.push(...thrown.mistakes.map(({ coordinate, ...mistake }) => ({ ...mistake, path: coordinate })));
+    return undefined;
+  }
+}

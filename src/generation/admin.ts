@@ -1,0 +1,87 @@
+import { hostname } from 'node:os';
+import { callerCheck } from '../authorization-server/administration/caller.ts';
+import { createCommands } from '../authorization-server/administration/commands.ts';
+import { createStoreControl } from '../authorization-server/administration/store-control.ts';
+import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
+import type { Seat } from '../cluster/seat.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { GatewayError } from '../errors.ts';
+import type { Events } from '../events/events.ts';
+import type { Foundation } from '../foundation/foundation.ts';
+import { adminHandler } from '../operations/admin.ts';
+import { hostCheck } from '../operations/admin-callers.ts';
+import { FIRST_QUERY } from '../operations/graphiql/first-query.ts';
+import { createHealth } from '../operations/health.ts';
+import type { Observer } from '../operations/observe/observer.ts';
+import type { Interfaces } from './account-and-mcp.ts';
+
+export interface AdminParts {
+  readonly foundation: Foundation;
+  readonly server: Pick<AuthorizationServer, 'controls'>;
+  readonly events: Pick<Events, 'state' | 'retry'>;
+  /** Undefined: the routes are held to. */
+  readonly observer: Observer | undefined;
+  readonly interfaces: Pick<Interfaces, 'account'>;
+  /** Whether the gate is on its way out. */
+  readonly draining: () => boolean;
+  /** By which it speaks for other workers, too; undefined: it is the only process. */
+  readonly seat: Seat | undefined;
+}
+
+/** What answers on the admin listener, as the configuration says. */
+export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<typeof adminHandler> {
+  const { config } = loaded;
+  const { server, events, observer, draining, seat } = parts;
+  const { store, counters, keyring, probe, metrics, audit, clock, log } = parts.foundation;
+  const { account } = parts.interfaces;
+  const health = createHealth({
+    probeStore: probe,
+    store: config.store.kind,
+    signing: () => keyring.signing(),
+    config: { routes: config.routes.length, profile: loaded.profile },
+    draining,
+    observing: observer !== undefined,
+    uptime: () => performance.now() / 1000,
+    log,
+  });
+  metrics.watch({ ready: async () => (await health.ready()).ok });
+  return adminHandler({
+    health,
+    isOurs: hostCheck([config.listen.admin.host, config.listen.probes?.host ?? [], hostname()].flat()),
+    observer,
+    metrics: metrics.exposition,
+    events,
+    ...seat?.together({ health, metrics: metrics.collected, observer }),
+    commands: createCommands({
+      controls: {
+        ...server.controls,
+        store: createStoreControl({ reseal: parts.foundation.reseal, audit }),
+        events: {
+          async retry() {
+            if ((await events.state()) !== undefined) return { pending: await events.retry() };
+            throw new GatewayError('not_found', {
+              message: 'There is no `events` in the configuration: the backend is told of nothing.',
+            });
+          },
+        },
+      },
+      identify: callerCheck({
+        secrets: loaded.admin.hmac,
+        mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
+        store,
+        counters,
+        clock,
+        audit,
+      }),
+      onError: (error) => log.error({ err: error }, 'a command failed'),
+    }),
+    graphiql:
+      account === undefined || config.account === undefined
+        ? undefined
+        : {
+            endpoint: new URL(config.account.path, config.origin).href,
+            query: 'mistakes' in account.prepare(FIRST_QUERY) ? undefined : FIRST_QUERY,
+            introspection: config.account.introspection,
+          },
+  });
+}

@@ -1,0 +1,155 @@
+import { type AuthorizationServer, createAuthorizationServer } from '../authorization-server/authorization-server.ts';
+import { FetchBudget } from '../authorization-server/client-documents/budget.ts';
+import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
+import { createPages, type Pages } from '../authorization-server/pages/pages.ts';
+import { refusedApp } from '../authorization-server/refused-app.ts';
+import { registrationLimits } from '../authorization-server/registration/limits.ts';
+import { configuredSignIn } from '../authorization-server/sign-in/configured.ts';
+import type { SignInDoors } from '../authorization-server/sign-in/sign-in.ts';
+import type { Share } from '../config/carried-over.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { DISCOVERY_PATHS } from '../discovery/paths.ts';
+import { GatewayError } from '../errors.ts';
+import type { Outbox } from '../events/outbox.ts';
+import type { Foundation } from '../foundation/foundation.ts';
+import type { Member } from '../login/connector.ts';
+import { createLogin } from '../login/create-login.ts';
+import { memberCheck } from '../login/member-check.ts';
+import type { ServedResources } from './resources.ts';
+import type { UpstreamLanes } from './upstreams.ts';
+
+/** How members sign in and let apps in, and the pages on which they do. */
+export interface Authorization {
+  readonly pages: Pages;
+  /** Undefined: members sign in on the school's own pages alone. */
+  readonly signInDoors: SignInDoors | undefined;
+  readonly server: AuthorizationServer;
+  /** Lets go of what the login holds open. */
+  close(): Promise<void>;
+}
+
+export interface AuthorizationParts {
+  readonly foundation: Foundation;
+  readonly lanes: Pick<UpstreamLanes, 'call' | 'sessions'>;
+  readonly served: ServedResources;
+  /** Where client ID metadata documents are fetched from. */
+  readonly documentNetwork: DocumentNetwork;
+  /** Where what the backend is told of is written down. */
+  readonly outbox: Outbox;
+  /** Of what an earlier configuration left. */
+  readonly share: Share;
+}
+
+export async function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Promise<Authorization> {
+  const { config } = loaded;
+  const { origin } = config;
+  const { store, secrets, counters, places, keyring, usage, revocations, metrics, audit, unused, clock, log } =
+    parts.foundation;
+  const { share } = parts;
+  const { call, sessions } = parts.lanes;
+  const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
+
+  const login = await createLogin(config.login, {
+    origin,
+    call,
+    clock,
+    upstreams: config.upstreams,
+    secrets: loaded.loginSecrets,
+    members: loaded.members,
+    log,
+    share,
+  });
+  const signedIn = (member: Member) => server.signedIn(member);
+  const signIn = configuredSignIn(config.login, {
+    login,
+    origin,
+    store,
+    clock,
+    pages,
+    secrets,
+    places,
+    audit,
+    signedIn,
+  });
+
+  metrics.watch({ login: () => config.login.kind });
+  const { documents, redirects, registration } = config.clients;
+  const server = createAuthorizationServer({
+    origin,
+    indicators: parts.served.indicators,
+    resourceRequired: config.resourceIndicator === 'required',
+    documentation: origin + DISCOVERY_PATHS.authMd,
+    resourceServers: loaded.resourceServers,
+    acrValues: config.login.acrValues,
+    languages: config.pages.languages,
+    scopes: config.scopes,
+    scopesOf: parts.served.scopesOf,
+    defaultScope: Object.keys(config.scopes).filter(
+      (token) => config.scopes[token]?.kind === 'identity' || token === 'account:read',
+    ),
+    store,
+    outbox: parts.outbox,
+    secrets,
+    connector: signIn.connector,
+    sessions,
+    pages,
+    connectedApps: config.pages.apps.enabled
+      ? {
+          names: { scopes: config.scopes, tools: new Map(config.mcp?.tools.map(({ name, title }) => [name, title])) },
+          timeZone: config.pages.timeZone,
+          back: config.pages.apps.back,
+        }
+      : undefined,
+    ttl: config.tokens,
+    keyring,
+    usage,
+    documents: documents.enabled
+      ? {
+          ...documents,
+          network: parts.documentNetwork,
+          budget: share.take('document fetches', undefined, () => new FetchBudget(clock)),
+          log,
+          watchCache: metrics.watchCache,
+        }
+      : undefined,
+    registration: registration.enabled
+      ? {
+          initialAccessToken: loaded.initialAccessToken,
+          redirects,
+          limits: registrationLimits({
+            ...registration,
+            counters,
+            clock,
+            audit,
+            limited: () => metrics.limited('registration'),
+          }),
+        }
+      : undefined,
+    unusedLifetime: registration.unusedLifetime,
+    redirects,
+    clock,
+    audit,
+    introspected: unused.used,
+    log,
+    recheck: memberCheck(config.login, login, loaded.recheckKey, call),
+    onRevoked: revocations.announce,
+    renderErrorPage(ctx, code, detail) {
+      ctx.respond = false;
+      const requestId = String(ctx.res.getHeader('x-request-id') ?? '');
+      pages.prefer(ctx.res, ctx.oidc.params?.ui_locales ?? ctx.query.ui_locales);
+      pages.refuse(ctx.res, ctx.status, { code, detail, requestId, app: refusedApp(ctx) });
+    },
+    onServerError: (error) => {
+      if (!(error instanceof GatewayError)) log.error({ err: error }, 'the authorization server failed');
+    },
+  });
+
+  return {
+    pages,
+    signInDoors: signIn.doors,
+    server,
+    async close() {
+      if (login.shape === 'credentials') await login.close?.();
+    },
+  };
+}

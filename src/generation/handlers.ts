@@ -1,0 +1,104 @@
+import { accountHandler } from '../account/handler.ts';
+import { ENDPOINTS } from '../authorization-server/endpoints.ts';
+import { userinfo } from '../authorization-server/userinfo.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { createDiscovery } from '../discovery/discovery.ts';
+import { DISCOVERY_PATHS } from '../discovery/paths.ts';
+import { upstreamApis } from '../discovery/upstream-apis.ts';
+import type { Foundation } from '../foundation/foundation.ts';
+import { json, writeAnswer } from '../http/answer.ts';
+import type { Handler } from '../http/exchange.ts';
+import type { Admission } from '../limits/admission.ts';
+import { MCP_PATHS } from '../mcp/paths.ts';
+import { type Route, routesTable } from '../request/routes.ts';
+import { protectedResourceMetadata } from '../resource-server/metadata.ts';
+import { ownRecordHandler } from '../upstream/own-record-handler.ts';
+import type { Routed } from '../upstream/routing.ts';
+import type { Interfaces } from './account-and-mcp.ts';
+import type { Authorization } from './authorization.ts';
+import type { ServedResources } from './resources.ts';
+import type { UpstreamLanes } from './upstreams.ts';
+
+export interface DoorParts {
+  readonly foundation: Foundation;
+  readonly lanes: Pick<UpstreamLanes, 'call' | 'forward'>;
+  readonly served: ServedResources;
+  readonly authorization: Authorization;
+  readonly interfaces: Interfaces;
+  readonly admission: Admission;
+}
+
+/** Every public URL with what answers there, as the configuration says. */
+export function openDoors(loaded: LoadedConfig, parts: DoorParts): readonly Routed<Route>[] {
+  const { config } = loaded;
+  const { origin } = config;
+  const { audit, clock, log } = parts.foundation;
+  const { call, forward } = parts.lanes;
+  const { resources, scopesOf, nameOf } = parts.served;
+  const { pages, server, signInDoors } = parts.authorization;
+  const { account, mcp } = parts.interfaces;
+  const { admission } = parts;
+
+  const metadataHandler = (resource: string, offered: readonly string[], name: string): Handler => {
+    const documentation = origin + DISCOVERY_PATHS.authMd;
+    const document = protectedResourceMetadata({ resource, issuer: origin, scopes: offered, name, documentation });
+    return ({ response }) => writeAnswer(response, json(200, document, { 'cache-control': 'public, max-age=300' }));
+  };
+  const discovery = createDiscovery({
+    service: {
+      config,
+      endpoints: ENDPOINTS,
+      mcp: mcp === undefined ? undefined : { ...MCP_PATHS, tools: mcp.tools },
+    },
+    routes: () => routes,
+    upstreamApis: upstreamApis({
+      upstreams: config.upstreams,
+      documents: loaded.upstreamDocuments,
+      fetch: (upstream, path, signal) =>
+        call({ upstream, method: 'GET', path, headers: { accept: 'application/json' }, signal }),
+      clock,
+      warn: (upstream, reason) => log.warn({ upstream, reason }, 'the OpenAPI document of an upstream cannot be had'),
+    }),
+  });
+  const routes: readonly Routed<Route>[] = routesTable({
+    doors: {
+      provider: server.mount,
+      interactions: server.interactions,
+      connectedApps: server.connectedApps,
+      signIn: signInDoors,
+      stylesheet: pages.stylesheet,
+      logo: pages.logo,
+      protectedResourceMetadata: ({ resource }) => metadataHandler(resource, scopesOf(resource), nameOf(resource)),
+      userinfo,
+      account:
+        account === undefined || config.account === undefined
+          ? undefined
+          : { path: config.account.path, handler: accountHandler(account.endpoint, audit) },
+      mcp:
+        mcp === undefined
+          ? undefined
+          : {
+              ...mcp.doors,
+              limits: admission.limitsOf({ match: MCP_PATHS.open, limits: config.mcp?.limits }),
+              metadata: ({ resource, offered }) => metadataHandler(resource.resource, [...offered], config.name),
+              handler: mcp.handler,
+            },
+      ...discovery,
+      fieldsFor: ({ upstream }) => config.upstreams[upstream]?.headers.request.allow,
+      limitsOf: admission.limitsOf,
+      forward: (entry) => {
+        const limits = {
+          request: entry.bodyLimit ?? config.limits.requestBody,
+          response: entry.responseLimit ?? config.limits.responseBody,
+        };
+        return ownRecordHandler(entry, limits.request, (exchange, rewrite) =>
+          forward(exchange, entry.upstream, limits, rewrite),
+        );
+      },
+    },
+    resources,
+    configured: config.routes,
+    anonymous: config.anonymous,
+  });
+  return routes;
+}

@@ -1,0 +1,96 @@
+import { type BackendSessions, storedBackendSessions } from '../authorization-server/backend-sessions.ts';
+import type { Share } from '../config/carried-over.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { isOwnCookie } from '../http/own-cookie.ts';
+import { sessionOwner } from '../login/session-owner.ts';
+import type { Clock, Store } from '../storage/store.ts';
+import { createCallUpstream } from '../upstream/call.ts';
+import { type CredentialsOptions, createCredentials, keptCookies } from '../upstream/credentials/create-credentials.ts';
+import { createForward, type Forward } from '../upstream/forward.ts';
+import { createIdentity, type SigningKey } from '../upstream/identity.ts';
+import { createPools, type Pools } from '../upstream/pools.ts';
+import type { CallUpstream } from '../upstream/request.ts';
+import { createSite, type Site } from '../upstream/site.ts';
+
+/** The ways to the upstreams: of a request that was admitted, of a call of our own, and of the site itself. */
+export interface UpstreamLanes {
+  readonly pools: Pools;
+  readonly forward: Forward;
+  readonly call: CallUpstream;
+  /** Undefined: what no route claims is not there. */
+  readonly site: Site | undefined;
+  /** The members' own sessions at the backend; undefined: no upstream is shown them. */
+  readonly sessions: BackendSessions | undefined;
+}
+
+export interface UpstreamLanesOptions {
+  readonly loaded: LoadedConfig;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** The key that says to an upstream who the member is. */
+  readonly signing: () => SigningKey;
+  /** Told of each call of ours that was answered. */
+  readonly answered: NonNullable<Parameters<typeof createCallUpstream>[0]['answered']>;
+  /** Of what an earlier configuration left; it is given back with the pools. */
+  readonly share: Share;
+  /** What a session that is over at the backend ends here. */
+  readonly ended: CredentialsOptions['ended'];
+}
+
+export function openLanes({
+  loaded,
+  store,
+  clock,
+  signing,
+  answered,
+  ended,
+  share,
+}: UpstreamLanesOptions): UpstreamLanes {
+  const { origin, upstreams, login, site } = loaded.config;
+  const pools = createPools(upstreams, undefined, share);
+  const identity = createIdentity({
+    issuer: origin,
+    signingKey: async () => signing(),
+    kid: () => signing().kid,
+    clock,
+  });
+  const cookies = keptCookies(upstreams);
+  const sessions = storedBackendSessions(store, cookies ?? []);
+  const call: CallUpstream = createCallUpstream({
+    upstreams,
+    pools,
+    identity,
+    credentials: (upstream) => credentials(upstream),
+    origin,
+    answered,
+  });
+  const credentials = createCredentials({
+    upstreams,
+    secrets: loaded.upstreamSecrets,
+    sessions,
+    ended,
+    owner: sessionOwner(login, call),
+    asked: login,
+    share,
+    loginUrl: login.kind === 'session' ? login.loginUrl : origin,
+    call,
+    origin,
+    clock,
+  });
+  return {
+    pools,
+    forward: createForward({ upstreams, pools, identity, credentials, origin }),
+    call,
+    site:
+      site === undefined
+        ? undefined
+        : createSite({
+            upstreams,
+            name: site.upstream,
+            upstream: pools.get(site.upstream),
+            origin,
+            ownCookie: isOwnCookie,
+          }),
+    sessions: cookies && sessions,
+  };
+}

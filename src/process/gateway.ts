@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DocumentNetwork, INTERNET } from '../authorization-server/client-documents/network.ts';
+import type { Seat } from '../cluster/seat.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { openFoundation } from '../foundation/foundation.ts';
+import type { Generation } from '../generation/generation.ts';
+import { checkDriver } from '../login/database/check-driver.ts';
+import type { ServerFactory } from '../mcp/server.ts';
+import { watchEventLoop } from '../operations/event-loop.ts';
+import type { Log } from '../operations/log.ts';
+import { createRation } from '../operations/ration.ts';
+import type { Dispatch } from '../request/dispatch.ts';
+import { createOpenAnswers } from '../resource-server/open-answers.ts';
+import { withPatience } from '../storage/patience.ts';
+import type { Clock } from '../storage/store.ts';
+import { createGenerations } from './generations.ts';
+import { openListeners } from './listeners.ts';
+import { startUpkeep } from './maintenance.ts';
+import { createReload, type Reload } from './reload.ts';
+
+export interface GatewayOptions {
+  readonly loaded: LoadedConfig;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** The file descriptor the access log goes to, if the configuration asks for one; undefined: nowhere. */
+  readonly accessDescriptor?: number;
+  /** Where client ID metadata documents are fetched from, when it is not the internet. */
+  readonly documentNetwork?: DocumentNetwork;
+  /** What answers at /mcp, when it is not the configured tools. */
+  readonly mcpServer?: ServerFactory;
+  /** When it is one of several workers: what it shares with the others. */
+  readonly seat?: Seat;
+}
+
+export interface Gateway {
+  readonly publicPort: number;
+  readonly adminPort: number;
+  /**
+   * Loads a configuration and serves by it from then on. Requests that are under way end by the one before. Out: how that
+   * went, which is told in the log too; when it was refused the one before serves on, whole. Never rejects.
+   */
+  reload(load: () => Promise<LoadedConfig>): Promise<Reload>;
+  /**
+   * Says that it is not ready, stops taking requests, lets those in flight end for at most `seconds`, then closes
+   * everything. Without `seconds` as configured, which may begin with a notice.
+   */
+  close(seconds?: number): Promise<void>;
+}
+
+/** Builds every part from the configuration and listens. Throws what keeps it from starting; then nothing is left open. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { loaded, log, clock, documentNetwork = INTERNET, mcpServer, accessDescriptor, seat } = options;
+  await checkDriver(loaded);
+  let draining = false;
+  const foundation = await openFoundation({
+    loaded,
+    log,
+    clock,
+    accessDescriptor,
+    keyLifetime: () => current().loaded.config.keys.rotate,
+    upstreams: () => generations.upstreams(),
+    events: () => current().events.waiting(),
+    seat,
+  });
+  const { store, usage, unused, revocations } = foundation;
+  // Whichever generation gives them, and for as long as they last.
+  const openAnswers = createOpenAnswers({
+    introspect: (token) => current().introspect(token),
+    stands: (grantId) => current().server.stands(grantId),
+    clock,
+    onCut: (answers) => log.info({ answers }, 'answers under way were cut off: what let them in was revoked'),
+  });
+  const generations = createGenerations({
+    foundation,
+    openAnswers,
+    documentNetwork,
+    mcpServer,
+    draining: () => draining,
+    seat,
+  });
+  const { current } = generations;
+
+  try {
+    await generations.begin(loaded);
+    revocations.subscribe(openAnswers.revoked);
+    const { listen, limits } = loaded.config;
+    const listeners = await openListeners(
+      dispatchTo(current),
+      { ...listen, longestHead: limits.headers },
+      (request, response) => current().admin(request, response),
+      { ...listen.admin, tls: loaded.admin.mtls },
+      listen.probes,
+    );
+    const stopUpkeep = startUpkeep({
+      store,
+      server: () => current().server,
+      usage,
+      unused,
+      draining: () => draining,
+      sweeps: seat?.sweeps ?? (() => true),
+      log,
+    });
+
+    const warnRarely = createRation({ clock, lines: 1, apart: 60_000 });
+    const stopWatching = watchEventLoop((milliseconds) => {
+      foundation.metrics.loopBlocked(milliseconds);
+      warnRarely('', (suppressed) => {
+        const told = { milliseconds: Math.round(milliseconds), suppressed };
+        log.warn(told, 'the event loop was blocked: nobody was served meanwhile');
+      });
+    });
+
+    return {
+      publicPort: listeners.publicPort,
+      adminPort: listeners.adminPort,
+      reload: createReload({ foundation, generations, listeners, draining: () => draining }),
+      async close(seconds) {
+        draining = true;
+        listeners.announceDrain();
+        stopUpkeep();
+        stopWatching();
+        const { drain } = current().loaded.config.listen;
+        if (seconds === undefined) await sleep(drain.notice * 1000);
+        openAnswers.close();
+        generations.hangUp();
+        await listeners.drain(seconds ?? drain.grace);
+        await generations.close();
+        await foundation.close();
+      },
+    };
+  } catch (thrown) {
+    await generations.close();
+    await foundation.close();
+    throw thrown;
+  }
+}
+
+/** Each request is taken by the generation that answers when it comes, and by no other from then on. */
+function dispatchTo(current: () => Generation): Dispatch {
+  return {
+    request: (request, response) => withPatience(() => current().dispatch.request(request, response)),
+    upgrade: (request, socket, head) => current().dispatch.upgrade(request, socket, head),
+    connect: (request, socket) => current().dispatch.connect(request, socket),
+    unreadable: (error, socket) => current().dispatch.unreadable(error, socket),
+  };
+}

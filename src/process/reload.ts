@@ -1,0 +1,63 @@
+import { changedKeys, restartFindings } from '../config/changes.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Foundation } from '../foundation/foundation.ts';
+import { checkDriver } from '../login/database/check-driver.ts';
+import type { Generations } from './generations.ts';
+import type { Listeners } from './listeners.ts';
+
+/** How a reload went. */
+export type Reload =
+  /** `keys`: what is different now; none: nothing was. */
+  { readonly kind: 'taken'; readonly keys: readonly string[] } | { readonly kind: 'refused'; readonly why: Error };
+
+export interface ReloadParts {
+  readonly foundation: Pick<Foundation, 'reloads' | 'fingerprint' | 'log'>;
+  readonly generations: Generations;
+  readonly listeners: Pick<Listeners, 'renewTls'>;
+  /** Whether the gate is on its way out: nothing is taken over any more. */
+  readonly draining: () => boolean;
+}
+
+/**
+ * Out: what loads a configuration and has it take the place of the one that serves, whole or not at all; one at a time.
+ * It tells of each in the log, the audit and the metrics, and never rejects.
+ */
+export function createReload(parts: ReloadParts): (load: () => Promise<LoadedConfig>) => Promise<Reload> {
+  const { foundation, generations, listeners, draining } = parts;
+  const { reloads, fingerprint, log } = foundation;
+
+  const take = async (load: () => Promise<LoadedConfig>): Promise<readonly string[]> => {
+    const began = performance.now();
+    const { loaded: before } = generations.current();
+    const loaded = await load();
+    const restart = restartFindings(before, loaded);
+    if (restart.length > 0) throw loaded.mistaken(restart);
+    const keys = changedKeys(before, loaded);
+    if (keys.length > 0) {
+      await checkDriver(loaded);
+      await generations.begin(loaded, () => {
+        if (draining()) throw new Error('the gate is on its way out');
+        const { mtls } = loaded.admin;
+        if (mtls !== undefined) listeners.renewTls(mtls);
+      });
+      if (keys.includes('log.level')) log.level = loaded.config.log.level;
+    }
+    reloads.taken(keys, fingerprint(loaded), performance.now() - began);
+    return keys;
+  };
+
+  let last: Promise<unknown> = Promise.resolve();
+  return (load) => {
+    const done = last.then(async (): Promise<Reload> => {
+      try {
+        return { kind: 'taken', keys: await take(load) };
+      } catch (thrown) {
+        const why = thrown instanceof Error ? thrown : new Error(String(thrown));
+        reloads.refused(why);
+        return { kind: 'refused', why };
+      }
+    });
+    last = done;
+    return done;
+  };
+}

@@ -1,0 +1,53 @@
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { whenClosed } from '../http/when-closed.ts';
+import { endAnswer } from '../process/drain.ts';
+
+/** What is under way: answers, with the work on them, and sockets that were taken over. */
+export interface Exchanges {
+  /** Counts an answer until it is closed, and the work on it is done. The work never rejects. */
+  hold(answer: ServerResponse, work: Promise<void>): void;
+  /** Counts a socket until it is closed. */
+  holdSocket(socket: Duplex): void;
+  /** Resolves when none is left. To be asked when no more come. */
+  over(): Promise<void>;
+  /** Ends the answers that are left: event streams in order, all others cut, so that none looks whole. */
+  endAnswers(): void;
+}
+
+export function createExchanges(): Exchanges {
+  const answers = new Set<ServerResponse>();
+  let left = 0;
+  let last: (() => void) | undefined;
+
+  const begin = (): (() => void) => {
+    left += 1;
+    return () => {
+      left -= 1;
+      if (left === 0) last?.();
+    };
+  };
+
+  return {
+    hold(answer, work) {
+      answers.add(answer);
+      const done = begin();
+      whenClosed(answer, () => {
+        answers.delete(answer);
+        done();
+      });
+      void work.then(begin());
+    },
+    holdSocket(socket) {
+      if (!socket.closed) whenClosed(socket, begin());
+    },
+    over: () =>
+      new Promise((resolve) => {
+        last = resolve;
+        if (left === 0) resolve();
+      }),
+    endAnswers() {
+      for (const answer of answers) endAnswer(answer);
+    },
+  };
+}

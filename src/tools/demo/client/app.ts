@@ -1,0 +1,130 @@
+import express from 'express';
+import type { Html } from '../../../http/html.ts';
+import { ACTIONS } from './afterwards.ts';
+import { begin, finish } from './flow.ts';
+import { allowLeaving, guard, protect } from './guard.ts';
+import { ICON, layout } from './layout.ts';
+import { SCOPE_CHOICES } from './lessons.ts';
+import { COOKIE, IDLE, type Session, type Sessions } from './sessions.ts';
+import { STYLE } from './style.ts';
+import { problemPage, walkPage, welcome } from './views.ts';
+import { newWalk } from './walk.ts';
+
+export interface Places {
+  /** The app's own address. */
+  readonly url: string;
+  /** The gate's origin. */
+  readonly gate: string;
+  /** The URL of GraphiQL, for queries with the app's token, if available. */
+  readonly graphiql: string | undefined;
+}
+
+/** Study Buddy as an Express application. */
+export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions): express.Express {
+  const app = express();
+  const redirectUri = `${url}/callback`;
+  app.disable('x-powered-by').use(protect(graphiql), guard(url), express.urlencoded({ extended: false, limit: '8kb' }));
+
+  app.get('/style.css', (_request, response) => void response.type('css').send(STYLE));
+  app.get('/icon.svg', (_request, response) => void response.type('svg').send(ICON));
+
+  app.get('/', (request, response) => {
+    const walk = sessions.find(request.headers.cookie)?.walk;
+    if (walk !== undefined)
+      return send(response, 200, walkPage(walk, request.query.secrets === 'shown', graphiql !== undefined));
+    allowLeaving(response);
+    send(response, 200, welcome(gate));
+  });
+
+  app.post('/connect', async (request, response) => {
+    const session = sessions.find(request.headers.cookie) ?? sessions.create();
+    setCookie(response, session);
+    const walk = newWalk({ gate, redirectUri, ...chosen(request.body) });
+    session.walk = walk;
+    const authorize = await sessions.inTurn(session, () => begin(walk));
+    response.redirect(303, authorize ?? latest(session));
+  });
+
+  app.get('/callback', async (request, response) => {
+    const callback = new URL(request.originalUrl, url);
+    const session = sessions.find(request.headers.cookie);
+    const walk = session?.walk;
+    const states = callback.searchParams.getAll('state');
+    // A wrong state has no effect: otherwise a foreign page could end a sign-in in progress.
+    if (
+      session === undefined ||
+      walk?.pending === undefined ||
+      states.length !== 1 ||
+      states[0] !== walk.pending.state
+    ) {
+      return send(response, 400, problemPage(STRANGER));
+    }
+    await sessions.inTurn(session, () => finish(walk, callback));
+    // Redirect, so that the code does not stay in the address bar and a reload does not send it again.
+    response.redirect(303, walk.courses === undefined ? latest(session) : '/');
+  });
+
+  app.post('/start-over', (request, response) => {
+    const session = sessions.find(request.headers.cookie);
+    if (session !== undefined) sessions.forget(session);
+    response.clearCookie(COOKIE, COOKIE_OPTIONS).redirect(303, '/');
+  });
+
+  app.post('/graphiql', (request, response, next) => {
+    if (graphiql === undefined) return next();
+    const walk = sessions.find(request.headers.cookie)?.walk;
+    if (walk?.tokens === undefined || walk.revoked) return response.redirect(303, '/');
+    // In the fragment, which browsers do not send: the token appears in no log, and the page removes it at once.
+    response.redirect(303, `${graphiql}#${new URLSearchParams({ access_token: walk.tokens.access })}`);
+  });
+
+  app.post('/:action', async (request, response, next) => {
+    const { action } = request.params;
+    const work = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+    if (work === undefined) return next();
+    const session = sessions.find(request.headers.cookie);
+    const walk = session?.walk;
+    if (session === undefined || walk === undefined) return response.redirect(303, '/');
+    await sessions.inTurn(session, () => work(walk));
+    response.redirect(303, latest(session));
+  });
+
+  app.use((_request, response) => send(response, 404, problemPage(NOTHING_HERE)));
+  const failed: express.ErrorRequestHandler = (error: { status?: unknown }, _request, response, _next) => {
+    const status = typeof error.status === 'number' && error.status < 500 ? error.status : 500;
+    send(response, status, problemPage(status < 500 ? UNREADABLE : BROKEN));
+  };
+  return app.use(failed);
+}
+
+const STRANGER = {
+  message: 'Study Buddy is not expecting this response in this browser.',
+  advice:
+    'Its state is unknown or was already used. If you did not just press Connect, someone may have sent you here.',
+};
+const NOTHING_HERE = { message: 'There is nothing at this address.', advice: 'Go back and start again.' };
+const UNREADABLE = { message: 'This request is invalid.', advice: 'Go back and try again.' };
+const BROKEN = { message: 'Study Buddy failed.', advice: 'Start over. This is not the fault of the school.' };
+
+const COOKIE_OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
+
+function setCookie(response: express.Response, session: Session): void {
+  response.cookie(COOKIE, session.id, { ...COOKIE_OPTIONS, maxAge: IDLE * 1000 });
+}
+
+function send(response: express.Response, status: number, content: Html): void {
+  response.status(status).type('html').send(layout(content));
+}
+
+/** The anchor of the newest step. */
+function latest(session: Session): string {
+  return `/#step-${session.walk?.steps.at(-1)?.number ?? 1}`;
+}
+
+/** The choices of the form, limited to those it offers. A POST without any gets the defaults. */
+function chosen(body: unknown): { scope: string; clientType: 'public' | 'confidential' } {
+  const { scope, client } = Object(body) as { scope?: unknown; client?: unknown };
+  const wanted = scope === undefined ? undefined : [scope].flat();
+  const scopes = SCOPE_CHOICES.filter(([name, , byDefault]) => wanted?.includes(name) ?? byDefault);
+  return { scope: scopes.map(([name]) => name).join(' '), clientType: client === 'confidential' ? client : 'public' };
+}

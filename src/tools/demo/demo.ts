@@ -1,0 +1,74 @@
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../../config/load.ts';
+import { createLog } from '../../operations/log.ts';
+import { type Gateway, startGateway } from '../../process/gateway.ts';
+import type { Clock } from '../../storage/store.ts';
+import { startClient } from './client.ts';
+import { startSchool } from './school.ts';
+
+const CONFIG_FILE = fileURLToPath(new URL('../../../config/coursegate.yaml', import.meta.url));
+
+export interface DemoOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+}
+
+export interface Demo {
+  readonly origin: string;
+  readonly profile: string;
+  readonly urls: { readonly school: string; readonly client: string; readonly graphiql: string | undefined };
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the demo: the real gate with the real store, in front of a small legacy school, together with a third-party
+ * app. Reads PORT, ADMIN_PORT, SCHOOL_PORT, CLIENT_PORT and COURSEGATE_* from the environment. If a part cannot start,
+ * the others are closed and its error is thrown.
+ */
+export async function startDemo({ environment, clock }: DemoOptions): Promise<Demo> {
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const closer of closers.reverse()) await closer();
+  };
+  try {
+    let origin: string | undefined;
+    const schoolPort = portOf(environment.SCHOOL_PORT, 4000);
+    const beside = (offset: number) => (schoolPort === 0 ? 0 : schoolPort + offset);
+    const school = await startSchool({
+      ports: { school: schoolPort, progress: beside(1), events: beside(2) },
+      gate: () => (origin === undefined ? undefined : { issuer: origin, jwksUrl: `${origin}/.well-known/jwks.json` }),
+      clock,
+    });
+    closers.push(() => school.close());
+
+    const { urls } = school;
+    const upstreams = { school: { url: urls.school }, progress: { url: urls.progress }, events: { url: urls.events } };
+    const loaded = await loadConfig({ file: CONFIG_FILE, environment, overrides: { upstreams } });
+    origin = loaded.config.origin;
+    const log = createLog(loaded.config.log.level, 2);
+    const gateway: Gateway = await startGateway({ loaded, log, clock, accessDescriptor: 1 });
+    closers.push(() => gateway.close(5));
+
+    const { account, listen } = loaded.config;
+    const graphiql =
+      account === undefined ? undefined : `${adminOrigin(listen.admin.host, gateway.adminPort)}/graphiql`;
+    const client = await startClient({ port: portOf(environment.CLIENT_PORT, 8081), gate: origin, graphiql, clock });
+    closers.push(() => client.close());
+    return { origin, profile: loaded.profile, urls: { school: urls.school, client: client.url, graphiql }, close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+/** The admin listener's origin for a browser on this machine. */
+function adminOrigin(host: string, port: number): string {
+  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function portOf(text: string | undefined, fallback: number): number {
+  const port = text === undefined || text === '' ? fallback : Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_533) return port;
+  throw new RangeError(`"${text}" is not a port number`);
+}

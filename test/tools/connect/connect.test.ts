@@ -1,0 +1,187 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ConnectOptions, connect } from '../../../src/tools/connect/connect.ts';
+import { ConnectError } from '../../../src/tools/connect/connect-error.ts';
+import { CookieBrowser } from './support/cookie-browser.ts';
+import { startTestGate, type TestGate, type TestGateOptions } from './support/test-gate.ts';
+
+let gate: TestGate | undefined;
+
+afterEach(async () => {
+  await gate?.close();
+  gate = undefined;
+});
+
+async function start(options: TestGateOptions = {}): Promise<TestGate> {
+  gate = await startTestGate(options);
+  return gate;
+}
+
+/** Runs connect as the command does, with a browser that follows every redirect. */
+async function run(url: string, more: Partial<ConnectOptions> = {}) {
+  const [progress, data]: [string[], string[]] = [[], []];
+  let thrown: unknown;
+  const open = async (address: string) => void (await new CookieBrowser().follow(address));
+  await connect({
+    url,
+    open,
+    timeout: 10,
+    print: (line) => progress.push(line),
+    result: (line) => data.push(line),
+    ...more,
+  }).catch((error: unknown) => {
+    thrown = error;
+  });
+  return { progress: progress.join('\n'), data: data.join('\n'), error: thrown as ConnectError | undefined };
+}
+
+describe('connect', () => {
+  it('walks the whole flow, prints the courses, and leaves nothing behind', async () => {
+    const { origin, clients, reads } = await start();
+    const { progress, data, error } = await run(origin);
+    expect(error).toBeUndefined();
+    expect(data.split('\n')).toEqual([
+      'student@example.com (id member-1): 2 courses',
+      '',
+      'COURSE                   ACCESS UNTIL  LAST WATCHED',
+      'intro-to-pottery         2027-03-01    lecture l-7 at 1:02:05',
+      'drawing-for-<beginners>  for life      not started',
+    ]);
+    expect(progress.match(/^✓ .+ \(\d+ ms\)$/gm)).toHaveLength(9);
+    expect(progress).toContain('✓ Checking that the token was revoked');
+    expect(progress).toMatch(/✓ Everything works\.$/);
+    expect(reads()).toBe(1);
+    expect(await clients()).toEqual([]);
+  });
+
+  it('sends PKCE, state, the advertised resource and the scopes that are offered', async () => {
+    const { origin } = await start();
+    let asked: URL | undefined;
+    await run(`${origin}/mcp`, {
+      open: (address) => {
+        asked = new URL(address);
+      },
+      timeout: 0.2,
+    });
+    const parameters = Object.fromEntries(asked?.searchParams ?? []);
+    expect(asked?.pathname).toBe('/oauth/authorize');
+    expect(parameters).toMatchObject({
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      resource: origin,
+      scope: 'openid account:read courses:read',
+    });
+    expect(parameters.redirect_uri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
+  });
+
+  it('reads the courses by REST where there is no Account API', async () => {
+    const { origin } = await start({ account: false });
+    const { data, error } = await run(origin);
+    expect(error).toBeUndefined();
+    expect(data).toContain('Courses of the site: 1 courses');
+    expect(data).toMatch(/^rest-course +2027-01-15 +–$/m);
+  });
+
+  it('says so when the member says no, and takes the registration back', async () => {
+    const { origin, clients } = await start({ deny: true });
+    const { error } = await run(origin);
+    expect(error).toBeInstanceOf(ConnectError);
+    expect(error?.message).toContain('access_denied (The member said no)');
+    expect(error?.advice).toContain('approve');
+    expect(await clients()).toEqual([]);
+  });
+
+  it('refuses strangers at the callback and keeps waiting for its own answer', async () => {
+    const { origin } = await start();
+    const statuses: number[] = [];
+    const { error } = await run(origin, {
+      open: async (address) => {
+        const redirect = new URL(new URL(address).searchParams.get('redirect_uri') ?? '');
+        const state = new URL(address).searchParams.get('state') ?? '';
+        const ask = async (url: URL | string, init?: RequestInit) => {
+          const response = await fetch(url, init);
+          statuses.push(response.status);
+          return response.text();
+        };
+        await ask(new URL('/favicon.ico', redirect));
+        const page = await ask(`${redirect}?code=stolen&state=wrong`);
+        expect(page).not.toContain('stolen');
+        await ask(`${redirect}?code=stolen&state=wrong&state=${state}`);
+        await ask(`${redirect}?code=stolen&state=${state}`, { method: 'POST' });
+        await new CookieBrowser().follow(address);
+      },
+    });
+    expect(statuses).toEqual([404, 400, 400, 404]);
+    expect(error).toBeUndefined();
+  });
+
+  it('refuses an answer that another issuer signs', async () => {
+    const { origin } = await start({ redirect: (url) => url.searchParams.set('iss', 'https://evil.example') });
+    const { error, data } = await run(origin);
+    expect(error?.message).toMatch(/Exchanging the code .*iss/);
+    expect(data).toBe('');
+  });
+
+  it('refuses a server without S256, and one that is not the issuer it was named as', async () => {
+    const plain = await start({ metadata: (document) => delete document.code_challenge_methods_supported });
+    expect((await run(plain.origin)).error?.message).toContain('S256');
+    await plain.close();
+    const other = await start({
+      metadata: (document) => {
+        document.issuer = 'https://other.example';
+      },
+    });
+    const { error } = await run(other.origin);
+    expect(error?.message).toContain('"https://other.example" as its issuer');
+    expect(error?.advice).toContain('origin');
+  });
+
+  it('refuses metadata that leads to plain http elsewhere', async () => {
+    const { origin } = await start({
+      metadata: (document) => {
+        document.registration_endpoint = 'http://school.example/register';
+      },
+    });
+    expect((await run(origin)).error?.message).toContain('http://school.example is not https');
+  });
+
+  it('fails when the site goes on serving a revoked token', { timeout: 15_000 }, async () => {
+    const { origin } = await start({ deafToRevocation: true });
+    expect((await run(origin)).error?.message).toContain('after it was revoked');
+  });
+
+  it('gives up after the time, and at once on abort', async () => {
+    const { origin, clients } = await start();
+    const late = await run(origin, { open: () => undefined, timeout: 0.2 });
+    expect(late.error?.message).toBe('The browser did not come back from the site within 0.2 seconds.');
+    const stop = new AbortController();
+    const stopped = await run(origin, { open: () => stop.abort(), signal: stop.signal });
+    expect(stopped.error).toBeInstanceOf(ConnectError);
+    expect(stopped.error?.message).toContain('cancelled');
+    expect(await clients()).toEqual([]);
+  });
+
+  it('takes a browser that cannot be opened as no failure', async () => {
+    const { origin } = await start();
+    const { error } = await run(origin, {
+      open: (address) => {
+        setTimeout(() => void new CookieBrowser().follow(address), 20);
+        throw new Error('no display');
+      },
+    });
+    expect(error).toBeUndefined();
+  });
+
+  it('says in plain words what is wrong with an address', async () => {
+    expect((await run('ftp://school.example')).error?.message).toContain('is not a web address');
+    expect((await run('http://school.example')).error?.message).toContain('is not https');
+    expect((await run('http://localhost:1')).error?.message).toContain('Finding the protected resource failed');
+    const plain = createServer((_request, response) => response.writeHead(404).end());
+    await new Promise<void>((resolve) => plain.listen(0, 'localhost', resolve));
+    const { error } = await run(`localhost:${(plain.address() as AddressInfo).port}`);
+    expect(error?.message).toMatch(/\/\.well-known\/oauth-protected-resource answered 404\.$/);
+    plain.close();
+    plain.closeAllConnections();
+  });
+});

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHECKS, THEMES } from '../../../src/tools/doctor/checks/checks.ts';
+import { doctor, exitCode } from '../../../src/tools/doctor/doctor.ts';
+import { startWorld, type World } from '../../support/world.ts';
+import { checksPage } from './support/checks-page.ts';
+
+/** What has no meaning on a gate that is asked by plain http on this machine. */
+const PLAIN = ['reach.http-redirect', 'reach.hsts', 'reach.certificate', 'reach.http2'];
+const IDS = CHECKS.map(({ id }) => id);
+
+describe.each([{ profile: 'A' }, { profile: 'B' }])('a gate of ours in Profile $profile', ({ profile }) => {
+  let world: World;
+  beforeAll(async () => {
+    // The limits are those of a gate as it is installed: the doctor must live with them.
+    world = await startWorld({ profile, overrides: { limits: {} } });
+  });
+  afterAll(() => world.close());
+
+  it.each(['', '/mcp', '/mcp/member'])('passes every check, asked at "%s"', { timeout: 60_000 }, async (path) => {
+    const report = await doctor({ url: world.origin + path, register: true });
+    const levels = Object.groupBy(report.findings, ({ level }) => level);
+    expect(levels.failure ?? []).toEqual([]);
+    expect(levels.warning ?? []).toEqual([]);
+    expect(levels.skipped?.map(({ check }) => check)).toEqual(PLAIN);
+    expect(levels.pass?.map(({ check }) => check)).toEqual(IDS.filter((id) => !PLAIN.includes(id)));
+    expect(report).toMatchObject({ complete: true, leftBehind: [], url: world.origin + path });
+    expect(exitCode(report)).toBe(0);
+  });
+
+  it('registers nothing unless it may, and says so', { timeout: 60_000 }, async () => {
+    const report = await doctor({ url: `${world.origin}/mcp` });
+    const skipped = report.findings.filter(({ level }) => level === 'skipped');
+    expect(skipped.map(({ check }) => check)).toEqual([
+      ...PLAIN,
+      'token.unknown-code',
+      'revocation.works',
+      ...IDS.filter((id) => id.startsWith('registration.') || id.startsWith('authorization.')),
+    ]);
+    for (const { seen, check } of skipped) if (!PLAIN.includes(check)) expect(seen).toContain('--register');
+    expect(report.findings.filter(({ level }) => level === 'failure' || level === 'warning')).toEqual([]);
+  });
+});
+
+describe('the table of checks', () => {
+  it('gives each an id of its own, a section and a fix', () => {
+    expect(new Set(IDS).size).toBe(IDS.length);
+    for (const { id, title, reference, fix } of CHECKS) {
+      expect(id).toMatch(/^[a-z]+\.[a-z0-9-]+$/);
+      expect(THEMES, id).toHaveProperty([id.split('.')[0] ?? '']);
+      expect(title, id).toMatch(/^[A-Z].{10,}[^.]$/);
+      expect(reference, id).toMatch(/RFC \d+ sections? |MCP|Fetch section |OAuth/);
+      expect(fix, id).toMatch(/^[A-Z].{20,}\.$/s);
+    }
+  });
+
+  it('stands in docs/doctor.md as it is (npm run doctor-page)', () => {
+    const page = readFileSync(fileURLToPath(new URL('../../../docs/doctor.md', import.meta.url)), 'utf8');
+    expect(page.split('<!-- checks -->')[1]?.split('<!-- /checks -->')[0]?.trim()).toBe(checksPage().trim());
+  });
+});

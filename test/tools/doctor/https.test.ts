@@ -1,0 +1,121 @@
+import { createServer as createPlainServer, type RequestListener } from 'node:http';
+import { createSecureServer } from 'node:http2';
+import { createServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHECKS } from '../../../src/tools/doctor/checks/checks.ts';
+import { type DoctorOptions, doctor } from '../../../src/tools/doctor/doctor.ts';
+import { type Authority, createAuthority } from '../../support/certificates.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+let authority: Authority;
+beforeAll(() => {
+  authority = createAuthority();
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+  authority.close();
+});
+
+async function listen(server: Server & { closeAllConnections(): void }): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  );
+  return (server.address() as AddressInfo).port;
+}
+
+const secure = async (listener: RequestListener, host = 'localhost', days = 30) => {
+  const { cert, key } = authority.issue(host, days);
+  return `https://localhost:${await listen(createServer({ cert, key }, listener))}`;
+};
+const plain = async (listener: RequestListener) => `http://localhost:${await listen(createPlainServer(listener))}`;
+
+async function findings(options: DoctorOptions) {
+  const report = await doctor({ ca: authority.ca, only: ['reach'], ...options });
+  return Object.fromEntries(report.findings.map(({ check, level, seen }) => [check, `${level}: ${seen}`]));
+}
+
+describe('a site asked by https', () => {
+  it('is well with HSTS, and a redirect from plain http', async () => {
+    const url = await secure((_request, response) => {
+      response.writeHead(200, { 'strict-transport-security': 'max-age=31536000' }).end('hello');
+    });
+    const plainOrigin = await plain((_request, response) => response.writeHead(301, { location: url }).end());
+    expect(await findings({ url, plainOrigin })).toMatchObject({
+      'reach.https': `pass: ${url}`,
+      'reach.hsts': 'pass: max-age=31536000',
+      'reach.http-redirect': `pass: 301 to ${url}`,
+    });
+  });
+
+  it('is warned of without HSTS, and when plain http serves the site', async () => {
+    const url = await secure((_request, response) => response.end('hello'));
+    const plainOrigin = await plain((_request, response) => response.end('hello'));
+    expect(await findings({ url, plainOrigin })).toMatchObject({
+      'reach.hsts': 'warning: no Strict-Transport-Security',
+      'reach.http-redirect': `warning: ${plainOrigin}/ answers 200 without a redirect`,
+    });
+  });
+
+  it('is warned of when plain http leads somewhere else, and well when it is refused', async () => {
+    const url = await secure((_request, response) => response.end('hello'));
+    const away = await plain((_request, response) =>
+      response.writeHead(301, { location: 'https://other.example/' }).end(),
+    );
+    expect(await findings({ url, plainOrigin: away })).toMatchObject({
+      'reach.http-redirect': `warning: ${away}/ redirects to https://other.example`,
+    });
+    const refusing = await plain((_request, response) => response.writeHead(403).end());
+    expect(await findings({ url, plainOrigin: refusing })).toMatchObject({
+      'reach.http-redirect': 'pass: plain http gets 403',
+    });
+  });
+
+  it('is warned of when its certificate ends soon', async () => {
+    const soon = await secure((_request, response) => response.end('hello'), 'localhost', 5);
+    expect((await findings({ url: soon }))['reach.certificate']).toMatch(/^warning: it expires in [45] days$/);
+    const later = await secure((_request, response) => response.end('hello'));
+    expect((await findings({ url: later }))['reach.certificate']).toMatch(/^pass: valid for (29|30) more days$/);
+  });
+
+  it('is asked by HTTP/2 where that is offered, and warned of when it answers otherwise', async () => {
+    const { cert, key } = authority.issue('localhost', 30);
+    const broken = { now: false };
+    const server = createSecureServer({ cert, key, allowHTTP1: true }, (request, response) => {
+      response.writeHead(broken.now && request.httpVersion === '2.0' ? 421 : 200);
+      response.end('hello');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closing.push(() => new Promise((resolve) => server.close(resolve)));
+    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+    expect((await findings({ url }))['reach.http2']).toBe('pass: 200');
+    broken.now = true;
+    expect((await findings({ url }))['reach.http2']).toBe(
+      'warning: the metadata gets 421 over HTTP/2, 200 over HTTP/1.1',
+    );
+    const without = await secure((_request, response) => response.end('hello'));
+    expect((await findings({ url: without }))['reach.http2']).toBe('pass: not offered');
+  });
+
+  it('cannot be reached when its certificate is of another name, or of nobody', async () => {
+    const url = await secure((_request, response) => response.end('hello'), 'other.example');
+    expect((await doctor({ url, ca: authority.ca })).unreachable).toContain('the certificate is not trusted');
+    const unknown = await secure((_request, response) => response.end('hello'));
+    expect((await doctor({ url: unknown })).unreachable).toContain('the certificate is not trusted');
+  });
+});
+
+describe('a site asked by plain http', () => {
+  it('is a failure when it is not on this machine', async () => {
+    const check = CHECKS.find(({ id }) => id === 'reach.https');
+    const asked = (origin: string) => check?.run({ origin } as never, {});
+    await expect(asked('http://school.example')).resolves.toMatchObject({ level: 'failure' });
+    await expect(asked('https://school.example')).resolves.toMatchObject({ level: 'pass' });
+    await expect(asked('http://localhost:8080')).resolves.toMatchObject({ level: 'pass' });
+  });
+});

@@ -1,0 +1,792 @@
+import type { Answered, Fault, Passing } from '../../../support/fault-proxy.ts';
+
+/** One broken deployment: what is wrong with it, and every check that must find something, no other may. */
+export interface Broken {
+  readonly what: string;
+  readonly finds: readonly string[];
+  /** What the first of them must say, among other things. */
+  readonly says?: RegExp;
+  readonly fault: Fault;
+}
+
+const PRM = '/.well-known/oauth-protected-resource';
+const RFC8414 = '/.well-known/oauth-authorization-server';
+const OPENID = '/.well-known/openid-configuration';
+const [AUTHORIZE, TOKEN, REGISTER] = ['/oauth/authorize', '/api/oauth/token', '/api/oauth/register'] as const;
+const USERINFO = '/api/oauth/userinfo';
+
+type Document = Record<string, unknown>;
+
+const at =
+  (...paths: string[]) =>
+  ({ url }: Passing) =>
+    paths.includes(url.pathname);
+
+/** Changes the answers of some requests. */
+const back = (when: (passing: Passing) => boolean, change: (answered: Answered, passing: Passing) => void): Fault => ({
+  fromGate: (answered, passing) => {
+    if (when(passing)) change(answered, passing);
+  },
+});
+
+/** Answers some requests in the gate's place. */
+const instead = (when: (passing: Passing) => boolean, answer: (passing: Passing) => Answered): Fault => ({
+  toGate: (passing) => (when(passing) ? answer(passing) : undefined),
+});
+
+const document = (paths: string[], change: (document: Document, passing: Passing) => void): Fault =>
+  back(at(...paths), (answered, passing) => {
+    if (answered.status !== 200) return;
+    const body = JSON.parse(answered.body) as Document;
+    change(body, passing);
+    answered.body = JSON.stringify(body);
+  });
+
+const server = (change: (document: Document, passing: Passing) => void) => document([RFC8414, OPENID], change);
+const resource = (change: (document: Document, passing: Passing) => void) => document([PRM, `${PRM}/mcp`], change);
+
+const page = (status: number, text: string, headers = {}): Answered => ({
+  status,
+  headers: { 'content-type': 'text/html; charset=utf-8', ...headers },
+  body: `<!doctype html><html><head><title>${text}</title></head><body>${text}</body></html>`,
+});
+
+const json = (status: number, body: unknown, headers = {}): Answered => ({
+  status,
+  headers: {
+    'content-type': 'application/json',
+    'access-control-allow-origin': '*',
+    'cache-control': 'no-store',
+    ...headers,
+  },
+  body: JSON.stringify(body),
+});
+
+/** Registers whatever is asked for, where it matches. */
+const registers = (
+  when: (metadata: Document) => boolean,
+  change: (metadata: Document) => Document = (all) => all,
+): Fault =>
+  instead(
+    (passing) =>
+      passing.method === 'POST' &&
+      passing.url.pathname === REGISTER &&
+      isMetadata(passing.body) &&
+      when(JSON.parse(passing.body)),
+    ({ body }) => json(201, { client_id: 'made-up', ...change(JSON.parse(body)) }),
+  );
+
+const isMetadata = (body: string) => body.endsWith('}');
+const uris = (metadata: Document) => (metadata.redirect_uris as string[] | undefined) ?? [];
+
+/** Changes authorization requests. */
+const authorize = (change: (parameters: URLSearchParams) => void): Fault => ({
+  toGate: ({ url }) => {
+    if (url.pathname === AUTHORIZE) change(url.searchParams);
+  },
+});
+
+/** Changes what an app gets back. */
+const returned = (change: (parameters: URLSearchParams) => void): Fault =>
+  back(at(AUTHORIZE), ({ headers }) => {
+    const location = URL.parse(String(headers.location ?? ''));
+    if (location === null || !location.href.includes('error=')) return;
+    const hash = new URLSearchParams(location.hash.slice(1));
+    change(location.searchParams);
+    change(hash);
+    location.hash = hash.toString();
+    headers.location = location.href;
+  });
+
+const agent =
+  (pattern: RegExp) =>
+  ({ headers }: Passing) =>
+    pattern.test(headers['user-agent'] ?? '(none)');
+
+const challengeWithout = (name: string): Fault => ({
+  fromGate: ({ headers }) => {
+    const said = headers['www-authenticate'];
+    if (typeof said === 'string') headers['www-authenticate'] = said.replace(new RegExp(`, ${name}="[^"]*"`, 'g'), '');
+  },
+});
+
+export const BROKEN: readonly Broken[] = [
+  {
+    what: 'a clock an hour ahead',
+    finds: ['reach.clock'],
+    says: /3\d\d\d seconds ahead/,
+    fault: {
+      fromGate: ({ headers }) => {
+        headers.date = new Date(Date.now() + 3_600_000).toUTCString();
+      },
+    },
+  },
+  {
+    what: 'a host taken from X-Forwarded-Host',
+    finds: ['reach.forwarded-host'],
+    says: /x-forwarded-host/,
+    fault: back(
+      ({ headers, url }) => headers['x-forwarded-host'] !== undefined && url.pathname === RFC8414,
+      (answered, { headers, url }) => {
+        answered.body = answered.body.replaceAll(`http://${url.host}`, `https://${headers['x-forwarded-host']}`);
+      },
+    ),
+  },
+  {
+    what: 'WordPress in place of the metadata',
+    finds: ['resource.found', 'resource.path-spelling', 'challenge.resource-metadata'],
+    says: /WordPress/,
+    fault: instead(
+      ({ url }) => url.pathname.startsWith(PRM),
+      () => page(404, 'Page not found', { link: '<https://x.example/wp-json/>; rel="https://api.w.org/"' }),
+    ),
+  },
+  {
+    what: 'a host that forbids what begins with a dot',
+    finds: ['resource.found', 'resource.path-spelling', 'challenge.resource-metadata', 'server.found'],
+    says: /forbids it/,
+    fault: instead(
+      ({ url }) => url.pathname.startsWith('/.well-known/oauth'),
+      () => page(403, 'Forbidden'),
+    ),
+  },
+  {
+    what: 'a login wall before the metadata',
+    finds: ['resource.found', 'resource.path-spelling', 'resource.no-pages', 'challenge.resource-metadata'],
+    says: /a sign-in page/,
+    fault: instead(
+      ({ url }) => url.pathname.startsWith(PRM),
+      ({ url }) => page(302, 'Found', { location: `${url.origin}/login?return_to=x` }),
+    ),
+  },
+  {
+    what: 'metadata behind the path in place of before it',
+    finds: ['resource.found', 'resource.path-spelling', 'challenge.resource-metadata'],
+    says: /where no client looks/,
+    fault: {
+      toGate: ({ url }) => {
+        if (url.pathname.startsWith(PRM)) return page(404, 'Not found');
+        if (url.pathname === `/mcp${PRM}`) url.pathname = `${PRM}/mcp`;
+        return undefined;
+      },
+    },
+  },
+  {
+    what: 'no metadata of the tool interface’s own',
+    finds: ['resource.found', 'resource.path-spelling'],
+    fault: {
+      toGate: ({ url }) => (url.pathname === `${PRM}/mcp` ? json(404, {}) : undefined),
+      fromGate: ({ headers }) => {
+        const said = headers['www-authenticate'];
+        if (typeof said === 'string') headers['www-authenticate'] = said.replace(`${PRM}/mcp"`, `${PRM}"`);
+      },
+    },
+  },
+  {
+    what: 'a fallback page for every address',
+    finds: ['resource.no-pages'],
+    says: /instead of JSON/,
+    fault: instead(at(`/mcp${PRM}`), () => page(200, 'My course site')),
+  },
+  {
+    what: 'metadata as text',
+    finds: ['resource.content-type'],
+    fault: back(at(PRM), ({ headers }) => {
+      headers['content-type'] = 'text/plain';
+    }),
+  },
+  {
+    what: 'a resource with a slash more',
+    finds: ['resource.identifier'],
+    says: /trailing slash/,
+    fault: document([`${PRM}/mcp`], (body) => {
+      body.resource = `${body.resource}/`;
+    }),
+  },
+  {
+    what: 'a resource with the scheme of behind the proxy',
+    finds: ['resource.identifier', 'challenge.resource-metadata'],
+    says: /the scheme differs/,
+    fault: resource((body) => {
+      body.resource = String(body.resource).replace('http:', 'https:');
+    }),
+  },
+  {
+    what: 'a resource with the port of behind the proxy',
+    finds: ['resource.identifier', 'challenge.resource-metadata'],
+    says: /the port differs/,
+    fault: resource((body) => {
+      body.resource = String(body.resource).replace(/:\d+/, ':8080');
+    }),
+  },
+  {
+    what: 'a resource with the host of behind the proxy',
+    finds: ['resource.identifier', 'challenge.resource-metadata'],
+    says: /the host differs/,
+    fault: resource((body) => {
+      body.resource = String(body.resource).replace('localhost', 'gate.internal');
+    }),
+  },
+  {
+    what: 'no authorization server',
+    finds: ['resource.servers'],
+    fault: document([`${PRM}/mcp`], (body) => void delete body.authorization_servers),
+  },
+  {
+    what: 'tokens in the query offered',
+    finds: ['resource.bearer-methods'],
+    fault: resource((body) => {
+      body.bearer_methods_supported = ['header', 'query'];
+    }),
+  },
+  {
+    what: 'offline_access among the scopes',
+    finds: ['resource.scopes'],
+    fault: resource((body) => {
+      (body.scopes_supported as string[]).push('offline_access');
+    }),
+  },
+  {
+    what: 'metadata for whatever is asked',
+    finds: ['resource.unknown-path'],
+    says: /becomes a resource/,
+    fault: instead(
+      ({ url }) => url.pathname.startsWith(`${PRM}/coursegate`),
+      ({ url }) => json(200, { resource: url.origin + url.pathname.slice(PRM.length) }),
+    ),
+  },
+  {
+    what: 'OpenID’s spelling only',
+    finds: ['server.found'],
+    says: /older clients/,
+    fault: instead(at(RFC8414), () => json(404, {})),
+  },
+  {
+    what: 'two spellings that differ',
+    finds: ['server.spellings'],
+    says: /a different token_endpoint/,
+    fault: document([OPENID], (body) => {
+      body.token_endpoint = `${body.token_endpoint}2`;
+    }),
+  },
+  {
+    what: 'the server’s metadata as text',
+    finds: ['server.content-type'],
+    fault: back(at(RFC8414), ({ headers }) => {
+      headers['content-type'] = 'text/plain';
+    }),
+  },
+  {
+    what: 'an issuer with a slash more',
+    finds: ['server.issuer', 'authorization.issuer'],
+    fault: server((body) => {
+      body.issuer = `${body.issuer}/`;
+    }),
+  },
+  {
+    what: 'no response types',
+    finds: ['server.members'],
+    says: /response_types_supported/,
+    fault: server((body) => void delete body.response_types_supported),
+  },
+  {
+    what: 'an endpoint by plain http',
+    finds: ['server.https', 'server.hosts'],
+    fault: server((body) => {
+      body.revocation_endpoint = 'http://gate.internal:8080/api/oauth/revoke';
+    }),
+  },
+  {
+    what: 'an endpoint on a private address',
+    finds: ['server.https', 'server.hosts'],
+    fault: server((body) => {
+      body.pushed_authorization_request_endpoint = 'https://169.254.169.254/latest';
+    }),
+  },
+  {
+    what: 'an endpoint on another host',
+    finds: ['server.hosts'],
+    fault: server((body) => {
+      body.revocation_endpoint = String(body.revocation_endpoint).replace('localhost', '127.0.0.1');
+    }),
+  },
+  {
+    what: 'PKCE with plain offered',
+    finds: ['server.pkce'],
+    fault: server((body) => {
+      body.code_challenge_methods_supported = ['S256', 'plain'];
+    }),
+  },
+  {
+    what: 'no word of PKCE',
+    finds: ['server.pkce'],
+    says: /not advertised/,
+    fault: server((body) => void delete body.code_challenge_methods_supported),
+  },
+  {
+    what: 'tokens by the address offered',
+    finds: ['server.response-types'],
+    fault: server((body) => {
+      body.response_types_supported = ['code', 'id_token token'];
+    }),
+  },
+  {
+    what: 'the password grant offered',
+    finds: ['server.grant-types'],
+    fault: server((body) => {
+      body.grant_types_supported = ['authorization_code', 'password'];
+    }),
+  },
+  {
+    what: 'iss not promised',
+    finds: ['server.issuer-parameter'],
+    fault: server((body) => void delete body.authorization_response_iss_parameter_supported),
+  },
+  {
+    what: 'registration only',
+    finds: ['server.apps-may-come'],
+    fault: server((body) => void delete body.client_id_metadata_document_supported),
+  },
+  {
+    what: 'apps with a secret only',
+    finds: ['server.public-clients'],
+    fault: server((body) => {
+      body.token_endpoint_auth_methods_supported = ['client_secret_post'];
+    }),
+  },
+  {
+    what: 'an endpoint that is not there',
+    finds: ['endpoint.there'],
+    says: /pushed_authorization_request_endpoint/,
+    fault: instead(at('/api/oauth/par'), () => json(404, {})),
+  },
+  {
+    what: 'a key with its private part',
+    finds: ['endpoint.keys'],
+    says: /private part/,
+    fault: document(['/.well-known/jwks.json'], (body) => {
+      (body.keys as Document[])[0] = { ...(body.keys as Document[])[0], d: 'AAAA' };
+    }),
+  },
+  {
+    what: 'a key that is none',
+    finds: ['endpoint.keys'],
+    says: /not a usable key/,
+    fault: document(['/.well-known/jwks.json'], (body) => {
+      (body.keys as Document[])[0] = { kty: 'EC', crv: 'P-256', x: 'AAAA', y: 'AAAA', kid: 'k' };
+    }),
+  },
+  {
+    what: 'a page upon nonsense at the token endpoint',
+    finds: ['token.errors'],
+    fault: back(
+      (one) => one.url.pathname === TOKEN && one.body.includes('nonsense'),
+      (answered) => {
+        answered.status = 500;
+        answered.headers['content-type'] = 'text/html';
+        answered.body = '<html>Fatal error</html>';
+      },
+    ),
+  },
+  {
+    what: 'an unknown app told of its code',
+    finds: ['token.unknown-client'],
+    fault: back(
+      (one) => one.url.pathname === TOKEN && one.body.includes('never-registered'),
+      (answered) => {
+        answered.status = 400;
+        answered.body = '{"error":"invalid_grant"}';
+      },
+    ),
+  },
+  {
+    what: 'a token endpoint that takes GET',
+    finds: ['token.get'],
+    fault: instead(
+      (one) => at(TOKEN)(one) && one.method === 'GET',
+      () => json(400, { error: 'invalid_grant' }),
+    ),
+  },
+  {
+    what: 'answers of the token endpoint that may be kept',
+    finds: ['token.no-store'],
+    fault: back(at(TOKEN), ({ headers }) => void delete headers['cache-control']),
+  },
+  {
+    what: 'another error for a code',
+    finds: ['token.unknown-code'],
+    fault: back(at(TOKEN), (answered) => {
+      answered.body = answered.body.replace('invalid_grant', 'access_denied');
+    }),
+  },
+  {
+    what: 'introspection for everybody',
+    finds: ['introspection.closed'],
+    fault: instead(
+      (one) => at('/api/oauth/introspect')(one) && !one.body.includes('client_id'),
+      () => json(200, { active: false }),
+    ),
+  },
+  {
+    what: 'revocation that complains',
+    finds: ['revocation.works'],
+    fault: back(at('/api/oauth/revoke'), (answered) => {
+      answered.status = 400;
+    }),
+  },
+  {
+    what: 'no revocation endpoint',
+    finds: ['revocation.works'],
+    says: /no revocation endpoint/,
+    fault: server((body) => void delete body.revocation_endpoint),
+  },
+  {
+    what: '401 without a challenge',
+    finds: ['challenge.present'],
+    fault: back(at(USERINFO), ({ headers }) => void delete headers['www-authenticate']),
+  },
+  {
+    what: 'a login page in place of 401',
+    finds: ['challenge.present'],
+    says: /a sign-in page/,
+    fault: instead(at(USERINFO), ({ url }) => page(302, 'Found', { location: `${url.origin}/login` })),
+  },
+  {
+    what: 'challenges that lead nowhere',
+    finds: ['challenge.resource-metadata'],
+    fault: challengeWithout('resource_metadata'),
+  },
+  { what: 'challenges without a scope', finds: ['challenge.scope'], fault: challengeWithout('scope') },
+  {
+    what: 'a failure upon a bad token',
+    finds: ['challenge.bad-token'],
+    says: /500/,
+    fault: back(
+      (one) => at('/mcp')(one) && one.headers.authorization !== undefined,
+      (answered) => {
+        answered.status = 500;
+      },
+    ),
+  },
+  {
+    what: 'Authorization taken off on the way',
+    finds: ['challenge.bad-token', 'challenge.authorization-field', 'registration.management'],
+    fault: { toGate: ({ headers }) => void delete headers.authorization },
+  },
+  {
+    what: 'tokens taken from the address',
+    finds: ['challenge.query-token'],
+    fault: {
+      toGate: ({ url, headers }) => {
+        const token = url.searchParams.get('access_token');
+        if (token !== null) headers.authorization = `Bearer ${token}`;
+      },
+    },
+  },
+  {
+    what: 'a redirect from the slash',
+    finds: ['challenge.slash'],
+    fault: instead(at('/mcp/'), () => page(301, 'Moved', { location: '/mcp' })),
+  },
+  {
+    what: 'metadata that no page may read',
+    finds: ['cors.discovery'],
+    fault: back(at(RFC8414), ({ headers }) => void delete headers['access-control-allow-origin']),
+  },
+  {
+    what: 'no preflight of the token endpoint',
+    finds: ['cors.token'],
+    fault: instead(
+      (one) => at(TOKEN)(one) && one.method === 'OPTIONS',
+      () => json(405, {}),
+    ),
+  },
+  {
+    what: 'no preflight of registration',
+    finds: ['cors.registration'],
+    fault: instead(
+      (one) => at(REGISTER)(one) && one.method === 'OPTIONS',
+      () => json(405, {}),
+    ),
+  },
+  {
+    what: 'an asterisk for Authorization',
+    finds: ['cors.mcp'],
+    says: /does not allow authorization/,
+    fault: back(
+      (one) => at('/mcp')(one) && one.method === 'OPTIONS',
+      ({ headers }) => {
+        headers['access-control-allow-headers'] = '*';
+      },
+    ),
+  },
+  {
+    what: 'a challenge that pages cannot see',
+    finds: ['cors.exposed'],
+    fault: { fromGate: ({ headers }) => void delete headers['access-control-expose-headers'] },
+  },
+  {
+    what: 'any page trusted with cookies',
+    finds: ['cors.credentials'],
+    fault: back(at(USERINFO), ({ headers }, one) => {
+      headers['access-control-allow-origin'] = one.headers.origin ?? '*';
+      headers['access-control-allow-credentials'] = 'true';
+    }),
+  },
+  {
+    what: 'a bad gateway before the tools',
+    finds: ['mcp.initialize'],
+    fault: instead(
+      (one) => one.body.includes('"initialize"'),
+      () => page(502, 'Bad Gateway'),
+    ),
+  },
+  {
+    what: 'the new revision not let through',
+    finds: ['mcp.discover'],
+    fault: instead(
+      (one) => one.body.includes('server/discover'),
+      () => page(404, 'Not found'),
+    ),
+  },
+  {
+    what: 'a page for GET of the tools',
+    finds: ['mcp.get'],
+    fault: instead(
+      (one) => at('/mcp')(one) && one.method === 'GET',
+      () => page(200, 'Welcome'),
+    ),
+  },
+  {
+    what: 'events held back to the last',
+    finds: ['mcp.buffering'],
+    fault: instead(
+      (one) => at('/mcp')(one) && one.method === 'GET' && one.headers.accept === 'text/event-stream',
+      () => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body: 'data: {}\n\n' }),
+    ),
+  },
+  {
+    what: 'DELETE refused on the way',
+    finds: ['edge.methods'],
+    fault: instead(
+      (one) => at('/mcp')(one) && one.method === 'DELETE',
+      () => page(403, 'Forbidden'),
+    ),
+  },
+  {
+    what: 'a small limit of bodies',
+    finds: ['edge.body-size'],
+    fault: instead(
+      ({ body }) => body.length > 500_000,
+      () => page(413, 'Request Entity Too Large'),
+    ),
+  },
+  {
+    what: 'Claude blocked by Cloudflare',
+    finds: ['edge.assistants'],
+    says: /Claude-User gets 403.*Cloudflare/,
+    fault: instead(agent(/Claude-User/), () =>
+      page(403, 'Just a moment...', { 'cf-mitigated': 'challenge', 'cf-ray': 'x', server: 'cloudflare' }),
+    ),
+  },
+  {
+    what: 'Python blocked',
+    finds: ['edge.libraries'],
+    says: /python-httpx gets 403/,
+    fault: instead(agent(/python/), () => page(403, 'Forbidden')),
+  },
+  {
+    what: 'no agent blocked',
+    finds: ['edge.libraries'],
+    says: /no User-Agent gets 403/,
+    fault: instead(agent(/\(none\)/), () => page(403, 'Forbidden')),
+  },
+  {
+    what: 'a puzzle for browsers',
+    finds: ['edge.puzzle'],
+    fault: instead(
+      ({ headers, method }) =>
+        method === 'GET' && /Chrome/.test(headers['user-agent'] ?? '') && headers.accept === 'text/html',
+      () => page(503, 'Just a moment...'),
+    ),
+  },
+  {
+    what: 'challenges from a cache',
+    finds: ['cache.challenge'],
+    says: /X?age: 30/i,
+    fault: {
+      fromGate: ({ status, headers }) => {
+        if (status === 401) headers.age = '30';
+      },
+    },
+  },
+  {
+    what: 'answers to members from a cache',
+    finds: ['cache.authenticated'],
+    says: /x-cache: HIT/,
+    fault: instead(
+      ({ headers }) => headers.authorization?.includes('doctor-cache') === true,
+      () => json(200, {}, { 'x-cache': 'HIT from edge' }),
+    ),
+  },
+  {
+    what: 'metadata with a cookie',
+    finds: ['cache.metadata'],
+    fault: back(at(RFC8414), ({ headers }) => {
+      headers['set-cookie'] = ['a=b'];
+    }),
+  },
+  {
+    what: 'metadata kept for a year',
+    finds: ['cache.metadata'],
+    fault: back(at(RFC8414), ({ headers }) => {
+      headers['cache-control'] = 'public, max-age=31536000';
+    }),
+  },
+  {
+    what: 'another status for a registration',
+    finds: ['registration.works'],
+    fault: back(at(REGISTER), (answered) => {
+      if (answered.status === 201) answered.status = 200;
+    }),
+  },
+  {
+    what: 'a secret that nobody asked for',
+    finds: ['registration.public'],
+    fault: back(at(REGISTER), (answered) => {
+      answered.body = answered.body.replace('"client_id":', '"client_secret":"x","client_id":');
+    }),
+  },
+  {
+    what: 'scripts as redirect URIs',
+    finds: ['registration.script-uri'],
+    fault: registers((all) => uris(all).some((uri) => /^javascript:/i.test(uri))),
+  },
+  {
+    what: 'plain http redirect URIs',
+    finds: ['registration.plain-http-uri'],
+    fault: registers((all) => uris(all).some((uri) => uri.startsWith('http://coursegate'))),
+  },
+  {
+    what: 'wildcard redirect URIs',
+    finds: ['registration.odd-uri'],
+    fault: registers((all) => uris(all).some((uri) => uri.includes('*'))),
+  },
+  {
+    what: 'names without end',
+    finds: ['registration.bounds'],
+    fault: registers((all) => String(all.client_name).length > 1000),
+  },
+  {
+    what: 'the password grant for apps',
+    finds: ['registration.grants'],
+    fault: registers((all) => JSON.stringify(all).includes('"password"')),
+  },
+  {
+    what: 'a statement that is believed',
+    finds: ['registration.statement'],
+    says: /its claims are registered/,
+    fault: registers(
+      (all) => all.software_statement !== undefined,
+      (all) => ({ ...all, client_name: 'Believed by coursegate doctor' }),
+    ),
+  },
+  {
+    what: 'a page upon a bad registration',
+    finds: ['registration.errors'],
+    fault: back(
+      (one) => at(REGISTER)(one) && one.body.includes('not an address'),
+      (answered) => {
+        answered.headers['content-type'] = 'text/html';
+        answered.body = '<html>Error</html>';
+      },
+    ),
+  },
+  {
+    what: 'registrations that anybody may read',
+    finds: ['registration.management'],
+    says: /stranger/,
+    fault: instead(
+      (one) => one.url.pathname.startsWith(`${REGISTER}/`) && one.method === 'GET',
+      () => json(200, { client_id: 'x' }),
+    ),
+  },
+  {
+    what: 'a request that is always refused',
+    finds: ['authorization.good'],
+    fault: authorize((all) => all.set('scope', 'no:such:scope')),
+  },
+  {
+    what: 'PKCE left to the app',
+    finds: ['authorization.pkce-missing'],
+    fault: authorize((all) => {
+      if (all.has('code_challenge')) return;
+      all.set('code_challenge', 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM');
+      all.set('code_challenge_method', 'S256');
+    }),
+  },
+  {
+    what: 'PKCE with plain',
+    finds: ['authorization.pkce-plain'],
+    says: /plain leads to sign-in/,
+    fault: authorize((all) => {
+      if (all.get('code_challenge_method') === 'plain') all.set('code_challenge_method', 'S256');
+    }),
+  },
+  {
+    what: 'redirects to strangers',
+    finds: ['authorization.redirect-uri', 'documents.unreachable'],
+    fault: instead(
+      (one) =>
+        at(AUTHORIZE)(one) && one.url.searchParams.get('redirect_uri')?.startsWith('https://coursegate') === true,
+      ({ url }) => ({
+        status: 302,
+        headers: {
+          location: `${url.searchParams.get('redirect_uri')}?error=invalid_request`,
+          'cache-control': 'no-store',
+          'referrer-policy': 'no-referrer',
+        },
+        body: '',
+      }),
+    ),
+  },
+  {
+    what: 'the port of loopback compared',
+    finds: ['authorization.loopback-port'],
+    fault: instead(
+      (one) => at(AUTHORIZE)(one) && /:\d+\//.test(one.url.searchParams.get('redirect_uri') ?? ''),
+      () => page(400, 'Not registered'),
+    ),
+  },
+  {
+    what: 'tokens by the address',
+    finds: ['authorization.implicit'],
+    fault: authorize((all) => {
+      if (all.get('response_type') === 'token') all.set('response_type', 'code');
+    }),
+  },
+  { what: 'iss promised and not sent', finds: ['authorization.issuer'], fault: returned((all) => all.delete('iss')) },
+  { what: 'a state that is lost', finds: ['authorization.state'], fault: returned((all) => all.delete('state')) },
+  {
+    what: 'a foreign resource taken',
+    finds: ['authorization.resource'],
+    fault: {
+      toGate: ({ url }) => {
+        if (url.searchParams.get('resource')?.includes('doctor')) url.searchParams.set('resource', url.origin);
+      },
+    },
+  },
+  {
+    what: 'a referrer that is told on',
+    finds: ['authorization.headers'],
+    fault: back(at(AUTHORIZE), ({ headers }) => void delete headers['referrer-policy']),
+  },
+  {
+    what: 'a failure upon a document that is not there',
+    finds: ['documents.unreachable'],
+    fault: instead(
+      (one) => at(AUTHORIZE)(one) && one.url.searchParams.get('client_id')?.startsWith('https:') === true,
+      () => page(500, 'Error'),
+    ),
+  },
+];

@@ -1,0 +1,368 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../../src/config/load.ts';
+import { init } from '../../../src/tools/setup/init/init.ts';
+import { runCommand } from '../../support/command.ts';
+import { freePort } from '../../support/world.ts';
+import { html, json, KINDS, type ProbedSite, startProbed } from './sites.ts';
+
+const ORIGIN = 'https://school.example';
+let dir: string;
+let site: ProbedSite | undefined;
+let told: string[];
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'coursegate-init-test-'));
+  told = [];
+});
+afterEach(async () => {
+  await site?.close();
+  site = undefined;
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const run = (upstream: string, more: Partial<Parameters<typeof init>[0]> = {}) =>
+  init({
+    upstream,
+    origin: ORIGIN,
+    dir,
+    port: 8080,
+    force: false,
+    site: false,
+    observe: false,
+    tell: (line) => void told.push(line),
+    agree: async () => true,
+    ...more,
+  });
+const read = (path: string) => readFileSync(join(dir, path), 'utf8');
+const loaded = async () => (await loadConfig({ file: join(dir, 'coursegate.yaml'), environment: {} })).config;
+const mode = (path: string) => statSync(join(dir, path)).mode & 0o777;
+
+describe('a site of', () => {
+  it.each([
+    ['wordpress', 'session', ['wordpress_logged_in_*'], 'drop-in/coursegate.php'],
+    ['moodle', 'session', ['MoodleSession*'], 'drop-in/local_coursegate/whoami.php'],
+    ['django', 'session', ['sessionid'], 'drop-in/coursegate.py'],
+    ['rails', 'bridge', undefined, 'drop-in/coursegate_controller.rb'],
+    ['laravel', 'bridge', undefined, 'drop-in/Coursegate/Gate.php'],
+    ['spring', 'bridge', undefined, 'drop-in/Coursegate.java'],
+    ['express', 'bridge', undefined, 'drop-in/coursegate.js'],
+  ] as const)(
+    '%s is known, and gets a configuration that loads and its drop-in',
+    async (kind, login, cookies, file) => {
+      site = await startProbed(KINDS[kind] ?? {});
+      const files = await run(site.url);
+      expect(told.join('\n')).toMatch(new RegExp(`Framework: ${kind} \\(.+; `));
+      const config = await loaded();
+      expect(config.origin).toBe(ORIGIN);
+      expect(config.anonymous).toBe('refuse');
+      expect(config.site).toBeUndefined();
+      expect(config.login.kind).toBe(login);
+      if (config.login.kind === 'session') {
+        expect(config.login.cookies).toEqual(cookies);
+        expect(config.login.loginUrl.startsWith(`${ORIGIN}/`)).toBe(true);
+      }
+      expect(config.upstreams).toMatchObject({ [kind]: { url: site.url } });
+      expect(files).toContain(join(dir, file));
+      for (const path of files) expect(existsSync(path)).toBe(true);
+      expect(readdirSync(join(dir, 'proxy')).toSorted()).toEqual([
+        'Caddyfile',
+        'apache.conf',
+        'nginx.conf',
+        'traefik.yaml',
+      ]);
+      expect(told.join('\n')).toMatch(
+        /Next steps:[\s\S]*drop-in[\s\S]*proxy\/[\s\S]*coursegate doctor https:\/\/school\.example/,
+      );
+      // Somebody who looks leaves nothing behind.
+      expect(new Set(site.asked.map(({ method }) => method))).toEqual(new Set(['GET']));
+      expect(site.asked[0]?.headers).toMatchObject({ host: 'school.example', 'x-forwarded-proto': 'https' });
+    },
+  );
+
+  it('WordPress has the drop-in’s settings filled in, and its name in the file', async () => {
+    site = await startProbed(KINDS.wordpress ?? {});
+    await run(site.url);
+    const php = read('drop-in/coursegate.php');
+    expect(php).toContain(`define('COURSEGATE_ORIGIN', '${ORIGIN}')`);
+    expect(php).toContain("define('COURSEGATE_UPSTREAM', 'wordpress')");
+    expect(php).toContain('http://127.0.0.1:8080/.well-known/jwks.json');
+    expect(php.match(/define\('COURSEGATE_ORIGIN'/g)).toHaveLength(1);
+    expect((await loaded()).name).toBe('Harbour Lane & Co');
+  });
+
+  it.each(['wordpress', 'django'] as const)('%s has the switch filled in on both sides', async (kind) => {
+    site = await startProbed(KINDS[kind] ?? {});
+    const files = await run(site.url);
+    const [admin, key] = [read('admin.secret').trim(), read('recheck.key').trim()];
+    expect(new Set([admin, key]).size).toBe(2);
+    for (const secret of [admin, key]) expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    const sharing = kind === 'wordpress' ? 'drop-in/coursegate.php' : '.env';
+    expect(read(sharing)).toMatch(new RegExp(`COURSEGATE_ADMIN_SECRET(=|', ')${admin}\\b`));
+    expect(read(sharing)).toMatch(new RegExp(`COURSEGATE_KEY(=|', ')${key}\\b`));
+    expect(read(kind === 'wordpress' ? sharing : 'drop-in/settings-lines.py')).toContain('http://127.0.0.1:9090');
+    const holding = files.filter((file) => [admin, key].some((secret) => readFileSync(file, 'utf8').includes(secret)));
+    expect(holding.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
+    const loadedAll = await loadConfig({ file: join(dir, 'coursegate.yaml'), environment: {} });
+    expect([loadedAll.admin.hmac, loadedAll.recheckKey]).toEqual([[admin], key]);
+    expect(loadedAll.config.login).toMatchObject({
+      recheck: { upstream: kind, key: { header: 'Coursegate-Key' }, active: '/active', version: '/version' },
+    });
+    expect(told.join('\n')).not.toMatch(new RegExp(`${admin}|${key}`));
+  });
+
+  it('Rails has one secret on both sides, readable by its owner only', async () => {
+    site = await startProbed(KINDS.rails ?? {});
+    await run(site.url);
+    const secret = read('bridge.secret').trim();
+    expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    expect(read('.env')).toContain(`COURSEGATE_BRIDGE_SECRET=${secret}\n`);
+    expect([mode('bridge.secret'), mode('.env')]).toEqual([0o600, 0o600]);
+    expect(read('coursegate.yaml')).not.toContain(secret);
+    const { loginSecrets } = await loadConfig({ file: join(dir, 'coursegate.yaml'), environment: {} });
+    expect([...loginSecrets.values()]).toEqual([secret]);
+    expect(told.join('\n')).not.toContain(secret);
+  });
+
+  it('nothing known has what was found in a file that loads, and is told what was not', async () => {
+    site = await startProbed({
+      '/': html('<title>Old school</title><a href="/members/login.asp">Log in</a>', {
+        'set-cookie': 'OLDSESSID=1; path=/',
+      }),
+      '/login': html('<form><input type=hidden name="next"><input type="password"></form>'),
+      '/api/me': json({ error: 'sign in' }, 401),
+      '/openapi.json': json({
+        openapi: '3.0.0',
+        servers: [{ url: '/api' }],
+        paths: {
+          '/courses/{id}': { get: {} },
+          '/orders': { get: {}, post: {} },
+          '/zebras': { get: {} },
+          '/write': { post: {} },
+        },
+      }),
+    });
+    await run(site.url);
+    const config = await loaded();
+    expect(config.login).toMatchObject({
+      kind: 'session',
+      whoami: { path: '/api/me' },
+      loginUrl: `${ORIGIN}/login`,
+      returnParam: 'next',
+      cookies: ['OLDSESSID'],
+    });
+    expect(config.routes.map(({ match, scopes }) => [match, scopes])).toEqual([
+      ['GET /api/courses/*', ['courses:read']],
+      ['GET /api/orders', ['orders:read']],
+    ]);
+    expect(read('coursegate.yaml')).toMatch(/# - \{ match: "GET \/api\/zebras".*which scope fits/);
+    expect(existsSync(join(dir, 'drop-in'))).toBe(false);
+  });
+
+  it('a lone mark is not taken for a framework', async () => {
+    site = await startProbed({ '/': html('', { 'set-cookie': 'JSESSIONID=1' }) });
+    await run(site.url);
+    expect(told.join('\n')).toMatch(/No known framework detected[\s\S]*spring: the cookie JSESSIONID.*--framework/);
+    expect(Object.keys((await loaded()).upstreams)).toEqual(['site']);
+  });
+});
+
+describe('init', () => {
+  it('writes a usable file for a site that is down, and for the framework that it is told of', async () => {
+    const nobody = `http://127.0.0.1:${await freePort()}`;
+    await run(nobody);
+    expect(told.join('\n')).toMatch(/The site did not answer \(nothing is listening there\)/);
+    expect((await loaded()).login.kind).toBe('session');
+    expect(read('coursegate.yaml')).toMatch(/\(1\) No address that identifies the member was found/);
+    rmSync(dir, { recursive: true });
+    await run(nobody, { framework: 'laravel' });
+    expect((await loaded()).login.kind).toBe('bridge');
+  });
+
+  it('writes over nothing, unless told to; then a link is replaced and not followed', async () => {
+    site = await startProbed(KINDS.rails ?? {});
+    mkdirSync(join(dir, 'proxy'));
+    writeFileSync(join(dir, 'proxy/nginx.conf'), 'mine');
+    await expect(run(site.url)).rejects.toThrow(/Nothing was written: proxy\/nginx\.conf already exists/);
+    expect(readdirSync(dir)).toEqual(['proxy']);
+    const elsewhere = join(dir, 'elsewhere');
+    writeFileSync(elsewhere, 'theirs', { mode: 0o644 });
+    symlinkSync(elsewhere, join(dir, '.env'));
+    await run(site.url, { force: true });
+    expect(read('proxy/nginx.conf')).toMatch(/^# coursegate/);
+    expect(readFileSync(elsewhere, 'utf8')).toBe('theirs');
+    expect(mode('.env')).toBe(0o600);
+  });
+
+  it('writes nothing when nobody agrees', async () => {
+    site = await startProbed(KINDS.django ?? {});
+    expect(await run(site.url, { agree: async () => false })).toEqual([]);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it.each([
+    [{ site: true }, 'enforce', []],
+    // So that who is signed in is told from who is not, whatever the kind of sign-in.
+    [{ observe: true }, 'observe', ['sessionid']],
+  ] as const)('with %j has the site go through the gate, mode %s', async (more, expected, cookies) => {
+    site = await startProbed(KINDS.django ?? {});
+    await run(site.url, more);
+    const config = await loaded();
+    expect(config.enforcement).toEqual({ mode: expected, cookies });
+    expect(config.site).toBeDefined();
+  });
+
+  it('warns of an upstream that is the public address', async () => {
+    site = await startProbed({});
+    await run(site.url, { origin: undefined });
+    expect(told.join('\n')).toMatch(/requests will loop/);
+  });
+});
+
+describe('a hostile site', () => {
+  it('sends nobody elsewhere', async () => {
+    const other = await startProbed({});
+    try {
+      site = await startProbed(
+        {},
+        (_request, response) => void response.writeHead(302, { location: `${other.url}/x` }).end(),
+      );
+      await run(site.url);
+      expect(other.asked).toEqual([]);
+      // Nor is the site asked for what somebody else is said to have.
+      expect(site.asked.filter(({ url }) => url === '/x')).toEqual([]);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('that turns in circles, talks without end or not at all, is left in time', async () => {
+    site = await startProbed(
+      {
+        '/': (_request, response) => void response.writeHead(302, { location: '/' }).end(),
+        '/wp-json/': (_request, response) => {
+          response.writeHead(200, { 'content-type': 'application/json' });
+          const more = () => {
+            while (!response.destroyed && response.write(' '.repeat(65_536)));
+          };
+          response.on('drain', more);
+          more();
+        },
+      },
+      () => undefined,
+    );
+    await run(site.url, { patience: 300, whole: 3000 });
+    expect((await loaded()).upstreams).toHaveProperty('site');
+    expect(site.asked.filter(({ url }) => url === '/').length).toBeLessThan(6);
+  });
+
+  it.each([
+    '<meta generator ',
+    'name="log" ',
+    '<input ',
+    'href="/login',
+    '<meta keywords ',
+    'csrf-param" ',
+    '<title',
+    '<a href="/aaaaaaaaaaaaaaaaaaaa',
+  ])('with pages of nothing but %j keeps nobody busy', async (piece) => {
+    const before = process.cpuUsage();
+    site = await startProbed({}, html(piece.repeat(Math.ceil(262_144 / piece.length))));
+    await run(site.url);
+    // The looking itself, not the exchanges: quadratic patterns take minutes here.
+    expect(process.cpuUsage(before).user / 1e6).toBeLessThan(20);
+  });
+
+  it('that answers in no HTTP is told of in plain words', async () => {
+    const noise = createServer((socket) => socket.on('error', () => undefined).end('\u001b[31mnot http\r\n\r\n'));
+    await new Promise<void>((resolve) => noise.listen(0, '127.0.0.1', resolve));
+    try {
+      await run(`http://127.0.0.1:${(noise.address() as { port: number }).port}`);
+      expect(told.join('\n')).toMatch(/The site did not answer/);
+    } finally {
+      noise.close();
+    }
+  });
+
+  it('puts nothing of its own into the file or on the terminal', async () => {
+    const evil = 'x"\n  evil: true\n# \u001b[31m';
+    site = await startProbed({
+      '/': html(`<title>${evil}</title><a href="/a'b/login">x</a>`, {
+        'set-cookie': [
+          'a"b_session=1',
+          'sess\u00e9=1',
+          'coursegate_session=1',
+          '__Host-coursegate_session=1',
+          '*session*=1',
+          'good_session=1',
+        ],
+      }),
+      '/login': html('<input name="next"><input type="password">'),
+      '/openapi.json': json({
+        openapi: '3.0.0',
+        paths: {
+          '/courses\n- evil': { get: {} },
+          '/courses/{a}x': { get: {} },
+          '/courses/../x': { get: {} },
+          '/orders/"}': { get: {} },
+          '/oauth/courses': { get: {} },
+          '/courses/**': { get: {} },
+          '/courses': { get: {} },
+          '/courses/': { get: {} },
+          __proto__: { get: {} },
+        },
+      }),
+    });
+    await run(site.url);
+    const config = await loaded();
+    expect(config.name).toBe('school.example');
+    expect(config.login).toMatchObject({ cookies: ['good_session'] });
+    expect(config.routes.map(({ match }) => match)).toEqual(['GET /courses', 'GET /courses/']);
+    expect(parse(read('coursegate.yaml'))).not.toHaveProperty('evil');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    expect(told.join('\n') + read('coursegate.yaml')).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+  });
+});
+
+describe('coursegate init', () => {
+  it('names the files on standard output, and what was seen and is left on the other', async () => {
+    site = await startProbed(KINDS.wordpress ?? {});
+    const command = runCommand(['init', '--upstream', site.url, '--origin', ORIGIN, '--dir', dir, '--yes']);
+    expect(await command.exited).toBe(0);
+    expect(command.stdout().trim().split('\n')).toContain(join(dir, 'coursegate.yaml'));
+    expect(command.stderr()).toMatch(/Framework: wordpress[\s\S]*Next steps/);
+    const check = runCommand(['check', join(dir, 'coursegate.yaml')]);
+    expect(await check.exited).toBe(0);
+    const again = runCommand(['init', '--upstream', site.url, '--dir', dir]);
+    expect(await again.exited).toBe(1);
+    expect(again.stdout()).toBe('');
+    expect(again.stderr()).toMatch(/--force/);
+  });
+
+  it.each([
+    [['--upstream', 'ftp://x']],
+    [['--upstream', 'http://a:b@127.0.0.1']],
+    [['--upstream', 'http://127.0.0.1:1', '--origin', 'https://school.example/path']],
+    [['--upstream', 'http://127.0.0.1:1', '--framework', 'cobol']],
+  ])('refuses %j', async (args) => {
+    const command = runCommand(['init', '--dir', dir, ...args]);
+    expect(await command.exited).toBe(1);
+    expect(command.stdout()).toBe('');
+    expect(command.stderr()).toMatch(/--(upstream|origin|framework) must be/);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+});

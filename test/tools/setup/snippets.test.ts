@@ -1,0 +1,299 @@
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request as plainRequest, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../../src/config/load.ts';
+import { createLog } from '../../../src/operations/log.ts';
+import { type Gateway, startGateway } from '../../../src/process/gateway.ts';
+import { type School, startSchool } from '../../../src/tools/demo/school.ts';
+import { gatePaths, oneExpression } from '../../../src/tools/setup/snippets/gate-paths.ts';
+import { authorizationRequest, bearer, redeem, registerApp } from '../../support/app.ts';
+import { runCommand } from '../../support/command.ts';
+import { type HttpServer, serverPresent, startConfigured } from '../../support/http-server.ts';
+import { approve } from '../../support/member.ts';
+import { freePort } from '../../support/world.ts';
+
+const CONFIG = fileURLToPath(new URL('../../../config/coursegate.yaml', import.meta.url));
+
+/** The web server of a site as an operator has it, with what `snippets` printed put in, and nothing else changed. */
+const SITES = {
+  nginx: (folder: string, port: number, site: string, snippet: string) => `
+${process.getuid?.() === 0 ? 'user root;' : ''}
+daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
+events { worker_connections 256; }
+http {
+  access_log off;
+  client_body_temp_path ${folder}/tmp/body; proxy_temp_path ${folder}/tmp/proxy;
+  fastcgi_temp_path ${folder}/tmp/f; uwsgi_temp_path ${folder}/tmp/u; scgi_temp_path ${folder}/tmp/s;
+  server {
+    listen 127.0.0.1:${port};
+    include ${snippet};
+    location ~ \\.php$ { return 418; }
+    location / { proxy_pass ${site}; proxy_set_header Host $http_host; }
+  }
+}`,
+  apache2: (folder: string, port: number, site: string, snippet: string) => `
+ServerRoot ${folder}
+ServerName localhost
+Listen 127.0.0.1:${port}
+PidFile ${folder}/pid
+ErrorLog ${folder}/error.log
+DefaultRuntimeDir ${folder}/tmp
+${['mpm_event', 'authz_core', 'authn_core', 'proxy', 'proxy_http', 'headers']
+  .map((module) => `LoadModule ${module}_module /usr/lib/apache2/modules/mod_${module}.so`)
+  .join('\n')}
+${process.getuid?.() === 0 ? 'User nobody\nGroup nogroup' : ''}
+StartServers 1
+ServerLimit 2
+ThreadsPerChild 16
+MaxRequestWorkers 32
+Include ${snippet}
+ProxyPreserveHost On
+ProxyPass / ${site}/
+`,
+  caddy: (_folder: string, port: number, site: string, snippet: string) => `
+{
+	admin off
+	auto_https off
+	grace_period 1s
+}
+http://localhost:${port} {
+	bind 127.0.0.1
+	import ${snippet}
+	reverse_proxy ${site}
+}
+`,
+} as const;
+
+type Front = keyof typeof SITES;
+const FOR: Record<Front, string> = { nginx: 'nginx', apache2: 'apache', caddy: 'caddy' };
+const CHECKED: Record<Front, (file: string) => readonly [string, ...string[]]> = {
+  nginx: (file) => ['/usr/sbin/nginx', '-t', '-c', file],
+  apache2: (file) => ['/usr/sbin/apache2', '-t', '-f', file],
+  caddy: (file) => ['/usr/bin/caddy', 'validate', '--adapter', 'caddyfile', '--config', file],
+};
+
+describe.each(Object.keys(SITES) as Front[])('behind %s, with the lines that are printed for it', (name) => {
+  const isThere = serverPresent(name);
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-front-'));
+  const accessLog = join(folder, 'access.log');
+  let school: School;
+  let gateway: Gateway;
+  let front: HttpServer;
+  let origin: string;
+  let descriptor: number;
+  let said: string;
+  let token: string;
+  let held: Server;
+
+  beforeAll(async () => {
+    if (!isThere) return;
+    const port = await freePort();
+    const gatePort = await freePort();
+    origin = `http://localhost:${port}`;
+    school = await startSchool({
+      ports: { school: 0, progress: 0, events: 0 },
+      gate: () => ({ issuer: origin, jwksUrl: `http://127.0.0.1:${gatePort}/.well-known/jwks.json` }),
+    });
+    const { urls } = school;
+    // One event, and then nothing: what is held back on the way never arrives.
+    held = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: first\n\n');
+    });
+    await new Promise<void>((resolve) => held.listen(0, '127.0.0.1', resolve));
+    const heldUrl = `http://127.0.0.1:${(held.address() as AddressInfo).port}`;
+    // As the file of an operator: the routes of the demo, and one more with something in its middle.
+    const environment = {
+      COURSEGATE__ORIGIN: origin,
+      COURSEGATE__STORE__PATH: join(folder, 'gate.db'),
+      COURSEGATE__LISTEN__PORT: String(gatePort),
+      ADMIN_PORT: '0',
+    };
+    const overrides = {
+      origin,
+      listen: { port: gatePort, trustedProxies: ['127.0.0.1'] },
+      store: { kind: 'memory' },
+      routes: parse(readFileSync(CONFIG, 'utf8')).routes.map((route: { match: string }) =>
+        route.match === 'GET /api/v1/events/**' ? { ...route, upstream: 'events' } : route,
+      ),
+      upstreams: { school: { url: urls.school }, progress: { url: urls.progress }, events: { url: heldUrl } },
+      log: { access: true },
+    };
+    const loaded = await loadConfig({ file: CONFIG, environment: { ADMIN_PORT: '0' }, overrides });
+    descriptor = openSync(accessLog, 'a');
+    const log = createLog('silent', 2);
+    gateway = await startGateway({ loaded, log, clock: Date.now, accessDescriptor: descriptor });
+
+    const printed = runCommand(['snippets', '--config', CONFIG, '--for', FOR[name]], environment);
+    expect(await printed.exited).toBe(0);
+    said = printed.stderr();
+    const snippet = join(folder, 'coursegate.conf');
+    writeFileSync(snippet, printed.stdout());
+    front = await startConfigured(name, port, (inner) => {
+      const text = SITES[name](inner, port, urls.school, snippet);
+      writeFileSync(join(folder, 'whole.conf'), text);
+      return text;
+    });
+
+    const app = await registerApp(origin);
+    const request = await authorizationRequest(app, { scope: 'openid courses:read events:read' });
+    const returned = await approve(request.url, app.redirectUri);
+    token = (await redeem(app, request, returned)).access_token;
+  });
+  afterAll(async () => {
+    if (isThere) {
+      await front?.close();
+      await gateway?.close(0);
+      await school?.close();
+      held?.close();
+      held?.closeAllConnections();
+      if (descriptor !== undefined) closeSync(descriptor);
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.runIf(isThere)('the server itself finds nothing wrong', async () => {
+    const { execFile } = await import('node:child_process');
+    const [program, ...args] = CHECKED[name](join(folder, 'whole.conf'));
+    const code = await new Promise((resolve) => {
+      execFile(program, args, { env: { ...process.env, XDG_DATA_HOME: folder } }, (error) => resolve(error?.code ?? 0));
+    });
+    expect(code).toBe(0);
+  });
+
+  it.runIf(isThere)('an app is connected by the member at the site’s own page, and reads', async () => {
+    const answer = await fetch(`${origin}/api/v1/courses`, { headers: bearer(token) });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toHaveProperty('data');
+  });
+
+  it.runIf(isThere)('the site stays the server’s own: the gate does not see it', async () => {
+    const home = await fetch(origin);
+    expect(home.status).toBe(200);
+    expect(home.headers.get('x-request-id')).toBeNull();
+    await home.text();
+    expect((await fetch(`${origin}/api/v1/courses/1`)).status).toBe(401);
+  });
+
+  it.runIf(isThere)('everything that the gate answers comes from the gate', async () => {
+    for (const path of [
+      '/.well-known/oauth-protected-resource',
+      '/.well-known/oauth-protected-resource/mcp',
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/openid-configuration',
+      '/.well-known/jwks.json',
+      '/auth.md',
+      '/openapi.json',
+      '/oauth/apps',
+      '/oauth/assets/pages.css',
+      '/api/oauth/token',
+      '/account/graphql',
+      '/mcp',
+      '/mcp/member/',
+    ]) {
+      const answer = await fetch(origin + path, { redirect: 'manual' });
+      await answer.arrayBuffer();
+      expect([path, answer.headers.has('x-request-id')]).toEqual([path, true]);
+    }
+  });
+
+  it.runIf(isThere)('a path reaches the gate as it was sent, and with the address of the client', async () => {
+    const [{ port }] = [new URL(origin)];
+    const status = await new Promise((resolve, reject) => {
+      const sent = plainRequest(
+        {
+          host: '127.0.0.1',
+          port,
+          path: '/api/v1/courses/a%20b',
+          localAddress: '127.0.0.7',
+          headers: { host: `localhost:${port}`, 'x-forwarded-for': '203.0.113.9' },
+        },
+        (response) => {
+          response.resume();
+          response.on('end', () => resolve(response.statusCode));
+        },
+      );
+      sent.on('error', reject);
+      sent.end();
+    });
+    expect(status).toBe(401);
+    const line = () =>
+      readFileSync(accessLog, 'utf8')
+        .split('\n')
+        .find((one) => one.includes('"path":"/api/v1/courses/a%20b"'));
+    await expect.poll(line, { timeout: 20_000 }).toBeDefined();
+    expect(JSON.parse(line() ?? '{}')).toMatchObject({ address: '127.0.0.7' });
+  });
+
+  it.runIf(isThere)('an event stream arrives while it is being sent', async () => {
+    const stop = new AbortController();
+    const answer = await fetch(`${origin}/api/v1/events/1`, {
+      headers: { ...bearer(token), accept: 'text/event-stream' },
+      signal: stop.signal,
+    });
+    expect(answer.headers.get('content-type')).toMatch(/^text\/event-stream/);
+    const first = await answer.body?.getReader().read();
+    expect(Buffer.from(first?.value ?? []).toString()).toContain('data: first');
+    stop.abort();
+  });
+
+  it.runIf(isThere)('nobody names a member to the site past the gate', async () => {
+    const answer = await fetch(`${origin}/api/v1/whoami`, { headers: { 'x-member-id': '1', 'x-client-id': 'x' } });
+    expect([400, 401]).toContain(answer.status);
+    const site = await fetch(`${origin}/api/me`, { headers: { 'x-member-id': '1' } });
+    expect([400, 401]).toContain(site.status);
+  });
+
+  it.runIf(isThere)('says that the web server must be believed', () => {
+    expect(said).toMatch(/trustedProxies: \[loopback\]/);
+  });
+});
+
+describe('the lines for Traefik', () => {
+  it('are YAML of its file provider, with one rule that takes the gate’s paths', async () => {
+    const printed = runCommand(['snippets', '--config', CONFIG, '--for', 'traefik', '--gate', 'gate.internal:8080']);
+    expect(await printed.exited).toBe(0);
+    const { http } = parse(printed.stdout());
+    expect(http.services.coursegate.loadBalancer.servers).toEqual([{ url: 'http://gate.internal:8080' }]);
+    const { rule, service } = http.routers.coursegate;
+    expect(service).toBe('coursegate');
+    const [, host, expression] = /^Host\(`([^`]+)`\) && PathRegexp\(`([^`]+)`\)$/.exec(rule) ?? [];
+    expect(host).toBe('localhost');
+    const takes = new RegExp(expression ?? 'x^');
+    for (const path of ['/mcp', '/mcp/member', '/oauth/apps', '/api/oauth/token', '/api/v1/courses/7', '/auth.md'])
+      expect([path, takes.test(path)]).toEqual([path, true]);
+    for (const path of ['/', '/login', '/mcpx', '/authXmd', '/api/v1/coursesx', '/api/v2', '/x/oauth/'])
+      expect([path, takes.test(path)]).toEqual([path, false]);
+  });
+});
+
+describe('snippets', () => {
+  it.each([
+    [['--for', 'iis'], /nginx, apache, caddy, traefik/],
+    [['--for', 'nginx', '--gate', 'a;b'], /host:port/],
+  ])('refuses %j', async (args, words) => {
+    const refused = runCommand(['snippets', '--config', CONFIG, ...args]);
+    expect(await refused.exited).toBe(1);
+    expect(refused.stdout()).toBe('');
+    expect(refused.stderr()).toMatch(words);
+  });
+
+  it('match what has something in its middle, and leave out what is taken in already', () => {
+    const paths = gatePaths(['/api/a/*/b', '/api/a/*/c/**', '/x/**', '/x/y', '/mcp', '/oauth/apps', '/z.json']);
+    expect(paths.patterns).toEqual(['/api/a/[^/]+/b', '/api/a/[^/]+/c(/.*)?']);
+    expect(paths.exact).toEqual(['/mcp', '/mcp/', '/x', '/z.json']);
+    expect(paths.under.filter((path) => !path.startsWith('/.well-known'))).toEqual(['/api/oauth/', '/oauth/', '/x/']);
+    const takes = new RegExp(oneExpression(paths));
+    expect(
+      ['/api/a/1/b', '/api/a/1/c', '/api/a/1/c/d', '/x', '/x/1/2', '/z.json'].every((path) => takes.test(path)),
+    ).toBe(true);
+    expect(
+      ['/api/a/b', '/api/a/1/2/b', '/api/a/1/cd', '/xy', '/zXjson', '/x/../y'].filter((path) => takes.test(path)),
+    ).toEqual(['/x/../y']);
+  });
+});
