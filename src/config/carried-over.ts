@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
  * What outlives the configuration that it was made for: connections, counts, what was asked before. The next generation
  * takes it over as long as it would make it from the same; what nobody has a share in any more is ended.
  */
-export interface HandedDown {
+export interface CarriedOver {
   /** A share for one generation. */
   share(): Share;
 }
@@ -25,7 +25,7 @@ interface Kept {
   shares: number;
 }
 
-export function handedDown(): HandedDown {
+export function carriedOver(): CarriedOver {
   const kept = new Map<string, Kept>();
 
   return {

@@ -1,7 +1,7 @@
 import { createUsage, type Usage } from '../authorization-server/connected-apps/usage.ts';
 import { type Keyring, openKeyring } from '../authorization-server/keyring.ts';
 import type { Seat } from '../cluster/seat.ts';
-import { type HandedDown, handedDown } from '../config/carried-over.ts';
+import { type CarriedOver, carriedOver } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
@@ -27,7 +27,7 @@ export interface Foundation
   readonly usage: Usage;
   readonly revocations: Revocations;
   /** What one configuration hands down to the next. */
-  readonly heirlooms: HandedDown;
+  readonly carriedOver: CarriedOver;
   readonly metrics: Metrics;
   readonly audit: Audit;
   /** Tells the audit of whom the gate refuses. */
@@ -123,7 +123,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
       keyring,
       usage,
       revocations: createRevocations(bus, log),
-      heirlooms: handedDown(),
+      carriedOver: carriedOver(),
       metrics,
       audit,
       denied: createDenials(audit, clock),

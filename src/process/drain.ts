@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { whenClosed } from '../http/when-closed.ts';
-import { cutOff, isOpenEventStream } from '../upstream/answer-stream.ts';
+import { endAnswer } from '../upstream/answer-stream.ts';
 
 /** A server's way out. */
 export interface Drain {
@@ -69,18 +69,4 @@ export function drainOf(server: Server): Drain {
       });
     },
   };
-}
-
-/**
- * An event stream has no end of its own: closed in order, its client connects anew, and drops an event that has begun
- * (WHATWG HTML §9.2.6). Nothing is written before the end, not even a comment: its line feeds would complete that event.
- */
-export function endAnswer(answer: ServerResponse): void {
-  if (!answer.headersSent || !isOpenEventStream(answer)) {
-    cutOff(answer);
-    return;
-  }
-  // Its source does not know, and goes on writing.
-  answer.on('error', () => undefined);
-  answer.end(() => answer.socket?.end());
 }

@@ -11,7 +11,6 @@ import type { Log } from '../operations/log.ts';
 import { createRation } from '../operations/ration.ts';
 import type { Dispatch } from '../request/dispatch.ts';
 import { createOpenAnswers } from '../resource-server/open-answers.ts';
-import { withPatience } from '../storage/patience.ts';
 import type { Clock } from '../storage/store.ts';
 import { createGenerations } from './generations.ts';
 import { openListeners } from './listeners.ts';
@@ -138,7 +137,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 /** Each request is taken by the generation that answers when it comes, and by no other from then on. */
 function dispatchTo(current: () => Generation): Dispatch {
   return {
-    request: (request, response) => withPatience(() => current().dispatch.request(request, response)),
+    request: (request, response) => current().dispatch.request(request, response),
     upgrade: (request, socket, head) => current().dispatch.upgrade(request, socket, head),
     connect: (request, socket) => current().dispatch.connect(request, socket),
     unreadable: (error, socket) => current().dispatch.unreadable(error, socket),

@@ -1,21 +1,21 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { whenClosed } from '../http/when-closed.ts';
-import { endAnswer } from '../process/drain.ts';
+import { endAnswer } from '../upstream/answer-stream.ts';
 
-/** What is under way: answers, with the work on them, and sockets that were taken over. */
-export interface Exchanges {
-  /** Counts an answer until it is closed, and the work on it is done. The work never rejects. */
+/** Requests in flight: their answers, the work on them, and sockets that were taken over. */
+export interface InFlight {
+  /** Counts an answer until it is closed and the work on it is done. The work must not reject. */
   hold(answer: ServerResponse, work: Promise<void>): void;
   /** Counts a socket until it is closed. */
   holdSocket(socket: Duplex): void;
-  /** Resolves when none is left. To be asked when no more come. */
+  /** Resolves when none is left. Call it once no more arrive. */
   over(): Promise<void>;
-  /** Ends the answers that are left: event streams in order, all others cut, so that none looks whole. */
+  /** Ends the answers that are left: event streams cleanly, all others cut off, so that none looks complete. */
   endAnswers(): void;
 }
 
-export function createExchanges(): Exchanges {
+export function createInFlight(): InFlight {
   const answers = new Set<ServerResponse>();
   let left = 0;
   let last: (() => void) | undefined;

@@ -1,32 +1,24 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { currentRequest, type StoreBudget } from '../http/current-request.ts';
 
 /** Milliseconds: with the work around it, a request learns within a second that the store does not answer. */
 export const PATIENCE = 800;
 
-interface Budget {
-  /** Milliseconds that are left. */
-  left: number;
-  /** How many waits overlap now, and since when: time is spent once, however many wait. */
-  waiting: number;
-  since: number;
-}
+const fresh = (): StoreBudget => ({ left: PATIENCE, waiting: 0, since: 0 });
 
-const budgets = new AsyncLocalStorage<Budget>();
-
-const fresh = (): Budget => ({ left: PATIENCE, waiting: 0, since: 0 });
-
-/** Runs one request: all that it asks of the store shares one PATIENCE. A slow store is asked many times in a request. */
-export function withPatience<T>(request: () => T): T {
-  return budgets.run(fresh(), request);
+/** All that one request asks of the store shares one budget: a slow store is asked many times in a request. */
+function budgetOfRequest(): StoreBudget | undefined {
+  const request = currentRequest();
+  if (request === undefined) return undefined;
+  request.storeBudget ??= fresh();
+  return request.storeBudget;
 }
 
 /**
- * Waits for `work`, at most for what is left of the request's patience; outside of a request that is all of it.
- * In: work, which may ask how many milliseconds are left. Rejects with what it rejects with, or with an Error that says it
- * took too long.
+ * Waits for `work`, at most for the milliseconds that the current request has left; outside of a request, for PATIENCE.
+ * `work` can ask how many are left. Rejects as `work` does, or with an Error that says the store took too long.
  */
 export async function inTime<T>(work: (left: () => number) => Promise<T>): Promise<T> {
-  const budget = budgets.getStore() ?? fresh();
+  const budget = budgetOfRequest() ?? fresh();
   const left = () => budget.left - (performance.now() - budget.since);
   if (budget.waiting === 0) budget.since = performance.now();
   budget.waiting += 1;

@@ -42,6 +42,21 @@ export function noteEventStream(response: ServerResponse, raw: readonly string[]
 }
 
 /** Whether the answer has no end of its own, so that ending it makes nothing look whole that is not. */
-export function isOpenEventStream(response: ServerResponse): boolean {
+function isOpenEventStream(response: ServerResponse): boolean {
   return openEventStreams.has(response);
+}
+
+/**
+ * Ends an answer before its time. An event stream has no end: closed cleanly, its client reconnects and drops an event
+ * that was cut in half (WHATWG HTML section 9.2.6). Nothing is written first, not even a comment: its line feeds would
+ * complete that event. Every other answer is cut off, so that it does not look complete.
+ */
+export function endAnswer(answer: ServerResponse): void {
+  if (!answer.headersSent || !isOpenEventStream(answer)) {
+    cutOff(answer);
+    return;
+  }
+  // Its source does not know, and goes on writing.
+  answer.on('error', () => undefined);
+  answer.end(() => answer.socket?.end());
 }

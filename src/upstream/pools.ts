@@ -1,4 +1,4 @@
-import { handedDown, type Share } from '../config/carried-over.ts';
+import { carriedOver, type Share } from '../config/carried-over.ts';
 import type { UpstreamConfig } from '../config/schema.ts';
 import { Admission } from './admission.ts';
 import { createBreaker } from './breaker.ts';
@@ -45,7 +45,7 @@ export interface Pools {
 export function createPools(
   upstreams: Readonly<Record<string, UpstreamConfig>>,
   now: () => number = () => performance.now(),
-  share: Share = handedDown().share(),
+  share: Share = carriedOver().share(),
 ): Pools {
   const open = new Map(
     Object.entries(upstreams).map(([name, config]) => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { handedDown } from '../../src/config/carried-over.ts';
+import { carriedOver } from '../../src/config/carried-over.ts';
 
 describe('what one configuration hands down to the next', () => {
   const world = () => {
-    const all = handedDown();
+    const all = carriedOver();
     const ended: string[] = [];
     let made = 0;
     const take = (share: ReturnType<typeof all.share>, name: string, from: unknown) =>

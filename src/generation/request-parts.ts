@@ -1,0 +1,96 @@
+import type { Share } from '../config/carried-over.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Events } from '../events/events.ts';
+import type { Foundation } from '../foundation/foundation.ts';
+import { createProvenance } from '../http/provenance.ts';
+import type { Admission } from '../limits/admission.ts';
+import { cookieFilter } from '../login/cookies.ts';
+import type { Introspect } from '../oauth/introspection.ts';
+import { createAccessLog } from '../operations/access-log.ts';
+import { createObserver, type Observer } from '../operations/observe/observer.ts';
+import { createRequestRecords, type RequestRecords } from '../operations/request-records.ts';
+import type { InFlight } from '../request/in-flight.ts';
+import type { RequestParts } from '../request/parts.ts';
+import type { Route } from '../request/routes.ts';
+import { proofCheck } from '../resource-server/dpop.ts';
+import { createGate } from '../resource-server/gate.ts';
+import type { OpenAnswers } from '../resource-server/open-answers.ts';
+import { deriveKey } from '../storage/seal.ts';
+import { unixSeconds } from '../storage/store.ts';
+import { createRouting, type Routed } from '../upstream/routing.ts';
+import type { Site } from '../upstream/site.ts';
+import { refusedAtGate } from './events.ts';
+
+export interface RequestPartsOptions {
+  readonly foundation: Foundation;
+  readonly openAnswers: OpenAnswers;
+  readonly events: Pick<Events, 'refused'>;
+  readonly routes: readonly Routed<Route>[];
+  readonly introspect: Introspect;
+  readonly admission: Admission;
+  readonly site: Site | undefined;
+  readonly inFlight: InFlight;
+  readonly share: Share;
+  readonly errorPage: RequestParts['errorPage'];
+}
+
+const OBSERVING =
+  'OBSERVE MODE: what the routes would refuse is let through to the site; take `enforcement` out to enforce them';
+
+/** What the steps of a request work with, as the configuration says. */
+export function requestParts(loaded: LoadedConfig, options: RequestPartsOptions): Omit<RequestParts, 'connections'> {
+  const { config } = loaded;
+  const { foundation, openAnswers, routes, introspect, admission, site, inFlight, errorPage } = options;
+  const { store, clock, log } = foundation;
+  const observer = observerOf(loaded, options);
+  if (observer !== undefined) log.warn(OBSERVING);
+  return {
+    origin: config.origin,
+    routing: createRouting(routes),
+    observing: observer === undefined ? undefined : { observer, enforced: createRouting(enforcedBy(routes, observer)) },
+    provenanceOf: createProvenance(config.listen),
+    gate: createGate(introspect, proofCheck(store, clock), () => unixSeconds(clock)),
+    openAnswers,
+    admission,
+    site,
+    inFlight,
+    longestUrl: config.limits.url,
+    records: recordsOf(loaded, options),
+    errorPage,
+  };
+}
+
+function observerOf({ config }: LoadedConfig, { foundation: { clock }, share }: RequestPartsOptions) {
+  const hasSession = cookieFilter([
+    ...(config.login.kind === 'session' ? config.login.cookies : []),
+    ...config.enforcement.cookies,
+  ]);
+  return createObserver({ config, hasSession: (cookie) => hasSession(cookie) !== '', clock, share });
+}
+
+/** The routes that are enforced in observe mode too. */
+function enforcedBy(routes: readonly Routed<Route>[], observer: Observer): readonly Routed<Route>[] {
+  return routes.filter(({ value: { entry } }) => entry === undefined || !observer.watches(entry));
+}
+
+function recordsOf({ config }: LoadedConfig, { foundation, events }: RequestPartsOptions): RequestRecords {
+  const { metrics, accessLines, usage, secret, clock, log } = foundation;
+  return createRequestRecords({
+    metrics,
+    accessLog:
+      accessLines === undefined || !config.log.access
+        ? undefined
+        : createAccessLog({
+            line: accessLines.write,
+            clock,
+            member: config.log.member,
+            key: deriveKey(secret, 'access-log-member'),
+          }),
+    used: config.pages.apps.enabled ? usage.count : undefined,
+    denied(record) {
+      foundation.denied(record);
+      refusedAtGate(events, record);
+    },
+    log,
+  });
+}

@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Events } from '../events/events.ts';
+import type { InFlight } from '../request/in-flight.ts';
+import type { Site } from '../upstream/site.ts';
+
+/** Milliseconds in which answers that were ended may still reach their clients before everything is closed. */
+const CLOSE_GRACE_MS = 1_000;
+/** The longest delay of a timer, in milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+export interface RetireParts {
+  readonly events: Pick<Events, 'close'>;
+  readonly inFlight: InFlight;
+  readonly site: Site | undefined;
+  readonly close: () => Promise<void>;
+}
+
+/** Lets what is in flight end for at most `seconds`, or until the signal aborts; then ends it, and closes everything. */
+export async function retire(
+  { events, inFlight, site, close }: RetireParts,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<void> {
+  // The next generation sends them from now on, with its own keys and to its own addresses.
+  const eventsClosed = events.close();
+  const { promise: timeUp, resolve: endNow } = Promise.withResolvers<void>();
+  const timer = setTimeout(endNow, Math.min(seconds * 1000, LONGEST_TIMER)).unref();
+  signal.addEventListener('abort', () => endNow(), { once: true });
+  if (signal.aborted) endNow();
+  const ended = timeUp.then(() => {
+    inFlight.endAnswers();
+    site?.hangUp();
+    return sleep(CLOSE_GRACE_MS, undefined, { ref: false });
+  });
+  await Promise.race([inFlight.over(), ended]);
+  clearTimeout(timer);
+  await eventsClosed;
+  await close();
+}

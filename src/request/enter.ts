@@ -1,0 +1,112 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../errors.ts';
+import { setFields } from '../http/answer.ts';
+import { fieldValues } from '../http/field-values.ts';
+import type { RequestRecord } from '../http/request-record.ts';
+import { ANONYMOUS, type Principal } from '../oauth/principal.ts';
+import type { Refusal } from '../operations/observe/observations.ts';
+import { type Presented, signInAgain, type Verdict } from '../resource-server/gate.ts';
+import type { Target } from '../upstream/target.ts';
+import { CORS_FIELDS } from './cors.ts';
+import { admitsAlike } from './other-method.ts';
+import type { RequestParts } from './parts.ts';
+import { presentedBy, reasonOf, writeChallenge } from './refusal.ts';
+import type { Route } from './routes.ts';
+import { toSite } from './to-site.ts';
+
+/** A request at its route: the gate, the limits, the handler. */
+export async function enter(
+  parts: RequestParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: Target,
+  route: Route,
+  record: RequestRecord,
+): Promise<void> {
+  const { admission } = parts;
+  const { provenance } = record;
+  const ownFields = ['x-request-id', provenance.requestId];
+  if (route.cors) ownFields.push(...CORS_FIELDS);
+  if (route.fields !== undefined) ownFields.push(...route.fields);
+
+  let principal: Principal = ANONYMOUS;
+  if (route.protection !== 'public') {
+    const presented = presentedBy(parts.origin, request, target);
+    const revocations = parts.openAnswers.revocations();
+    const asked = parts.gate(presented, route.protection);
+    // A cached token is decided at once, within this turn of the event loop.
+    const verdict = asked instanceof Promise ? await asked : asked;
+    const observed = observedRefusal(parts, verdict, presented, route);
+    if (observed !== undefined && observed !== 'none')
+      return toSite(parts, request, response, target, record, observed, route);
+    if (verdict.kind === 'refused') return refuse(parts, response, record, verdict, presented, route, ownFields);
+    principal = verdict.principal;
+    noteAdmitted(parts, response, record, verdict, presented, revocations);
+    if (observed === 'none')
+      parts.observing?.observer.watch(request, response, record, { route: route.entry, refusal: observed });
+  }
+
+  const left = admission.admit(principal, provenance.clientAddress, response, route.limits);
+  // Caches may keep a public answer, in which this would soon be wrong.
+  if (left !== undefined && route.protection !== 'public') ownFields.push(...left);
+  if (route.attempts === true) admission.attempt(provenance.clientAddress, response);
+
+  if (route.relays !== true) setFields(response, ownFields);
+  if (route.areas !== undefined) record.areas = route.areas;
+  try {
+    const admits = (method: string) => admitsAlike(parts.routing, method, target.path, route, principal);
+    await route.handler({ request, response, target, principal, provenance, record, ownFields, admits });
+  } catch (thrown) {
+    const sessionOver = thrown instanceof GatewayError && thrown.code === 'session_over' && !response.headersSent;
+    if (!sessionOver || route.protection === 'public') throw thrown;
+    setFields(response, ownFields);
+    parts.records.refused(record, thrown.code, undefined);
+    writeChallenge(response, signInAgain(fieldValues(request, 'authorization'), route.protection));
+  }
+}
+
+/** Registers the answer, so that it is cut off when the token it is given to is revoked. */
+function noteAdmitted(
+  { openAnswers }: RequestParts,
+  response: ServerResponse,
+  record: RequestRecord,
+  { principal, expires }: Extract<Verdict, { kind: 'admitted' }>,
+  { authorization }: Presented,
+  revocations: number,
+): void {
+  record.principal = principal;
+  record.outcome = principal.kind === 'member' ? 'admitted' : 'anonymous';
+  if (principal.kind === 'member' && expires !== undefined)
+    openAnswers.hold({ response, authorization, principal, expires }, revocations);
+}
+
+function refuse(
+  { records, admission }: RequestParts,
+  response: ServerResponse,
+  record: RequestRecord,
+  verdict: Extract<Verdict, { kind: 'refused' }>,
+  presented: Presented,
+  { limits }: Route,
+  ownFields: readonly string[],
+): void {
+  setFields(response, ownFields);
+  records.refused(record, reasonOf(verdict, presented), verdict.principal);
+  admission.refuse(record.provenance.clientAddress, limits);
+  writeChallenge(response, verdict.challenge);
+}
+
+/**
+ * In observe mode, for a route that is observed: why enforcement would refuse the request, `none` if it would not.
+ * A live token of ours is enforced in any mode: only an app has one, and none worked here before the gate did.
+ */
+function observedRefusal(
+  { observing }: RequestParts,
+  verdict: Verdict,
+  presented: Presented,
+  { entry }: Route,
+): Refusal | undefined {
+  if (observing === undefined || entry === undefined || !observing.observer.watches(entry)) return undefined;
+  if (verdict.kind === 'admitted') return verdict.principal.kind === 'member' ? 'none' : 'anonymous';
+  if (verdict.known) return undefined;
+  return presented.authorization.length === 0 ? 'no_token' : 'unknown_token';
+}

@@ -1,0 +1,54 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { asGatewayError, type GatewayError, oauthError, renderFailure, type Voice } from '../errors.ts';
+import { writeAnswer } from '../http/answer.ts';
+import type { RequestRecord } from '../http/request-record.ts';
+import type { Routed, Routing } from '../upstream/routing.ts';
+import type { Target } from '../upstream/target.ts';
+import { CORS_HEADERS } from './cors.ts';
+import type { RequestParts } from './parts.ts';
+import type { Route } from './routes.ts';
+
+/** Answers a request that failed, in the voice of the route it was meant for. `target` is undefined if it was unreadable. */
+export function answerFailure(
+  parts: RequestParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: Target | undefined,
+  record: RequestRecord,
+  thrown: unknown,
+): void {
+  const failure = asGatewayError(thrown);
+  parts.records.failed(record, failure);
+  if (response.headersSent || response.destroyed) {
+    // Half an answer must not look complete.
+    response.destroy();
+    return;
+  }
+  response.setHeader('x-request-id', record.provenance.requestId);
+  const route = target === undefined ? undefined : routeAt(parts.routing, target.path, request.method ?? '');
+  const voice = route?.voice ?? (/\btext\/html\b/.test(request.headers.accept ?? '') ? 'page' : 'problem');
+  if (route?.cors) for (const [name, value] of Object.entries(CORS_HEADERS)) response.setHeader(name, value);
+  if (voice === 'oauth') record.oauthError = oauthError(failure);
+  writeFailure(parts, response, failure, voice, record);
+}
+
+function writeFailure(
+  { errorPage }: RequestParts,
+  response: ServerResponse,
+  failure: GatewayError,
+  voice: Voice,
+  { provenance }: RequestRecord,
+): void {
+  const { requestId } = provenance;
+  if (voice === 'page') errorPage(response, failure, requestId);
+  else writeAnswer(response, renderFailure(failure, voice, { requestId, traceId: provenance.traceId() }));
+}
+
+/** The route a failed request was meant for: the one of its method, otherwise the first one of its path. */
+export function routeAt(routing: Routing<Route>, path: string, method: string): Route | undefined {
+  const found = routing(method, path);
+  if (found.kind === 'route') return (found.route as Routed<Route>).value;
+  if (found.kind !== 'method_not_allowed') return undefined;
+  const allowed = routing(found.allow[0] ?? 'GET', path);
+  return allowed.kind === 'route' ? allowed.route.value : undefined;
+}

@@ -1,0 +1,28 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { json, writeAnswer } from '../http/answer.ts';
+import { fieldValues } from '../http/field-values.ts';
+import { type Challenge, formatChallenge } from '../oauth/challenge.ts';
+import type { Presented, Verdict } from '../resource-server/gate.ts';
+import type { Target } from '../upstream/target.ts';
+
+/** What a request shows at the gate. */
+export function presentedBy(origin: string, request: IncomingMessage, target: Target): Presented {
+  return {
+    authorization: fieldValues(request, 'authorization'),
+    dpop: fieldValues(request, 'dpop'),
+    method: request.method ?? '',
+    url: origin + target.path,
+  };
+}
+
+/** Answers 401 or 403 with the challenge in `WWW-Authenticate` (RFC 6750 section 3). */
+export function writeChallenge(response: ServerResponse, challenge: Challenge): void {
+  const body = { error: challenge.error, error_description: challenge.description };
+  const headers = { 'www-authenticate': formatChallenge(challenge), 'cache-control': 'no-store' };
+  writeAnswer(response, json(challenge.status, body, headers));
+}
+
+/** Why the gate refused a request, as the access log and the metrics name it. */
+export function reasonOf({ challenge }: Extract<Verdict, { kind: 'refused' }>, { authorization }: Presented): string {
+  return authorization.length === 0 ? 'no_token' : challenge.error;
+}

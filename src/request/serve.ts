@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../errors.ts';
+import type { Provenance } from '../http/provenance.ts';
+import type { RequestRecord } from '../http/request-record.ts';
+import { parseTarget, type Target } from '../upstream/target.ts';
+import { answerPreflight } from './cors.ts';
+import { enter } from './enter.ts';
+import { answerFailure } from './failure.ts';
+import { isObserved, type RequestParts } from './parts.ts';
+import { toSite } from './to-site.ts';
+
+/**
+ * One request, from top to bottom. Each step ends the request or narrows it down for the next:
+ *
+ *   connection   may this connection send another request, and this address another one at once
+ *   target       one canonical path, or 400
+ *   preflight    answered for routes that pages of other origins may call
+ *   route        one of the table, the legacy site, 404 or 405
+ *   gate         the token, or a challenge              (enter.ts, from here on)
+ *   limits       of the member, the app or the address, or 429
+ *   handler      what answers
+ *   failure      whatever a step throws, in the voice of the route (failure.ts)
+ *
+ * Resolves when the handler is done; the answer may still be on its way to the client. Never rejects.
+ */
+export async function serve(
+  parts: RequestParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  provenance: Provenance,
+): Promise<void> {
+  const record = parts.records.begin(request, response, provenance);
+  let target: Target | undefined;
+  try {
+    parts.connections.admit(request, response);
+    parts.admission.open(provenance.clientAddress, response);
+    if (isServerPing(request)) {
+      response.writeHead(204).end();
+      return;
+    }
+    target = readTarget(parts, request);
+    record.path = target.path;
+    if (request.method === 'OPTIONS' && answerPreflight(parts, request, response, target.path, provenance.requestId))
+      return;
+    await toRoute(parts, request, response, target, record);
+  } catch (thrown) {
+    answerFailure(parts, request, response, target, record, thrown);
+  }
+}
+
+/** OPTIONS * asks about the server, not about a resource (RFC 9110 section 9.3.7). */
+function isServerPing({ method, url }: IncomingMessage): boolean {
+  return method === 'OPTIONS' && url === '*';
+}
+
+function readTarget({ origin, longestUrl }: RequestParts, { url = '' }: IncomingMessage): Target {
+  if (url.length > longestUrl) throw new GatewayError('uri_too_long');
+  const target = parseTarget(url, origin);
+  if (target === undefined)
+    throw new GatewayError('invalid_request', { message: 'This address is not one that is taken here.' });
+  return target;
+}
+
+function toRoute(
+  parts: RequestParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: Target,
+  record: RequestRecord,
+): Promise<void> {
+  const method = request.method ?? '';
+  const found = parts.routing(method, target.path);
+  switch (found.kind) {
+    case 'route':
+      record.route = found.route.pattern;
+      return enter(parts, request, response, target, found.route.value, record);
+    case 'none':
+      return toSite(parts, request, response, target, record, 'no_route');
+    case 'claimed':
+      if (isObserved(parts, method, target.path)) return toSite(parts, request, response, target, record, 'spelling');
+      // The path of a protected route in another spelling, which the backend might take for the same.
+      throw new GatewayError('not_found');
+    case 'method_not_allowed':
+      if (isObserved(parts, method, target.path))
+        return toSite(parts, request, response, target, record, 'method_not_allowed');
+      throw new GatewayError('method_not_allowed', { headers: { allow: found.allow.join(', ') } });
+  }
+}

@@ -1,0 +1,29 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../errors.ts';
+import { type RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
+import type { Refusal } from '../operations/observe/observations.ts';
+import type { Target } from '../upstream/target.ts';
+import type { RequestParts } from './parts.ts';
+import type { Route } from './routes.ts';
+
+/**
+ * Passes a request to the legacy site, as if the gate were not there. `refusal` is what enforcement would have answered
+ * instead, and `route` the route it would have answered for. Throws GatewayError `not_found` when there is no site.
+ */
+export async function toSite(
+  { site, observing }: RequestParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: Target,
+  record: RequestRecord,
+  refusal: Refusal,
+  route?: Route,
+): Promise<void> {
+  if (site === undefined) throw new GatewayError('not_found');
+  if (route === undefined) record.route = ROUTE_LABELS.site;
+  record.outcome = 'site';
+  observing?.observer.watch(request, response, record, { route: route?.entry, refusal });
+  const ownFields = ['x-request-id', record.provenance.requestId];
+  const foreignToken = refusal === 'unknown_token';
+  return site.handle(request, response, target, record, ownFields, { foreignToken });
+}

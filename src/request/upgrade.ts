@@ -1,0 +1,104 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { asGatewayError, GatewayError, renderFailure } from '../errors.ts';
+import { writeAnswer } from '../http/answer.ts';
+import { withinRequest } from '../http/current-request.ts';
+import type { Provenance } from '../http/provenance.ts';
+import { ROUTE_LABELS } from '../http/request-record.ts';
+import { answerOn } from '../upstream/socket-answer.ts';
+import { parseTarget, type Target } from '../upstream/target.ts';
+import { routeAt } from './failure.ts';
+import { isObserved, type RequestParts } from './parts.ts';
+import { presentedBy, reasonOf, writeChallenge } from './refusal.ts';
+import { refuseOn } from './refuse-socket.ts';
+
+/** A WebSocket request. Only the legacy site takes them: a path of the route table is never opened by an upgrade. */
+export function upgrade(parts: RequestParts, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  // node:http no longer listens on this socket: without a listener, a connection reset would end the process.
+  socket.on('error', () => socket.destroy());
+  const target = upgradeTarget(parts, request, socket);
+  if (target === undefined) return;
+  const { site } = parts;
+  const provenance = parts.provenanceOf(request);
+  if (
+    site !== undefined &&
+    (parts.routing('GET', target.path).kind === 'none' || isObserved(parts, 'GET', target.path))
+  ) {
+    const { record, told } = parts.records.beginTunnel(request, socket as Socket, provenance);
+    record.path = target.path;
+    record.outcome = 'site';
+    if (admitsAnother(parts, provenance, socket)) site.upgrade(request, socket, head, target, record, told);
+    else refuseOn(socket, '429 Too Many Requests', 'Retry-After: 1\r\n');
+    return;
+  }
+  const userAgent = request.headers['user-agent'] ?? '';
+  withinRequest({ provenance, userAgent }, () => void refuseUpgrade(parts, request, socket, target, provenance));
+}
+
+function upgradeTarget(
+  { connections, origin }: RequestParts,
+  request: IncomingMessage,
+  socket: Duplex,
+): Target | undefined {
+  try {
+    // An earlier request on this connection is still unanswered: the client would mistake an answer for the one it is
+    // still waiting for.
+    if (!connections.admitUpgrade(request)) socket.destroy();
+    else {
+      const target = parseTarget(request.url ?? '', origin);
+      if (target !== undefined) return target;
+      refuseOn(socket, '400 Bad Request');
+    }
+  } catch {
+    refuseOn(socket, '400 Bad Request');
+  }
+  return undefined;
+}
+
+function admitsAnother({ admission }: RequestParts, { clientAddress }: Provenance, socket: Duplex): boolean {
+  try {
+    admission.open(clientAddress, socket);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Answers as to any other request: with a challenge where the route asks for a token, otherwise with 400 or 404. */
+async function refuseUpgrade(
+  { records, routing, gate, admission, origin }: RequestParts,
+  request: IncomingMessage,
+  socket: Duplex,
+  target: Target,
+  provenance: Provenance,
+): Promise<void> {
+  const { record, told } = records.beginTunnel(request, socket as Socket, provenance);
+  const response = answerOn(request, socket);
+  const { requestId, clientAddress } = provenance;
+  record.path = target.path;
+  response.setHeader('x-request-id', requestId);
+  try {
+    const found = routing('GET', target.path);
+    record.route = found.kind === 'route' ? found.route.pattern : ROUTE_LABELS.none;
+    const route = routeAt(routing, target.path, 'GET');
+    if (route === undefined) throw new GatewayError('not_found');
+    if (route.protection !== 'public') {
+      const presented = presentedBy(origin, request, target);
+      const verdict = await gate(presented, route.protection);
+      if (verdict.kind === 'refused') {
+        records.refused(record, reasonOf(verdict, presented), verdict.principal);
+        admission.refuse(clientAddress, route.limits);
+        writeChallenge(response, verdict.challenge);
+        return;
+      }
+    }
+    throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
+  } catch (thrown) {
+    const failure = asGatewayError(thrown);
+    records.failed(record, failure);
+    writeAnswer(response, renderFailure(failure, 'problem', { requestId, traceId: provenance.traceId() }));
+  } finally {
+    told(response.statusCode);
+  }
+}
