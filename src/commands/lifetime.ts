@@ -17,11 +17,6 @@ export function untilSignal(close: () => Promise<void>, tell: (line: string) => 
   }
 }
 
-/** Ends the process now. */
-export function leave(code: number): never {
-  process.exit(code);
-}
-
 /** Replaces the default action of a signal. */
 export function onSignal(signal: NodeJS.Signals, act: () => void): void {
   process.on(signal, act);

@@ -17,7 +17,6 @@ const AT_START: readonly Path[] = [
   ['profile'],
   ['origin'],
   ['store'],
-  ['cluster'],
   ['secret'],
   ['furtherSecrets'],
   ['listen'],

@@ -30,7 +30,7 @@ export function checkReferences(tree: Tree): readonly Finding[] {
     ...headerOfStrangers(tree),
     ...samePort(tree),
     ...sharedStoreWithoutSecret(tree),
-    ...workersWithoutSharedStore(tree),
+    ...sharedPortWithoutSharedStore(tree),
   ];
 }
 
@@ -92,8 +92,9 @@ function sharedStoreWithoutSecret(tree: Tree): readonly Finding[] {
   return [{ path: ['store', 'kind'], at: 'value', message }];
 }
 
-function workersWithoutSharedStore(tree: Tree): readonly Finding[] {
-  if (tree.cluster === undefined || valueAt(tree, ['store', 'kind']) !== 'memory') return [];
-  const message = 'cannot be memory with `cluster`, because workers do not share memory: use sqlite or redis';
-  return [{ path: ['store', 'kind'], at: 'value', message }];
+/** The kernel deals connections out to all processes on the port: each must know what the others have issued. */
+function sharedPortWithoutSharedStore(tree: Tree): readonly Finding[] {
+  if (valueAt(tree, ['listen', 'reusePort']) !== true || valueAt(tree, ['store', 'kind']) === 'redis') return [];
+  const message = 'needs `store: { kind: redis }`: an embedded store belongs to one process';
+  return [{ path: ['listen', 'reusePort'], at: 'value', message }];
 }

@@ -4,7 +4,6 @@ import { isForbiddenScheme } from '../oauth/forbidden-scheme.ts';
 import { isScopeToken } from '../oauth/scope.ts';
 import { account } from './account.ts';
 import { admin } from './admin.ts';
-import { cluster } from './cluster.ts';
 import { enforcement } from './enforcement.ts';
 import { events } from './events.ts';
 import { limits, routeLimits } from './limits.ts';
@@ -52,6 +51,10 @@ const listen = z.strictObject({
     .default('127.0.0.1')
     .meta({ description: 'Address to listen on: 0.0.0.0 for every IPv4 address, :: for every address.' }),
   port: z.int().min(0).max(65_535).default(8080).meta({ description: 'Public port. 0 picks a free one.' }),
+  reusePort: z.boolean().default(false).meta({
+    description:
+      'Lets several gates on this machine share the port; the kernel distributes connections among them (docs/scaling.md). Requires a redis store, and a different admin port for each gate.',
+  }),
   stall: duration.prefault('60s').meta({
     description: 'Drops a client that reads nothing of its response for this long, to within 5s.',
   }),
@@ -376,10 +379,6 @@ export const configSchema = z.strictObject({
   store: store.meta({
     description:
       'Where grants, tokens and apps are stored: `sqlite` (one file, one machine), `redis` (for several replicas) or `memory` (lost when the process ends).',
-  }),
-  cluster: cluster.optional().meta({
-    description:
-      'Runs several worker processes on one port of one machine, sharing one store (docs/scaling.md). If omitted, there is a single process.',
   }),
   secret: secretReference.optional().meta({
     description:

@@ -1,6 +1,5 @@
 import { createUsage, type Usage } from '../authorization-server/connected-apps/usage.ts';
 import { type Keyring, openKeyring } from '../authorization-server/keyring.ts';
-import type { Seat } from '../cluster/seat.ts';
 import { type CarriedOver, carriedOver } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
@@ -54,8 +53,6 @@ export interface FoundationOptions {
   readonly upstreams: MetricsOptions['upstreams'];
   /** What waits to be told to the backend, for the metrics. */
   readonly events: MetricsOptions['events'];
-  /** What it shares with other workers; undefined: it is the only process. */
-  readonly seat: Seat | undefined;
 }
 
 const NOBODY = {
@@ -68,11 +65,11 @@ const NOBODY = {
 
 /** Throws what keeps the gate from starting, such as a store that cannot be used; then nothing is left open. */
 export async function openFoundation(options: FoundationOptions): Promise<Foundation> {
-  const { loaded, log, clock, accessDescriptor, keyLifetime, upstreams, events, seat } = options;
+  const { loaded, log, clock, accessDescriptor, keyLifetime, upstreams, events } = options;
   const { config } = loaded;
   const onDamaged = (kind: string, err: unknown) =>
     log.error({ kind, err }, 'an entry of the store is damaged, and counts as absent');
-  const { check, bus, ...opened } = await openStore(config.store, loaded, clock, onDamaged, seat?.storage);
+  const { check, bus, ...opened } = await openStore(config.store, loaded, clock, onDamaged);
   const accessLines =
     accessDescriptor === undefined
       ? undefined
@@ -86,7 +83,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
     unused: () => ({ connections: unused.connections(), apps: unused.apps() }),
   });
   const store = observedStore(opened.store, metrics);
-  const unused = seat?.unused ?? unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });
+  const unused = unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });
   const written = createAudit(log, clock);
   const usage = createUsage(store, clock);
   const audit: Audit = (event) => {

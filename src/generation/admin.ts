@@ -3,7 +3,6 @@ import { callerCheck } from '../authorization-server/administration/caller.ts';
 import { createCommands } from '../authorization-server/administration/commands.ts';
 import { createStoreControl } from '../authorization-server/administration/store-control.ts';
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
-import type { Seat } from '../cluster/seat.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { GatewayError } from '../errors.ts';
 import type { Events } from '../events/events.ts';
@@ -24,14 +23,12 @@ export interface AdminParts {
   readonly interfaces: Pick<Interfaces, 'account'>;
   /** Whether the gate is on its way out. */
   readonly draining: () => boolean;
-  /** By which it speaks for other workers, too; undefined: it is the only process. */
-  readonly seat: Seat | undefined;
 }
 
 /** What answers on the admin listener, as the configuration says. */
 export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<typeof adminHandler> {
   const { config } = loaded;
-  const { server, events, observer, draining, seat } = parts;
+  const { server, events, observer, draining } = parts;
   const { store, counters, keyring, probe, metrics, audit, clock, log } = parts.foundation;
   const { account } = parts.interfaces;
   const health = createHealth({
@@ -51,7 +48,6 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<t
     observer,
     metrics: metrics.exposition,
     events,
-    ...seat?.together({ health, metrics: metrics.collected, observer }),
     commands: createCommands({
       controls: {
         ...server.controls,

@@ -2,7 +2,6 @@ import type { RequestListener } from 'node:http';
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
 import { endConnection } from '../authorization-server/end-connection.ts';
-import type { Seat } from '../cluster/seat.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
@@ -57,8 +56,6 @@ export interface GenerationParts {
   readonly documentNetwork: DocumentNetwork;
   /** Replaces the configured tools at /mcp. */
   readonly mcpServer: ServerFactory | undefined;
-  /** What it shares with other workers; undefined in a single process. */
-  readonly seat: Seat | undefined;
 }
 
 /** Throws ConfigError with everything that is wrong with the configuration; nothing is left open then. */
@@ -74,7 +71,7 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
 
 async function build(
   loaded: LoadedConfig,
-  { foundation, openAnswers, draining, documentNetwork, mcpServer, seat }: GenerationParts,
+  { foundation, openAnswers, draining, documentNetwork, mcpServer }: GenerationParts,
   opened: AsyncDisposableStack,
 ): Promise<Generation> {
   const { config } = loaded;
@@ -138,7 +135,6 @@ async function build(
     observer: forRequests.observing?.observer,
     interfaces,
     draining,
-    seat,
   });
 
   let closed: Promise<void> | undefined;

@@ -25,8 +25,8 @@ export interface AdminOptions {
 
 /** What observe mode proposes, and what it counted. */
 export interface Proposal {
-  yaml(): string | Promise<string>;
-  json(): object | Promise<object>;
+  yaml(): string;
+  json(): object;
 }
 
 interface Said {
@@ -68,7 +68,7 @@ export function adminHandler(options: AdminOptions) {
     '/observed': { methods: ['GET', 'HEAD'], say: async () => observed(YAML, (observer) => observer.yaml()) },
     '/observed.json': {
       methods: ['GET', 'HEAD'],
-      say: async () => observed(JSON_TYPE, async (observer) => JSON.stringify(await observer.json(), undefined, 2)),
+      say: async () => observed(JSON_TYPE, (observer) => JSON.stringify(observer.json(), undefined, 2)),
     },
     '/events': {
       methods: ['GET', 'HEAD'],
@@ -86,9 +86,9 @@ export function adminHandler(options: AdminOptions) {
     ),
   };
 
-  async function observed(contentType: string, text: (observer: Proposal) => string | Promise<string>): Promise<Said> {
+  function observed(contentType: string, text: (observer: Proposal) => string): Said {
     if (options.observer === undefined) return { status: 404, text: 'not in observe mode: nothing is watched' };
-    return { status: 200, contentType, text: await text(options.observer) };
+    return { status: 200, contentType, text: text(options.observer) };
   }
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -2,7 +2,6 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry
 import { type RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
 import type { Clock } from '../storage/store.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
-import type { CollectedMetrics } from './metrics-sum.ts';
 import { createPartMetrics, type PartMetrics } from './part-metrics.ts';
 import { registerReloadMetrics } from './reload-metrics.ts';
 import type { ReloadState } from './reloads.ts';
@@ -29,7 +28,6 @@ export interface Metrics extends Omit<PartMetrics, 'oauthError'> {
   /** The text of the Prometheus exposition format 0.0.4. */
   exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
   /** The same as values, which can be summed with those of other processes. */
-  collected(): Promise<CollectedMetrics>;
 }
 
 export interface MetricsOptions {
@@ -181,7 +179,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
     'coursegate_upstream_breaker_open',
     'Whether an upstream is left alone because it failed: 1 until a request has found it well again.',
     ({ breaker }) => (breaker === 'closed' ? 0 : 1),
-    // Each worker finds out for itself.
     'max',
   );
   ofUpstreams(
@@ -227,14 +224,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const texts = await Promise.all(all.map((one) => one.metrics()));
       return { contentType: registry.contentType, text: texts.join('\n') };
     },
-    collected: async () => ({
-      gate: await registry.getMetricsAsJSON(),
-      process: await processMetrics().getMetricsAsJSON(),
-    }),
   };
 }
 
-/** What becomes of events; a backend that takes them leaves all gauges at 0. All workers find the same of one store. */
+/** What becomes of events; a backend that takes them leaves all gauges at 0. */
 function eventMetrics({ events, clock }: Pick<MetricsOptions, 'events' | 'clock'>, registers: Registry[]) {
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers });

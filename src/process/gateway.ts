@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNetwork, INTERNET } from '../authorization-server/client-documents/network.ts';
-import type { Seat } from '../cluster/seat.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { openFoundation } from '../foundation/foundation.ts';
 import type { Generation } from '../generation/generation.ts';
@@ -14,7 +13,7 @@ import { createOpenAnswers } from '../resource-server/open-answers.ts';
 import type { Clock } from '../storage/store.ts';
 import { createGenerations } from './generations.ts';
 import { openListeners } from './listeners.ts';
-import { startUpkeep } from './maintenance.ts';
+import { startMaintenance } from './maintenance.ts';
 import { createReload, type Reload } from './reload.ts';
 
 export interface GatewayOptions {
@@ -27,8 +26,6 @@ export interface GatewayOptions {
   readonly documentNetwork?: DocumentNetwork;
   /** What answers at /mcp, when it is not the configured tools. */
   readonly mcpServer?: ServerFactory;
-  /** When it is one of several workers: what it shares with the others. */
-  readonly seat?: Seat;
 }
 
 export interface Gateway {
@@ -48,7 +45,7 @@ export interface Gateway {
 
 /** Builds every part from the configuration and listens. Throws what keeps it from starting; then nothing is left open. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { loaded, log, clock, documentNetwork = INTERNET, mcpServer, accessDescriptor, seat } = options;
+  const { loaded, log, clock, documentNetwork = INTERNET, mcpServer, accessDescriptor } = options;
   await checkDriver(loaded);
   let draining = false;
   const foundation = await openFoundation({
@@ -59,7 +56,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     keyLifetime: () => current().loaded.config.keys.rotate,
     upstreams: () => generations.upstreams(),
     events: () => current().events.waiting(),
-    seat,
   });
   const { store, usage, unused, revocations } = foundation;
   // Whichever generation gives them, and for as long as they last.
@@ -75,7 +71,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     documentNetwork,
     mcpServer,
     draining: () => draining,
-    seat,
   });
   const { current } = generations;
 
@@ -90,13 +85,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       { ...listen.admin, tls: loaded.admin.mtls },
       listen.probes,
     );
-    const stopUpkeep = startUpkeep({
+    const stopMaintenance = startMaintenance({
       store,
       server: () => current().server,
       usage,
       unused,
       draining: () => draining,
-      sweeps: seat?.sweeps ?? (() => true),
       log,
     });
 
@@ -116,7 +110,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       async close(seconds) {
         draining = true;
         listeners.announceDrain();
-        stopUpkeep();
+        stopMaintenance();
         stopWatching();
         const { drain } = current().loaded.config.listen;
         if (seconds === undefined) await sleep(drain.notice * 1000);

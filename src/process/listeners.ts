@@ -13,6 +13,8 @@ import { drainOf } from './drain.ts';
 interface Address {
   readonly host: string;
   readonly port: number;
+  /** Whether other processes may listen on the same port (SO_REUSEPORT). */
+  readonly reusePort?: boolean;
 }
 
 /** PEM texts. */
@@ -128,10 +130,10 @@ function secureContext({ cert, key, clientCa }: AdminTls): SecureContextOptions 
   return { cert, key, ca: clientCa, minVersion: 'TLSv1.2' };
 }
 
-function listen(server: Server, { host, port }: Address): Promise<void> {
+function listen(server: Server, { host, port, reusePort = false }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, reusePort }, () => {
       server.off('error', reject);
       resolve();
     });

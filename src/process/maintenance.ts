@@ -13,7 +13,7 @@ const KEYS_EVERY = 10_000;
 const USE_EVERY = 15_000;
 const UNUSED_EVERY = 30_000;
 
-export interface UpkeepOptions {
+export interface MaintenanceOptions {
   readonly store: Store;
   /** The present one. */
   readonly server: () => Pick<AuthorizationServer, 'refreshKeys'>;
@@ -21,18 +21,16 @@ export interface UpkeepOptions {
   readonly unused: Pick<UnusedTokens, 'judge'>;
   /** Whether the gate is on its way out: a sweep then ends early. */
   readonly draining: () => boolean;
-  /** Whether the store is swept here, and not by another worker. */
-  readonly sweeps: () => boolean;
   readonly log: Log;
 }
 
-/** What is done now and then, each by itself and never twice at once. Out: what stops it. */
-export function startUpkeep({ store, server, usage, unused, draining, sweeps, log }: UpkeepOptions): () => void {
+/** Starts the periodic work, each kind on its own and never twice at the same time. Returns what stops it. */
+export function startMaintenance({ store, server, usage, unused, draining, log }: MaintenanceOptions): () => void {
   const every = (milliseconds: number, work: () => Promise<unknown>, failed: string) => {
     const turn = oneAtATime(work, failed, log);
     return { turn, timer: setInterval(turn, milliseconds).unref() };
   };
-  const sweep = every(SWEEP_EVERY, async () => sweeps() && sweepAll(store, draining), 'the store could not be swept');
+  const sweep = every(SWEEP_EVERY, () => sweepAll(store, draining), 'the store could not be swept');
   // At the start too: a gate that is restarted more often than it sweeps would only ever grow.
   sweep.turn();
   const chores = [

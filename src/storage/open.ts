@@ -9,7 +9,6 @@ import { countedPlaces, type Places } from './places.ts';
 import { writingProbe } from './probe.ts';
 import { type Reseal, type Secrets, sealed } from './seal.ts';
 import { secretsBeside } from './secret.ts';
-import type { SharedStore } from './shared.ts';
 import { sqliteStore } from './sqlite.ts';
 import type { Clock, Store } from './store.ts';
 
@@ -42,14 +41,13 @@ const nothingToTell = async () => [];
 
 /**
  * Opens the store that the configuration names, sealed. `onDamaged` hears of each entry that does not open, and is treated
- * as absent. `shared`: in a worker, what it shares an embedded store by. Throws GatewayError `store_unavailable`.
+ * as absent.  Throws GatewayError `store_unavailable`.
  */
 export async function openStore(
   config: Config['store'],
   named: StoreSecrets,
   clock: Clock,
   onDamaged?: (kind: string, reason: unknown) => void,
-  shared?: SharedStore,
 ): Promise<OpenedStore> {
   const further = named.furtherSecrets ?? [];
   switch (config.kind) {
@@ -71,15 +69,15 @@ export async function openStore(
       return openRedis(config, named, clock, onDamaged);
     }
     case 'sqlite': {
-      const inner = sqliteStore(config.path, clock, undefined, shared);
-      const counters = shared?.counters ?? memoryCounters(clock);
+      const inner = sqliteStore(config.path, clock);
+      const counters = memoryCounters(clock);
       const [secret, ...own] = named.secret === undefined ? secretsBeside(config.path) : [named.secret];
       const opened = sealed(inner, [secret, ...own, ...further], onDamaged);
       return {
         ...opened,
-        bus: shared?.bus ?? NO_REPLICAS,
+        bus: NO_REPLICAS,
         counters,
-        places: shared?.places ?? countedPlaces(counters, clock),
+        places: countedPlaces(counters, clock),
         check: nothingToTell,
         probe: writingProbe(opened.store, clock),
       };

@@ -5,7 +5,7 @@ import type { Clock } from './store.ts';
 /** In: a key, how much to add to it, the seconds its window lasts. Out: what all replicas counted, and until when. */
 export type Share = (key: string, count: number, per: number) => Promise<{ count: number; milliseconds: number }>;
 
-/** How much of a limit may be counted before the others are told: by each replica, or by all workers of one together. */
+/** The part of a limit that a replica counts before it tells the others. */
 const PART = 0.1;
 /** Milliseconds before others are tried again who could not be told. */
 const REST = 1_000;
@@ -15,9 +15,8 @@ const REST = 1_000;
  * after every tenth of a limit, learning at the same time what they have counted. So callers far below their limits cost
  * nothing, and all replicas together let through at most a tenth of the limit more each, and what comes during one
  * exchange. While the others cannot be told, each counts alone; nobody is refused for it, and nobody is let through.
- * In: how to tell them, the clock, and among how many that tenth is divided: they are more on one machine, and told sooner.
  */
-export function sharedCounters(share: Share, clock: Clock, among = 1): Counters {
+export function sharedCounters(share: Share, clock: Clock): Counters {
   const local = memoryCounters(clock);
   let restsUntil = 0;
 
@@ -41,7 +40,7 @@ export function sharedCounters(share: Share, clock: Clock, among = 1): Counters 
     add(key, rate) {
       const window = local.add(key, rate);
       window.untold += 1;
-      if (isWorthTelling(window, rate, PART / among) && restIsOver()) void tell(key, rate.per, window);
+      if (isWorthTelling(window, rate, PART) && restIsOver()) void tell(key, rate.per, window);
       return window;
     },
     peek: local.peek,

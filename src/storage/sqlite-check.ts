@@ -22,7 +22,7 @@ export interface Check {
   stop(): Promise<void>;
 }
 
-export const NO_CHECK: Check = { found: Promise.resolve(undefined), async stop() {} };
+const NO_CHECK: Check = { found: Promise.resolve(undefined), async stop() {} };
 
 /** Out: the schema version. Throws StoreOpenError when the file is not ours to open. */
 export function judgeIdentity(path: string, database: DatabaseSync): number {

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { draftOf, publish } from './new-file.ts';
 import { asStoreOpenError, StoreOpenError } from './open-failure.ts';
-import { type Check, type CheckLimits, judgeIdentity, judgePages, judgePagesWithin, NO_CHECK } from './sqlite-check.ts';
-import { type Hold, lockStore } from './sqlite-lock.ts';
+import { type Check, type CheckLimits, judgeIdentity, judgePages, judgePagesWithin } from './sqlite-check.ts';
+import { lockStore } from './sqlite-lock.ts';
 import { migrate } from './sqlite-schema.ts';
 
 export interface OpenDatabase {
@@ -16,40 +16,16 @@ export interface OpenDatabase {
 }
 
 /**
- * Opens the database of a store for this gate alone. It is made when it is not there, and brought up to this version.
+ * Opens the database of a store for this gate alone. It is created if it does not exist, and migrated to this version.
  * Throws StoreOpenError, and then leaves what it found as it was.
  */
 export function openDatabase(path: string, limits: CheckLimits): OpenDatabase {
-  return holding(path, 'gate', () => {
-    if (!existsSync(path)) create(path);
-    return openSound(path, limits);
-  });
-}
-
-/**
- * Has the database of a store ready for the workers of this process, and keeps it for them: as `openDatabase`, once, and
- * without a connection of its own.
- */
-export function holdDatabase(path: string, limits: CheckLimits): Omit<OpenDatabase, 'database'> {
-  return holding(path, 'primary', () => {
-    if (!existsSync(path)) create(path);
-    const { database, check } = openSound(path, limits);
-    database.close();
-    return { check };
-  });
-}
-
-/** Opens the database that this worker's primary holds. Throws StoreOpenError. */
-export function joinDatabase(path: string): OpenDatabase {
-  return holding(path, 'worker', () => ({ database: connect(path), check: NO_CHECK }));
-}
-
-function holding<T>(path: string, as: Hold, open: () => T): T & Pick<OpenDatabase, 'unlock'> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const unlock = lockStore(path, as);
+    const unlock = lockStore(path);
     try {
-      return { ...open(), unlock };
+      if (!existsSync(path)) create(path);
+      return { ...openSound(path, limits), unlock };
     } catch (thrown) {
       unlock();
       throw thrown;
@@ -65,14 +41,6 @@ const DURABLE = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;';
 
 /** Milliseconds that a connection may wait while it is opened: afterwards who waits does so without holding others up. */
 const OPENING = 5000;
-
-function connect(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: OPENING });
-  return closingOnFailure(database, () => {
-    database.exec(DURABLE);
-    return database;
-  });
-}
 
 /** Opens a database only to read it. Throws StoreOpenError. */
 export function openToRead(path: string): DatabaseSync {

@@ -12,20 +12,8 @@ const SQLITE_IOERR_DIR_FSYNC = 1290;
 export class StoreHealth {
   #unwritable: Error | undefined;
   #damage: Error | undefined;
-  readonly #onUnwritable: (reason: string) => void;
-
-  /** In: told once why it takes no more writes; others may have the same file open. */
-  constructor(onUnwritable: (reason: string) => void = () => {}) {
-    this.#onUnwritable = onUnwritable;
-  }
-
   condemn(damage: Error): void {
     this.#damage = damage;
-  }
-
-  /** From now on nothing is written: another process has seen why. */
-  forbidWrites(reason: string): void {
-    this.#unwritable ??= new Error(reason);
   }
 
   /** Throws GatewayError `store_unavailable`, with the reason as its cause. */
@@ -51,7 +39,6 @@ export class StoreHealth {
             'the disk did not keep what was written: the store is read-only until coursegate is restarted. See to the disk first.',
             { cause: thrown },
           );
-          this.#onUnwritable(this.#unwritable.message);
           throw this.#unwritable;
         }
         throw thrown;

@@ -7,34 +7,19 @@ const SQLITE_BUSY = 5;
 /** A gate that was told to stop may still be closing when its successor starts. Milliseconds. */
 const PATIENCE = 1000;
 
-/** As what a process has a store's file: a gate by itself, the primary of one with workers, or a worker beside its primary. */
-export type Hold = keyof typeof TAKING;
-
-/**
- * What SQLite's own locks on an empty file make of each other: nobody gets the exclusive one beside a reserved or a shared
- * one, and many get the shared one beside the reserved one. So workers that have outlived their primary still keep the
- * next gate out. A primary asks for all first, or it would join the workers of another; between its two steps another
- * gate may be quicker, and then it is refused.
- */
-const TAKING = {
-  gate: ['BEGIN EXCLUSIVE'],
-  primary: ['BEGIN EXCLUSIVE', 'COMMIT', 'BEGIN IMMEDIATE'],
-  worker: ['BEGIN', 'SELECT 1 FROM sqlite_schema'],
-} as const;
-
 /**
  * Takes a store's file for one gate alone, until it is released or the process ends in whatever way: the lock is the
  * system's, on a file beside the store, and needs no tidying up after a crash. SQLite would let several in; but they
  * would not hear of each other's revocations, and on a disk shared by two machines they would ruin the file.
  * Throws StoreOpenError when another gate has it.
  */
-export function lockStore(path: string, as: Hold = 'gate'): () => void {
+export function lockStore(path: string): () => void {
   const beside = `${path}-lock`;
   makeOnce(beside);
   const lock = new DatabaseSync(beside, { timeout: PATIENCE });
   try {
     // Nothing is ever written: the file stays empty, and is only what the lock is on.
-    for (const step of TAKING[as]) lock.exec(step);
+    lock.exec('BEGIN EXCLUSIVE');
   } catch (thrown) {
     lock.close();
     if (((thrown as { errcode?: number }).errcode ?? 0) % 256 !== SQLITE_BUSY) throw thrown;

@@ -1,7 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
-import type { SharedStore } from './shared.ts';
 import { CHECK_LIMITS } from './sqlite-check.ts';
-import { joinDatabase, openDatabase } from './sqlite-file.ts';
+import { openDatabase } from './sqlite-file.ts';
 import { StoreHealth } from './sqlite-health.ts';
 import { sqliteQuotas } from './sqlite-quota.ts';
 import { SqliteSpace } from './sqlite-space.ts';
@@ -28,21 +27,10 @@ const CLEARED_UP = 8;
  * In: the file (made with its folder, readable by the owner only) and the clock.
  * Throws StoreOpenError when the file is damaged, another gate's or program's, written by a newer version, or out of reach.
  * Damage in a large file may be found only while it serves: then everything is a 503 from there on.
- * `shared`: in a worker, whose primary has made the file ready and holds it; nothing here takes this process for the only
- * one: what a commit depends on is read inside of it.
  */
-export function sqliteStore(
-  path: string,
-  clock: Clock,
-  limits = CHECK_LIMITS,
-  shared?: Pick<SharedStore, 'unwritable' | 'onIll'>,
-): RawStore {
-  const { database, check, unlock } = shared === undefined ? openDatabase(path, limits) : joinDatabase(path);
-  const health = new StoreHealth(shared?.unwritable);
-  shared?.onIll(({ kind, reason }) => {
-    if (kind === 'damaged') health.condemn(new Error(reason));
-    else health.forbidWrites(reason);
-  });
+export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): RawStore {
+  const { database, check, unlock } = openDatabase(path, limits);
+  const health = new StoreHealth();
   const reading = takingTurns({ queued: false });
   const writing = takingTurns({ queued: true });
   let closed = false;

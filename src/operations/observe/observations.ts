@@ -42,18 +42,8 @@ export interface Observation {
   readonly mediaTypes: Map<string, number>;
 }
 
-/** What was counted, as another process can be told it: routes by their `match`. */
-export interface Counted {
-  /** Milliseconds since the epoch. */
-  readonly since: number;
-  readonly seen: readonly (Omit<Observation, 'route'> & { readonly route: string | undefined })[];
-  readonly dropped: number;
-}
-
 export interface Observations {
   note(seen: Seen): void;
-  /** Adds what another process has counted. In: the configured routes, by which it names those of its own. */
-  absorb(counted: Pick<Counted, 'seen' | 'dropped'>, configured: readonly RouteConfig[]): void;
   /** What was seen, in the order of methods and patterns. */
   all(): readonly Observation[];
   /** Requests that no more place was kept for. */
@@ -149,52 +139,8 @@ export function createObservations(): Observations {
       all.set(keyOf(method, pattern, route), fresh);
       count(fresh, seen);
     },
-    absorb(counted, configured) {
-      dropped += counted.dropped;
-      for (const { route: match, ...one } of counted.seen) {
-        const route = configured.find((candidate) => candidate.match === match);
-        const pattern = route === undefined ? fold(one.pattern) : one.pattern;
-        const known = all.get(keyOf(one.method, pattern, route));
-        if (known !== undefined) add(known, { ...one, route });
-        else if (all.size >= MOST) dropped += one.requests;
-        else {
-          const into = blank(one.method, pattern, route);
-          add(into, { ...one, route });
-          all.set(keyOf(one.method, pattern, route), into);
-          if (route === undefined && remember(pattern)) refold();
-        }
-      }
-    },
     all: () => [...all.values()].toSorted((a, b) => compare(a.pattern, b.pattern) || compare(a.method, b.method)),
     dropped: () => dropped,
-  };
-}
-
-/** Adds up what several processes have counted, since the first of them began; undefined: none has. */
-export function addUpCounted(all: readonly Counted[]): Counted | undefined {
-  if (all.length === 0) return undefined;
-  const byKey = new Map<string, Observation>();
-  let dropped = 0;
-  const routes = new Map<Observation, string | undefined>();
-  for (const counted of all) {
-    dropped += counted.dropped;
-    for (const { route, ...one } of counted.seen) {
-      const key = `${route ?? 'site'} ${one.method} ${one.pattern}`;
-      const known = byKey.get(key);
-      if (known === undefined && byKey.size >= MOST) {
-        dropped += one.requests;
-        continue;
-      }
-      const into = known ?? blank(one.method, one.pattern, undefined);
-      byKey.set(key, into);
-      routes.set(into, route);
-      add(into, { ...one, route: undefined });
-    }
-  }
-  return {
-    since: Math.min(...all.map(({ since }) => since)),
-    seen: [...byKey.values()].map((one) => ({ ...one, route: routes.get(one) })),
-    dropped,
   };
 }
 

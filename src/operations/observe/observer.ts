@@ -3,7 +3,7 @@ import type { Share } from '../../config/carried-over.ts';
 import type { Config, RouteConfig } from '../../config/schema.ts';
 import type { RequestRecord } from '../../http/request-record.ts';
 import { whenClosed } from '../../http/when-closed.ts';
-import { type Counted, createObservations, type Refusal } from './observations.ts';
+import { createObservations, type Refusal } from './observations.ts';
 import { observedJson, routeMapYaml } from './report.ts';
 import { proposeRouteMap } from './route-map.ts';
 
@@ -17,11 +17,10 @@ export interface Observer {
     record: RequestRecord,
     about: { readonly route: RouteConfig | undefined; readonly refusal: Refusal },
   ): void;
-  /** What this process has counted. */
-  counted(): Counted;
-  /** The proposed routes as YAML; everything that was counted as JSON. In: what all have counted; left out, this one's. */
-  yaml(counted?: Counted): string;
-  json(counted?: Counted): object;
+  /** The proposed routes as YAML. */
+  yaml(): string;
+  /** Everything that was counted. */
+  json(): object;
 }
 
 export interface ObserverOptions {
@@ -41,22 +40,11 @@ export function createObserver({ config, hasSession, clock, share }: ObserverOpt
     since: new Date(clock()),
     observations: createObservations(),
   }));
-  /** In: what all have counted; undefined: what this process has. A route may have been changed or taken out since. */
-  const of = (counted: Counted | undefined) => {
-    if (counted === undefined) {
-      const all = observations.all();
-      const observed = all.map((one) => ({
-        ...one,
-        route: configured.find(({ match }) => match === one.route?.match),
-      }));
-      return { observed, dropped: observations.dropped(), from: since };
-    }
-    const sum = createObservations();
-    sum.absorb(counted, configured);
-    return { observed: sum.all(), dropped: sum.dropped(), from: new Date(counted.since) };
-  };
-  const map = ({ observed, dropped }: Pick<ReturnType<typeof of>, 'observed' | 'dropped'>) =>
-    proposeRouteMap({ observed, dropped, configured, site: site.upstream, scopes });
+  // A route may have been changed or removed since it was observed.
+  const observed = () =>
+    observations.all().map((one) => ({ ...one, route: configured.find(({ match }) => match === one.route?.match) }));
+  const map = (seen: ReturnType<typeof observed>) =>
+    proposeRouteMap({ observed: seen, dropped: observations.dropped(), configured, site: site.upstream, scopes });
   return {
     watches: (route) => route.upstream === site.upstream,
     watch(request, response, record, { route, refusal }) {
@@ -73,18 +61,10 @@ export function createObserver({ config, hasSession, clock, share }: ObserverOpt
         }),
       );
     },
-    counted: () => ({
-      since: since.getTime(),
-      seen: observations.all().map(({ route, ...one }) => ({ ...one, route: route?.match })),
-      dropped: observations.dropped(),
-    }),
-    yaml(counted) {
-      const all = of(counted);
-      return routeMapYaml(map(all), all.from);
-    },
-    json(counted) {
-      const all = of(counted);
-      return observedJson(all.observed, map(all), { since: all.from, dropped: all.dropped });
+    yaml: () => routeMapYaml(map(observed()), since),
+    json() {
+      const seen = observed();
+      return observedJson(seen, map(seen), { since, dropped: observations.dropped() });
     },
   };
 }
