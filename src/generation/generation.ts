@@ -17,7 +17,7 @@ import { buildInterfaces } from './account-and-mcp.ts';
 import { openAdmin } from './admin.ts';
 import { openAuthorization } from './authorization.ts';
 import { countingRefusals, openEvents } from './events.ts';
-import { openDoors } from './handlers.ts';
+import { buildRoutes } from './handlers.ts';
 import { requestParts } from './request-parts.ts';
 import { servedResources } from './resources.ts';
 import { retire } from './retire.ts';
@@ -114,7 +114,7 @@ async function build(
     onError: (error, what) => log.error({ err: error }, what),
   });
   const admission = createAdmission(config.limits, { counters, clock, audit, share, limited: metrics.limited });
-  const routes = openDoors(loaded, { foundation, lanes, served, authorization, interfaces, admission });
+  const routes = buildRoutes(loaded, { foundation, lanes, served, authorization, interfaces, admission });
   const { introspect } = cache;
   const forRequests = requestParts(loaded, {
     foundation,

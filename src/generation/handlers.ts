@@ -10,7 +10,8 @@ import { json, writeAnswer } from '../http/answer.ts';
 import type { Handler } from '../http/exchange.ts';
 import type { Admission } from '../limits/admission.ts';
 import { MCP_PATHS } from '../mcp/paths.ts';
-import { type Route, routesTable } from '../request/routes.ts';
+import { bindRoutes, type Route } from '../request/route.ts';
+import { routeRows } from '../request/routes.ts';
 import { protectedResourceMetadata } from '../resource-server/metadata.ts';
 import { ownRecordHandler } from '../upstream/own-record-handler.ts';
 import type { Routed } from '../upstream/routing.ts';
@@ -19,7 +20,7 @@ import type { Authorization } from './authorization.ts';
 import type { ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';
 
-export interface DoorParts {
+export interface HandlerParts {
   readonly foundation: Foundation;
   readonly lanes: Pick<UpstreamLanes, 'call' | 'forward'>;
   readonly served: ServedResources;
@@ -28,8 +29,8 @@ export interface DoorParts {
   readonly admission: Admission;
 }
 
-/** Every public URL with what answers there, as the configuration says. */
-export function openDoors(loaded: LoadedConfig, parts: DoorParts): readonly Routed<Route>[] {
+/** Builds what answers at every public URL, as the configuration says. */
+export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly Routed<Route>[] {
   const { config } = loaded;
   const { origin } = config;
   const { audit, clock, log } = parts.foundation;
@@ -60,45 +61,47 @@ export function openDoors(loaded: LoadedConfig, parts: DoorParts): readonly Rout
       warn: (upstream, reason) => log.warn({ upstream, reason }, 'the OpenAPI document of an upstream cannot be had'),
     }),
   });
-  const routes: readonly Routed<Route>[] = routesTable({
-    doors: {
-      provider: server.mount,
-      interactions: server.interactions,
-      connectedApps: server.connectedApps,
-      signIn: signInDoors,
-      stylesheet: pages.stylesheet,
-      logo: pages.logo,
-      protectedResourceMetadata: ({ resource }) => metadataHandler(resource, scopesOf(resource), nameOf(resource)),
-      userinfo,
-      account:
-        account === undefined || config.account === undefined
-          ? undefined
-          : { path: config.account.path, handler: accountHandler(account.endpoint, audit) },
-      mcp:
-        mcp === undefined
-          ? undefined
-          : {
-              ...mcp.doors,
-              limits: admission.limitsOf({ match: MCP_PATHS.open, limits: config.mcp?.limits }),
-              metadata: ({ resource, offered }) => metadataHandler(resource.resource, [...offered], config.name),
-              handler: mcp.handler,
-            },
-      ...discovery,
-      fieldsFor: ({ upstream }) => config.upstreams[upstream]?.headers.request.allow,
-      limitsOf: admission.limitsOf,
-      forward: (entry) => {
-        const limits = {
-          request: entry.bodyLimit ?? config.limits.requestBody,
-          response: entry.responseLimit ?? config.limits.responseBody,
-        };
-        return ownRecordHandler(entry, limits.request, (exchange, rewrite) =>
-          forward(exchange, entry.upstream, limits, rewrite),
-        );
-      },
-    },
+  const rows = routeRows({
     resources,
+    accountPath: account === undefined ? undefined : config.account?.path,
+    mcp: mcp?.doors,
+    registration: server.mount.registration !== undefined,
+    connectedApps: server.connectedApps !== undefined,
+    signIn: signInDoors && {
+      form: signInDoors.submit !== undefined,
+      callback: signInDoors.callback !== undefined,
+    },
+    logo: pages.logo !== undefined,
     configured: config.routes,
     anonymous: config.anonymous,
+  });
+  const routes: readonly Routed<Route>[] = bindRoutes(rows, {
+    provider: server.mount,
+    interactions: server.interactions,
+    connectedApps: server.connectedApps,
+    signIn: signInDoors,
+    stylesheet: pages.stylesheet,
+    logo: pages.logo,
+    protectedResourceMetadata: ({ resource }) => metadataHandler(resource, scopesOf(resource), nameOf(resource)),
+    userinfo,
+    account: account === undefined ? undefined : accountHandler(account.endpoint, audit),
+    mcp: mcp && {
+      limits: admission.limitsOf({ match: MCP_PATHS.open, limits: config.mcp?.limits }),
+      metadata: ({ resource, offered }) => metadataHandler(resource.resource, [...offered], config.name),
+      handler: mcp.handler,
+    },
+    ...discovery,
+    fieldsFor: ({ upstream }) => config.upstreams[upstream]?.headers.request.allow,
+    limitsOf: admission.limitsOf,
+    forward: (entry) => {
+      const limits = {
+        request: entry.bodyLimit ?? config.limits.requestBody,
+        response: entry.responseLimit ?? config.limits.responseBody,
+      };
+      return ownRecordHandler(entry, limits.request, (exchange, rewrite) =>
+        forward(exchange, entry.upstream, limits, rewrite),
+      );
+    },
   });
   return routes;
 }

@@ -11,7 +11,7 @@ import { createObserver, type Observer } from '../operations/observe/observer.ts
 import { createRequestRecords, type RequestRecords } from '../operations/request-records.ts';
 import type { InFlight } from '../request/in-flight.ts';
 import type { RequestParts } from '../request/parts.ts';
-import type { Route } from '../request/routes.ts';
+import type { Route } from '../request/route.ts';
 import { proofCheck } from '../resource-server/dpop.ts';
 import { createGate } from '../resource-server/gate.ts';
 import type { OpenAnswers } from '../resource-server/open-answers.ts';

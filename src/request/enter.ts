@@ -11,7 +11,7 @@ import { CORS_FIELDS } from './cors.ts';
 import { admitsAlike } from './other-method.ts';
 import type { RequestParts } from './parts.ts';
 import { presentedBy, reasonOf, writeChallenge } from './refusal.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 import { toSite } from './to-site.ts';
 
 /** A request at its route: the gate, the limits, the handler. */

@@ -6,7 +6,7 @@ import type { Routed, Routing } from '../upstream/routing.ts';
 import type { Target } from '../upstream/target.ts';
 import { CORS_HEADERS } from './cors.ts';
 import type { RequestParts } from './parts.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 /** Answers a request that failed, in the voice of the route it was meant for. `target` is undefined if it was unreadable. */
 export function answerFailure(

@@ -10,7 +10,7 @@ import type { OpenAnswers } from '../resource-server/open-answers.ts';
 import type { Routing } from '../upstream/routing.ts';
 import type { Site } from '../upstream/site.ts';
 import type { InFlight } from './in-flight.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 /** What the steps of a request work with: all of it made from one configuration. */
 export interface RequestParts {

@@ -1,194 +1,142 @@
-import type { ConnectedApps } from '../authorization-server/connected-apps/connected-apps.ts';
 import { ENDPOINTS } from '../authorization-server/endpoints.ts';
-import type { Interactions } from '../authorization-server/interactions/interactions.ts';
-import type { Mount } from '../authorization-server/mount.ts';
-import type { SignInDoors } from '../authorization-server/sign-in/sign-in.ts';
 import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
-import { GatewayError, type Voice } from '../errors.ts';
+import { GatewayError } from '../errors.ts';
 import { deprecationFields } from '../http/deprecation.ts';
-import type { Handler } from '../http/exchange.ts';
 import { areaOf } from '../http/request-record.ts';
-import type { RouteLimits } from '../limits/admission.ts';
-import type { Door, DoorSpellings } from '../mcp/sign-in.ts';
-import { metadataPath, type ProtectedResource, resourceOf } from '../oauth/protected-resource.ts';
+import type { Door } from '../mcp/sign-in.ts';
+import { metadataPath, resourceOf } from '../oauth/protected-resource.ts';
 import type { Protection } from '../resource-server/gate.ts';
 import { MEMBER_ID } from '../upstream/own-record.ts';
 import type { Routed } from '../upstream/routing.ts';
+import type { Row, Served } from './route.ts';
 
-/** What a route is, besides its methods and its path. A route without a stated protection does not compile. */
-export interface Route {
-  readonly protection: 'public' | Protection;
-  /** In whose voice its failures speak. */
-  readonly voice: Voice;
-  /** Whether pages of other origins may call it: never where a cookie decides anything. */
-  readonly cors: boolean;
-  /** Fields that such pages may send it besides those that they may send everywhere. */
-  readonly pageFields?: readonly string[] | undefined;
-  /** Names and values in turn, that every answer has. */
-  readonly fields?: readonly string[];
-  /** Left out: the limits of all routes. */
-  readonly limits?: RouteLimits | undefined;
-  /** Whether codes, tokens or secrets could be guessed here: what fails is then counted. */
-  readonly attempts?: true;
-  /** Whether the handler sends the exchange's own fields itself, with the fields of the answer that it relays. */
-  readonly relays?: true;
-  /** What of the member's it gives or changes, where that is known before it runs. Left out, the handler says. */
-  readonly areas?: readonly string[];
-  /** The operator's words for it, when it is one of theirs: what the API description says of it is made from them. */
-  readonly entry?: RouteConfig;
-  readonly handler: Handler;
-}
+const METADATA = { protection: 'public', voice: 'oauth', cors: true } as const;
+const ENDPOINT = { protection: 'public', voice: 'oauth', cors: true } as const;
+const GUESSABLE = { ...ENDPOINT, attempts: true } as const;
+const PAGE = { protection: 'public', voice: 'page', cors: false } as const;
+const INTERACTION = `${ENDPOINTS.interaction}/*`;
 
-/** The handlers that stand behind the doors, made by the gateway. Absent ones have no route. */
-interface Doors {
-  readonly provider: Mount;
-  readonly interactions: Interactions;
-  /** Undefined: members have no page of their apps. */
-  readonly connectedApps: ConnectedApps | undefined;
-  /** Undefined: members sign in on the school's own pages alone. */
-  readonly signIn: SignInDoors | undefined;
-  readonly stylesheet: Handler;
-  readonly logo: Handler | undefined;
-  readonly protectedResourceMetadata: (resource: ProtectedResource) => Handler;
-  readonly userinfo: Handler;
-  readonly account: { readonly path: string; readonly handler: Handler } | undefined;
-  readonly mcp: McpDoors | undefined;
-  /** The API description, and the way in for agents. */
-  readonly openapi: Handler;
-  readonly authMd: Handler;
-  /** Behind one of the operator's routes. */
-  readonly forward: (entry: RouteConfig) => Handler;
-  /** Fields that apps may send to it because the operator says so. */
-  readonly fieldsFor: (entry: RouteConfig) => readonly string[] | undefined;
-  readonly limitsOf: (entry: RouteConfig) => RouteLimits | undefined;
-}
-
-interface McpDoors {
-  /** Serves callers without a token, and the one that asks for one. */
-  readonly open: DoorSpellings;
-  readonly member: DoorSpellings;
-  readonly limits: RouteLimits | undefined;
-  readonly metadata: (door: Door) => Handler;
-  readonly handler: (door: Door) => Handler;
-}
-
-export interface RoutesOptions {
-  readonly doors: Doors;
-  /** The origin first, then the parts of it that are resources of their own. */
-  readonly resources: readonly [ProtectedResource, ...ProtectedResource[]];
-  /** The operator's routes, first match wins, and what they do without a token unless they say otherwise. */
-  readonly configured: readonly RouteConfig[];
-  readonly anonymous: Protection['anonymous'];
-}
-
-/** Every public URL of the process but the legacy site's own. What stands here is all there is. */
-export function routesTable({ doors, resources, configured, anonymous }: RoutesOptions): readonly Routed<Route>[] {
+/** Every public URL of the gate, apart from those of the legacy site. To add a route, add a row. */
+export function routeRows(served: Served): readonly Routed<Row>[] {
+  const { resources, signIn } = served;
   const [resource] = resources;
-  const { provider, interactions } = doors;
-  const metadata = { protection: 'public', voice: 'oauth', cors: true } as const;
-  const endpoint = { protection: 'public', voice: 'oauth', cors: true } as const;
-  const guessable = { ...endpoint, attempts: true } as const;
-  const page = { protection: 'public', voice: 'page', cors: false } as const;
   const member = (scope: string): Protection => ({ resource, scopes: new Set([scope]), anonymous: 'refuse' });
-  const interaction = `${ENDPOINTS.interaction}/*`;
 
   return [
     ...resources.map((one) =>
-      route('GET', metadataPath(one.path), { ...metadata, handler: doors.protectedResourceMetadata(one) }),
+      route('GET', metadataPath(one.path), { ...METADATA, handler: (of) => of.protectedResourceMetadata(one) }),
     ),
-    route('GET', ENDPOINTS.authorizationServerMetadata, { ...metadata, handler: provider.plain }),
-    route('GET', ENDPOINTS.openidConfiguration, { ...metadata, handler: provider.plain }),
-    route('GET', ENDPOINTS.jwks, { ...metadata, handler: provider.plain }),
-    route('GET', DISCOVERY_PATHS.openapi, { ...metadata, voice: 'problem', handler: doors.openapi }),
-    route('GET', DISCOVERY_PATHS.authMd, { ...metadata, voice: 'problem', handler: doors.authMd }),
+    route('GET', ENDPOINTS.authorizationServerMetadata, { ...METADATA, handler: (of) => of.provider.plain }),
+    route('GET', ENDPOINTS.openidConfiguration, { ...METADATA, handler: (of) => of.provider.plain }),
+    route('GET', ENDPOINTS.jwks, { ...METADATA, handler: (of) => of.provider.plain }),
+    route('GET', DISCOVERY_PATHS.openapi, { ...METADATA, voice: 'problem', handler: (of) => of.openapi }),
+    route('GET', DISCOVERY_PATHS.authMd, { ...METADATA, voice: 'problem', handler: (of) => of.authMd }),
 
-    visit(ENDPOINTS.authorization, { ...page, handler: provider.authorization }),
-    visit(`${ENDPOINTS.authorization}/*`, { ...page, handler: provider.resume }),
-    visit(interaction, { ...page, handler: interactions.start }),
-    route('POST', interaction, { ...page, handler: interactions.decide }),
-    visit(`${interaction}/return`, { ...page, handler: interactions.returned }),
-    visit(`${interaction}/switch`, { ...page, handler: interactions.switchAccount }),
-    ...connectedAppsRoutes(doors.connectedApps, page),
-    ...signInRoutes(doors.signIn, page),
-    route('GET', ENDPOINTS.stylesheet, { ...page, handler: doors.stylesheet }),
-    ...(doors.logo === undefined ? [] : [route('GET', ENDPOINTS.logo, { ...page, handler: doors.logo })]),
+    visit(ENDPOINTS.authorization, { ...PAGE, handler: (of) => of.provider.authorization }),
+    visit(`${ENDPOINTS.authorization}/*`, { ...PAGE, handler: (of) => of.provider.resume }),
+    visit(INTERACTION, { ...PAGE, handler: (of) => of.interactions.start }),
+    route('POST', INTERACTION, { ...PAGE, handler: (of) => of.interactions.decide }),
+    visit(`${INTERACTION}/return`, { ...PAGE, handler: (of) => of.interactions.returned }),
+    visit(`${INTERACTION}/switch`, { ...PAGE, handler: (of) => of.interactions.switchAccount }),
 
-    ...registrationRoutes(provider.registration, guessable),
-    route('POST', ENDPOINTS.pushedAuthorization, { ...guessable, handler: provider.form }),
-    route('POST', ENDPOINTS.token, { ...guessable, handler: provider.form }),
-    route('POST', ENDPOINTS.revocation, { ...guessable, handler: provider.form }),
-    route('POST', ENDPOINTS.introspection, { ...guessable, handler: provider.form }),
+    // Switched off, these addresses are 404 rather than the site's: a page there would pass for ours.
+    ...when(
+      served.connectedApps,
+      [
+        visit(ENDPOINTS.apps, { ...PAGE, handler: (of) => of.connectedApps?.list }),
+        visit(`${ENDPOINTS.apps}/return`, { ...PAGE, handler: (of) => of.connectedApps?.returned }),
+        visit(`${ENDPOINTS.apps}/disconnect`, { ...PAGE, handler: (of) => of.connectedApps?.ask }),
+        route('POST', `${ENDPOINTS.apps}/disconnect`, { ...PAGE, handler: (of) => of.connectedApps?.disconnect }),
+      ],
+      closed([ENDPOINTS.apps, `${ENDPOINTS.apps}/**`], PAGE),
+    ),
+    ...when(signIn !== undefined, [visit(ENDPOINTS.signIn, { ...PAGE, handler: (of) => of.signIn?.page })]),
+    ...when(signIn?.form === true, [route('POST', ENDPOINTS.signIn, { ...PAGE, handler: (of) => of.signIn?.submit })]),
+    ...when(signIn?.callback === true, [
+      visit(`${ENDPOINTS.signIn}/callback/*`, { ...PAGE, handler: (of) => of.signIn?.callback }),
+    ]),
+    route('GET', ENDPOINTS.stylesheet, { ...PAGE, handler: (of) => of.stylesheet }),
+    ...when(served.logo, [route('GET', ENDPOINTS.logo, { ...PAGE, handler: (of) => of.logo })]),
+
+    // Closed, registration is 404: the legacy site must not see what apps send there.
+    ...when(
+      served.registration,
+      [
+        route('POST', ENDPOINTS.registration, { ...GUESSABLE, handler: (of) => of.provider.registration?.register }),
+        route('GET|PUT|DELETE', `${ENDPOINTS.registration}/*`, {
+          ...GUESSABLE,
+          handler: (of) => of.provider.registration?.manage,
+        }),
+      ],
+      closed([ENDPOINTS.registration, `${ENDPOINTS.registration}/*`], GUESSABLE),
+    ),
+    route('POST', ENDPOINTS.pushedAuthorization, { ...GUESSABLE, handler: (of) => of.provider.form }),
+    route('POST', ENDPOINTS.token, { ...GUESSABLE, handler: (of) => of.provider.form }),
+    route('POST', ENDPOINTS.revocation, { ...GUESSABLE, handler: (of) => of.provider.form }),
+    route('POST', ENDPOINTS.introspection, { ...GUESSABLE, handler: (of) => of.provider.form }),
     route('GET|POST', ENDPOINTS.userinfo, {
-      ...endpoint,
+      ...ENDPOINT,
       protection: member('openid'),
       areas: [areaOf.route(ENDPOINTS.userinfo, ['openid'])],
-      handler: doors.userinfo,
+      handler: (of) => of.userinfo,
     }),
 
-    ...(doors.account === undefined
+    ...(served.accountPath === undefined
       ? []
       : [
-          route('POST', doors.account.path, {
+          route('POST', served.accountPath, {
             protection: member('account:read'),
             voice: 'graphql',
             cors: true,
-            handler: doors.account.handler,
+            handler: (of) => of.account,
           }),
         ]),
+    ...(served.mcp === undefined ? [] : mcpRoutes(served.mcp)),
+    ...served.configured.map((entry) => configuredRoute(entry, served)),
+  ];
+}
 
-    ...(doors.mcp === undefined ? [] : mcpRoutes(doors.mcp, metadata)),
-
-    ...configured.map((entry): Routed<Route> => {
-      const { methods, pattern } = parseMatch(entry.match);
-      const protection = {
+/** A route of the operator's. */
+function configuredRoute(entry: RouteConfig, { resources, anonymous }: Served): Routed<Row> {
+  const { methods, pattern } = parseMatch(entry.match);
+  return {
+    methods,
+    pattern: pattern.replaceAll(MEMBER_ID, '*'),
+    value: {
+      protection: {
         resource: resourceOf(pattern, resources),
         scopes: new Set(entry.scopes),
         anonymous: entry.anonymous ?? anonymous,
-      };
-      return {
-        methods,
-        pattern: pattern.replaceAll(MEMBER_ID, '*'),
-        value: {
-          protection,
-          voice: 'problem',
-          cors: true,
-          pageFields: doors.fieldsFor(entry),
-          limits: doors.limitsOf(entry),
-          relays: true,
-          ...(entry.deprecated === undefined ? {} : { fields: deprecationFields(entry.deprecated) }),
-          areas: [areaOf.route(pattern, entry.scopes)],
-          entry,
-          handler: doors.forward(entry),
-        },
-      };
-    }),
-  ];
-}
-
-function signInRoutes(doors: SignInDoors | undefined, page: Omit<Route, 'handler'>): readonly Routed<Route>[] {
-  if (doors === undefined) return [];
-  const { submit, callback } = doors;
-  return [
-    visit(ENDPOINTS.signIn, { ...page, handler: doors.page }),
-    ...(submit === undefined ? [] : [route('POST', ENDPOINTS.signIn, { ...page, handler: submit })]),
-    ...(callback === undefined ? [] : [visit(`${ENDPOINTS.signIn}/callback/*`, { ...page, handler: callback })]),
-  ];
+      },
+      voice: 'problem',
+      cors: true,
+      pageFields: (of) => of.fieldsFor(entry),
+      limits: (of) => of.limitsOf(entry),
+      relays: true,
+      ...(entry.deprecated === undefined ? {} : { fields: deprecationFields(entry.deprecated) }),
+      areas: [areaOf.route(pattern, entry.scopes)],
+      entry,
+      handler: (of) => of.forward(entry),
+    },
+  };
 }
 
 /**
- * One handler behind two doors, each with the metadata of its own address, which is what apps compare it with, to the
- * letter: so one that was given the address with a final slash meets a door of that name.
+ * One handler at two endpoints: /mcp serves callers without a token, /mcp/member asks them to sign in. Each has metadata
+ * for its own address, also with a final slash: apps compare `resource` with the address they were given, to the letter.
  */
-function mcpRoutes(doors: McpDoors, metadata: Omit<Route, 'handler'>): readonly Routed<Route>[] {
-  const { open, member, limits } = doors;
+function mcpRoutes({ open, member }: NonNullable<Served['mcp']>): readonly Routed<Row>[] {
   return ([open, member] as const).flatMap((spellings) => {
     const anonymous = spellings === open ? 'serve' : 'refuse';
-    const described = (door: Door): Route => ({ ...metadata, handler: doors.metadata(door) });
-    const value = (door: Door): Route => {
-      const protection: Protection = { resource: door.resource, scopes: new Set(), offered: door.offered, anonymous };
-      return { protection, voice: 'jsonrpc', cors: true, limits, handler: doors.handler(door) };
-    };
+    const described = (door: Door): Row => ({ ...METADATA, handler: (of) => of.mcp?.metadata(door) });
+    const value = (door: Door): Row => ({
+      protection: { resource: door.resource, scopes: new Set(), offered: door.offered, anonymous },
+      voice: 'jsonrpc',
+      cors: true,
+      limits: (of) => of.mcp?.limits,
+      handler: (of) => of.mcp?.handler(door),
+    });
     const { plain, slashed } = spellings;
     const { path } = plain.resource;
     return [
@@ -198,43 +146,22 @@ function mcpRoutes(doors: McpDoors, metadata: Omit<Route, 'handler'>): readonly 
   });
 }
 
-/** Switched off, it is nobody's: what the legacy site has there would pass for ours. */
-function connectedAppsRoutes(apps: ConnectedApps | undefined, page: Omit<Route, 'handler'>): readonly Routed<Route>[] {
-  if (apps === undefined) return closed([ENDPOINTS.apps, `${ENDPOINTS.apps}/**`], page);
-  const disconnect = `${ENDPOINTS.apps}/disconnect`;
-  return [
-    visit(ENDPOINTS.apps, { ...page, handler: apps.list }),
-    visit(`${ENDPOINTS.apps}/return`, { ...page, handler: apps.returned }),
-    visit(disconnect, { ...page, handler: apps.ask }),
-    route('POST', disconnect, { ...page, handler: apps.disconnect }),
-  ];
+function when(served: boolean, rows: readonly Routed<Row>[], otherwise: readonly Routed<Row>[] = []) {
+  return served ? rows : otherwise;
 }
 
-/** Closed, it is nobody's: the legacy site must not see what apps send there. */
-function registrationRoutes(
-  registration: Mount['registration'],
-  endpoint: Omit<Route, 'handler'>,
-): readonly Routed<Route>[] {
-  const own = `${ENDPOINTS.registration}/*`;
-  if (registration === undefined) return closed([ENDPOINTS.registration, own], endpoint);
-  return [
-    route('POST', ENDPOINTS.registration, { ...endpoint, handler: registration.register }),
-    route('GET|PUT|DELETE', own, { ...endpoint, handler: registration.manage }),
-  ];
-}
-
-function closed(patterns: readonly string[], endpoint: Omit<Route, 'handler'>): readonly Routed<Route>[] {
+function closed(patterns: readonly string[], like: Omit<Row, 'handler'>): readonly Routed<Row>[] {
   const handler = () => {
     throw new GatewayError('not_found');
   };
-  return patterns.map((pattern) => ({ methods: undefined, pattern, value: { ...endpoint, handler } }));
+  return patterns.map((pattern) => ({ methods: undefined, pattern, value: { ...like, handler: () => handler } }));
 }
 
-function route(methods: string, pattern: string, value: Route): Routed<Route> {
+function route(methods: string, pattern: string, value: Row): Routed<Row> {
   return { methods: methods.split('|'), pattern, value };
 }
 
-/** A step of a sign-in or an approval: a GET that does something, which HEAD must not. */
-function visit(pattern: string, value: Route): Routed<Route> {
+/** A step of a sign-in or an approval: a GET that has an effect, which HEAD must not have. */
+function visit(pattern: string, value: Row): Routed<Row> {
   return { methods: ['GET'], pattern, head: false, value };
 }

@@ -4,7 +4,7 @@ import { type RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
 import type { Refusal } from '../operations/observe/observations.ts';
 import type { Target } from '../upstream/target.ts';
 import type { RequestParts } from './parts.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 /**
  * Passes a request to the legacy site, as if the gate were not there. `refusal` is what enforcement would have answered

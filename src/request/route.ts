@@ -1,0 +1,105 @@
+import type { ConnectedApps } from '../authorization-server/connected-apps/connected-apps.ts';
+import type { Interactions } from '../authorization-server/interactions/interactions.ts';
+import type { Mount } from '../authorization-server/mount.ts';
+import type { SignInDoors } from '../authorization-server/sign-in/sign-in.ts';
+import type { RouteConfig } from '../config/schema.ts';
+import type { Voice } from '../errors.ts';
+import type { Handler } from '../http/exchange.ts';
+import type { RouteLimits } from '../limits/admission.ts';
+import type { Door, DoorSpellings } from '../mcp/sign-in.ts';
+import type { ProtectedResource } from '../oauth/protected-resource.ts';
+import type { Protection } from '../resource-server/gate.ts';
+import type { Routed } from '../upstream/routing.ts';
+
+/** A route, apart from its methods and its path. Every route has to state its protection. */
+export interface Route {
+  readonly protection: 'public' | Protection;
+  /** The form that its failures are rendered in. */
+  readonly voice: Voice;
+  /** Whether pages of other origins may call it: never where a cookie decides anything. */
+  readonly cors: boolean;
+  /** Header fields that such pages may send here, in addition to those that they may send everywhere. */
+  readonly pageFields?: readonly string[] | undefined;
+  /** Header fields of every answer, as names and values in turn. */
+  readonly fields?: readonly string[];
+  /** Undefined: the limits that hold for all routes. */
+  readonly limits?: RouteLimits | undefined;
+  /** Whether codes, tokens or secrets could be guessed here: failures are then counted. */
+  readonly attempts?: true;
+  /** Whether the handler sends the exchange's own fields itself, together with those of the answer that it relays. */
+  readonly relays?: true;
+  /** Which of the member's data it reads or changes, if that is known before it runs. Otherwise the handler reports it. */
+  readonly areas?: readonly string[];
+  /** The operator's configuration of it, if it is one of theirs. The API description is generated from it. */
+  readonly entry?: RouteConfig;
+  readonly handler: Handler;
+}
+
+/** What answers, built from the configuration. A row of the table picks its handler from these. */
+export interface Handlers {
+  readonly provider: Mount;
+  readonly interactions: Interactions;
+  /** Undefined when `pages.apps` is off. */
+  readonly connectedApps: ConnectedApps | undefined;
+  /** Undefined when members sign in on the backend's own pages only. */
+  readonly signIn: SignInDoors | undefined;
+  readonly stylesheet: Handler;
+  readonly logo: Handler | undefined;
+  readonly protectedResourceMetadata: (resource: ProtectedResource) => Handler;
+  readonly userinfo: Handler;
+  readonly account: Handler | undefined;
+  readonly mcp:
+    | {
+        readonly limits: RouteLimits | undefined;
+        readonly metadata: (door: Door) => Handler;
+        readonly handler: (door: Door) => Handler;
+      }
+    | undefined;
+  readonly openapi: Handler;
+  readonly authMd: Handler;
+  /** Forwards to the upstream of one of the operator's routes. */
+  readonly forward: (entry: RouteConfig) => Handler;
+  /** Header fields that apps may send to a route because the operator allows it. */
+  readonly fieldsFor: (entry: RouteConfig) => readonly string[] | undefined;
+  readonly limitsOf: (entry: RouteConfig) => RouteLimits | undefined;
+}
+
+/** What is served under a configuration. */
+export interface Served {
+  /** The origin first, then the parts of it that are resources of their own. */
+  readonly resources: readonly [ProtectedResource, ...ProtectedResource[]];
+  readonly accountPath: string | undefined;
+  readonly mcp: { readonly open: DoorSpellings; readonly member: DoorSpellings } | undefined;
+  readonly registration: boolean;
+  readonly connectedApps: boolean;
+  readonly signIn: { readonly form: boolean; readonly callback: boolean } | undefined;
+  readonly logo: boolean;
+  /** The operator's routes: the first match wins. */
+  readonly configured: readonly RouteConfig[];
+  /** What the operator's routes do without a token unless they say otherwise. */
+  readonly anonymous: Protection['anonymous'];
+}
+
+type From<T> = (handlers: Handlers) => T;
+
+/** A route as data. Its handler is picked when the table is bound, so the table can be read without one. */
+export interface Row extends Omit<Route, 'handler' | 'limits' | 'pageFields'> {
+  readonly handler: From<Handler | undefined>;
+  readonly limits?: From<RouteLimits | undefined>;
+  readonly pageFields?: From<readonly string[] | undefined>;
+}
+
+/** Gives every row its handler. Throws when a row is served and its handler was not built, which is a mistake of ours. */
+export function bindRoutes(rows: readonly Routed<Row>[], handlers: Handlers): readonly Routed<Route>[] {
+  const bind = (row: Row, pattern: string): Route => {
+    const handler = row.handler(handlers);
+    if (handler === undefined) throw new Error(`No handler was built for ${pattern}.`);
+    const { limits, pageFields, ...rest } = row;
+    return { ...rest, limits: limits?.(handlers), pageFields: pageFields?.(handlers), handler };
+  };
+  return rows.map(({ value, slashed, ...routed }) => ({
+    ...routed,
+    value: bind(value, routed.pattern),
+    ...(slashed === undefined ? {} : { slashed: bind(slashed, routed.pattern) }),
+  }));
+}
