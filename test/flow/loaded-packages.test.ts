@@ -52,7 +52,7 @@ async function loadedBy(name: string, change: (config: string) => string): Promi
   expect(await command.exited).toBe(0);
   const urls = readFileSync(loads, 'utf8').split('\n');
   // It was recorded at all: what every gate needs is there.
-  for (const needed of ['/node_modules/oidc-provider/', '/node_modules/zod/', '/src/gateway.ts']) {
+  for (const needed of ['/node_modules/oidc-provider/', '/node_modules/zod/', '/src/process/gateway.ts']) {
     expect(
       urls.some((url) => url.includes(needed)),
       needed,
