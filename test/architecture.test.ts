@@ -5,75 +5,103 @@ import { describe, expect, it } from 'vitest';
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
-/** Which room may import from which. Its own files, and the leaves, are open to every room. */
+/**
+ * The modules of `src`, from the bottom to the top, and which others each may import. A module may import only modules
+ * above it in this table, so nothing is imported upwards and there is no cycle. Every module may import itself and LEAVES.
+ */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   oauth: [],
-  // The hash of a member's password is checked where it stands in a file, with its line.
-  config: ['oauth', 'login/password-hash.ts'],
+  http: ['oauth'],
+  passwords: [],
+  // The hash of a member's password is checked where it is written, with its line.
+  config: ['oauth', 'passwords'],
   storage: ['config'],
   upstream: ['oauth', 'config'],
-  login: ['oauth', 'config', 'upstream', 'storage'],
+  operations: ['oauth', 'config', 'storage'],
+  limits: ['oauth', 'config', 'storage'],
   'resource-server': ['oauth', 'config', 'storage'],
-  // What members let in and what ends is told to the backend, in the commit that makes it so.
-  'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream', 'events'],
+  login: ['oauth', 'config', 'upstream', 'storage', 'passwords'],
   events: ['oauth', 'config', 'storage', 'upstream', 'operations/one-at-a-time.ts'],
   account: ['oauth', 'config', 'upstream'],
-  // Storage because a call with an idempotency key is remembered for all replicas.
+  // Storage, because a call with an idempotency key is remembered for all replicas.
   mcp: ['oauth', 'config', 'upstream', 'storage'],
   discovery: ['oauth', 'config'],
-  operations: ['oauth', 'config', 'storage'],
-  http: ['oauth'],
-  limits: ['oauth', 'config', 'storage'],
-  connect: [],
-  // What another program sees: it knows nothing of the gate but what the standards say.
-  doctor: ['connect/printable.ts'],
-  // The doctor's way to ask a site that nobody knows yet.
-  setup: ['config', 'doctor', 'connect/printable.ts', 'public-paths.ts', 'operations/observe/suggested-scope.ts'],
-  // Reads the configuration again when its files change.
-  watch: ['config'],
-  demo: ['config', 'connect', 'storage', 'operations', 'gateway.ts'],
-  // The gate as several processes: the primary runs none of it, and a worker all of it.
-  cluster: [
+  // Events are written in the same commit as the change they report.
+  'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream', 'events'],
+  foundation: ['config', 'storage', 'operations', 'authorization-server'],
+  request: [
+    'oauth',
     'config',
-    'config-fingerprint.ts',
-    'storage',
+    'upstream',
+    'limits',
     'operations',
-    'gateway.ts',
-    'interfaces.ts',
-    'login/database/check-driver.ts',
+    'resource-server',
+    'authorization-server',
+    'mcp',
+    'discovery',
   ],
-  // What is typed: it starts the work of any room, and no room knows of it.
-  commands: [
+  generation: [
+    'oauth',
     'config',
     'storage',
+    'upstream',
+    'operations',
+    'limits',
+    'resource-server',
     'login',
+    'events',
     'account',
     'mcp',
+    'discovery',
+    'authorization-server',
+    'foundation',
+    'request',
+  ],
+  process: [
+    'config',
+    'storage',
+    'upstream',
     'operations',
-    'authorization-server/administration',
-    'connect',
-    'doctor',
-    'setup',
-    'demo',
+    'resource-server',
+    'login/database/check-driver.ts',
+    'mcp',
+    'authorization-server',
+    'foundation',
+    'request',
+    'generation',
+  ],
+  // What operators try things with. `doctor` and `connect` know nothing of the gate but what the standards say.
+  tools: ['config', 'storage', 'operations', 'request/public-paths.ts', 'process/gateway.ts'],
+  // What is typed: it starts the work of other modules, and none of them knows it.
+  commands: [
+    'config',
+    'passwords',
+    'storage',
+    'operations',
+    'login',
     'events',
-    'cluster',
-    'gateway.ts',
-    'watch/follow.ts',
-    'interfaces.ts',
+    'account',
+    'mcp',
+    'authorization-server/administration',
+    'generation/account-and-mcp.ts',
+    'process',
+    'tools',
   ],
 };
+
+/** The modules are folders; these two files alone are at the root. */
+const ROOT_FILES = ['main.ts', 'errors.ts'];
 
 const LEAVES = [
   '../package.json',
   'errors.ts',
-  'handed-down.ts',
   'http',
   'operations/log.ts',
   'operations/audit.ts',
   'operations/ration.ts',
 ];
 
-/** One dependency, one home. A name that is not here may be imported by nobody. */
+/** Each dependency is imported in one place. A package that is not listed may not be imported. */
 const HOMES: Readonly<Record<string, readonly string[]>> = {
   'oidc-provider': ['authorization-server'],
   // In the gate because the JWT of a DPoP proof is checked there (RFC 9449 §4.3), at every door.
@@ -85,7 +113,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     // What others sign of who signed in there.
     'login/signed-token',
     'login/oidc/discovery.ts',
-    'demo/school',
+    'tools/demo/school',
   ],
   'openid-client': ['login/oidc'],
   pg: ['login/database/postgres.ts'],
@@ -93,7 +121,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   // A document's fetch pins the address it has judged, on a client of its own: never on a pool of an upstream.
   undici: ['upstream', 'authorization-server/client-documents/fetch-document.ts'],
   'http-proxy-middleware': ['upstream/site.ts', 'upstream/site-exchange.ts'],
-  graphql: ['account', 'demo/school'],
+  graphql: ['account', 'tools/demo/school'],
   yaml: ['config'],
   re2js: ['config/pattern.ts'],
   zod: ['config'],
@@ -108,23 +136,23 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'storage/memory-counters.ts',
   ],
   'rate-limiter-flexible': ['storage/redis-counters.ts'],
-  // In tools, what texts of the school say is read as clients would read it: as Markdown, and as HTML.
+  // Texts in the results of tools are read as clients would read them: as Markdown, and as HTML.
   '@lezer/markdown': ['mcp/markdown.ts'],
   parse5: ['login/form/login-page.ts', 'mcp/html.ts', 'mcp/urls.ts'],
-  bcryptjs: ['login/bcrypt-thread.ts'],
+  bcryptjs: ['passwords/bcrypt-thread.ts'],
   commander: ['main.ts', 'commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
-  oauth4webapi: ['connect', 'demo/client', 'demo/client.ts'],
-  express: ['demo'],
-  ws: ['demo/school'],
+  oauth4webapi: ['tools/connect', 'tools/demo/client', 'tools/demo/client.ts'],
+  express: ['tools/demo'],
+  ws: ['tools/demo/school'],
 };
 
 /** What may touch the process it runs in: what reads the command line, prints, and ends. */
-const PROCESS = ['main.ts', 'commands/terminal.ts', 'commands/lifetime.ts', 'connect/open-browser.ts'];
+const PROCESS = ['main.ts', 'commands/terminal.ts', 'commands/lifetime.ts', 'tools/connect/open-browser.ts'];
 
 interface Import {
   readonly file: string;
-  readonly room: string;
+  readonly module: string;
   readonly specifier: string;
 }
 
@@ -135,10 +163,14 @@ const IMPORTS: readonly Import[] = FILES.flatMap((file) => {
   const specifiers = [
     ...text.matchAll(/^(?:import|export)\b[^'";]*?\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm),
   ];
-  return specifiers.map((match) => ({ file, room: roomOf(file), specifier: match[1] ?? match[2] ?? match[3] ?? '' }));
+  return specifiers.map((match) => ({
+    file,
+    module: moduleOf(file),
+    specifier: match[1] ?? match[2] ?? match[3] ?? '',
+  }));
 });
 
-function roomOf(file: string): string {
+function moduleOf(file: string): string {
   return file.includes('/') ? (file.split('/')[0] ?? '') : file;
 }
 
@@ -150,21 +182,42 @@ function within(path: string, places: readonly string[]): boolean {
   return places.some((place) => path === place || path.startsWith(`${place}/`));
 }
 
-describe('the house', () => {
-  it('is read at all', () => {
+describe('the layout of src', () => {
+  it('is read', () => {
     expect(FILES.length).toBeGreaterThan(60);
     expect(IMPORTS.length).toBeGreaterThan(200);
   });
 
-  it('has no room that the table does not know', () => {
-    const rooms = new Set(FILES.filter((file) => file.includes('/')).map(roomOf));
-    expect([...rooms].filter((room) => MAY_IMPORT[room] === undefined)).toEqual([]);
+  it('has every file in a module of the table, but the entry point and the error table', () => {
+    expect(FILES.filter((file) => MAY_IMPORT[moduleOf(file)] === undefined && !ROOT_FILES.includes(file))).toEqual([]);
+    expect(Object.keys(MAY_IMPORT).filter((module) => !FILES.some((file) => moduleOf(file) === module))).toEqual([]);
+    expect(Object.keys(MAY_IMPORT).length).toBeLessThanOrEqual(28);
   });
 
-  it('imports only in the directions of the table', () => {
-    const broken = IMPORTS.filter((entry) => entry.specifier.startsWith('.') && MAY_IMPORT[entry.room] !== undefined)
+  it('allows no import upwards, so that there is no cycle of modules', () => {
+    const order = Object.keys(MAY_IMPORT);
+    const upwards = Object.entries(MAY_IMPORT).flatMap(([module, others]) =>
+      others
+        .filter((other) => !order.slice(0, order.indexOf(module)).includes(moduleOf(other)))
+        .map((other) => `${module} imports ${other}`),
+    );
+    expect(upwards).toEqual([]);
+  });
+
+  it('imports only what the table allows', () => {
+    const broken = IMPORTS.filter((entry) => entry.specifier.startsWith('.') && MAY_IMPORT[entry.module] !== undefined)
       .map((entry) => ({ ...entry, target: targetOf(entry) }))
-      .filter(({ room, target }) => !within(target, [room, ...LEAVES, ...(MAY_IMPORT[room] ?? [])]))
+      .filter(({ module, target }) => !within(target, [module, ...LEAVES, ...(MAY_IMPORT[module] ?? [])]))
+      .map(({ file, target }) => `${file} imports ${target}`);
+    expect(broken).toEqual([]);
+  });
+
+  it('keeps doctor and connect apart from the gate that they look at', () => {
+    const broken = IMPORTS.filter(
+      ({ file, specifier }) => /^tools\/(doctor|connect)\//.test(file) && specifier.startsWith('.'),
+    )
+      .map((entry) => ({ ...entry, target: targetOf(entry) }))
+      .filter(({ target }) => !within(target, ['tools/doctor', 'tools/connect', '../package.json']))
       .map(({ file, target }) => `${file} imports ${target}`);
     expect(broken).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { fieldValues } from '../http/field-values.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import { ANONYMOUS, type Principal } from '../oauth/principal.ts';
 import type { Refusal } from '../operations/observe/observations.ts';
-import { type Presented, signInAgain, type Verdict } from '../resource-server/gate.ts';
+import { type Decision, type Presented, signInAgain } from '../resource-server/gate.ts';
 import type { Target } from '../upstream/target.ts';
 import { CORS_FIELDS } from './cors.ts';
 import { admitsAlike } from './other-method.ts';
@@ -35,13 +35,13 @@ export async function enter(
     const revocations = parts.openAnswers.revocations();
     const asked = parts.gate(presented, route.protection);
     // A cached token is decided at once, within this turn of the event loop.
-    const verdict = asked instanceof Promise ? await asked : asked;
-    const observed = observedRefusal(parts, verdict, presented, route);
+    const decision = asked instanceof Promise ? await asked : asked;
+    const observed = observedRefusal(parts, decision, presented, route);
     if (observed !== undefined && observed !== 'none')
       return toSite(parts, request, response, target, record, observed, route);
-    if (verdict.kind === 'refused') return refuse(parts, response, record, verdict, presented, route, ownFields);
-    principal = verdict.principal;
-    noteAdmitted(parts, response, record, verdict, presented, revocations);
+    if (decision.kind === 'refused') return refuse(parts, response, record, decision, presented, route, ownFields);
+    principal = decision.principal;
+    noteAdmitted(parts, response, record, decision, presented, revocations);
     if (observed === 'none')
       parts.observing?.observer.watch(request, response, record, { route: route.entry, refusal: observed });
   }
@@ -70,7 +70,7 @@ function noteAdmitted(
   { openAnswers }: RequestParts,
   response: ServerResponse,
   record: RequestRecord,
-  { principal, expires }: Extract<Verdict, { kind: 'admitted' }>,
+  { principal, expires }: Extract<Decision, { kind: 'admitted' }>,
   { authorization }: Presented,
   revocations: number,
 ): void {
@@ -84,15 +84,15 @@ function refuse(
   { records, admission }: RequestParts,
   response: ServerResponse,
   record: RequestRecord,
-  verdict: Extract<Verdict, { kind: 'refused' }>,
+  decision: Extract<Decision, { kind: 'refused' }>,
   presented: Presented,
   { limits }: Route,
   ownFields: readonly string[],
 ): void {
   setFields(response, ownFields);
-  records.refused(record, reasonOf(verdict, presented), verdict.principal);
+  records.refused(record, reasonOf(decision, presented), decision.principal);
   admission.refuse(record.provenance.clientAddress, limits);
-  writeChallenge(response, verdict.challenge);
+  writeChallenge(response, decision.challenge);
 }
 
 /**
@@ -101,12 +101,12 @@ function refuse(
  */
 function observedRefusal(
   { observing }: RequestParts,
-  verdict: Verdict,
+  decision: Decision,
   presented: Presented,
   { entry }: Route,
 ): Refusal | undefined {
   if (observing === undefined || entry === undefined || !observing.observer.watches(entry)) return undefined;
-  if (verdict.kind === 'admitted') return verdict.principal.kind === 'member' ? 'none' : 'anonymous';
-  if (verdict.known) return undefined;
+  if (decision.kind === 'admitted') return decision.principal.kind === 'member' ? 'none' : 'anonymous';
+  if (decision.known) return undefined;
   return presented.authorization.length === 0 ? 'no_token' : 'unknown_token';
 }

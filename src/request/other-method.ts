@@ -3,7 +3,7 @@ import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import type { Principal } from '../oauth/principal.ts';
 import { covers } from '../oauth/scope.ts';
 import type { Routing } from '../upstream/routing.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 /**
  * Whether a request that `route` admitted would be admitted with another method as well: the route of that method is

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json, writeAnswer } from '../http/answer.ts';
 import { fieldValues } from '../http/field-values.ts';
 import { type Challenge, formatChallenge } from '../oauth/challenge.ts';
-import type { Presented, Verdict } from '../resource-server/gate.ts';
+import type { Decision, Presented } from '../resource-server/gate.ts';
 import type { Target } from '../upstream/target.ts';
 
 /** What a request shows at the gate. */
@@ -23,6 +23,6 @@ export function writeChallenge(response: ServerResponse, challenge: Challenge): 
 }
 
 /** Why the gate refused a request, as the access log and the metrics name it. */
-export function reasonOf({ challenge }: Extract<Verdict, { kind: 'refused' }>, { authorization }: Presented): string {
+export function reasonOf({ challenge }: Extract<Decision, { kind: 'refused' }>, { authorization }: Presented): string {
   return authorization.length === 0 ? 'no_token' : challenge.error;
 }

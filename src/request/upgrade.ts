@@ -85,11 +85,11 @@ async function refuseUpgrade(
     if (route === undefined) throw new GatewayError('not_found');
     if (route.protection !== 'public') {
       const presented = presentedBy(origin, request, target);
-      const verdict = await gate(presented, route.protection);
-      if (verdict.kind === 'refused') {
-        records.refused(record, reasonOf(verdict, presented), verdict.principal);
+      const decision = await gate(presented, route.protection);
+      if (decision.kind === 'refused') {
+        records.refused(record, reasonOf(decision, presented), decision.principal);
         admission.refuse(clientAddress, route.limits);
-        writeChallenge(response, verdict.challenge);
+        writeChallenge(response, decision.challenge);
         return;
       }
     }

@@ -27,7 +27,7 @@ export interface Presented {
   readonly url: string;
 }
 
-export type Verdict =
+export type Decision =
   | {
       readonly kind: 'admitted';
       readonly principal: Principal;
@@ -47,7 +47,7 @@ export type Verdict =
  * Decides about one request. Synchronous when the token is cached and needs no DPoP proof. Throws, or rejects with,
  * `store_unavailable`.
  */
-export type Gate = (presented: Presented, protection: Protection) => Verdict | Promise<Verdict>;
+export type Gate = (presented: Presented, protection: Protection) => Decision | Promise<Decision>;
 
 /**
  * The one decision that admits or refuses every access token. The order of the checks matters: missing, malformed,
@@ -86,12 +86,12 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     credentials: Extract<Credentials, { kind: 'token' }>,
     presented: Presented,
     protection: Protection,
-  ): Verdict | Promise<Verdict> {
+  ): Decision | Promise<Decision> {
     if (!token.active)
       return unknown(credentials.scheme, 'the access token is invalid, expired or revoked', protection);
-    const verdict = judgeActive(token, credentials, presented, protection);
-    const named = (of: Verdict): Verdict => (of.kind === 'refused' ? { ...of, principal: principalOf(token) } : of);
-    return verdict instanceof Promise ? verdict.then(named) : named(verdict);
+    const decision = judgeActive(token, credentials, presented, protection);
+    const named = (of: Decision): Decision => (of.kind === 'refused' ? { ...of, principal: principalOf(token) } : of);
+    return decision instanceof Promise ? decision.then(named) : named(decision);
   }
 
   function judgeActive(
@@ -99,7 +99,7 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     { scheme, token: shown }: Extract<Credentials, { kind: 'token' }>,
     presented: Presented,
     protection: Protection,
-  ): Verdict | Promise<Verdict> {
+  ): Decision | Promise<Decision> {
     const { resource } = protection;
     // Exactly one audience, and ours: with a second one, the token could also be used at another service.
     const [audience] = token.aud;
@@ -125,7 +125,7 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     });
   }
 
-  function judgeScope(token: ActiveToken, scheme: Scheme, protection: Protection): Verdict {
+  function judgeScope(token: ActiveToken, scheme: Scheme, protection: Protection): Decision {
     if (covers(token.scope, protection.scopes)) {
       return { kind: 'admitted', principal: principalOf(token), expires: token.exp };
     }
@@ -135,9 +135,9 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
   }
 }
 
-type Refused = Extract<Verdict, { readonly kind: 'refused' }>;
+type Refused = Extract<Decision, { readonly kind: 'refused' }>;
 
-function unknown(scheme: Scheme, description: string, protection: Protection): Verdict {
+function unknown(scheme: Scheme, description: string, protection: Protection): Decision {
   return { ...unauthorized(scheme, description, protection), known: false };
 }
 
