@@ -15,7 +15,7 @@ export async function tokenCheck(store: Store, origin: string, scopes: readonly 
   const keyring = await openKeyring(store, Date.now, () => 90 * 86_400);
   const provider = createProvider({
     origin,
-    indicators: resourceIndicators(origin, { doors: [], parts: [] }),
+    indicators: resourceIndicators(origin, { endpoints: [], parts: [] }),
     resourceRequired: true,
     documentation: 'https://school.example/auth.md',
     scopes,

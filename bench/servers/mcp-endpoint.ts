@@ -25,7 +25,7 @@ const { mcp } = await buildInterfaces(loaded, {
   onError: (error, what) => process.stderr.write(`${what}: ${String(error)}\n`),
 });
 if (mcp === undefined) throw new Error('there are no tools');
-const handler = mcp.handler(mcp.doors.open.plain);
+const handler = mcp.handler(mcp.endpoints.open.plain);
 const provenanceOf = createProvenance(loaded.config.listen);
 const principal: MemberPrincipal = {
   kind: 'member',

@@ -5,7 +5,7 @@ import { createPages, type Pages } from '../authorization-server/pages/pages.ts'
 import { refusedApp } from '../authorization-server/refused-app.ts';
 import { registrationLimits } from '../authorization-server/registration/limits.ts';
 import { configuredSignIn } from '../authorization-server/sign-in/configured.ts';
-import type { SignInDoors } from '../authorization-server/sign-in/sign-in.ts';
+import type { SignInHandlers } from '../authorization-server/sign-in/sign-in.ts';
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
@@ -22,7 +22,7 @@ import type { UpstreamLanes } from './upstreams.ts';
 export interface Authorization {
   readonly pages: Pages;
   /** Undefined: members sign in on the school's own pages alone. */
-  readonly signInDoors: SignInDoors | undefined;
+  readonly signInHandlers: SignInHandlers | undefined;
   readonly server: AuthorizationServer;
   /** Lets go of what the login holds open. */
   close(): Promise<void>;
@@ -146,7 +146,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
 
   return {
     pages,
-    signInDoors: signIn.doors,
+    signInHandlers: signIn.handlers,
     server,
     async close() {
       if (login.shape === 'credentials') await login.close?.();

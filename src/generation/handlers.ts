@@ -36,7 +36,7 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
   const { audit, clock, log } = parts.foundation;
   const { call, forward } = parts.lanes;
   const { resources, scopesOf, nameOf } = parts.served;
-  const { pages, server, signInDoors } = parts.authorization;
+  const { pages, server, signInHandlers } = parts.authorization;
   const { account, mcp } = parts.interfaces;
   const { admission } = parts;
 
@@ -64,12 +64,12 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
   const rows = routeRows({
     resources,
     accountPath: account === undefined ? undefined : config.account?.path,
-    mcp: mcp?.doors,
+    mcp: mcp?.endpoints,
     registration: server.mount.registration !== undefined,
     connectedApps: server.connectedApps !== undefined,
-    signIn: signInDoors && {
-      form: signInDoors.submit !== undefined,
-      callback: signInDoors.callback !== undefined,
+    signIn: signInHandlers && {
+      form: signInHandlers.submit !== undefined,
+      callback: signInHandlers.callback !== undefined,
     },
     logo: pages.logo !== undefined,
     configured: config.routes,
@@ -79,7 +79,7 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
     provider: server.mount,
     interactions: server.interactions,
     connectedApps: server.connectedApps,
-    signIn: signInDoors,
+    signIn: signInHandlers,
     stylesheet: pages.stylesheet,
     logo: pages.logo,
     protectedResourceMetadata: ({ resource }) => metadataHandler(resource, scopesOf(resource), nameOf(resource)),

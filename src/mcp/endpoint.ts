@@ -18,7 +18,7 @@ import type { Once } from './once.ts';
 import { findResource } from './resources.ts';
 import { failure, unfit } from './run-tool.ts';
 import type { Offer, Served, ServerFactory } from './server.ts';
-import { challengeFor, type Door } from './sign-in.ts';
+import { challengeFor, type McpEndpoint } from './sign-in.ts';
 import type { CallContext, Outcome, Tool } from './tool.ts';
 import { answerOf, takesEvents, webRequest } from './web.ts';
 
@@ -40,7 +40,7 @@ const METHOD_NOT_FOUND = -32_601;
 
 /**
  * The tool interface over HTTP: revision 2026-07-28 and those before it on one URL, without sessions. Out: the handler
- * behind a door. The gate in front has judged the token and its audience; the scopes of tools are judged here, from the
+ * behind a endpoint. The gate in front has judged the token and its audience; the scopes of tools are judged here, from the
  * message that is run.
  */
 export function createMcpEndpoint({
@@ -51,7 +51,7 @@ export function createMcpEndpoint({
   once,
   audit,
   onError,
-}: McpOptions): (door: Door) => Handler {
+}: McpOptions): (endpoint: McpEndpoint) => Handler {
   const { signIn } = offer;
   const checkEdge = edgeCheck({ origin, hosts: config.hosts, origins: config.origins });
   const inResult = config.challengeInResult.map((name) => name.toLowerCase());
@@ -78,7 +78,7 @@ export function createMcpEndpoint({
     return tool === undefined ? undefined : { scopes: tool.scopes, tool: tool.name };
   };
 
-  return (door) => async (exchange) => {
+  return (endpoint) => async (exchange) => {
     const { request, response, principal, record, provenance } = exchange;
     checkEdge(request);
     const read = await readMessage(request, config.bodyLimit);
@@ -109,7 +109,7 @@ export function createMcpEndpoint({
 
     const shown = parseAuthorization(fieldValues(request, 'authorization'));
     const scheme = shown.kind === 'none' ? 'Bearer' : shown.scheme;
-    const challenge = (needed: Scope) => challengeFor(needed, { principal, scheme, door, signIn });
+    const challenge = (needed: Scope) => challengeFor(needed, { principal, scheme, endpoint, signIn });
     const needed = neededBy(message);
     const refusal = needed === undefined ? undefined : challenge(needed.scopes);
     if (needed !== undefined && refusal !== undefined) {

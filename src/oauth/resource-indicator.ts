@@ -18,18 +18,18 @@ export interface ResourcePaths {
   /**
    * Endpoints that belong to the origin's own resource, such as '/account/graphql'. They are spellings of the origin.
    */
-  readonly doors: readonly string[];
+  readonly endpoints: readonly string[];
   /** Paths that are resources with an audience of their own. */
   readonly parts: readonly string[];
 }
 
 /** `origin` has no trailing slash. */
-export function resourceIndicators(origin: string, { doors, parts }: ResourcePaths): ResourceIndicators {
+export function resourceIndicators(origin: string, { endpoints, parts }: ResourcePaths): ResourceIndicators {
   const audienceByPath = new Map<string, string>();
   const spell = (path: string, audience: string) => {
     for (const spelling of [path, `${path}/`]) audienceByPath.set(spelling, audience);
   };
-  for (const path of ['', ...doors]) spell(path, origin);
+  for (const path of ['', ...endpoints]) spell(path, origin);
   for (const path of parts) spell(path, `${origin}${path}`);
   const prefix = /^[^/?#]+:\/\/[^/?#]*/;
   return {

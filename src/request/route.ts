@@ -1,12 +1,12 @@
 import type { ConnectedApps } from '../authorization-server/connected-apps/connected-apps.ts';
 import type { Interactions } from '../authorization-server/interactions/interactions.ts';
 import type { Mount } from '../authorization-server/mount.ts';
-import type { SignInDoors } from '../authorization-server/sign-in/sign-in.ts';
+import type { SignInHandlers } from '../authorization-server/sign-in/sign-in.ts';
 import type { RouteConfig } from '../config/schema.ts';
 import type { Voice } from '../errors.ts';
 import type { Handler } from '../http/exchange.ts';
 import type { RouteLimits } from '../limits/admission.ts';
-import type { Door, DoorSpellings } from '../mcp/sign-in.ts';
+import type { McpEndpoint, McpEndpointSpellings } from '../mcp/sign-in.ts';
 import type { ProtectedResource } from '../oauth/protected-resource.ts';
 import type { Protection } from '../resource-server/gate.ts';
 import type { Routed } from '../upstream/routing.ts';
@@ -42,7 +42,7 @@ export interface Handlers {
   /** Undefined when `pages.apps` is off. */
   readonly connectedApps: ConnectedApps | undefined;
   /** Undefined when members sign in on the backend's own pages only. */
-  readonly signIn: SignInDoors | undefined;
+  readonly signIn: SignInHandlers | undefined;
   readonly stylesheet: Handler;
   readonly logo: Handler | undefined;
   readonly protectedResourceMetadata: (resource: ProtectedResource) => Handler;
@@ -51,8 +51,8 @@ export interface Handlers {
   readonly mcp:
     | {
         readonly limits: RouteLimits | undefined;
-        readonly metadata: (door: Door) => Handler;
-        readonly handler: (door: Door) => Handler;
+        readonly metadata: (endpoint: McpEndpoint) => Handler;
+        readonly handler: (endpoint: McpEndpoint) => Handler;
       }
     | undefined;
   readonly openapi: Handler;
@@ -69,7 +69,7 @@ export interface Served {
   /** The origin first, then the parts of it that are resources of their own. */
   readonly resources: readonly [ProtectedResource, ...ProtectedResource[]];
   readonly accountPath: string | undefined;
-  readonly mcp: { readonly open: DoorSpellings; readonly member: DoorSpellings } | undefined;
+  readonly mcp: { readonly open: McpEndpointSpellings; readonly member: McpEndpointSpellings } | undefined;
   readonly registration: boolean;
   readonly connectedApps: boolean;
   readonly signIn: { readonly form: boolean; readonly callback: boolean } | undefined;

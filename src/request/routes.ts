@@ -4,7 +4,7 @@ import { DISCOVERY_PATHS } from '../discovery/paths.ts';
 import { GatewayError } from '../errors.ts';
 import { deprecationFields } from '../http/deprecation.ts';
 import { areaOf } from '../http/request-record.ts';
-import type { Door } from '../mcp/sign-in.ts';
+import type { McpEndpoint } from '../mcp/sign-in.ts';
 import { metadataPath, resourceOf } from '../oauth/protected-resource.ts';
 import type { Protection } from '../resource-server/gate.ts';
 import { MEMBER_ID } from '../upstream/own-record.ts';
@@ -129,13 +129,13 @@ function configuredRoute(entry: RouteConfig, { resources, anonymous }: Served): 
 function mcpRoutes({ open, member }: NonNullable<Served['mcp']>): readonly Routed<Row>[] {
   return ([open, member] as const).flatMap((spellings) => {
     const anonymous = spellings === open ? 'serve' : 'refuse';
-    const described = (door: Door): Row => ({ ...METADATA, handler: (of) => of.mcp?.metadata(door) });
-    const value = (door: Door): Row => ({
-      protection: { resource: door.resource, scopes: new Set(), offered: door.offered, anonymous },
+    const described = (endpoint: McpEndpoint): Row => ({ ...METADATA, handler: (of) => of.mcp?.metadata(endpoint) });
+    const value = (endpoint: McpEndpoint): Row => ({
+      protection: { resource: endpoint.resource, scopes: new Set(), offered: endpoint.offered, anonymous },
       voice: 'jsonrpc',
       cors: true,
       limits: (of) => of.mcp?.limits,
-      handler: (of) => of.mcp?.handler(door),
+      handler: (of) => of.mcp?.handler(endpoint),
     });
     const { plain, slashed } = spellings;
     const { path } = plain.resource;

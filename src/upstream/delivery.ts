@@ -6,7 +6,7 @@ import { whenClosed } from '../http/when-closed.ts';
 import type { Visit } from './admission.ts';
 import { cutOff, isEventStream, noteEventStream } from './answer-stream.ts';
 import { answerTooLarge, byteCount } from './body-limit.ts';
-import type { Verdict } from './credentials/credential.ts';
+import type { Disposition } from './credentials/credential.ts';
 import { ClientGone, upstreamFailure, wasStaleConnection } from './failures.ts';
 import type { ResponseHead } from './headers.ts';
 import type { Upstream } from './pools.ts';
@@ -20,7 +20,7 @@ export interface DeliveryPlan {
   /** The most bytes of the body that are passed on, unless it is an event stream. */
   readonly limit: number;
   /** Looks at the final status and the upstream's raw fields first; the answer waits until it has. */
-  readonly judge?: ((status: number, raw: readonly string[]) => Verdict | Promise<Verdict>) | undefined;
+  readonly judge?: ((status: number, raw: readonly string[]) => Disposition | Promise<Disposition>) | undefined;
   /** Makes the client's status and fields of the final status and the upstream's raw fields; may throw GatewayError. */
   readonly head: (status: number, raw: readonly string[]) => ResponseHead;
 }
@@ -111,29 +111,29 @@ class Delivery implements Dispatcher.DispatchHandler {
     clearTimeout(this.#idle);
     this.#visit.answered(status);
     const raw = decodeFields(controller.rawHeaders);
-    const verdict = judge?.(status, raw) ?? 'deliver';
-    if (verdict instanceof Promise) {
+    const disposition = judge?.(status, raw) ?? 'deliver';
+    if (disposition instanceof Promise) {
       controller.pause();
-      verdict.then(
+      disposition.then(
         (known) => this.#goOn(controller, status, raw, known),
         (thrown: Error) => controller.abort(thrown),
       );
-    } else this.#begin(controller, status, raw, verdict);
+    } else this.#begin(controller, status, raw, disposition);
   }
 
   /** Outside of undici's own call, where a throw would be nobody's. */
-  #goOn(controller: Dispatcher.DispatchController, status: number, raw: readonly string[], verdict: Verdict): void {
+  #goOn(controller: Dispatcher.DispatchController, status: number, raw: readonly string[], disposition: Disposition): void {
     if (this.#over) return;
     try {
-      this.#begin(controller, status, raw, verdict);
+      this.#begin(controller, status, raw, disposition);
       controller.resume();
     } catch (thrown) {
       controller.abort(thrown as Error);
     }
   }
 
-  #begin(controller: Dispatcher.DispatchController, status: number, raw: readonly string[], verdict: Verdict): void {
-    if (verdict === 'again') throw new SendAgain();
+  #begin(controller: Dispatcher.DispatchController, status: number, raw: readonly string[], disposition: Disposition): void {
+    if (disposition === 'again') throw new SendAgain();
     const { response, head, upstream } = this.#plan;
     const stream = isEventStream(raw);
     // A throw here aborts the request with that error: nothing has been written yet.

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors.ts';
 import type { Introspection } from '../../src/oauth/introspection.ts';
 import { proofCheck } from '../../src/resource-server/dpop.ts';
-import { createGate, type Protection, type Verdict } from '../../src/resource-server/gate.ts';
+import { createGate, type Decision, type Protection } from '../../src/resource-server/gate.ts';
 import { memoryStore } from '../../src/storage/memory.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { hashOf, type ProofKey, proofKey, signProof } from '../support/proof.ts';
@@ -49,7 +49,7 @@ describe('a token that is bound to a key', () => {
   const show = async (
     dpop: string[],
     change: { token?: string; method?: string; url?: string } = {},
-  ): Promise<Verdict> => {
+  ): Promise<Decision> => {
     const gate = createGate(
       async (token) => bound(token),
       proofCheck(store, () => now * 1000),
@@ -70,9 +70,9 @@ describe('a token that is bound to a key', () => {
 
   const ADMITTED = ['admitted'];
   const INVALID = (description: string) => [401, 'DPoP', 'invalid_dpop_proof', description];
-  const told = (verdict: Verdict) => {
-    if (verdict.kind === 'admitted') return ADMITTED;
-    const { status, scheme, error, description } = verdict.challenge;
+  const told = (decision: Decision) => {
+    if (decision.kind === 'admitted') return ADMITTED;
+    const { status, scheme, error, description } = decision.challenge;
     return [status, scheme, error, description];
   };
 

@@ -49,10 +49,10 @@ describe('the gate', () => {
     return gate(presented, { ...PROTECTION, ...protection });
   };
   const refusal = async (authorization: string[]) => {
-    const verdict = await present(authorization);
-    return verdict.kind === 'refused'
-      ? [verdict.challenge.status, formatChallenge(verdict.challenge)]
-      : ['admitted', verdict.principal.kind];
+    const decision = await present(authorization);
+    return decision.kind === 'refused'
+      ? [decision.challenge.status, formatChallenge(decision.challenge)]
+      : ['admitted', decision.principal.kind];
   };
 
   it('admits a member, and forgets the token', async () => {
@@ -157,9 +157,9 @@ describe('the gate', () => {
     },
   ] as const)('judges in its order: $what', async ({ token, error, says }) => {
     known.judged = token;
-    const verdict = await present(['Bearer judged']);
-    expect(verdict).toMatchObject({ kind: 'refused', challenge: { scheme: 'Bearer', error } });
-    expect(verdict.kind === 'refused' && verdict.challenge.description).toMatch(says);
+    const decision = await present(['Bearer judged']);
+    expect(decision).toMatchObject({ kind: 'refused', challenge: { scheme: 'Bearer', error } });
+    expect(decision.kind === 'refused' && decision.challenge.description).toMatch(says);
   });
 
   it('names granted and needed scope together in a 403', async () => {

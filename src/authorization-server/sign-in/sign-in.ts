@@ -7,9 +7,9 @@ import { ownCookie } from '../cookies.ts';
 import type { CsrfKeys } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import type { Pages } from '../pages/pages.ts';
-import { credentialDoors } from './credential-doors.ts';
+import { credentialHandlers } from './credential-handlers.ts';
 import type { SignInEvents } from './events.ts';
-import { redirectDoors } from './redirect-doors.ts';
+import { redirectHandlers } from './redirect-handlers.ts';
 
 export interface SignInOptions {
   readonly login: Login;
@@ -26,7 +26,7 @@ export interface SignInOptions {
 }
 
 /** The handlers of the gate's own sign-in pages. Absent ones have no route. */
-export interface SignInDoors {
+export interface SignInHandlers {
   /** The sign-in page, or the redirect to a provider. */
   readonly page: Handler;
   /** Accepts the submitted credentials. */
@@ -39,11 +39,11 @@ export interface SignInDoors {
 export interface SignIn {
   readonly connector: LoginConnector;
   /** Undefined when members sign in on the course site's own pages. */
-  readonly doors: SignInDoors | undefined;
+  readonly handlers: SignInHandlers | undefined;
 }
 
 /** The options of both kinds of handlers. */
-export interface DoorOptions extends Omit<SignInOptions, 'login'> {
+export interface SignInHandlerOptions extends Omit<SignInOptions, 'login'> {
   readonly sessions: SignInSessions;
   readonly memberCookie: ReturnType<typeof ownCookie>;
   /** Binds a sign-in to the browser that started it. */
@@ -51,7 +51,7 @@ export interface DoorOptions extends Omit<SignInOptions, 'login'> {
 }
 
 export function createSignIn({ login, ...options }: SignInOptions): SignIn {
-  if (login.shape === 'ambient') return { connector: login.connector, doors: undefined };
+  if (login.shape === 'ambient') return { connector: login.connector, handlers: undefined };
   const { origin, store, clock, lifetime } = options;
   const memberCookie = ownCookie(origin, 'member');
   const kept = signInSessions({ store, clock, cookieName: memberCookie.name, lifetime });
@@ -63,16 +63,16 @@ export function createSignIn({ login, ...options }: SignInOptions): SignIn {
     },
   };
   const shared = { ...options, sessions, memberCookie, browserCookie: ownCookie(origin, 'sign_in') };
-  return { connector: ownConnector(sessions.identify, origin), doors: doorsOf(login, shared) };
+  return { connector: ownConnector(sessions.identify, origin), handlers: handlersOf(login, shared) };
 }
 
-function doorsOf(
+function handlersOf(
   login: { shape: 'credentials'; check: CredentialCheck } | { shape: 'redirect'; providers: readonly SignInProvider[] },
-  shared: DoorOptions,
-): SignInDoors {
+  shared: SignInHandlerOptions,
+): SignInHandlers {
   return login.shape === 'credentials'
-    ? credentialDoors(login.check, shared)
-    : redirectDoors(login.providers, signInAttempts(shared.store, shared.clock), shared);
+    ? credentialHandlers(login.check, shared)
+    : redirectHandlers(login.providers, signInAttempts(shared.store, shared.clock), shared);
 }
 
 /** The connector for sign-ins on the gate's own pages. */

@@ -24,10 +24,10 @@ export interface Attempt {
    * Looks at an answer before anything of it is passed on. In: its status and raw fields. Out: `again` when the request
    * may be sent once more, with another attempt: the upstream has refused it unread. Throws GatewayError.
    */
-  readonly judge?: (status: number, raw: readonly string[]) => Verdict | Promise<Verdict>;
+  readonly judge?: (status: number, raw: readonly string[]) => Disposition | Promise<Disposition>;
 }
 
-export type Verdict = 'deliver' | 'again';
+export type Disposition = 'deliver' | 'again';
 
 /** The credential of an upstream, by its name; undefined for one that has none. */
 export type Credentials = (upstream: string) => Credential | undefined;

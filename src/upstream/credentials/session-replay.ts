@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors.ts';
 import { cookieMatcher } from '../../http/cookie-names.ts';
 import type { MemberPrincipal } from '../../oauth/principal.ts';
 import type { CallUpstream } from '../request.ts';
-import { type Attempt, type Credential, NOTHING, type Verdict } from './credential.ts';
+import { type Attempt, type Credential, NOTHING, type Disposition } from './credential.ts';
 import { type CookieChange, cookieChanges } from './set-cookie.ts';
 
 /** The member's own session at the backends, as it hangs on one grant. */
@@ -154,7 +154,7 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
         ...(changes && csrf !== undefined && token !== undefined ? { [csrf.header]: decoded(token) } : {}),
       };
 
-      const settle = async (status: number, raw: readonly string[]): Promise<Verdict> => {
+      const settle = async (status: number, raw: readonly string[]): Promise<Disposition> => {
         if (!saysOver(status, raw)) {
           await keep(principal.grantId, sent, cookieChanges(raw, matches, clock()));
           return 'deliver';

@@ -10,9 +10,9 @@ export const CACHES = [
     title: 'Challenges are not cached',
     reference: 'RFC 9111 section 3, RFC 9110 section 11.6.1',
     fix: 'Send Cache-Control: no-store with 401 and 403, and exclude the API from CDN caching ("Cache Everything" rules).',
-    needs: ['doors'],
-    async run(_site, { doors }) {
-      const problems = doors.flatMap(({ none, bad }) =>
+    needs: ['protectedEndpoints'],
+    async run(_site, { protectedEndpoints }) {
+      const problems = protectedEndpoints.flatMap(({ none, bad }) =>
         [none, bad].flatMap((answer): Verdict[] => {
           if (answer.status !== 401 && answer.status !== 403) return [];
           const hit = cacheHit(answer);
@@ -31,10 +31,10 @@ export const CACHES = [
     title: 'Responses to requests with a token are not cached',
     reference: 'RFC 9111 section 3.5',
     fix: 'Send Cache-Control: private or no-store with every response that needs a token, and bypass the cache for requests with Authorization.',
-    needs: ['doors'],
-    async run({ ask }, { doors }) {
+    needs: ['protectedEndpoints'],
+    async run({ ask }, { protectedEndpoints }) {
       const problems: Verdict[] = [];
-      for (const { url, question } of doors) {
+      for (const { url, question } of protectedEndpoints) {
         const asked: Question = {
           ...question,
           headers: { ...question.headers, authorization: 'Bearer coursegate-doctor-cache' },

@@ -2,7 +2,7 @@ import { type Answer, field, isHtml, isRedirect, jsonObject, strings, text, wher
 import { bearerChallenge, type ReadChallenge } from '../challenges.ts';
 import { check } from '../check.ts';
 import { hijacker } from '../edges.ts';
-import { type Door, withTokenInQuery } from '../facts/doors.ts';
+import { type ProtectedEndpoint, withTokenInQuery } from '../facts/protected-endpoints.ts';
 import { failure, pass, problemsOr, type Verdict, warning } from '../finding.ts';
 import { NoAnswer, Unavailable } from '../unavailable.ts';
 
@@ -13,9 +13,9 @@ export const CHALLENGE = [
     title: 'Requests without a token get 401 and a challenge',
     reference: 'RFC 6750 section 3, RFC 9110 section 15.5.2, RFC 9728 section 5.1',
     fix: 'Answer 401 with WWW-Authenticate: Bearer resource_metadata="…", and keep login pages and proxies from answering instead.',
-    needs: ['doors'],
-    async run(_site, { doors }) {
-      const problems = doors.flatMap(({ none, bad }): Verdict[] => {
+    needs: ['protectedEndpoints'],
+    async run(_site, { protectedEndpoints }) {
+      const problems = protectedEndpoints.flatMap(({ none, bad }): Verdict[] => {
         const answer = none.status < 300 ? bad : none;
         // Open even to invalid tokens: reported by challenge.bad-token.
         if (answer.status < 300) return [];
@@ -34,7 +34,7 @@ export const CHALLENGE = [
         if (said === '') return [failure(`${at} is 401 without WWW-Authenticate`)];
         return bearerChallenge(said) === undefined ? [failure(`${at} challenges without Bearer: ${said}`)] : [];
       });
-      const challenged = doors.filter(({ none, bad }) => none.status === 401 || bad.status === 401);
+      const challenged = protectedEndpoints.filter(({ none, bad }) => none.status === 401 || bad.status === 401);
       if (problems.length === 0 && challenged.length === 0)
         return warning('no known address requires a token', 'Give the doctor an address that requires one.');
       return problemsOr(problems, challenged.map(({ url }) => new URL(url).pathname).join(', '));
@@ -45,11 +45,11 @@ export const CHALLENGE = [
     title: 'The challenge points to the metadata of the requested resource',
     reference: 'RFC 9728 sections 5.1, 3.3',
     fix: 'Add resource_metadata="…" to the challenge: the absolute URL of a document whose "resource" covers the address.',
-    needs: ['doors'],
-    async run({ ask }, { doors }) {
+    needs: ['protectedEndpoints'],
+    async run({ ask }, { protectedEndpoints }) {
       const problems: Verdict[] = [];
       const good: string[] = [];
-      for (const { url, challenge } of challengesOf(doors)) {
+      for (const { url, challenge } of challengesOf(protectedEndpoints)) {
         const at = new URL(url).pathname;
         const named = challenge.parameters.get('resource_metadata');
         if (named === undefined) {
@@ -76,9 +76,9 @@ export const CHALLENGE = [
     title: 'The challenge names the required scope',
     reference: 'RFC 6750 section 3, MCP authorization (2025-11-25)',
     fix: 'Add scope="…" to the challenge: clients request exactly that; without it, they request everything or nothing.',
-    needs: ['doors', 'wellKnown'],
-    async run(_site, { doors, wellKnown }) {
-      const without = challengesOf(doors).filter(({ challenge }) => {
+    needs: ['protectedEndpoints', 'wellKnown'],
+    async run(_site, { protectedEndpoints, wellKnown }) {
+      const without = challengesOf(protectedEndpoints).filter(({ challenge }) => {
         if (challenge.parameters.get('scope')) return false;
         const described = wellKnown.find(({ url }) => url === challenge.parameters.get('resource_metadata'))?.answer;
         const known = described === undefined ? undefined : jsonObject(described);
@@ -96,9 +96,9 @@ export const CHALLENGE = [
     title: 'An unknown token is refused as invalid',
     reference: 'RFC 6750 section 3.1',
     fix: 'Answer 401 with error="invalid_token", never as if there were no token and never with a server error.',
-    needs: ['doors'],
-    async run(_site, { doors }) {
-      const problems = doors.flatMap(({ bad }): Verdict[] => {
+    needs: ['protectedEndpoints'],
+    async run(_site, { protectedEndpoints }) {
+      const problems = protectedEndpoints.flatMap(({ bad }): Verdict[] => {
         if (bad.status < 300) return [failure(`${where(bad)} accepts it (${bad.status})`)];
         if (bad.status >= 500) return [failure(`${where(bad)} fails with ${bad.status}`)];
         // Redirects and 403 are reported by challenge.present; a missing address is not protected.
@@ -116,9 +116,9 @@ export const CHALLENGE = [
     title: 'The Authorization header reaches the server',
     reference: 'RFC 6750 section 2.1, RFC 3875 section 4.1.18',
     fix: 'Pass it on: Apache with CGI or FPM needs "CGIPassAuth On" (or SetEnvIf Authorization "(.*)" HTTP_AUTHORIZATION=$1), nginx "proxy_set_header Authorization $http_authorization".',
-    needs: ['doors'],
-    async run(_site, { doors }) {
-      const problems = doors.flatMap(({ none, bad }): Verdict[] => {
+    needs: ['protectedEndpoints'],
+    async run(_site, { protectedEndpoints }) {
+      const problems = protectedEndpoints.flatMap(({ none, bad }): Verdict[] => {
         if (isRedirect(none) || isHtml(none) || none.status === 403 || none.status >= 500) return [];
         if (none.status === 404 || none.status === 405) return [];
         const [a, b] = [none, bad].map(
@@ -140,10 +140,10 @@ export const CHALLENGE = [
     title: 'A token in the URL is ignored',
     reference: 'RFC 6750 section 2.3, MCP authorization (2025-11-25)',
     fix: 'Accept tokens only in the Authorization header: URLs end up in logs, browser histories and Referer.',
-    needs: ['doors'],
-    async run({ ask }, { doors }) {
+    needs: ['protectedEndpoints'],
+    async run({ ask }, { protectedEndpoints }) {
       const problems: Verdict[] = [];
-      for (const { url, question, none, bad } of doors) {
+      for (const { url, question, none, bad } of protectedEndpoints) {
         if (signature(none) === signature(bad)) continue;
         const answer = await ask(withTokenInQuery(url), question);
         if (signature(answer) === signature(bad))
@@ -178,8 +178,8 @@ export const CHALLENGE = [
 ] as const;
 
 /** The Bearer challenges, one for each protected address. */
-function challengesOf(doors: readonly Door[]): readonly { url: string; challenge: ReadChallenge }[] {
-  const found = doors.flatMap(({ url, none, bad }) => {
+function challengesOf(protectedEndpoints: readonly ProtectedEndpoint[]): readonly { url: string; challenge: ReadChallenge }[] {
+  const found = protectedEndpoints.flatMap(({ url, none, bad }) => {
     const answer = none.status === 401 ? none : bad;
     const challenge = answer.status === 401 ? bearerChallenge(field(answer, 'www-authenticate')) : undefined;
     return challenge === undefined ? [] : [{ url, challenge }];

@@ -65,11 +65,11 @@ export const CORS = [
     title: 'Browser apps can read the challenge',
     reference: `${REFERENCE}, RFC 9728 section 5.1`,
     fix: 'Send Access-Control-Allow-Origin and Access-Control-Expose-Headers: WWW-Authenticate with every 401 and 403.',
-    needs: ['doors'],
-    async run({ ask }, { doors }) {
+    needs: ['protectedEndpoints'],
+    async run({ ask }, { protectedEndpoints }) {
       const problems: Verdict[] = [];
       let challenged = 0;
-      for (const { url, question, bad } of doors) {
+      for (const { url, question, bad } of protectedEndpoints) {
         if (bad.status !== 401) continue;
         challenged += 1;
         const answer = await ask(url, {

@@ -1,7 +1,7 @@
 import type { Registered } from '../registrations.ts';
 import type { Site } from '../site.ts';
 import { type AuthorizationEndpoint, authorizationEndpoint } from './authorization-endpoint.ts';
-import { type Door, findDoors } from './doors.ts';
+import { type ProtectedEndpoint, findProtectedEndpoints } from './protected-endpoints.ts';
 import { findMcp, type McpEndpoint } from './mcp-endpoint.ts';
 import { findRegistration, registeredClient } from './registration.ts';
 import { findResources, type ResourceDocument } from './resources.ts';
@@ -20,7 +20,7 @@ export interface Facts {
   readonly server: Server;
   readonly mcp: McpEndpoint;
   /** Protected addresses. */
-  readonly doors: readonly [Door, ...Door[]];
+  readonly protectedEndpoints: readonly [ProtectedEndpoint, ...ProtectedEndpoint[]];
   /** The registration endpoint, if the audit may use it. */
   readonly registration: string;
   /** A public client with a loopback redirect, registered for the audit. */
@@ -38,7 +38,7 @@ const FINDERS: { readonly [K in Need]: (site: Site, find: FactFinder) => Promise
   serverSpellings: findServerSpellings,
   server: findServer,
   mcp: findMcp,
-  doors: findDoors,
+  protectedEndpoints: findProtectedEndpoints,
   registration: findRegistration,
   client: registeredClient,
   authorization: authorizationEndpoint,

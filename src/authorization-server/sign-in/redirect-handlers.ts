@@ -9,17 +9,17 @@ import { PageFailure } from '../pages/page-failure.ts';
 import { redirect } from '../pages/pages.ts';
 import { providersPage } from '../pages/sign-in.ts';
 import { parseReturnPath } from './return-path.ts';
-import type { DoorOptions, SignInDoors } from './sign-in.ts';
+import type { SignInHandlerOptions, SignInHandlers } from './sign-in.ts';
 
 /** Seconds for which a browser is recognised as the one that started the sign-in. */
 const BROWSER_LIFETIME = 3600;
 
 /** Redirects the browser to a sign-in provider, and handles its callback. */
-export function redirectDoors(
+export function redirectHandlers(
   providers: readonly SignInProvider[],
   attempts: Attempts,
-  options: DoorOptions,
-): SignInDoors {
+  options: SignInHandlerOptions,
+): SignInHandlers {
   const { origin, pages, sessions, memberCookie, browserCookie, told } = options;
   const callbackOf = (id: string) => new URL(`${ENDPOINTS.signIn}/callback/${id}`, origin);
 

@@ -6,7 +6,7 @@ import type { FactFinder } from './facts.ts';
 import { mcpQuestion } from './mcp-endpoint.ts';
 
 /** A protected address, and its responses without a token and with a token that was never issued. */
-export interface Door {
+export interface ProtectedEndpoint {
   readonly url: string;
   readonly question: Question;
   readonly none: Answer;
@@ -17,7 +17,7 @@ export interface Door {
 const NEVER_ISSUED = 'coursegate-doctor-never-issued-4f1c09';
 
 /** The tool interface, the given address, and userinfo, if they exist. */
-export async function findDoors(site: Site, find: FactFinder): Promise<readonly [Door, ...Door[]]> {
+export async function findProtectedEndpoints(site: Site, find: FactFinder): Promise<readonly [ProtectedEndpoint, ...ProtectedEndpoint[]]> {
   const candidates: { url: string; question: Question }[] = [];
   const mcp = await orNone(find('mcp'));
   if (mcp !== undefined)
@@ -28,17 +28,17 @@ export async function findDoors(site: Site, find: FactFinder): Promise<readonly 
   const userinfo = text(server?.document.userinfo_endpoint);
   if (userinfo !== undefined) candidates.push({ url: userinfo, question: {} });
 
-  const doors: Door[] = [];
+  const protectedEndpoints: ProtectedEndpoint[] = [];
   for (const { url, question } of candidates) {
-    const door = await orNone(open(site, url, question));
-    if (door !== undefined) doors.push(door);
+    const endpoint = await orNone(open(site, url, question));
+    if (endpoint !== undefined) protectedEndpoints.push(endpoint);
   }
-  const [first, ...others] = doors;
+  const [first, ...others] = protectedEndpoints;
   if (first === undefined) throw new Unavailable('no protected address is known: pass one, such as https://…/mcp');
   return [first, ...others];
 }
 
-async function open(site: Site, url: string, question: Question): Promise<Door> {
+async function open(site: Site, url: string, question: Question): Promise<ProtectedEndpoint> {
   return { url, question, none: await site.ask(url, question), bad: await site.ask(url, withToken(question)) };
 }
 

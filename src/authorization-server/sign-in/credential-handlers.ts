@@ -9,7 +9,7 @@ import { PageFailure } from '../pages/page-failure.ts';
 import { redirect } from '../pages/pages.ts';
 import { type SignInView, signInPage } from '../pages/sign-in.ts';
 import { parseReturnPath } from './return-path.ts';
-import type { DoorOptions, SignInDoors } from './sign-in.ts';
+import type { SignInHandlerOptions, SignInHandlers } from './sign-in.ts';
 
 const BODY_LIMIT = 16 * 1024;
 const LONGEST_USERNAME = 320;
@@ -18,7 +18,7 @@ const LONGEST_PASSWORD = 1024;
 const PAGE_LIFETIME = 3600;
 
 /** The gate's own sign-in page. Credentials are passed to `check` and nowhere else. */
-export function credentialDoors(check: CredentialCheck, options: DoorOptions): SignInDoors {
+export function credentialHandlers(check: CredentialCheck, options: SignInHandlerOptions): SignInHandlers {
   const { origin, pages, sessions, memberCookie, browserCookie, told } = options;
 
   /** Binds the form to this browser, so that an attacker's page cannot sign its visitor in as the attacker. */
