@@ -19,7 +19,10 @@ export function servedResources({ origin, name, resources, scopes, account, mcp 
   return {
     resources: [protectedResource(origin, ''), ...parts.map((path) => protectedResource(origin, path))],
     indicators: resourceIndicators(origin, {
-      endpoints: [...(account === undefined ? [] : [account.path]), ...(mcp === undefined ? [] : Object.values(MCP_PATHS))],
+      endpoints: [
+        ...(account === undefined ? [] : [account.path]),
+        ...(mcp === undefined ? [] : Object.values(MCP_PATHS)),
+      ],
       parts,
     }),
     scopesOf: (resource) => partAt(resource)?.scopes ?? everyScope,

@@ -24,7 +24,12 @@ export interface McpEndpointSpellings {
  */
 export function challengeFor(
   needed: Scope,
-  { principal, scheme, endpoint, signIn }: { principal: Principal; scheme: Scheme; endpoint: McpEndpoint; signIn: SignIn },
+  {
+    principal,
+    scheme,
+    endpoint,
+    signIn,
+  }: { principal: Principal; scheme: Scheme; endpoint: McpEndpoint; signIn: SignIn },
 ): Challenge | undefined {
   if (mayUse(principal, needed)) return undefined;
   const resourceMetadata = endpoint.resource.metadataUrl;

@@ -122,7 +122,12 @@ class Delivery implements Dispatcher.DispatchHandler {
   }
 
   /** Outside of undici's own call, where a throw would be nobody's. */
-  #goOn(controller: Dispatcher.DispatchController, status: number, raw: readonly string[], disposition: Disposition): void {
+  #goOn(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    raw: readonly string[],
+    disposition: Disposition,
+  ): void {
     if (this.#over) return;
     try {
       this.#begin(controller, status, raw, disposition);
@@ -132,7 +137,12 @@ class Delivery implements Dispatcher.DispatchHandler {
     }
   }
 
-  #begin(controller: Dispatcher.DispatchController, status: number, raw: readonly string[], disposition: Disposition): void {
+  #begin(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    raw: readonly string[],
+    disposition: Disposition,
+  ): void {
     if (disposition === 'again') throw new SendAgain();
     const { response, head, upstream } = this.#plan;
     const stream = isEventStream(raw);

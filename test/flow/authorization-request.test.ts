@@ -1,6 +1,7 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type App, authorizationRequest, registerApp } from '../support/app.ts';
+import { createBrowser } from '../support/browser.ts';
 import { connect } from '../support/connection.ts';
 import { offeredScopes, reachConsent } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -16,18 +17,21 @@ describe.each([
   let world: World;
   let app: App;
   let loopback: App;
+  let session: string;
   beforeAll(async () => {
     world = await startWorld({ profile });
-    // An app that a member has approved before: errors are redirected to it.
+    // An app that the member of this browser has approved before: errors are redirected to it.
     app = await registerApp(world.origin);
-    await connect(app);
+    const browser = createBrowser();
+    await connect(app, { browser });
+    session = `school_session=${browser.cookies.get('school_session')?.value}`;
     loopback = await registerApp(world.origin, { redirectUri: 'http://127.0.0.1/callback' });
   });
   afterAll(() => world.close());
 
   const ask = async (parameters: Parameters, append = '', by = app) => {
     const request = await authorizationRequest(by, { state: STATE, ...parameters });
-    return fetch(request.url + append, { redirect: 'manual', headers: { accept: 'text/html' } });
+    return fetch(request.url + append, { redirect: 'manual', headers: { accept: 'text/html', cookie: session } });
   };
 
   const expectRedirect = (answer: Response, error: string, state: string | null = STATE) => {

@@ -372,10 +372,12 @@ describe('a member of a JSON body from {member.id}', () => {
   });
 
   it('survives nesting without end', async () => {
-    const deep = `{"a":${'['.repeat(2_000)}${']'.repeat(2_000)},"user_id":1}`;
+    const deep = `{"a":${'['.repeat(900)}${']'.repeat(900)},"user_id":1}`;
     expect((await send(deep)).body).toBe(`{"user_id":"m-1001",${deep.slice(1, -13)}}`);
-    const deeper = `{"a":${'['.repeat(500_000)}${']'.repeat(500_000)}}`;
-    expect([200, 400]).toContain((await send(deeper, JSON_TYPE, '/api/v1/my/large')).status);
+    for (const levels of [2_000, 500_000]) {
+      const deeper = `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+      expect((await send(deeper, JSON_TYPE, '/api/v1/my/large')).status).toBe(400);
+    }
   });
 
   it('comes in pieces too, and after a 100 Continue', async () => {

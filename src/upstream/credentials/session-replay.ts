@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors.ts';
 import { cookieMatcher } from '../../http/cookie-names.ts';
 import type { MemberPrincipal } from '../../oauth/principal.ts';
 import type { CallUpstream } from '../request.ts';
-import { type Attempt, type Credential, NOTHING, type Disposition } from './credential.ts';
+import { type Attempt, type Credential, type Disposition, NOTHING } from './credential.ts';
 import { type CookieChange, cookieChanges } from './set-cookie.ts';
 
 /** The member's own session at the backends, as it hangs on one grant. */

@@ -178,7 +178,9 @@ export const CHALLENGE = [
 ] as const;
 
 /** The Bearer challenges, one for each protected address. */
-function challengesOf(protectedEndpoints: readonly ProtectedEndpoint[]): readonly { url: string; challenge: ReadChallenge }[] {
+function challengesOf(
+  protectedEndpoints: readonly ProtectedEndpoint[],
+): readonly { url: string; challenge: ReadChallenge }[] {
   const found = protectedEndpoints.flatMap(({ url, none, bad }) => {
     const answer = none.status === 401 ? none : bad;
     const challenge = answer.status === 401 ? bearerChallenge(field(answer, 'www-authenticate')) : undefined;

@@ -1,8 +1,8 @@
 import type { Registered } from '../registrations.ts';
 import type { Site } from '../site.ts';
 import { type AuthorizationEndpoint, authorizationEndpoint } from './authorization-endpoint.ts';
-import { type ProtectedEndpoint, findProtectedEndpoints } from './protected-endpoints.ts';
 import { findMcp, type McpEndpoint } from './mcp-endpoint.ts';
+import { findProtectedEndpoints, type ProtectedEndpoint } from './protected-endpoints.ts';
 import { findRegistration, registeredClient } from './registration.ts';
 import { findResources, type ResourceDocument } from './resources.ts';
 import { findServer, findServerSpellings, type Server, type ServerSpellings } from './server.ts';

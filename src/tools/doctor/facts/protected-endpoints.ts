@@ -17,7 +17,10 @@ export interface ProtectedEndpoint {
 const NEVER_ISSUED = 'coursegate-doctor-never-issued-4f1c09';
 
 /** The tool interface, the given address, and userinfo, if they exist. */
-export async function findProtectedEndpoints(site: Site, find: FactFinder): Promise<readonly [ProtectedEndpoint, ...ProtectedEndpoint[]]> {
+export async function findProtectedEndpoints(
+  site: Site,
+  find: FactFinder,
+): Promise<readonly [ProtectedEndpoint, ...ProtectedEndpoint[]]> {
   const candidates: { url: string; question: Question }[] = [];
   const mcp = await orNone(find('mcp'));
   if (mcp !== undefined)
