@@ -9,7 +9,7 @@ const LONGEST_OUTAGE = 24 * 60 * 60;
 
 const KIND = 'AnswerWatch';
 
-/** The ends of windows are rounded to this fraction of a window, so that many answers share one write. */
+/** A window has this many steps. Its end is rounded up to a step, so that many answers share one write. */
 const STEPS = 4;
 
 /**

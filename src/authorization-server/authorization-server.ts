@@ -1,3 +1,7 @@
+/**
+ * The authorization server: OAuth endpoints, consent interactions and in-process introspection, built on oidc-provider.
+ * Subfolders hold the steps of an interaction, the pages, the rules for requests and clients, and administration.
+ */
 import type Provider from 'oidc-provider';
 import { GatewayError } from '../errors.ts';
 import type { Handler } from '../http/exchange.ts';
@@ -94,9 +98,8 @@ interface Parts {
 }
 
 /**
- * The authorization server: OAuth endpoints, consent interactions and in-process introspection, built on one
- * oidc-provider. The library takes its keys only at construction, so each generation of keys gets a new provider.
- * Requests in progress finish on the old one.
+ * Creates the authorization server. oidc-provider takes its keys only at construction, so each generation of keys gets
+ * a new provider. Requests in progress finish on the old one.
  */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
   const { origin, secrets, store, clock, keyring, usage } = options;

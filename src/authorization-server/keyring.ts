@@ -62,8 +62,8 @@ export interface Keyring {
   readonly since: () => number;
   readonly list: () => readonly KeyDescription[];
   /**
-   * Moves on by one generation: `next` signs, `current` is kept for verification, and a new `next` is published. Unless
-   * `now` is set, does nothing if `next` has not been published long enough.
+   * Moves on by one generation: `next` signs, `current` is kept for verification, and a new `next` is published. If
+   * `now` is false (the default is true), does nothing while `next` has not been published long enough.
    * @returns the missing seconds; 0 if the keys were rotated
    */
   rotate(now?: boolean): Promise<number>;

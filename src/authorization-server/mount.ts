@@ -183,10 +183,7 @@ function nameTheResource(ctx: { body: unknown }, indicators: ResourceIndicators)
   ctx.body = { ...body, error_description: foreignResource(indicators) };
 }
 
-/**
- * Replaces every accepted spelling of our resource by the stored one, so that clients may mix them (RFC 8707 section
- * 2).
- */
+/** Replaces each accepted spelling of our resource by the stored one, so clients may mix them (RFC 8707 section 2). */
 function normalizeResource(parameters: URLSearchParams, indicators: ResourceIndicators): URLSearchParams {
   const resources = parameters.getAll('resource').filter((value) => value !== '');
   parameters.delete('resource');

@@ -23,7 +23,7 @@ export interface TokenTransactionOptions {
   readonly audit: Audit;
   /** Events for the backend are written in the commit that makes the change. */
   readonly outbox: Outbox;
-  /** The origin of a request that was passed to oidc-provider. */
+  /** Where a request that was passed to oidc-provider came from. */
   readonly provenanceOf: (request: IncomingMessage) => Provenance | undefined;
 }
 
@@ -44,7 +44,7 @@ const OF = {
 /**
  * Runs each revocation in one commit, so that it is complete or not begun, and each token request in a unit of work
  * that is committed before the response is written. Only the commit tells whether a code or refresh token was used
- * before. If it was, a repeated request gets the same answer again; anything else ends the connection.
+ * before. If it was, a repeated request gets the same answer again, and a reuse ends the connection.
  */
 export function tokenTransaction(
   provider: Provider,
