@@ -25,47 +25,47 @@ import { scopesMissingForMutation } from './scopes.ts';
 import { type DocumentFile, readTrustedDocuments } from './trusted-documents.ts';
 
 export interface AccountOptions {
-  /** The contract: what clients see. */
+  /** The contract: the schema that clients see. */
   readonly schemaText: string;
   readonly mappings: readonly MappingFile[];
   /** The recorded schemas of GraphQL upstreams. */
   readonly recorded?: readonly RecordedFile[];
   /** The names of the configured upstreams. */
   readonly upstreams: readonly string[];
-  /** Those of them that are shown one key for all members. */
+  /** The upstreams that get one key for all members. */
   readonly keyed?: readonly string[] | undefined;
-  /** What mappings know as $config. The secret part never reaches a client. */
+  /** The values of $config in mappings. The secret part is never sent to a client. */
   readonly config: {
     readonly open: Readonly<Record<string, string | number | boolean>>;
     readonly secret: Readonly<Record<string, string>>;
   };
-  /** The scopes of the configuration, which @requiresScopes may name. */
+  /** The configured scopes, which @requiresScopes may name. */
   readonly scopes: readonly string[];
-  /** Where a challenge sends the client for metadata (RFC 9728 §5.1). */
+  /** URL of the protected resource metadata, for challenges (RFC 9728 section 5.1). */
   readonly metadataUrl: string;
   readonly limits: Limits;
   readonly introspection: boolean;
-  /** Documents that clients name instead of sending them; `only` refuses every other. */
+  /** Trusted documents, which clients request by id. `only` refuses all others. */
   readonly documents: { readonly file: DocumentFile; readonly only: boolean } | undefined;
   readonly call: CallUpstream;
-  /** Bytes of a request body. */
+  /** Maximum size of a request body in bytes. */
   readonly bodyLimit: number;
-  /** Seconds for a whole operation; what has arrived by then is served. */
+  /** Seconds for a whole operation. The response then contains what has arrived by that time. */
   readonly deadline: number;
-  /** Told what a client is not: unexpected errors, and why an upstream's answer could not be used. */
+  /** Called with what is hidden from clients: unexpected errors, and why an upstream's answer could not be used. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Answers one POST of an admitted member. The gate in front has judged the token, its audience and its scope. `gave` is
- * told which parts of the account were given or changed, as `readFields` names them.
+ * Answers one POST of an admitted member. The gate has already checked the token, its audience and its scope.
+ * @param gave - called with the parts of the account that were returned or changed, as named by `readFields`
  */
 export type AccountEndpoint = (
   request: IncomingMessage,
   response: ServerResponse,
   principal: MemberPrincipal,
   gave?: (fields: readonly string[]) => void,
-  /** Told the fields of a mutation, with dots and commas between them, and how it went: before the answer is sent. */
+  /** Called before the response is sent, with the fields of a mutation (joined by dots and commas) and its outcome. */
   changed?: (fields: string, outcome: 'success' | 'failure' | 'refused') => void,
 ) => Promise<void>;
 
@@ -76,21 +76,22 @@ interface Told {
 
 export interface Account {
   readonly endpoint: AccountEndpoint;
-  /** Documents of the operator's own, run for a member by the rules of the endpoint: for tools. */
+  /** Prepares the operator's own documents, which tools run for a member under the rules of the endpoint. */
   readonly prepare: PrepareOperation;
 }
 
 const NO_STORE = { 'cache-control': 'no-store' };
 
 /**
- * The Account API over HTTP (GraphQL over HTTP, POST and JSON only). Throws MappingError at start, with every mistake of
- * the contract and the mapping files. The endpoint itself never rejects.
+ * The Account API over HTTP (GraphQL over HTTP, POST and JSON only). Throws MappingError at start, with all mistakes in
+ * the contract and the mapping files. The endpoint rejects only with GatewayError `session_over`; it answers all other
+ * failures itself.
  */
 export function createAccountEndpoint(options: AccountOptions): AccountEndpoint {
   return createAccount(options).endpoint;
 }
 
-/** The Account API over HTTP, as `createAccountEndpoint` says, and for documents of the operator's own. */
+/** The same Account API, together with `prepare` for the operator's own documents. */
 export function createAccount(options: AccountOptions): Account {
   const { call, deadline, onError = () => {} } = options;
   const { limits, introspection, metadataUrl } = options;
@@ -172,7 +173,8 @@ export function createAccount(options: AccountOptions): Account {
     const ended = new AbortController();
     let left = false;
     response.once('close', () => {
-      // It closes after every answer too; an abort that tells nobody anything still costs as much as a small query.
+      // The response also closes after every complete answer, and even an abort without effect costs as much as a small
+      // query.
       if (response.writableFinished) return;
       left = true;
       ended.abort();
@@ -189,7 +191,7 @@ export function createAccount(options: AccountOptions): Account {
         });
       }
     } catch (thrown) {
-      // Told as a challenge, by who knows what the address asks for.
+      // The caller answers this with a challenge, because it knows what the address requires.
       if (thrown instanceof GatewayError && thrown.code === 'session_over') throw thrown;
       finished = failure(thrown, onError);
     }
@@ -237,13 +239,13 @@ function refusedDocument(code: keyof typeof DOCUMENT_REFUSALS): Checked {
   return { errors: [{ message: DOCUMENT_REFUSALS[code], extensions: { code } }] };
 }
 
-/** By which scheme the admitted token was shown: a challenge answers in the same (RFC 9449 §7.1). */
+/** The scheme in which the admitted token was sent. A challenge uses the same one (RFC 9449 section 7.1). */
 function schemeOf(request: IncomingMessage): Scheme {
   const shown = parseAuthorization(fieldValues(request, 'authorization'));
   return shown.kind === 'none' ? 'Bearer' : shown.scheme;
 }
 
-/** A write that the token does not cover: nothing has run, so the status may say it (RFC 6750 §3.1). */
+/** Response to a mutation that the token does not cover. Nothing has run, so it can be a 403 (RFC 6750 section 3.1). */
 function insufficientScope(scheme: Scheme, scope: ReadonlySet<string>, resourceMetadata: string): Answer {
   const challenge = formatChallenge({
     scheme,
@@ -257,7 +259,7 @@ function insufficientScope(scheme: Scheme, scope: ReadonlySet<string>, resourceM
   return json(403, body, { ...NO_STORE, 'www-authenticate': challenge });
 }
 
-/** What reached execution is 200; what was refused is 400, in the newer media type only (GraphQL over HTTP §6.4). */
+/** Executed operations get a 200, refused ones a 400 in the newer media type only (GraphQL over HTTP section 6.4). */
 function answer(type: ResponseType, executed: boolean, body: object): Answer {
   const status = executed || type === 'application/json' ? 200 : 400;
   return json(status, body, { ...NO_STORE, 'content-type': `${type}; charset=utf-8` });
@@ -269,7 +271,7 @@ const NOT_ACCEPTABLE = json(
   NO_STORE,
 );
 
-/** A failure before GraphQL began, in its voice. */
+/** A failure before GraphQL began, in the form of a GraphQL response. */
 function failure(thrown: unknown, onError: (error: unknown) => void): Answer {
   const { code, status, message, headers } = asGatewayError(thrown);
   if (code === 'internal') {

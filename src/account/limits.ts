@@ -9,42 +9,43 @@ import {
   type ValueNode,
 } from 'graphql';
 
-/** How much one operation may be, before and while it runs. */
+/** Limits on one operation, before and during its execution. */
 export interface Limits {
-  /** Tokens of a document; graphql-js stops reading there. The standard introspection query has 163. */
+  /** Tokens of a document; graphql-js stops parsing there. The standard introspection query has 163. */
   readonly tokens: number;
   readonly depth: number;
-  /** Validation compares fields of one name pair by pair; 400 of them take it about 2 ms. */
+  /** Validation compares fields of the same name pair by pair, which takes about 2 ms for 400 fields. */
   readonly fields: number;
   readonly aliases: number;
   readonly rootFields: number;
   readonly directives: number;
-  /** Objects, as cost.ts counts them. */
+  /** Objects, as counted by cost.ts. */
   readonly cost: number;
-  /** The most a window's `first` may ask for. */
+  /** The maximum of a window's `first`. */
   readonly pageSize: number;
   /** Calls that one operation makes to upstreams. */
   readonly upstreamCalls: number;
 }
 
-/** Introspection nests by nature (a type of a list of a type), and graphql-js has a rule of its own for it. */
+/** Introspection is naturally nested (a type of a list of a type), and graphql-js has its own rule for it. */
 const MOST_INTROSPECTION_DEPTH = 24;
 
 /**
- * Validation compares the fields of one place that have one name pair by pair, and all their fields below with them:
- * 130 fields of three levels take it 50 ms. Clients that put their documents together from fragments stay far below.
+ * Validation compares the fields of one place that have the same name pair by pair, together with all fields below
+ * them: 130 fields on three levels take 50 ms. Clients that compose their documents from fragments stay far below this
+ * limit.
  */
 const MOST_COMPARISONS = 1000;
-/** Lists and objects inside one another, in an argument. */
+/** Nesting of lists and objects in an argument. */
 const MOST_VALUE_DEPTH = 16;
 
-/** A document that is too much: the error, and the code of the limit. */
+/** A document that exceeds a limit: the error, and the code of the limit. */
 export interface Excess {
   readonly error: GraphQLError;
   readonly code: string;
 }
 
-/** The size of a selection with all its fragments written out. */
+/** The size of a selection with all its fragments expanded. */
 interface Size {
   readonly fields: number;
   readonly aliases: number;
@@ -58,9 +59,10 @@ interface Size {
 const NOTHING: Size = { fields: 0, aliases: 0, depth: 0, introspectionDepth: 0, directives: 0, roots: 0 };
 
 /**
- * What is too much about a document, before the costlier validation looks at it. Each fragment is measured once, so a
- * fan-out of fragments costs no more than its text. Also refuses fragments that are missing or hold themselves (so that
- * every fragment written out has a field), and empty selection sets, which graphql-js 17 lets through. Out: the first excess, or undefined.
+ * Checks the limits of a document before the more expensive validation. Each fragment is measured once, so a fan-out of
+ * fragments costs no more than its text. Also refuses missing and recursive fragments, so that every expanded fragment
+ * has a field, and empty selection sets, which graphql-js 17 accepts.
+ * @returns the first excess; undefined if there is none
  */
 export function checkLimits(document: DocumentNode, limits: Limits): Excess | undefined {
   const measure = new Measure(document);
@@ -75,13 +77,13 @@ export function checkLimits(document: DocumentNode, limits: Limits): Excess | un
       const message = `A value has more than ${MOST_VALUE_DEPTH} levels of lists and objects.`;
       return { error: new GraphQLError(message, { nodes: [measure.deepValue] }), code: 'MAX_DEPTH_EXCEEDED' };
     }
-    // A fragment counts where it is spread; alone it cannot tell what is introspection.
+    // A fragment counts where it is spread. On its own, it does not show whether it is part of an introspection.
     if (definition.kind === Kind.FRAGMENT_DEFINITION) continue;
     const excess = excessOf(size, (definition.directives?.length ?? 0) + size.directives, limits);
     if (excess !== undefined) {
       return { error: new GraphQLError(excess.message, { nodes: [definition] }), code: excess.code };
     }
-    // Only now, when the fields with all fragments written out are known to be few.
+    // Only now that the number of fields with all fragments expanded is known to be small.
     if (measure.comparisons([definition.selectionSet]) > MOST_COMPARISONS) {
       const message = 'The operation asks for the same fields too many times in the same place.';
       return { error: new GraphQLError(message, { nodes: [definition] }), code: 'MAX_FIELDS_EXCEEDED' };
@@ -110,7 +112,7 @@ class Measure {
   readonly #measured = new Map<string, Size>();
   /** Fragments that are being measured. */
   readonly #open = new Set<string>();
-  /** What makes the document invalid, as far as measuring meets it. */
+  /** Set if measuring finds that the document is invalid. */
   invalid: { readonly message: string; readonly node: ASTNode } | undefined;
   deepValue: ValueNode | undefined;
 
@@ -146,7 +148,10 @@ class Measure {
     return total;
   }
 
-  /** Pairs of fields that validation has to compare. In: the selection sets of one place, of few fields in all. */
+  /**
+   * Counts the pairs of fields that validation has to compare.
+   * @param sets - the selection sets of one place, with few fields in total
+   */
   comparisons(sets: readonly SelectionSetNode[]): number {
     const places = new Map<string, SelectionSetNode[]>();
     const counts = new Map<string, number>();
@@ -160,7 +165,7 @@ class Measure {
           if (inner === undefined) places.set(name, [selection.selectionSet]);
           else inner.push(selection.selectionSet);
         } else {
-          // Fragments of one place are compared too, whatever they hold.
+          // Fragments of one place are compared with each other, too, regardless of their fields.
           if (selection.kind === Kind.FRAGMENT_SPREAD) counts.set('...', (counts.get('...') ?? 0) + 1);
           const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : this.#fragments.get(selection.name.value);
           if (inner !== undefined) gather(inner.selectionSet);

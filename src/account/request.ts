@@ -4,21 +4,28 @@ import { GatewayError } from '../errors.ts';
 import { mediaType, readBody } from '../http/body.ts';
 import { type JsonBounds, JsonTooLarge, parseBoundedJson } from '../http/bounded-json.ts';
 
-/** The parameters of one GraphQL request, of the right kinds (GraphQL over HTTP §5.1, and its appendix A for documentId). */
+/**
+ * The parameters of one GraphQL request, with checked types (GraphQL over HTTP section 5.1, and appendix A for
+ * documentId).
+ */
 export interface GraphqlRequest {
-  /** The document itself, or the name of one that is known here. */
+  /** The document itself, or the id of a trusted document. */
   readonly source: { readonly query: string } | { readonly documentId: string };
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>> | undefined;
 }
 
 const MEDIA_TYPES = ['application/graphql-response+json', 'application/json'] as const;
-/** The media type of an answer. It also chooses the status of a refused document: 400 or, for the older one, 200. */
+/**
+ * The media type of the response. It also decides the status of a refused document: 400, or 200 for application/json.
+ */
 export type ResponseType = (typeof MEDIA_TYPES)[number];
 
 /**
- * Chooses the media type of the answer (RFC 9110 §12.5.1, GraphQL over HTTP §6.1). In: the Accept field value. Out:
- * the type, or undefined when the client takes neither. Without a preference: application/json, known to every client.
+ * Chooses the media type of the response (RFC 9110 section 12.5.1, GraphQL over HTTP section 6.1). Without a
+ * preference: application/json, which every client knows.
+ * @param accept - the Accept field
+ * @returns undefined if the client accepts neither type
  */
 export function negotiate(accept: string | undefined): ResponseType | undefined {
   if (accept === undefined || accept.trim() === '') return 'application/json';
@@ -35,7 +42,8 @@ export function negotiate(accept: string | undefined): ResponseType | undefined 
   let chosenRank = 0;
   for (const [candidate, { quality, exactness }] of best) {
     if (quality === 0) continue;
-    // Of equals, the one the client wrote out; of those, the newer; of wildcards, the older.
+    // At equal quality, prefer the type that the client spelled out. If it spelled out both, prefer the newer type; if
+    // both match a wildcard, the older one.
     const rank = quality * 10 + exactness + ((candidate === MEDIA_TYPES[0]) === (exactness === 2) ? 0.5 : 0);
     if (rank > chosenRank) [chosen, chosenRank] = [candidate, rank];
   }
@@ -50,7 +58,8 @@ function qualityOf(parameters: readonly string[]): number {
 
 /**
  * Reads a GraphQL request from a POST. Throws GatewayError: `unsupported_media_type` unless it is application/json in
- * UTF-8, `payload_too_large`, or `invalid_request` with what is wrong about the body.
+ * UTF-8, `payload_too_large`, or `invalid_request` with what is wrong with the body.
+ * @param limit - maximum body size in bytes
  */
 export async function readGraphqlRequest(request: IncomingMessage, limit: number): Promise<GraphqlRequest> {
   const contentType = request.headers['content-type'];
@@ -78,7 +87,7 @@ export async function readGraphqlRequest(request: IncomingMessage, limit: number
   };
 }
 
-/** Persisted documents have two spellings: documentId, and Apollo's extension with the SHA-256 of the text. */
+/** Persisted documents are requested by documentId, or by Apollo's extension with the SHA-256 of the text. */
 function sourceOf({ query, documentId, extensions }: Record<string, unknown>): GraphqlRequest['source'] {
   if (query != null && typeof query !== 'string') throw invalid('The parameter query must be a string.');
   if (documentId != null && typeof documentId !== 'string') throw invalid('The parameter documentId must be a string.');
@@ -97,7 +106,7 @@ function sourceOf({ query, documentId, extensions }: Record<string, unknown>): G
   return { query };
 }
 
-/** A document is one text; variables are what a form has, or a list of ids. */
+/** A document is a single string. Variables contain the values of a form, or a list of ids. */
 const BOUNDS: JsonBounds = { depth: 64, values: 10_000, names: 1000 };
 
 function parseBody(bytes: Buffer): unknown {

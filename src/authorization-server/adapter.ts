@@ -12,11 +12,11 @@ import { judgeClientMetadata } from './rules/client-metadata.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { currentUnitOfWork } from './unit-of-work.ts';
 
-/** What a token request exchanges, once. */
+/** What a token request exchanges. Each can be exchanged once. */
 const EXCHANGED = new Set(['AuthorizationCode', 'RefreshToken']);
 
 const PUSHED = 'PushedAuthorizationRequest';
-/** As the library says it of one that it finds expired or used. */
+/** oidc-provider's message for a pushed request that is expired or used. */
 const PUSHED_IS_OVER = 'request_uri is invalid, expired, or was already used';
 
 /** Models whose removal takes access away from a token that may be cached. */
@@ -25,28 +25,31 @@ const ACCESS_MODELS = new Set(['AccessToken', 'RefreshToken', 'Grant', 'Client']
 export interface AdapterOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** Called after anything was revoked, and waited for: the one place that sees every revocation, whoever asked for it. */
+  /** Called and awaited after every revocation, whatever caused it. */
   readonly onRevoked: () => void | Promise<void>;
-  /** Seconds that a registered client is kept which no member has connected yet. */
+  /** Seconds that a registered client is kept if no member has connected it yet. */
   readonly unusedLifetime: number;
   readonly redirects: RedirectPolicy;
-  /** Seconds in which a code or refresh token that was used gets the same answer again. */
+  /** Replay window in seconds: a repeated request with a used code or refresh token gets the same answer. */
   readonly replayWindow: number;
-  /** Where it is written down that a client is registered, changed or deleted. */
+  /** Records registrations, changes and deletions of clients. */
   readonly outbox: Outbox;
 }
 
-/** oidc-provider's adapter over the store: one per model. Out: a factory as its `adapter` option takes it. */
+/** oidc-provider's storage adapter. Returns the factory for its `adapter` option, which makes one adapter per model. */
 export function adapterFactory(options: AdapterOptions): (model: string) => Adapter {
   const { store, clock, onRevoked, redirects } = options;
   const clients = clientRecords(options);
   const blocks = storedClientBlocks(store, clock);
 
   /**
-   * RFC 9449 §11.1, §4.3: marks the `jti` of a DPoP proof as used, at once and outside the unit of work: a proof is used
-   * up by a request that fails, too. Twice as long as the library asks: dated ahead, a proof passes for twice its window.
-   * At the token endpoint the library asks only once it has found the code or refresh token, and there it is vital: the
-   * connection depends on it. Elsewhere a stranger may send proofs, as many as the quota takes.
+   * Marks the `jti` of a DPoP proof as used (RFC 9449 sections 4.3 and 11.1), immediately and outside the unit of work,
+   * because a failed request uses up its proof, too. The mark is kept for twice the time that the library asks for: a
+   * proof dated in the future is accepted for up to twice the window.
+   *
+   * At the token endpoint, the library marks the proof only after it has found the code or refresh token. That write is
+   * vital, because the connection depends on it. At other endpoints anyone can send proofs, so those count against a
+   * quota.
    */
   const useProof = async (id: string, seconds = 0): Promise<void> => {
     const expiresAt = unixSeconds(clock) + 2 * seconds;
@@ -59,15 +62,16 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
   };
 
   /**
-   * A token request goes on with what was used before, or has run out since it was used: its commit fails, and whether
-   * that is a retry or a replay is decided there, once. The store alone keeps it from being used a second time.
+   * Presents a used code or refresh token, even one that has expired since its use, as unused, so that the token
+   * request proceeds. Its commit then fails, and the token transaction decides whether it was a repeated request or a
+   * reuse. Only the store prevents a second use.
    */
   const asUnused = (payload: AdapterPayload): AdapterPayload => {
     const { consumed, ...rest } = payload;
     return consumed === undefined ? payload : { ...rest, exp: Math.max(rest.exp ?? 0, unixSeconds(clock) + 1) };
   };
 
-  /** In: whether a token that may be cached lost its access by it. */
+  /** @param revoking - whether a token that may be cached loses access */
   const remove = async (mutation: Mutation, revoking: boolean): Promise<void> => {
     const after = revoking ? onRevoked : undefined;
     const unit = currentUnitOfWork();
@@ -77,8 +81,8 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
   };
 
   /**
-   * The pushed request that an interaction was started with. From then on it is kept as long as the interaction: it is
-   * used up when the member has answered, once.
+   * Returns the pushed request that started an interaction, if any, with its lifetime extended to that of the
+   * interaction. The pushed request is used up once, when the member has answered.
    */
   const startedWith = async (
     payload: AdapterPayload,
@@ -96,7 +100,7 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
       if (model === 'ReplayDetection') return useProof(id, expiresIn);
       if (model === 'Client') return clients.save(id, payload);
       if (model === 'AuthorizationCode') await clients.used(payload.clientId);
-      // What was exchanged at its last moment is still known when the answer was lost.
+      // A code or refresh token exchanged just before its expiry must still be recognised if the answer was lost.
       const longer = EXCHANGED.has(model) ? answerKept(options.replayWindow) : 0;
       const expiresAt =
         typeof expiresIn === 'number'
@@ -119,7 +123,7 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
     },
 
     async find(id) {
-      // Asked first and marked after, one proof would pass twice at once: the mark alone decides.
+      // Checking first and marking later would let one proof pass twice at the same time. Only the mark decides.
       if (model === 'ReplayDetection') return undefined;
       const unit = currentUnitOfWork();
       const [entry, disabled] = await Promise.all([
@@ -127,11 +131,12 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
         model === 'Client' ? blocks.since(id) : undefined,
       ]);
       if (disabled !== undefined) return undefined;
-      // Otherwise one that was evicted, or whose time is over, could be answered twice by members who have it open.
+      // Otherwise an evicted or expired pushed request could be answered twice by members who have it open.
       if (model === PUSHED && entry === undefined) throw new errors.InvalidRequestUri(PUSHED_IS_OVER);
       const found = toPayload(entry);
       const payload = unit !== undefined && found !== undefined && EXCHANGED.has(model) ? asUnused(found) : found;
-      // The rules may have changed since it was registered: then it is as if it had not been, and its app registers anew.
+      // The rules may have changed since the client was registered. It then counts as unregistered, and its app
+      // registers again.
       const refused =
         model === 'Client' && payload !== undefined && judgeClientMetadata(payload, redirects) !== undefined;
       return refused ? undefined : payload;
@@ -141,7 +146,7 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
       return toPayload((await store.findBy(model, 'uid', uid))[0]);
     },
 
-    // Device codes are not served; oidc-provider asks for the method all the same.
+    // Device codes are not supported, but oidc-provider requires the method.
     async findByUserCode() {
       return undefined;
     },
@@ -161,7 +166,7 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
 
     async destroy(id) {
       if (model === 'Client') return clients.remove(id);
-      // What was counted of it, and what it acted with, goes with it.
+      // The grant's usage counters and backend session are deleted with it.
       if (model === 'Grant') {
         for (const kind of [USE, LAST_USE, BACKEND_SESSION])
           await remove({ op: 'deleteBy', kind, name: 'grant', value: id }, false);
@@ -175,7 +180,7 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
   });
 }
 
-/** To whom an entry is charged that anybody can cause; undefined for what follows from a member's approval. */
+/** The quota for entries that anyone can cause. Undefined for entries that follow from a member's approval. */
 function chargeOf(model: string, payload: AdapterPayload, expiresAt: number | undefined): Charge | undefined {
   const client = String(payload.params?.client_id ?? payload.clientId ?? '');
   switch (model) {
@@ -187,7 +192,7 @@ function chargeOf(model: string, payload: AdapterPayload, expiresAt: number | un
       return payload.accountId === undefined ? chargeTo(PENDING) : chargeToMember(payload.accountId);
     case PUSHED:
       return chargeTo(PENDING, Provider.ctx?.oidc.client?.clientId);
-    // It ends with its client, as long as no member has connected that.
+    // Expires with its client as long as no member has connected that client.
     case 'RegistrationAccessToken':
       return expiresAt === undefined ? undefined : chargeTo(UNUSED_CLIENTS);
     default:

@@ -3,30 +3,31 @@ import { open, seal } from '../storage/cipher.ts';
 import { type Clock, type Mutation, type Store, unixSeconds } from '../storage/store.ts';
 import { answerKept, answerWatch } from './answer-watch.ts';
 
-/** What a token request exchanges: a code or a refresh token, each good for one answer. */
+/** The code or refresh token in a token request. Each can be exchanged for one answer. */
 export interface Presented {
   readonly grantType: 'authorization_code' | 'refresh_token';
-  /** The code or refresh token. */
   readonly value: string;
-  /** What only the rightful holder of a code has besides it (RFC 7636 §4.5); empty for a refresh token. */
+  /**
+   * The PKCE verifier that only the rightful holder of a code has (RFC 7636 section 4.5). Empty for a refresh token.
+   */
   readonly verifier: string;
   readonly grantId: string;
-  /** What was asked besides: another question is not given this answer. */
+  /** The request's other parameters. A request that differs in them does not get the stored answer. */
   readonly question: string;
 }
 
 type Body = Readonly<Record<string, unknown>>;
 
 export type Recalled =
-  /** The same question within the window: the same answer. */
+  /** The same request within the window gets the same answer. */
   | { readonly kind: 'answer'; readonly body: Body }
-  /** What was answered was used to go on, or is gone: whoever asks now has an old copy. */
+  /** The tokens of that answer have been used or are gone, so this request presents an old copy. */
   | { readonly kind: 'superseded' }
   | { readonly kind: 'another-question' }
-  /** Nothing was answered, or its window is over. */
+  /** No answer is stored, or its window is over. */
   | { readonly kind: 'unknown' };
 
-/** What is kept: which question was given which body, by whom, and when in milliseconds. */
+/** A stored answer. `by` is the `AnswerWatch` id of the process that gave it, `answeredAt` is in milliseconds. */
 interface KeptAnswer {
   readonly question: string;
   readonly body: Body;
@@ -34,26 +35,27 @@ interface KeptAnswer {
   readonly answeredAt: number;
 }
 
-/** An earlier version of the gate kept neither, and the entry for the window only. */
+/** Earlier versions stored neither `by` nor `answeredAt`, and kept the entry for the window only. */
 type StoredAnswer = Omit<KeptAnswer, 'by' | 'answeredAt'> & Partial<KeptAnswer>;
 
 /**
- * RFC 9700 §4.14.2 and §4.5 with a short memory. Clients ask twice at once, or lose an answer on the way: for `window`
- * seconds the same request gets the very same answer, so there is one token set however often it is asked for. The
- * answer is sealed under a key made of what was presented, a code together with its verifier: a dump of the store opens
- * none, not even for who has read the code somewhere.
+ * Detects reused codes and refresh tokens (RFC 9700 sections 4.5 and 4.14.2), but tolerates repeated requests. Clients
+ * send a request twice at once or lose an answer on the way: for `window` seconds the same request gets exactly the
+ * same answer, so only one set of tokens exists. The answer is sealed under a key derived from the presented token, for
+ * a code together with its verifier. A dump of the store does not reveal it, not even to an attacker who knows the
+ * code.
  *
- * Only time in which the gate was up counts, as `AnswerWatch` tells it: an answer that was lost in a crash is given again
- * however long the restart takes, up to a day. An old copy of the token gains nothing by that: as always, it is refused
- * and ends the connection once the new one was used.
+ * Only time in which the gate was running counts (see `AnswerWatch`): an answer that was lost in a crash is given again
+ * after a restart of any length, up to a day. This does not help an attacker with an old copy of the token: once the
+ * new token has been used, the old one is refused and ends the connection.
  */
 export interface AnswerReplay {
-  /** Out: what to write beside the new tokens, in the same commit; nothing when nothing is remembered. */
+  /** Returns what to write in the same commit as the new tokens. Empty if answers are not remembered. */
   remember(presented: Presented, body: Body): readonly Mutation[];
   recall(presented: Presented): Promise<Recalled>;
 }
 
-/** In: the seconds an answer is remembered; 0: never. */
+/** @param window - seconds for which an answer is remembered; 0 disables it */
 export function answerReplay(store: Store, clock: Clock, window: number): AnswerReplay {
   const watch = answerWatch(store, clock, window * 1000);
 
@@ -68,7 +70,8 @@ export function answerReplay(store: Store, clock: Clock, window: number): Answer
       const expiresAt = unixSeconds(clock) + answerKept(window);
       const references = { grant: grantId };
       return [
-        // What came before has been superseded now: a connection has one answer, however often it is refreshed in a day.
+        // Supersedes the connection's earlier answers, so it has only one stored, however often it is refreshed in a
+        // day.
         { op: 'deleteBy', kind: 'CodeAnswer', name: 'grant', value: grantId },
         { op: 'deleteBy', kind: 'RefreshAnswer', name: 'grant', value: grantId },
         { op: 'put', entry: { kind, id, payload, expiresAt, references } },
@@ -95,19 +98,19 @@ export function answerReplay(store: Store, clock: Clock, window: number): Answer
   };
 }
 
-/** After a long restart, the access token has less time left than it had. */
+/** Corrects `expires_in`: after a long restart, the access token has less time left. */
 function aged(body: Body, seconds: number): Body {
   const { expires_in } = body;
   return typeof expires_in === 'number' ? { ...body, expires_in: Math.max(1, expires_in - seconds) } : body;
 }
 
-/** Under which name and key an answer is kept. */
+/** The entry kind and the sealing key of a stored answer. */
 const SEALS: Readonly<Record<Presented['grantType'], (presented: Presented) => { kind: string; key: Buffer }>> = {
   authorization_code: ({ value, verifier }) => ({ kind: 'CodeAnswer', key: keyOf('code answer', value, verifier) }),
   refresh_token: ({ value }) => ({ kind: 'RefreshAnswer', key: keyOf('refresh answer', value) }),
 };
 
-/** None of the parts can hold a NUL: labels are ours, the others match what was issued or RFC 7636's alphabet. */
+/** No part can contain a NUL: labels are constants, the others match what was issued or the alphabet of RFC 7636. */
 function keyOf(...parts: readonly string[]): Buffer {
   return createHash('sha256').update(parts.join('\0')).digest();
 }

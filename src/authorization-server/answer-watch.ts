@@ -2,40 +2,49 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
 
 /**
- * Seconds for which an answer can still be given again when the process that gave it did not live to see the end of its
- * window: an outage of a night. The same for a code or refresh token that was exchanged.
+ * Seconds for which an answer can still be given again if the process that gave it died before the end of its window.
+ * Covers an outage of a night. Exchanged codes and refresh tokens are kept as long.
  */
 const LONGEST_OUTAGE = 24 * 60 * 60;
 
 const KIND = 'AnswerWatch';
 
-/** In how many steps the ends of a window's answers are written down when there are many: one write for each. */
+/** A window has this many steps. Its end is rounded up to a step, so that many answers share one write. */
 const STEPS = 4;
 
-/** Seconds that an answer, and what was exchanged for it, is kept. In: the window in seconds; 0: nothing is kept. */
+/**
+ * Seconds that an answer, and the token exchanged for it, is kept.
+ * @param window - in seconds; 0: nothing is kept
+ */
 export function answerKept(window: number): number {
   return window === 0 ? 0 : window + LONGEST_OUTAGE;
 }
 
 /**
- * Tells the answers whose window is over from those whose process died first. Clients retry when the gate is back, and
- * that may take longer than the window: a window counts only if the process that gave the answer lived, and could write to
- * the store, until its end. Then it says so in the store, in one write for all answers of a quarter of the window. What a
- * process never said is not over, for any replica and after any restart.
+ * Tells whether an answer's window is over, or was cut short because the process that gave the answer died. Clients
+ * retry when the gate is back, which may take longer than the window, so a window counts only if that process lived,
+ * and could write to the store, until its end. The process then records this in the store, in one write for all answers
+ * of a quarter of the window. A window without such a record is not over, for any replica and after any restart.
  */
 export interface AnswerWatch {
-  /** Who gives answers now. Another one after the store has failed, as if the process had died then. */
+  /**
+   * Identifies the process that gives answers now. Changes after the store has failed, as if the process had died then.
+   */
   readonly id: () => string;
-  /** An answer is about to be given: its window is watched. */
+  /** Starts watching the window of an answer that is about to be given. */
   answered(): void;
-  /** Whether the window of an answer is over. In: who gave it, and when, in milliseconds. */
+  /**
+   * Whether the window of an answer is over.
+   * @param by - the `id` under which it was given
+   * @param answeredAt - in milliseconds
+   */
   isOver(by: string, answeredAt: number): Promise<boolean>;
 }
 
-/** In: the window in milliseconds, more than 0. */
+/** @param window - in milliseconds, more than 0 */
 export function answerWatch(store: Store, clock: Clock, window: number): AnswerWatch {
   const step = window / STEPS;
-  /** When windows end, oldest first. */
+  /** The ends of the watched windows, oldest first. */
   let ends: number[] = [];
   let id = randomUUID();
   let timer: NodeJS.Timeout | undefined;
@@ -46,7 +55,7 @@ export function answerWatch(store: Store, clock: Clock, window: number): AnswerW
     try {
       await store.commit([{ op: 'put', entry }]);
     } catch {
-      // Clients may not have had their answers either. The failure itself is counted where the store is observed.
+      // Clients may not have received their answers either. The failure itself is counted where the store is observed.
       id = randomUUID();
     }
   };
@@ -63,7 +72,7 @@ export function answerWatch(store: Store, clock: Clock, window: number): AnswerW
           waitForNext();
         });
       },
-      // Never longer than a window, whatever becomes of the clock.
+      // Bounded, in case the clock is set back.
       Math.min(window + step, Math.max(0, next - clock())),
     ).unref();
   };

@@ -1,3 +1,7 @@
+/**
+ * The authorization server: OAuth endpoints, consent interactions and in-process introspection, built on oidc-provider.
+ * Subfolders hold the steps of an interaction, the pages, the rules for requests and clients, and administration.
+ */
 import type Provider from 'oidc-provider';
 import { GatewayError } from '../errors.ts';
 import type { Handler } from '../http/exchange.ts';
@@ -51,40 +55,40 @@ export interface AuthorizationServerOptions
     Pick<InteractionOptions, 'connector' | 'pages' | 'scopes' | 'sessions'>,
     Pick<MountOptions, 'registration' | 'audit' | 'introspected'>,
     Pick<StandingsOptions, 'recheck' | 'log'> {
-  /** What the cookies, the forms' tokens and the nonces are derived from. */
+  /** Keys for the cookies, the forms' CSRF tokens and the nonces are derived from these. */
   readonly secrets: Secrets;
-  /** Undefined: client ID metadata documents are not taken. */
+  /** Undefined if client ID metadata documents are not supported. */
   readonly documents:
     | Pick<ClientDocumentsOptions, 'allow' | 'deny' | 'network' | 'budget' | 'log' | 'watchCache'>
     | undefined;
   readonly keyring: Keyring;
-  /** What apps did, counted. */
+  /** Counts what apps did. */
   readonly usage: Usage;
-  /** The page of connected apps; undefined: there is none. */
+  /** The page of connected apps; undefined to disable it. */
   readonly connectedApps: Pick<ConnectedAppsOptions, 'names' | 'timeZone' | 'back'> | undefined;
-  /** Called after anything was revoked. Who ends grants waits until it is done. */
+  /** Called and awaited after every revocation. */
   readonly onRevoked: () => Promise<void>;
 }
 
 export interface AuthorizationServer {
   readonly mount: Mount;
   readonly interactions: Interactions;
-  /** Undefined: there is no such page. */
+  /** Undefined if the page is disabled. */
   readonly connectedApps: ConnectedApps | undefined;
   readonly introspect: Introspect;
-  /** Before a sign-in of ours begins: what is older than the member's version ends. */
+  /** Call before the gate's own sign-in begins: ends everything that is older than the member's version. */
   signedIn(member: Member): Promise<void>;
-  /** What members have approved: to list, and to end. */
+  /** What members have approved, to list and to end. */
   readonly grants: Grants;
-  /** What the school decides about members, apps and keys. */
+  /** Administration of members, apps and keys. */
   readonly controls: Omit<Controls, 'store' | 'events'>;
-  /** Whether a grant stands, by its id. Throws GatewayError `store_unavailable`. */
+  /** Whether the grant with this id is active. Throws GatewayError `store_unavailable`. */
   readonly stands: (grantId: string) => Promise<boolean>;
-  /** Takes over a rotation done elsewhere, and does the one that is due. */
+  /** Takes over a rotation done by another replica, and rotates if a rotation is due. */
   refreshKeys(): Promise<void>;
 }
 
-/** What stands for one generation of keys. All it remembers is in the store, so one can take over from another. */
+/** The parts built for one generation of keys. All their state is in the store, so one set can replace another. */
 interface Parts {
   readonly provider: Provider;
   readonly mount: Mount;
@@ -94,8 +98,8 @@ interface Parts {
 }
 
 /**
- * The authorization server: endpoints, interactions and in-process introspection over one oidc-provider. The library
- * takes its keys once, so each generation of keys has a provider of its own; requests under way end on the old one.
+ * Creates the authorization server. oidc-provider takes its keys only at construction, so each generation of keys gets
+ * a new provider. Requests in progress finish on the old one.
  */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
   const { origin, secrets, store, clock, keyring, usage } = options;
@@ -163,7 +167,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     };
   };
   let current = assemble();
-  /** The keys may have been changed by somebody else who has this keyring too. */
+  /** Rebuilds the parts if the keys have changed. Others that share the keyring may have changed them. */
   const keepUp = () => {
     if (keyring.version() !== version) current = assemble();
   };
@@ -171,7 +175,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const gone: Handler = () => {
     throw new GatewayError('not_found');
   };
-  /** A handler of whichever parts stand when the request comes. */
+  /** A handler that picks its part when the request arrives. */
   const of =
     (pick: (parts: Parts) => Handler): Handler =>
     (exchange) =>

@@ -1,10 +1,10 @@
 import { cookieMatcher, cookiePairs } from '../http/cookie-names.ts';
 import type { NewEntry, Store } from '../storage/store.ts';
 
-/** The kind of entry that hangs on a grant, and ends with it. */
+/** The kind of entry that belongs to a grant, and ends with it. */
 export const BACKEND_SESSION = 'BackendSession';
 
-/** The member's own session at the backend, as it hangs on one grant. */
+/** The member's own session at the backend, kept for one grant. */
 interface BackendSession {
   readonly grantId: string;
   readonly cookies: readonly (readonly [name: string, value: string])[];
@@ -14,21 +14,26 @@ interface BackendSession {
 }
 
 /**
- * The sessions that apps act with at backends that know nothing else: kept from when a member approved, sealed like
- * everything in the store. Every method throws GatewayError `store_unavailable`.
+ * The member sessions that apps use at backends that support nothing else. They are kept from the moment of approval
+ * and sealed like everything in the store. Every method throws GatewayError `store_unavailable`.
  */
 export interface BackendSessions {
-  /** In: the grant that was just made, and the Cookie field of the browser in which the member approved. */
+  /**
+   * @param grantId - the new grant
+   * @param cookie - the Cookie field of the browser in which the member approved
+   */
   keep(grantId: string, cookie: string): Promise<void>;
   find(grantId: string): Promise<BackendSession | undefined>;
   /**
-   * In: a session as it was found, and its cookies from now on. Out: false when it has changed, or its grant has ended,
-   * since: of all who change it at once, at any replica, one does, and none brings back what was revoked.
+   * Replaces the cookies of a session.
+   * @param found - the session as `find` returned it
+   * @returns false if the session has changed or its grant has ended since. Of concurrent changes, at any replica, only
+   * one succeeds, and none restores what was revoked.
    */
   replace(found: BackendSession, cookies: BackendSession['cookies']): Promise<boolean>;
 }
 
-/** In: the store, and the cookies that are kept, by names with `*`. */
+/** @param kept - names of the cookies to keep; `*` is a wildcard */
 export function storedBackendSessions(store: Store, kept: readonly string[]): BackendSessions {
   const isKept = cookieMatcher(kept);
   return {
@@ -41,7 +46,7 @@ export function storedBackendSessions(store: Store, kept: readonly string[]): Ba
       const grant = await store.get('Grant', grantId);
       const session = { grantId, cookies, revision: 0, until: grant?.expiresAt };
       await store.commit([{ op: 'create', entry: entryOf(session) }]);
-      // Ended while this was written: then nobody would come to delete it.
+      // The grant ended during this write, so its revocation did not delete the session.
       if ((await store.get('Grant', grantId)) === undefined) {
         await store.commit([{ op: 'deleteBy', kind: BACKEND_SESSION, name: 'grant', value: grantId }], 'vital');
       }
@@ -57,7 +62,7 @@ export function storedBackendSessions(store: Store, kept: readonly string[]): Ba
       const id = idOf(found);
       return store.commit(
         [
-          // The guard: it is there once, for whoever comes first.
+          // Guards against concurrent changes: only the first can consume the entry.
           { op: 'consume', kind: BACKEND_SESSION, id },
           { op: 'delete', kind: BACKEND_SESSION, id },
           { op: 'create', entry: entryOf(next) },

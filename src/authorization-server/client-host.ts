@@ -1,8 +1,8 @@
 import { isLoopback } from './rules/loopback.ts';
 
 /**
- * Where an app gets its codes: what tells apps apart when each of its members registers it anew. Out: the host of its
- * first redirect URI; `localhost` or the scheme for an app on the member's own device.
+ * The host of an app's first redirect URI; `localhost` or the scheme for an app on the member's own device.
+ * Distinguishes apps that are registered again for each of their members.
  */
 export function clientHost(client: object | undefined): string | undefined {
   const { redirectUris } = (client ?? {}) as { readonly redirectUris?: readonly string[] };

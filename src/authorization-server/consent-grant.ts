@@ -9,8 +9,9 @@ export interface ConsentGrant {
 }
 
 /**
- * Makes the grant of one approval. What the member unticked is written down as rejected: left out, it would be asked for
- * again without end. Every scope is both OpenID's and the resource's, since the catalogue is one. Out: the grant's id.
+ * Creates the grant for one approval and returns its id. Scopes that the member unticked are stored as rejected; if
+ * they were left out, the member would be asked for them again and again. Every scope is granted both for OpenID and
+ * for the resource, because there is one catalogue.
  */
 export async function saveGrant(provider: Provider, consent: ConsentGrant): Promise<string> {
   const grant = new provider.Grant({ accountId: consent.member, clientId: consent.clientId });

@@ -9,7 +9,11 @@ import { isLoopback } from './rules/loopback.ts';
 
 type Client = InstanceType<Provider['Client']>;
 
-/** What a member is told of the app that asks. In: the client, where its answer goes, and the school's name. */
+/**
+ * What the consent page shows about the app.
+ * @param redirectUri - where the answer goes
+ * @param school - the name of the course site
+ */
 export function appView(client: Client, redirectUri: string, school: string): AppView {
   const destination = destinationOf(redirectUri);
   return {
@@ -22,10 +26,7 @@ export function appView(client: Client, redirectUri: string, school: string): Ap
   };
 }
 
-/**
- * The same for an app that was let in before: it may have several places it sends members to. Its proof is the weakest
- * that any of them leaves it.
- */
+/** The same for a connected app, which may have several destinations. Shows the weakest proof among them. */
 export function connectedAppView(client: Client, school: string): KnownApp {
   const destinations = distinct((client.redirectUris ?? []).map(destinationOf));
   const proofs = destinations.map((destination) => proofOf(client, destination));
@@ -43,8 +44,9 @@ function distinct(destinations: readonly Destination[]): readonly Destination[] 
 }
 
 /**
- * The requested scopes as sentences, grouped. `openid` says only who, which the member tells by approving at all: it has
- * no box. In: the scopes, what they mean, and whether their boxes are ticked.
+ * The requested scopes as sentences, grouped by kind. `openid` has no checkbox: approving at all tells the app who the
+ * member is.
+ * @param checked - whether the boxes are ticked
  */
 export function scopeGroups(
   requested: Scope,
@@ -65,7 +67,7 @@ export function scopeGroups(
     .filter((group) => group.scopes.length > 0);
 }
 
-/** Where a redirect URI sends the member, in the terms they know. International host names stay in punycode. */
+/** Where a redirect URI sends the member, in familiar terms. International host names stay in punycode. */
 function destinationOf(redirectUri: string): Destination {
   const url = new URL(redirectUri);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return { kind: 'scheme', scheme: url.protocol };
@@ -73,8 +75,8 @@ function destinationOf(redirectUri: string): Destination {
 }
 
 /**
- * A document proves whose client_id it is. Who is sent the answer is proved only where that is a host: a loopback port or
- * a scheme is anybody's who runs on the computer.
+ * A document proves whose client_id it is. Who receives the answer is proved only if the destination is a host: any
+ * program on the device can listen on a loopback port or claim a scheme.
  */
 function proofOf(client: Client, destination: Destination): AppProof {
   const proof = clientProof(client);
@@ -83,7 +85,7 @@ function proofOf(client: Client, destination: Destination): AppProof {
   return { kind: 'proved', host: proof.host, elsewhere: destination.host !== proof.host };
 }
 
-/** Nothing else is ever made a link, whatever was stored before the rules of registration. */
+/** Only https URLs become links, even if other URLs were stored before registration checked them. */
 function httpsUrl(text: string | undefined): URL | undefined {
   const url = text === undefined ? null : URL.parse(text);
   return url?.protocol === 'https:' ? url : undefined;

@@ -2,10 +2,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { PageFailure } from './pages/page-failure.ts';
 
-/** What tokens are made with; the first makes new ones. */
+/** The keys of CSRF tokens; the first signs new ones. */
 export type CsrfKeys = readonly [Buffer, ...Buffer[]];
 
-/** A form's CSRF token: bound to one interaction, or one act, and to the member it was shown to ('' for nobody). */
+/** A form's CSRF token: bound to one interaction or action, and to the member it was shown to ('' if not signed in). */
 export function csrfToken(keys: CsrfKeys, uid: string, member: string): string {
   return tokenOf(keys[0], uid, member);
 }
@@ -14,7 +14,7 @@ function tokenOf(key: Buffer, uid: string, member: string): string {
   return createHmac('sha256', key).update(`csrf\0${uid}\0${member}`).digest('base64url');
 }
 
-/** In: what a form brought, if anything, and what it was shown for. Every key counts: it may have been made before a rotation. */
+/** Checks a form's token in constant time. All keys are accepted: the form may have been shown before a rotation. */
 export function isCsrfToken(given: string | null, keys: CsrfKeys, uid: string, member: string): boolean {
   const shown = Buffer.from(given ?? '');
   return keys.some((key) => {
@@ -24,8 +24,8 @@ export function isCsrfToken(given: string | null, keys: CsrfKeys, uid: string, m
 }
 
 /**
- * Our forms are ours alone to post (login and consent CSRF). Browsers say where a form came from: Sec-Fetch-Site first,
- * because the pages' referrer policy makes Origin "null" even at home. Throws `forbidden`.
+ * Refuses forms posted from another site (login and consent CSRF). Checks Sec-Fetch-Site first: the pages' referrer
+ * policy makes browsers send `Origin: null` even from our own pages. Throws `forbidden`.
  */
 export function refuseCrossSite(request: IncomingMessage, origin: string): void {
   const site = request.headers['sec-fetch-site'];

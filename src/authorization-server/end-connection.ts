@@ -1,7 +1,7 @@
 import type { Audit } from '../operations/audit.ts';
 import type { Grants } from './grants.ts';
 
-/** Ends what an app was let in for because the backend lets it in no more. In: whose it is, and why. */
+/** Ends an app's connection because the backend no longer accepts it. */
 export function endConnection(
   grants: Pick<Grants, 'revoke'>,
   audit: Audit,
@@ -10,7 +10,7 @@ export function endConnection(
   reason: string,
 ) => Promise<void> {
   return async ({ sub, clientId, grantId }, reason) => {
-    // Of many requests that find out at once, one ends it.
+    // Of concurrent requests that notice it, only one ends the connection.
     if (!(await grants.revoke(grantId, { member: sub }, { by: 'backend', reason: 'session_over', note: reason })))
       return;
     const occasion = { clientId, grantId, member: sub, address: undefined, requestId: undefined };

@@ -1,4 +1,6 @@
-/** The paths of the contract. Clients read them from metadata; nothing else in the code spells them out. */
+/**
+ * The paths of all endpoints, fixed by the contract. Clients read them from metadata; no other code spells them out.
+ */
 export const ENDPOINTS = {
   authorization: '/oauth/authorize',
   interaction: '/oauth/interaction',

@@ -2,7 +2,7 @@ import type { EventClient } from '../events/event.ts';
 import type { Store } from '../storage/store.ts';
 import { clientHost } from './client-host.ts';
 
-/** What is known of an app, as its metadata or oidc-provider has it. */
+/** An app, as its metadata or oidc-provider describes it. */
 interface Known {
   readonly clientId: string;
   readonly clientName?: string | undefined;
@@ -11,7 +11,10 @@ interface Known {
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-/** In: an app, and where this answer goes, of all the places it may have. Out: it, as the backend is told of it. */
+/**
+ * Describes an app in events.
+ * @param redirectUri - where this answer goes, if known; otherwise the app's first redirect URI is used
+ */
 export function eventClient({ clientId, clientName, redirectUris }: Known, redirectUri?: string): EventClient {
   const host = clientHost({ redirectUris: redirectUri === undefined ? redirectUris : [redirectUri] });
   return {
@@ -23,8 +26,8 @@ export function eventClient({ clientId, clientName, redirectUris }: Known, redir
 }
 
 /**
- * The same for an app by its id, from what the store has of it: nothing is fetched. Of one that is gone the id is told.
- * Throws GatewayError `store_unavailable`.
+ * Describes an app by its id, from the store only: nothing is fetched. An app that is gone is described by its id
+ * alone. Throws GatewayError `store_unavailable`.
  */
 export async function describeClient(store: Store, clientId: string, redirectUri?: string): Promise<EventClient> {
   const registered = await store.get('Client', clientId);
@@ -35,7 +38,7 @@ export async function describeClient(store: Store, clientId: string, redirectUri
   return eventClient(clientOf(clientId, record.document ?? {}), redirectUri);
 }
 
-/** In: client metadata (RFC 7591 §2), judged when it came. */
+/** @param metadata - client metadata (RFC 7591 section 2) that has already been checked */
 export function clientOf(clientId: string, { client_name, redirect_uris }: Metadata): Known {
   return {
     clientId,

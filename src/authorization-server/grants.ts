@@ -6,7 +6,7 @@ import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
 import { describeClient } from './event-client.ts';
 
-/** What hangs on a grant, and is nothing without it. */
+/** Kinds of entries that belong to a grant, and are deleted with it. */
 const BELONGINGS = [
   ...['AccessToken', 'RefreshToken', 'AuthorizationCode', 'RefreshAnswer', 'CodeAnswer'],
   USE,
@@ -14,64 +14,69 @@ const BELONGINGS = [
   BACKEND_SESSION,
 ] as const;
 
-/** Grants ended in one commit: a grant that is refreshed day and night has some thousand used tokens. */
+/** Grants ended in one commit. Small, because a grant that is refreshed day and night has some thousand used tokens. */
 const BATCH = 10;
 
-/** Of a member with more, an app may be called new that is not. */
+/** For a member with more grants, a known app may be shown as new. */
 const MOST_LOOKED_AT = 1000;
 
-/** Whose grants: those a member gave, or those a client was given. */
+/** Selects the grants that a member gave, or those that a client was given. */
 export type GrantsOf = { readonly member: string } | { readonly client: string };
 
-/** One approval that stands: an app that a member let in. */
+/** One active approval: a member has connected an app. */
 export interface StandingGrant {
   readonly id: string;
   /** The member, as `sub` in the tokens. */
   readonly member: string;
   readonly clientId: string;
-  /** What was granted, of the catalogue. */
+  /** The granted scopes. */
   readonly scopes: readonly string[];
-  /** RFC 8707: where it counts. */
+  /** The resources it is valid for (RFC 8707). */
   readonly resources: readonly string[];
   /** Unix seconds. */
   readonly grantedAt: number;
   readonly expiresAt: number | undefined;
 }
 
-/** Every approval in the store: for a member's list of connected apps, and for the operator. */
+/**
+ * Every approval in the store, for the member's list of connected apps and for the operator. Every method throws
+ * GatewayError `store_unavailable`.
+ */
 export interface Grants {
-  /** At most `limit` of them, in no order. Costs as many reads as it finds, however many others there are. */
+  /** At most `limit` grants, unordered. Reads only those it returns, however many others are stored. */
   list(of: GrantsOf, limit: number): Promise<readonly StandingGrant[]>;
-  /** The grant of this id, whoever's it is. */
+  /** Finds a grant by its id, regardless of its owner. */
   find(id: string): Promise<StandingGrant | undefined>;
-  /** How many stand. Costs next to nothing, however many. */
+  /** Number of active grants. Cheap, regardless of how many there are. */
   count(of: GrantsOf): Promise<number>;
-  /** Whether the member has a grant of this client that stands. */
+  /** Whether the member has an active grant for this client. */
   knows(member: string, clientId: string): Promise<boolean>;
-  /** Whether the grant of this id stands, whoever's it is. */
+  /** Whether the grant with this id is active, regardless of its owner. */
   stands(id: string): Promise<boolean>;
   /**
-   * Ends one grant with its tokens and codes, in one commit. In: its id, whose it must be, and why. Out: false when there
-   * is none of that id and owner: who may not end it learns no more than who guesses.
+   * Ends one grant with its tokens and codes, in one commit.
+   * @returns false if this owner has no grant of this id. The same answer for the grants of others, so that guessing an
+   * id reveals nothing.
    */
   revoke(id: string, of: GrantsOf, why: Ending): Promise<boolean>;
   /**
-   * Ends these, which must all be of this owner: some at a time, as `revokeAll`. What is not there, or not theirs, is left
-   * out. Out: those that were ended.
+   * Ends these grants of this owner in batches, as `revokeAll` does. Skips ids that do not exist or belong to others.
+   * @returns the grants that were ended
    */
   revokeEach(ids: readonly string[], of: GrantsOf, why: Ending): Promise<readonly StandingGrant[]>;
   /**
-   * Ends all of them, some at a time, and lets other requests go first in between. Each is ended whole or not at all. What
-   * is granted meanwhile is ended too; what fails half way can be called again. In: what to call with
-   * each that has ended. Out: how many.
+   * Ends all grants of this owner in batches, and lets other requests run in between. Each grant is ended completely or
+   * not at all. Grants made in the meantime are ended, too. After a failure it can be called again.
+   * @param ended - called with each grant that was ended
+   * @returns how many were ended
    */
   revokeAll(of: GrantsOf, why: Ending, ended?: (grant: StandingGrant) => void): Promise<number>;
 }
-// Every method throws GatewayError `store_unavailable`.
 
 /**
- * In: the store, what to call after each commit that took access away (who ends grants waits for it), where what ended is
- * written down, in the same commit, and how its app is told of.
+ * @param onRevoked - called and awaited after each commit that took access away
+ * @param outbox - records each revocation in the commit that performs it
+ * @param describe - describes an app in these events
  */
 export function storedGrants(
   store: Store,
@@ -148,7 +153,7 @@ export function storedGrants(
   };
 }
 
-/** What tells the backend that these have ended: to be committed with it. */
+/** The events that report these revocations to the backend, to be committed with them. */
 export async function revocations(
   describe: (clientId: string) => Promise<EventClient>,
   outbox: Outbox,

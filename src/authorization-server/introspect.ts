@@ -7,9 +7,9 @@ import type { Members } from './members.ts';
 const INACTIVE: Introspection = { active: false };
 
 /**
- * What is known of an access token, asked in process. Does what oidc-provider's endpoint does (RFC 7662 §2.2): the
- * token, and the grant it hangs on, which must be alive and of the same client and member; a token alone proves nothing,
- * since one saved by the loser of a race outlives its grant.
+ * In-process introspection of access tokens. Like oidc-provider's endpoint (RFC 7662 section 2.2), it checks the token
+ * and its grant, which must be active and of the same client and member. A token alone proves nothing: one that was
+ * saved by the loser of a race outlives its grant.
  */
 export function createIntrospect(provider: Provider, members: Members): Introspect {
   return async (value) => {
@@ -40,7 +40,7 @@ export function createIntrospect(provider: Provider, members: Members): Introspe
   };
 }
 
-/** A client known by its document can be refused while it is looked for: then it is no client of ours any more. */
+/** A client with a metadata document can be refused during the look-up. It then no longer counts as a client. */
 async function knownClient(provider: Provider, clientId: string) {
   try {
     return await provider.Client.find(clientId);

@@ -6,15 +6,15 @@ const KIND = 'SigningKeys';
 const CURRENT = 'current';
 
 /**
- * Seconds that a key is published after it signed its last: longer than any ID token or assertion is good for (RFC 7519
- * `exp`), and than anybody has a reason to look at one again.
+ * Seconds that a key stays published after it has stopped signing. Longer than any ID token or assertion is valid
+ * (`exp` of RFC 7519), and than anyone has a reason to verify one again.
  */
 const VERIFIES = 86_400;
 
-/** Seconds that others may keep our key set: a key that is published for shorter may be unknown where it is needed. */
+/** Seconds that others may cache the key set. A key published for less than that may still be unknown to verifiers. */
 const REMEMBERED = 3600;
 
-/** Tries to write a change while others write theirs. */
+/** Attempts to write a change while others write theirs. */
 const TRIES = 5;
 
 /** One generation of keys. All are published; `current` signs. */
@@ -23,11 +23,11 @@ interface Generation {
   /** Unix seconds at which `current` began to sign. */
   readonly since: number;
   readonly current: PrivateJwk;
-  /** Published before it signs, so that whoever caches the key set has it in time. */
+  /** Published before it signs, so that cached key sets contain it in time. */
   readonly next: PrivateJwk;
   /** Unix seconds at which `next` was first published. */
   readonly nextSince: number;
-  /** Published after they signed, so that what they signed still verifies; the last one first. */
+  /** Still published, so that what they signed can be verified; the most recent first. */
   readonly retired: readonly Retired[];
 }
 
@@ -40,49 +40,50 @@ interface Retired {
 
 export type PrivateJwk = JWK & { readonly kid: string };
 
-/** A key as it may be told of: nothing private. Times are Unix seconds. */
+/** The public description of a key. Times are Unix seconds. */
 interface KeyDescription {
   readonly kid: string;
   readonly state: 'signing' | 'next' | 'verifying';
-  /** When it came into this state. */
+  /** When it entered this state. */
   readonly since: number;
-  /** When it leaves it, as far as that is known. */
+  /** When it leaves this state, if known. */
   readonly until: number | undefined;
   readonly publicKey: JWK;
 }
 
 export interface Keyring {
-  /** Another text whenever the keys that are published are others. */
+  /** Changes whenever the published keys change. */
   readonly version: () => string;
-  /** Private JWKs of one generation, the signing one first: the order in which oidc-provider picks. */
+  /** Private JWKs of one generation, the signing key first, because oidc-provider picks the first. */
   readonly privateKeys: () => readonly JWK[];
-  /** The key that signs now: for the identity assertion. */
+  /** The current signing key, for the identity assertion. */
   readonly signing: () => { readonly kid: string; readonly key: CryptoKey };
-  /** Unix seconds at which it began to. */
+  /** Unix seconds at which the current key began to sign. */
   readonly since: () => number;
   readonly list: () => readonly KeyDescription[];
   /**
-   * Moves on by one generation: next signs, current is kept for verifying, a new next is published. Out: how many seconds
-   * are missing when next is published for too short a time and `now` is not wanted: then nothing is done.
+   * Moves on by one generation: `next` signs, `current` is kept for verification, and a new `next` is published. If
+   * `now` is false (the default is true), does nothing while `next` has not been published long enough.
+   * @returns the missing seconds; 0 if the keys were rotated
    */
   rotate(now?: boolean): Promise<number>;
-  /** Takes a key as the next one, in place of the one that waits. Out: false when it is there already. */
+  /** Replaces the `next` key. Returns false if the key is already in the keyring. */
   replaceNext(key: PrivateJwk): Promise<boolean>;
-  /** Ends a key at once: it signs nothing more and is not published. Out: false when there is none of that name. */
+  /** Removes a key at once: it no longer signs and is no longer published. Returns false if there is no such key. */
   remove(kid: string): Promise<boolean>;
   /**
-   * Takes over what another replica or command changed, and rotates itself when the signing key is older than its
-   * lifetime. Out: whether the keys changed.
+   * Takes over changes made by another replica or command, and rotates if the signing key is older than its lifetime.
+   * Returns whether the keys changed.
    */
   refresh(): Promise<boolean>;
 }
 
 /**
- * The ES256 signing keys, kept in the store and shared by all replicas: a generation is written once (`create`), so of
- * two that rotate together one wins and the other takes it over. In: how long a key signs, in seconds, asked for anew each
- * time, and whom to tell
- * when this process has moved on to the next.
- * Throws GatewayError `store_unavailable`.
+ * Opens the ES256 signing keys, which are kept in the store and shared by all replicas. A generation is written once
+ * (`create`): if two replicas rotate at the same time, one wins and the other takes over its keys. Throws GatewayError
+ * `store_unavailable`.
+ * @param lifetime - seconds for which a key signs; read each time
+ * @param due - called with the id of the new signing key when this process has rotated because it was due
  */
 export async function openKeyring(
   store: Store,
@@ -119,7 +120,10 @@ export async function openKeyring(
     if (won) told(stands.current.kid);
     return changed;
   };
-  /** In: what makes the next generation of one; undefined: nothing is to be changed. Out: whether it was changed. */
+  /**
+   * @param make - returns the next generation, or undefined if nothing is to be changed
+   * @returns whether the keys were changed
+   */
   const change = async (make: (from: Generation) => Promise<Generation | undefined>): Promise<boolean> => {
     for (let left = TRIES; left > 0; left -= 1) {
       await adopt((await load(store)) ?? generation);
@@ -187,7 +191,9 @@ async function load(store: Store): Promise<Generation | undefined> {
   return entry === undefined ? undefined : (JSON.parse(entry.payload) as Generation);
 }
 
-/** Out: the generation that stands: this one, or the one somebody else wrote under the same number. */
+/**
+ * Writes a generation. Returns the one now in force: this one, or the one another process wrote under the same number.
+ */
 async function write(
   store: Store,
   generation: Generation,
@@ -202,7 +208,8 @@ async function write(
   );
   if (won) return { won, standing: generation };
   const standing = await load(store);
-  // It is there, since we lost to it, and cannot be read: with keys of our own no other replica would know what we sign.
+  // It exists, since we lost to it, but cannot be read. With keys of our own, no other replica could verify what we
+  // sign.
   if (standing === undefined) throw new GatewayError('store_unavailable');
   return { won, standing };
 }
@@ -216,7 +223,7 @@ async function createKey(): Promise<PrivateJwk> {
   return signingJwk(await exportJWK(privateKey));
 }
 
-/** In: a private P-256 JWK. Out: the same as it is kept, named by its thumbprint (RFC 7638). */
+/** Prepares a private P-256 JWK for the keyring, named by its thumbprint (RFC 7638). */
 export async function signingJwk({ kty, crv, x, y, d }: JWK): Promise<PrivateJwk> {
   const jwk = { kty, crv, x, y, d } as JWK;
   return { ...jwk, alg: 'ES256', use: 'sig', kid: await calculateJwkThumbprint(jwk) };

@@ -3,7 +3,9 @@ import type { Entry, Store } from '../storage/store.ts';
 
 const KIND = 'Member';
 
-/** What the login backend last said of each member who granted an app anything: for claims and identity headers. */
+/**
+ * What the login backend last said about each member who has granted access to an app, for claims and identity headers.
+ */
 export interface Members {
   save(member: Member): Promise<void>;
   find(sub: string): Promise<Member | undefined>;
@@ -28,12 +30,12 @@ export function storedMembers(store: Store): Members {
   };
 }
 
-/** What `save` wrote. */
+/** Parses what `save` wrote. */
 export function storedMember({ payload }: Pick<Entry, 'payload'>): Member {
   return JSON.parse(payload) as Member;
 }
 
-/** How a member knows which of their accounts it is. */
+/** The text by which members recognise their account. */
 export function accountOf(member: Member): string {
   return member.email ?? member.name ?? member.sub;
 }

@@ -17,7 +17,7 @@ import { foreignResource } from './rules/resource.ts';
 import { type TokenTransactionOptions, tokenTransaction } from './token-transaction.ts';
 
 const FORM_LIMIT = 56 * 1024;
-/** RFC 9126 section 2.3: a pushed request beyond this is answered 413. Unlike other forms, it is stored. */
+/** Pushed requests larger than this are answered 413 (RFC 9126 section 2.3). Unlike other forms, they are stored. */
 const PUSHED_LIMIT = 16 * 1024;
 
 export interface MountOptions extends Omit<TokenTransactionOptions, 'provenanceOf'> {
@@ -25,19 +25,22 @@ export interface MountOptions extends Omit<TokenTransactionOptions, 'provenanceO
   readonly origin: string;
   readonly indicators: ResourceIndicators;
   readonly scopes: readonly string[];
-  /** Told the grant of each access token that a client or service asked about, and that is active. */
+  /** Called with the grant of each active access token that a client or service introspects. */
   readonly introspected: (grantId: string) => void;
-  /** Undefined: registration is closed. */
+  /** Undefined if registration is closed. */
   readonly registration: RegistrationOptions | undefined;
 }
 
-/** oidc-provider's endpoints as handlers of ours: what it is given is pinned and normalised, what it writes is one unit. */
+/**
+ * oidc-provider's endpoints as handlers. Their input is pinned to the origin and normalised, and each token request is
+ * one unit of work.
+ */
 export interface Mount {
   readonly plain: Handler;
   readonly authorization: Handler;
   readonly resume: Handler;
   readonly form: Handler;
-  /** Undefined: registration is closed. */
+  /** Undefined if registration is closed. */
   readonly registration: Registration | undefined;
 }
 
@@ -68,7 +71,7 @@ export function mountProvider(options: MountOptions): Mount {
       if (!(thrown instanceof GatewayError)) throw thrown;
       failures.set(ctx.req, thrown);
     }
-    // Our table answers for an ill store: its 503 must not become the library's 500.
+    // When the store is unavailable, our 503 must not become the library's 500.
     if (failures.has(ctx.req)) ctx.respond = false;
   });
   const provenances = new WeakMap<IncomingMessage, Provenance>();
@@ -104,7 +107,10 @@ export function mountProvider(options: MountOptions): Mount {
   tokenTransaction(provider, { ...options, provenanceOf: (request) => provenances.get(request) });
   const callback = provider.callback();
 
-  /** The library builds every URL from these headers, so they say the origin whatever the client said. */
+  /**
+   * The library builds every URL from these headers, so they are pinned to the origin regardless of what the client
+   * sent.
+   */
   const pinned = { host, 'x-forwarded-host': host, 'x-forwarded-proto': scheme };
 
   const run = async (
@@ -121,7 +127,7 @@ export function mountProvider(options: MountOptions): Mount {
   };
 
   const visit = async (exchange: Exchange, query: string): Promise<void> => {
-    // The answer may carry a code, and with form_post it is a page (RFC 9700 §4.2.4, §4.16).
+    // The response may carry a code, and with form_post it is a page (RFC 9700 sections 4.2.4 and 4.16).
     exchange.response.setHeader('referrer-policy', 'no-referrer');
     exchange.response.setHeader('x-frame-options', 'DENY');
     exchange.response.setHeader('content-security-policy', "frame-ancestors 'none'");
@@ -130,8 +136,8 @@ export function mountProvider(options: MountOptions): Mount {
 
   return {
     async plain(exchange) {
-      // May be kept: a new signing key is published long before it signs. One that is removed must be gone within a minute,
-      // of which a replica may need some seconds to hear of it.
+      // Cacheable: a new signing key is published long before it signs. A removed key must be gone within a minute, and
+      // a replica may take some seconds to notice.
       const seconds = exchange.target.path === ENDPOINTS.jwks ? 45 : 300;
       exchange.response.setHeader('cache-control', `public, max-age=${seconds}`);
       await run(exchange, { url: exchange.target.path + exchange.target.query });
@@ -170,14 +176,14 @@ export function mountProvider(options: MountOptions): Mount {
   };
 }
 
-/** The library's text for a foreign resource does not say which one would do. */
+/** The library's message for an unknown resource does not say which one is accepted. */
 function nameTheResource(ctx: { body: unknown }, indicators: ResourceIndicators): void {
   const body = ctx.body as { error?: string; error_description?: string } | undefined;
   if (body?.error !== 'invalid_target' || body.error_description?.includes(indicators.audience)) return;
   ctx.body = { ...body, error_description: foreignResource(indicators) };
 }
 
-/** Every spelling of our resource becomes the one that is stored, so that a client may mix them (RFC 8707 §2). */
+/** Replaces each accepted spelling of our resource by the stored one, so clients may mix them (RFC 8707 section 2). */
 function normalizeResource(parameters: URLSearchParams, indicators: ResourceIndicators): URLSearchParams {
   const resources = parameters.getAll('resource').filter((value) => value !== '');
   parameters.delete('resource');
@@ -187,7 +193,7 @@ function normalizeResource(parameters: URLSearchParams, indicators: ResourceIndi
   return parameters;
 }
 
-/** The same request for a second reader: other URL, headers and body, on the same connection. */
+/** Copies a request with a different URL, headers and body for oidc-provider to read, on the same connection. */
 function replay(
   request: IncomingMessage,
   change: { url?: string; body?: string; contentType?: string; headers: Record<string, string> },
@@ -206,7 +212,7 @@ function replay(
     copy.push(change.body);
   }
   copy.push(null);
-  // Incomplete, its end would close the connection under the answer.
+  // If the copy were incomplete, its end would close the connection during the response.
   copy.complete = true;
   return copy;
 }

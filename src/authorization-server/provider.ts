@@ -22,28 +22,28 @@ export interface ProviderOptions {
   readonly origin: string;
   readonly indicators: ResourceIndicators;
   readonly resourceRequired: boolean;
-  /** Where developers and agents read how to get in. */
+  /** URL of the documentation for developers and agents. */
   readonly documentation: string;
-  /** The catalogue, in the order it is published. */
+  /** The scope catalogue, in the order it is published. */
   readonly scopes: readonly string[];
   readonly defaultScope: readonly string[];
-  /** The scopes that a token for an audience may carry. */
+  /** The scopes that a token for an audience may have. */
   readonly scopesOf: (audience: string) => readonly string[];
   readonly store: Store;
   readonly outbox: Outbox;
   readonly members: Members;
   readonly standings: Pick<Standings, 'mayContinue'>;
-  /** Private JWKs, the signing one first. */
+  /** Private JWKs, the signing key first. */
   readonly keys: readonly JWK[];
-  /** Services that may introspect every token: their secrets, by client_id. */
+  /** Secrets, by client_id, of the services that may introspect every token. */
   readonly resourceServers: ReadonlyMap<string, string>;
-  /** The languages that the pages speak. */
+  /** The languages of the pages. */
   readonly languages: readonly string[];
-  /** The acr values that the login backend may give. */
+  /** The acr values that the login backend may return. */
   readonly acrValues: readonly string[];
-  /** The first signs the cookies, all verify them. */
+  /** The first signs cookies; all are accepted. */
   readonly cookieKeys: readonly Buffer[];
-  /** 32 bytes; makes the nonces of RFC 9449 §8, the same in every replica. */
+  /** 32 bytes. Derives the nonces of RFC 9449 section 8; the same in every replica. */
   readonly dpopNonceKey: Buffer;
   /** Seconds. */
   readonly ttl: {
@@ -53,17 +53,17 @@ export interface ProviderOptions {
     readonly code: number;
     readonly replayWindow: number;
   };
-  /** Undefined: client ID metadata documents are not taken. */
+  /** Undefined if client ID metadata documents are not supported. */
   readonly documents: ClientDocuments | undefined;
   /** Whether apps can register themselves. */
   readonly registration: boolean;
-  /** Seconds that a registered client is kept which no member has connected yet. */
+  /** Seconds that a registered client is kept if no member has connected it yet. */
   readonly unusedLifetime: number;
   readonly redirects: RedirectPolicy;
   readonly clock: Clock;
   readonly suspensions: Suspensions;
   readonly onRevoked: () => void | Promise<void>;
-  /** Shows a person what went wrong with an authorization request that cannot be redirected. */
+  /** Shows the error page for an authorization request that cannot be redirected. */
   readonly renderErrorPage: (ctx: KoaContextWithOIDC, error: string, description: string) => void;
   readonly onServerError: (error: Error) => void;
 }
@@ -72,8 +72,8 @@ const INTERACTION_TTL = 900;
 const SESSION_TTL = 3600;
 
 /**
- * oidc-provider, configured as the contract asks. What it does by default and must not is commented where it is
- * switched. Throws when the configuration is not one it takes.
+ * Configures oidc-provider for the contract. Comments explain which of its defaults are changed and why. Throws if the
+ * library rejects the configuration.
  */
 export function createProvider(options: ProviderOptions): Provider {
   const { origin, ttl } = options;
@@ -108,7 +108,7 @@ export function createProvider(options: ProviderOptions): Provider {
       response_types: [],
       redirect_uris: [],
     })),
-    // How and when the member signed in: for services that ask by introspection (RFC 9470 §6.2).
+    // How and when the member signed in, for services that introspect (RFC 9470 section 6.2).
     extraTokenClaims: (ctx) => signInClaims(ctx.oidc.entities.AuthorizationCode ?? ctx.oidc.entities.RefreshToken),
     clientAuthMethods: ['none', 'client_secret_post'],
     clientDefaults: {
@@ -130,7 +130,7 @@ export function createProvider(options: ProviderOptions): Provider {
       IdToken: ttl.access,
       Interaction: INTERACTION_TTL,
       Session: SESSION_TTL,
-      // An absolute cap on everything that hangs on it, so it outlives the last refresh token.
+      // Limits everything that belongs to the grant, so it must outlive the last refresh token.
       Grant: ttl.refreshAbsolute + ttl.access,
       RefreshToken: (_ctx, token) =>
         Math.max(
@@ -141,19 +141,20 @@ export function createProvider(options: ProviderOptions): Provider {
           ),
         ),
     },
-    // By default tokens die with the browser session that approved them.
+    // By default, tokens expire with the browser session that approved them.
     expiresWithSession: () => false,
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: () => true,
     revokeGrantPolicy: () => true,
-    // One grant for one authorization: cutting off one connection must not cut off another of the same app.
+    // Each authorization has its own grant: ending one connection must not end another of the same app.
     async loadExistingGrant(ctx) {
       const grantId = ctx.oidc.result?.consent?.grantId;
       return grantId === undefined ? undefined : ctx.oidc.provider.Grant.find(grantId);
     },
     async findAccount(ctx, sub, exchanged) {
       const member = await options.members.find(sub);
-      // Where a code or refresh token is exchanged; that a member is asked at all is decided in the interaction.
+      // Applies where a code or refresh token is exchanged. Whether a suspended member sees the consent page is decided
+      // in the interaction.
       if (exchanged !== undefined && (await options.suspensions.since(sub)) !== undefined) return undefined;
       if (exchanged?.kind === 'RefreshToken') {
         const requestId = String(ctx.res.getHeader('x-request-id') ?? '');
@@ -161,14 +162,14 @@ export function createProvider(options: ProviderOptions): Provider {
         if (!(await options.standings.mayContinue(sub, occasion))) return undefined;
       }
       if (member === undefined) return undefined;
-      // Claims are served by our own userinfo; the ID token says who, and nothing more.
+      // Claims are served by our own userinfo endpoint. The ID token only says who the member is.
       return { accountId: sub, claims: () => ({ sub }) };
     },
     extraParams: { scope: scopeRule(new Set(options.scopes), options.defaultScope) as never },
     interactions: { url: (_ctx, interaction) => `${ENDPOINTS.interaction}/${interaction.uid}`, policy: policy() },
     clientBasedCORS: () => true,
     renderError(ctx, out, error) {
-      // Ours to tell: the mount throws it on, and an ill store is a 503 here too.
+      // The mount throws it again, so that an unavailable store is a 503 here, too.
       if (error instanceof GatewayError) return;
       const person = ctx.oidc.route === 'authorization' || ctx.oidc.route === 'resume';
       if (person) options.renderErrorPage(ctx, out.error, out.error_description ?? '');
@@ -183,18 +184,19 @@ export function createProvider(options: ProviderOptions): Provider {
       ui_locales_supported: [...options.languages],
     },
     fetch: documentFetch(options.documents),
-    // Ours, as registered: the limit on what a document may be stands where it is fetched.
+    // Metadata as we normalised it. The size limit for documents is enforced where they are fetched.
     fetchResponseBodyLimits: { 'client_id metadata document': 64 * 1024 },
     features: {
       clientIdMetadataDocument: documentFeature(options.documents, storedClientBlocks(options.store, options.clock)),
       devInteractions: { enabled: false },
       rpInitiatedLogout: { enabled: false },
-      // It refuses tokens with an audience; ours stands behind the gate.
+      // The library's endpoint refuses tokens with an audience. Ours runs behind the gate.
       userinfo: { enabled: false },
       pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: false },
-      // A nonce is offered to a client whose clock is off, and never demanded: uniqueness of `jti` is what stops a replay.
+      // Clients whose clock is wrong are offered a nonce, but it is never required: the unique `jti` already stops
+      // replayed proofs.
       dPoP: { enabled: true, nonceSecret: options.dpopNonceKey, requireNonce: () => false },
-      // Tokens, limits and rules stand before it: `registration/`.
+      // `registration/` applies the tokens, limits and rules before the library sees a request.
       registration: { enabled: options.registration, initialAccessToken: false },
       registrationManagement: { enabled: options.registration, rotateRegistrationAccessToken: true },
       revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
@@ -213,7 +215,8 @@ export function createProvider(options: ProviderOptions): Provider {
   };
 
   const provider = new Provider(origin, configuration);
-  // Its URLs come from the Host header, which `mount.ts` pins to the origin; proxy mode makes it read the scheme too.
+  // The library builds URLs from the Host header, which `mount.ts` pins to the origin. Proxy mode makes it read the
+  // scheme, too.
   provider.proxy = true;
   provider.on('server_error', (_ctx, error) => options.onServerError(error));
   return provider;
@@ -226,7 +229,7 @@ function signInClaims(source: { acr?: string | undefined; authTime?: number | un
   };
 }
 
-/** Each authorization asks the login backend anew: our own session never stands in for the member's. */
+/** Each authorization asks the login backend again: our own session never replaces the member's. */
 function policy() {
   const prompts = interactionPolicy.base();
   prompts

@@ -1,7 +1,7 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { RefusedApp } from './pages/error.ts';
 
-/** The app of a refused request, when it is one that is known here. The address is the one it registered, or none. */
+/** The app of a refused request, if it is known. Its host is included only if the redirect URI is registered. */
 export function refusedApp(ctx: KoaContextWithOIDC): RefusedApp | undefined {
   const { client, params } = ctx.oidc;
   if (client === undefined) return undefined;

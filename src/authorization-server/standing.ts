@@ -11,15 +11,15 @@ import type { Grants } from './grants.ts';
 
 const KIND = 'MemberStanding';
 
-/** What is remembered of a member from one question to the next. */
+/** What is remembered about a member between two checks. */
 interface Known {
-  /** As the backend told it last; every grant that stands is at least as new. */
+  /** The version the backend last reported. Every active grant is at least as new. */
   readonly version?: string | undefined;
-  /** When it was asked without the member: milliseconds since the epoch. */
+  /** When the backend was last asked in the member's absence, in milliseconds since the epoch. */
   readonly askedAt?: number | undefined;
 }
 
-/** The request that it came to light in. */
+/** The request in which a change was noticed. */
 interface Occasion {
   readonly clientId: string | undefined;
   readonly requestId: string | undefined;
@@ -27,18 +27,20 @@ interface Occasion {
 
 const NO_OCCASION: Occasion = { clientId: undefined, requestId: undefined };
 
-/** The backend's word on its members, kept: what they let in ends when they are gone, suspended or have changed. */
+/**
+ * Keeps track of what the backend says about its members, and ends their connections when they are gone, suspended or
+ * changed. Every method throws GatewayError `store_unavailable`, and `login_unavailable` if the backend cannot answer.
+ */
 export interface Standings {
-  /** The same connector; a member who comes with another version than before has had all older grants ended. */
+  /** Wraps a connector: if a member arrives with a new version, all older grants are ended. */
   watched(connector: LoginConnector): LoginConnector;
-  /** In: a member who has just shown who they are, before a sign-in of ours begins: older ones end with the grants. */
+  /** Call for an identified member before our own sign-in begins. Older sign-ins end with the grants. */
   signedIn(member: Member): Promise<void>;
-  /** In: a member who signs in on the way to an app. Out: whether the backend lets them, where it can be asked. */
+  /** Whether the backend lets a member sign in for an app. True if the backend cannot be asked. */
   maySignIn(member: Member): Promise<boolean>;
-  /** In: the member of a refresh token. Out: whether it may be used; if not, everything the member let in has ended. */
+  /** Whether a member's refresh token may be used. If not, all the member's connections have been ended. */
   mayContinue(sub: string, occasion: Occasion): Promise<boolean>;
 }
-// Every method throws GatewayError `store_unavailable`, and `login_unavailable` when the backend cannot say.
 
 export interface StandingsOptions {
   readonly store: Store;
@@ -46,7 +48,7 @@ export interface StandingsOptions {
   readonly grants: Pick<Grants, 'revokeAll'>;
   readonly audit: Audit;
   readonly log: Pick<Log, 'warn'>;
-  /** Undefined: the backend cannot be asked without the member. */
+  /** Undefined if the backend cannot be asked in the member's absence. */
   readonly recheck: MemberCheck | undefined;
 }
 
@@ -64,13 +66,16 @@ export function createStandings(options: StandingsOptions): Standings {
     await store.commit([{ op: 'put', entry }], 'vital');
   };
   const end = async (sub: string, reason: EndReason, { clientId, requestId }: Occasion): Promise<void> => {
-    // A sign-in of ours that is older knows an older member.
+    // An older sign-in would still use the member's old data.
     await store.commit([{ op: 'deleteBy', kind: SIGN_IN_KIND, name: 'member', value: sub }], 'vital');
     const ended = await grants.revokeAll({ member: sub }, { by: 'backend', reason });
     const event = { action: 'member_changed', by: 'backend', member: sub, reason, ended } as const;
     audit({ ...event, clientId, requestId, grantId: undefined, address: undefined });
   };
-  /** Ends first and remembers then: what fails half way is found again. Out: whether the version was another. */
+  /**
+   * Ends the grants before it remembers the version, so that a failure half way is noticed again. Returns whether the
+   * version has changed.
+   */
   const compare = async (sub: string, before: Known, now: Known, occasion: Occasion): Promise<boolean> => {
     const changed = before.version !== undefined && now.version !== undefined && before.version !== now.version;
     if (changed) await end(sub, 'version_changed', occasion);
@@ -78,7 +83,10 @@ export function createStandings(options: StandingsOptions): Standings {
     if (next.version !== before.version || next.askedAt !== before.askedAt) await remember(sub, next);
     return changed;
   };
-  /** One question for all who wait for the same answer. Out: undefined when it cannot be had and need not be. */
+  /**
+   * Concurrent checks of a member share one question. Resolves to undefined if the backend is unavailable and the
+   * configuration allows that.
+   */
   const ask = (sub: string, { ask: question, allowUnavailable }: NonNullable<StandingsOptions['recheck']>) => {
     const under = asking.get(sub);
     if (under !== undefined) return under;
@@ -93,7 +101,7 @@ export function createStandings(options: StandingsOptions): Standings {
     asking.set(sub, answer);
     return answer;
   };
-  /** Out: what keeps the member out; undefined: nothing. */
+  /** Returns why the member must be refused; undefined if there is no reason. */
   const check = async (sub: string, before: Known, occasion: Occasion): Promise<string | undefined> => {
     if (recheck === undefined) return undefined;
     const askedAt = clock();
@@ -125,7 +133,7 @@ export function createStandings(options: StandingsOptions): Standings {
     async maySignIn({ sub }) {
       if (recheck === undefined) return true;
       const verdict = await check(sub, await known(sub), NO_OCCASION);
-      // What was let in before has ended; who signs in now does so as they are now.
+      // If the member has changed, the older connections have just been ended, and this sign-in uses the new data.
       return verdict === undefined || verdict === 'changed';
     },
 
@@ -133,7 +141,7 @@ export function createStandings(options: StandingsOptions): Standings {
       if (recheck === undefined) return true;
       const before = await known(sub);
       const age = before.askedAt === undefined ? undefined : clock() - before.askedAt;
-      // A clock that was set back asks again, rather than not for a long time.
+      // If the clock was set back, ask again rather than skip checks for a long time.
       if (age !== undefined && age >= 0 && age < recheck.interval * 1000) return true;
       return (await check(sub, before, occasion)) === undefined;
     },

@@ -21,13 +21,13 @@ export interface TokenTransactionOptions {
   readonly store: Store;
   readonly replay: AnswerReplay;
   readonly audit: Audit;
-  /** What the backend is told of is written down in the commit that makes it so. */
+  /** Events for the backend are written in the commit that makes the change. */
   readonly outbox: Outbox;
-  /** Where a request that oidc-provider was given came from. */
+  /** Where a request that was passed to oidc-provider came from. */
   readonly provenanceOf: (request: IncomingMessage) => Provenance | undefined;
 }
 
-/** What the events and texts of the two kinds are. */
+/** Audit actions and error texts of the two grant types. */
 const OF = {
   authorization_code: {
     done: 'token_issued',
@@ -42,9 +42,9 @@ const OF = {
 } as const satisfies Record<Presented['grantType'], Record<string, AuditAction | string>>;
 
 /**
- * Runs each revocation in one commit, so that it is done or not begun, and each token request in a unit of work that is
- * committed before the answer is written. The commit alone tells whether a code or refresh token was used before: then
- * the same request is given the answer that was given already, and what is no such retry ends the connection.
+ * Runs each revocation in one commit, so that it is complete or not begun, and each token request in a unit of work
+ * that is committed before the response is written. Only the commit tells whether a code or refresh token was used
+ * before. If it was, a repeated request gets the same answer again, and a reuse ends the connection.
  */
 export function tokenTransaction(
   provider: Provider,
@@ -54,7 +54,7 @@ export function tokenTransaction(
   provider.on('grant.revoked', (ctx, grantId) => revokedGrants.set(ctx, grantId));
 
   const describe = (clientId: string) => describeClient(store, clientId);
-  /** In: a grant that is about to end, in this unit. */
+  /** Adds the event for a grant that is about to end in this unit. */
   const tellEnded = async (unit: UnitOfWork, grantId: string, by: 'app' | 'gate', reason: EndReason) => {
     const grant = await store.get('Grant', grantId);
     if (grant === undefined) return;
@@ -104,7 +104,7 @@ export function tokenTransaction(
     const { grantId, accountId } = source;
     for (const mutation of replay.remember(presented, ctx.body as Record<string, unknown>)) unit.add(mutation);
     if (presented.grantType === 'authorization_code') await tellCreated(unit, oidc);
-    // A refresh keeps a connection alive; a code begins one.
+    // A refresh keeps a connection alive, a code starts one.
     if (await unit.commit(presented.grantType === 'refresh_token' ? 'vital' : 'ordinary')) {
       tell(of.done, grantId, accountId);
       return;
@@ -134,19 +134,21 @@ export function tokenTransaction(
 }
 
 /**
- * RFC 6749 §4.1.2, RFC 9700 §4.14.2: whether what was presented is an old copy, so that all that came of it must end.
- * In: what is recalled of it, and whether it was used already when this request read it.
+ * Whether an old copy was presented, so that everything issued from it must end (RFC 6749 section 4.1.2, RFC 9700
+ * section 4.14.2).
+ * @param recalled - what is remembered about its use
+ * @param usedBefore - whether it was already used when this request read it
  */
 function isReuse({ grantType }: Presented, recalled: Recalled['kind'], usedBefore: boolean): boolean {
   if (recalled === 'superseded') return true;
-  // Refreshing twice at once for different scopes is what real clients do. Nobody redeems a code for two things.
+  // Real clients refresh twice at once for different scopes. No client redeems a code with two different requests.
   if (recalled === 'another-question') return grantType === 'authorization_code';
   return usedBefore;
 }
 
 /**
- * In: work, and what to add to what it removes. Out: the unit that it ran in, whose removals are committed and whose
- * writes are not.
+ * Runs `work` in a unit of work, calls `add` for what must accompany its removals, and commits the removals. Its other
+ * writes are not committed.
  */
 async function removingAtOnce(
   store: Store,

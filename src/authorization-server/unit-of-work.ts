@@ -2,13 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Entry, Mutation, NewEntry, Priority, Store } from '../storage/store.ts';
 
 /**
- * What one token request writes, held back until the request is known to succeed, then committed in one atomic step
- * before the answer is written. oidc-provider consumes a code or refresh token before it has checked everything else;
- * held back, a failed request costs the client nothing, and of two that race only one commits.
+ * Holds back what one token request writes until the request is known to succeed, then commits it in one atomic step
+ * before the response is written. oidc-provider consumes a code or refresh token before it has checked everything else:
+ * this way a failed request costs the client nothing, and of two concurrent requests only one commits.
  *
- * What it removes is held back apart, and committed whether it succeeds or not: a detected replay must revoke although
- * it fails. In one step all the same: with its refresh token gone and its access token left, a connection could not be
- * revoked by the client any more, since the token it would name is unknown.
+ * Removals are held back separately and committed even if the request fails, because a detected reuse must revoke
+ * although it fails. They are one step, too: if the refresh token were gone and the access token left, the client could
+ * no longer revoke the connection, because the token it would send is unknown.
  */
 export class UnitOfWork {
   readonly #store: Store;
@@ -30,7 +30,9 @@ export class UnitOfWork {
     return entry;
   }
 
-  /** Whether something it consumes had been consumed when it was read: then no other request raced it, it is old. */
+  /**
+   * Whether something it consumes was already consumed when it was read. Then this is not a race with another request.
+   */
   get usedBefore(): boolean {
     return this.#usedBefore;
   }
@@ -45,12 +47,17 @@ export class UnitOfWork {
     if (this.#used.has(`${kind}\0${id}`)) this.#usedBefore = true;
   }
 
-  /** What is not read again in this unit, such as a deletion that counts only if the request succeeds. */
+  /**
+   * Adds a mutation that this unit does not read again, such as a deletion that applies only if the request succeeds.
+   */
   add(mutation: Mutation): void {
     this.#mutations.push(mutation);
   }
 
-  /** In: a deletion, or what is written with one; and what to do once it is done, before the answer is written. */
+  /**
+   * @param mutation - a deletion, or a write that accompanies one
+   * @param after - called after the removals are committed, before the response is written
+   */
   remove(mutation: Mutation, after?: () => unknown): void {
     this.#removals.push(mutation);
     if (after !== undefined) this.#afterRemoval.add(after);
@@ -62,7 +69,7 @@ export class UnitOfWork {
     await Promise.all([...this.#afterRemoval].map((after) => after()));
   }
 
-  /** Out: false when another request consumed the same code or refresh token first; then nothing was written. */
+  /** Returns false if another request consumed the same code or refresh token first. Nothing is written then. */
   commit(priority?: Priority): Promise<boolean> {
     return this.#mutations.length === 0 ? Promise.resolve(true) : this.#store.commit(this.#mutations, priority);
   }
@@ -70,7 +77,7 @@ export class UnitOfWork {
 
 const current = new AsyncLocalStorage<UnitOfWork>();
 
-/** Runs `work` with a unit of work that the adapter finds by `currentUnitOfWork`. */
+/** Runs `work` with a unit of work that the adapter gets from `currentUnitOfWork`. */
 export function withinUnitOfWork<T>(unit: UnitOfWork, work: () => Promise<T>): Promise<T> {
   return current.run(unit, work);
 }

@@ -3,8 +3,8 @@ import { json, writeAnswer } from '../http/answer.ts';
 import type { Handler } from '../http/exchange.ts';
 
 /**
- * OpenID Connect Core §5.3: claims about the member, by scope, for the same token that opens every other door. It stands
- * behind the gate, which has asked for `openid`.
+ * Claims about the member, by scope (OpenID Connect Core section 5.3), for the same access token as every other
+ * endpoint. It runs behind the gate, which requires `openid`.
  */
 export const userinfo: Handler = ({ response, principal }) => {
   if (principal.kind !== 'member') throw new GatewayError('internal');

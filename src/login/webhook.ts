@@ -12,19 +12,19 @@ import { unusable } from './whoami/unusable.ts';
 
 export interface WebhookOptions {
   readonly call: CallUpstream;
-  /** Known to the backend and to us alone. */
+  /** Shared with the backend only. */
   readonly secret: string;
   readonly clock: Clock;
 }
 
 const FIELD = 'coursegate-signature';
-/** That there is no such member is nobody's business. */
+/** A missing account is reported like a wrong password, so that account names are not revealed. */
 const WRONG = new Set([401, 403, 404]);
 
 /**
- * The `webhook` connector: the credentials are posted to the backend as JSON, signed; its answer is signed too, over our
- * nonce. What is not signed by it is not its answer, be it a yes, a no, or a proxy's page: that is a failure, and never a
- * wrong password.
+ * The `webhook` connector. It posts the credentials to the backend as signed JSON; the backend's answer is signed, too,
+ * and covers our nonce. An answer without a valid signature, whether yes, no or a proxy's error page, is a failure, and
+ * never counts as a wrong password.
  */
 export function webhookCheck(config: WebhookLoginConfig, { call, secret, clock }: WebhookOptions): CredentialCheck {
   const sign = (...lines: readonly string[]) => createHmac('sha256', secret).update(lines.join('\n')).digest();

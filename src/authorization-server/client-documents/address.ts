@@ -1,8 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * The special-use blocks of RFC 6890 and the IANA registries: addresses that mean something else from here than from
- * the internet, or nothing at all. Two lists, because one that holds ::ffff:0:0/96 would match every IPv4 address.
+ * The special-use blocks of RFC 6890 and the IANA registries: addresses that are not globally reachable, or mean
+ * something else here than on the internet. Two lists, because one that contains ::ffff:0:0/96 would match every IPv4
+ * address.
  */
 const SPECIAL_IPV4 = blockList('ipv4', [
   '0.0.0.0/8',
@@ -25,11 +26,17 @@ const SPECIAL_IPV4 = blockList('ipv4', [
   '240.0.0.0/4',
 ]);
 
-/** Inside 2000::/3. Everything outside is special: loopback, mapped, NAT64 (64:ff9b::/96), local, multicast. */
+/**
+ * Special blocks inside 2000::/3. Everything outside is special: loopback, mapped, NAT64 (64:ff9b::/96), local,
+ * multicast.
+ */
 const SPECIAL_IPV6 = blockList('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']);
 const GLOBAL_IPV6 = blockList('ipv6', ['2000::/3']);
 
-/** Whether an address is one the whole internet reaches. What is no address, or carries a zone, is not. */
+/**
+ * Whether an address is reachable from the whole internet. False for text that is not an address, and for addresses
+ * with a zone.
+ */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !SPECIAL_IPV4.check(address, 'ipv4');
   if (!isIPv6(address) || address.includes('%')) return false;

@@ -5,39 +5,41 @@ import { DocumentFailure } from './failure.ts';
 import { type BucketRate, TokenBucket } from './token-bucket.ts';
 
 /**
- * Fetches of all clients together. They are answered within 100 ms as a rule, so that 300 clients who come at the same
- * moment with an app that is new here are all served within the 2.5 seconds that a request waits.
+ * Limits the fetches for all clients together. A fetch usually takes less than 100 ms, so if 300 clients arrive at the
+ * same moment with an app that is new here, all of them are served within the 2.5 seconds that a request waits.
  */
 const EVERYBODY: BucketRate = { perSecond: 100, burst: 100 };
-/** One client network, and the /24 or /48 it belongs to: a twentieth and a tenth of the rate of everybody. */
+/** Limits one client network, and the /24 or /48 around it: a twentieth and a tenth of the overall rate. */
 const NETWORK: BucketRate = { perSecond: 5, burst: 10 };
 const WIDER_NETWORK: BucketRate = { perSecond: 10, burst: 20 };
-/** What another site may see of us, whoever asks. */
+/** Limits what one document host receives from us, for all clients together. */
 const HOST: BucketRate = { perSecond: 20, burst: 20 };
 
 const AT_ONCE = 100;
 const AT_ONCE_PER_HOST = 5;
-/** Of those, how many one network may hold: a slow host must not be reserved by one client. */
+/** How many of those one network may hold, so that a client cannot occupy a slow host. */
 const AT_ONCE_PER_HOST_AND_NETWORK = 3;
 
 const WAITING = 500;
 const WAITING_PER_NETWORK = 10;
-/** Milliseconds between two looks at what waits. */
+/** Milliseconds between two checks of the waiting requests. */
 const LOOK_EVERY = 20;
 
-/** About 5 MB when full. A client with so many networks gets past these limits without any being forgotten. */
+/**
+ * About 5 MB when full. A client with this many networks evades the limits anyway, without any bucket being evicted.
+ */
 const BUCKETS = 20_000;
 
 export interface FetchRequest {
   /** The host that the document is fetched from. */
   readonly host: string;
-  /** The client's address; '' when no client asked. */
+  /** The client's address; '' if no client asked. */
   readonly address: string;
-  /** Milliseconds that may be waited for a turn; 0: none. */
+  /** Milliseconds to wait for a turn; 0: do not wait. */
   readonly patience: number;
 }
 
-/** A turn. Exactly one of the two is called, once. */
+/** Permission for one fetch. Call exactly one of the two methods, once. */
 export interface FetchTurn {
   /** The fetch is over. */
   end(): void;
@@ -55,10 +57,10 @@ interface Waiting {
 }
 
 /**
- * What all document fetches of this process may do together, so that authorization requests cannot be turned into a flood
- * against another site or against us. Every client network has a share of its own, far below what everybody shares.
- * Where that runs out, requests wait, and the networks that fetched least lately go first: many networks that use up
- * their shares delay one another, not the client who comes once.
+ * Limits all document fetches of this process together, so that authorization requests cannot be turned into a flood
+ * against another site or against us. Every client network has its own share, far below the overall limit. When the
+ * limit is reached, requests wait, and the networks that fetched least recently go first: networks that use up their
+ * shares delay one another, but not a client that comes once.
  */
 export class FetchBudget {
   readonly #clock: Clock;
@@ -74,7 +76,7 @@ export class FetchBudget {
     this.#everybody = new TokenBucket(EVERYBODY, clock());
   }
 
-  /** Resolves when the fetch may begin. Throws DocumentFailure `busy` when its turn does not come in time. */
+  /** Resolves when the fetch may begin. Throws DocumentFailure `busy` if its turn does not come in time. */
   enter({ host, address, patience }: FetchRequest): Promise<FetchTurn> {
     const network = networkOf(address);
     const widerNetwork = widerNetworkOf(address);
@@ -139,7 +141,7 @@ export class FetchBudget {
     };
   }
 
-  /** Lets in what may go, and refuses what has waited for long enough. */
+  /** Starts the requests that may go, and refuses those that have waited too long. */
   #serve(): void {
     for (const waiting of this.#hasRoom() ? this.#inOrder() : []) {
       if (!this.#mayGo(waiting)) continue;
@@ -155,7 +157,7 @@ export class FetchBudget {
     }, LOOK_EVERY);
   }
 
-  /** The networks that fetched least lately first; within one, the request that came first. */
+  /** Networks that fetched least recently first; within a network, in order of arrival. */
   #inOrder(): readonly Waiting[] {
     const now = this.#clock();
     const levels = new Map<Waiting, number>();

@@ -1,3 +1,7 @@
+/**
+ * Clients identified by the URL of a Client ID Metadata Document. Fetches these documents safely, checks them by the
+ * rules for registrations, and caches them.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { currentRequest } from '../../http/current-request.ts';
@@ -14,21 +18,21 @@ export interface ClientDocumentsOptions extends UrlRule, Omit<DocumentRecordsOpt
   readonly log: Log;
   readonly network: DocumentNetwork;
   readonly budget: FetchBudget;
-  /** Told of what is kept in memory. */
+  /** Registers the in-memory caches for metrics. */
   readonly watchCache?: (name: string, cache: { readonly size: number; readonly max: number }) => void;
-  /** Milliseconds for one fetch, and for waiting until it may begin. */
+  /** Milliseconds for one fetch, and for the wait until it may begin. */
   readonly deadline?: number;
 }
 
-/** Client ID Metadata Documents as clients: fetched, judged, remembered. All methods throw DocumentFailure. */
+/** Finds the documents of clients, fetched or cached. All methods throw DocumentFailure. */
 export interface ClientDocuments {
-  /** For a new authorization: the document as it is now, or the last good one when its host does not answer. */
+  /** For a new authorization: the current document, or the last good one if its host does not answer. */
   current(clientId: string): Promise<void>;
-  /** For what was approved before: the last good document, renewed in the background. */
+  /** For an existing approval: the last good document, renewed in the background. */
   approved(clientId: string): Promise<void>;
-  /** For an access token that lives for minutes: whatever is known, at any age. */
+  /** For an access token, which lives for minutes: any known document, regardless of its age. */
   known(clientId: string): Promise<void>;
-  /** Out: the client metadata, as JSON, of a document that one of the above has found. */
+  /** The client metadata, as JSON, of a document that one of the methods above has found. */
   metadata(clientId: string): Promise<string>;
 }
 
@@ -36,10 +40,10 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 const SHORTEST_FRESH = 5 * MINUTE;
-/** For a document whose server says nothing of caching. */
+/** For a document whose server sends no Cache-Control field. */
 const USUALLY_FRESH = 60 * MINUTE;
 const LONGEST_FRESH = DAY;
-/** How long a document is used after it went stale, while no newer one can be had (RFC 5861 §4). */
+/** How long a stale document is used while no newer one is available (RFC 5861 section 4). */
 const STALE_IF_ERROR = 7 * DAY;
 /** How long a failure is remembered. */
 const FAILURE_LASTS = MINUTE;
@@ -77,7 +81,8 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
       if (!(thrown instanceof DocumentFailure)) throw thrown;
       logFailure(clientId, thrown);
       failures.set(clientId, { failure: thrown, until: clock() + FAILURE_LASTS });
-      // How long a failure took would tell what stands at the address: of unknown hosts, they all take the same time.
+      // The time that a failure took would reveal what is at the address. For unknown documents, all failures therefore
+      // take the same time.
       const telling = last === undefined && thrown.kind !== 'refused';
       if (telling) await sleep(Math.max(0, deadline - (performance.now() - began)));
       throw thrown;
@@ -94,7 +99,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     return held !== undefined && clock() < held.freshUntil ? Promise.resolve(held) : undefined;
   };
 
-  /** What needs no fetch: one that is running, or a failure of a moment ago. */
+  /** Answers that need no fetch: a fetch in progress, or a recent failure. */
   const withoutFetch = (clientId: string): Promise<Known> | undefined => {
     const running = fetches.get(clientId);
     if (running !== undefined) return running;
@@ -103,9 +108,9 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
   };
 
   /**
-   * One fetch at a time for one document. A failure is not tried again for a while. Each request waits for a turn of its
-   * own before it joins a fetch that has not begun: one that comes from a network without a share left must not make
-   * others fail with it. With a document to fall back on, nothing is waited for.
+   * Runs one fetch at a time per document, and does not retry a failure for a while. Each request waits for its own
+   * turn before it joins a fetch that has not begun, so that a request from a network with no share left does not make
+   * others fail with it. If there is a document to fall back on, nothing is waited for.
    */
   const fetchOnce = async (clientId: string, last: Known | undefined): Promise<Known> => {
     const known = withoutFetch(clientId);
@@ -155,7 +160,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
 
   const renewInBackground = (clientId: string, last: Known): void => {
     if (clock() < last.freshUntil || urlProblem(clientId, options) !== undefined) return;
-    // Failures are logged where they arise; the last good document stands.
+    // Failures are logged where they occur. The last good document remains valid.
     fetchOnce(clientId, last).catch(() => undefined);
   };
 
@@ -187,7 +192,10 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
   };
 }
 
-/** Whether the last good document outlasts a failure: it does when its host failed, not when the host changed its mind. */
+/**
+ * Whether the last good document remains valid after a failure: yes if its host failed, no if the host withdrew or
+ * changed it.
+ */
 function outlasts(thrown: unknown): boolean {
   return thrown instanceof DocumentFailure && (thrown.kind === 'unavailable' || thrown.kind === 'busy');
 }

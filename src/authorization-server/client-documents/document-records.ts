@@ -10,12 +10,12 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 /**
- * How long a document is kept in the store: while a member decides, and from the first token on as long as a refresh
- * token may lie idle. Anyone can make us fetch; only an approval makes us keep.
+ * How long a document is stored: while a member decides, and from the first token on as long as a refresh token may be
+ * idle. Anyone can make us fetch a document, but only an approval makes us keep it.
  */
 const KEPT_UNUSED = 30 * MINUTE;
 const KEPT_USED = 30 * DAY;
-/** What the store holds of a document. Times in milliseconds. */
+/** A document in the store. Times in milliseconds. */
 interface DocumentRecord {
   readonly document: ClientDocument;
   readonly fetchedAt: number;
@@ -28,18 +28,18 @@ export interface Known extends DocumentRecord {
 }
 
 export interface DocumentRecordsOptions {
-  /** What every client is registered with. */
+  /** The scope that every client is registered with. */
   readonly scope: string;
   readonly store: Store;
   readonly clock: Clock;
-  /** Judges metadata as a registration is judged; throws when it is not acceptable. */
+  /** Checks metadata by the rules for registrations. Throws if it is not acceptable. */
   readonly judge: (metadata: Record<string, unknown>) => void;
   readonly memory: LRUCache<string, Known>;
 }
 
-/** The documents that were fetched, by client_id: in memory, and in the store for other replicas. */
+/** Fetched documents by client_id: in memory, and in the store for other replicas. */
 export interface DocumentRecords {
-  /** The newest good document: this process's, or when that one is stale, the one another replica may have stored. */
+  /** The newest good document: this process's or, if that is stale, one that another replica may have stored. */
   load(clientId: string): Promise<Known | undefined>;
   /** Throws DocumentFailure `refused`. */
   judged(record: DocumentRecord): Known;
@@ -58,7 +58,7 @@ export function documentRecords({ scope, store, clock, judge, memory }: Document
     }
   };
 
-  /** The configuration may have changed since it was stored: then it is as if it had not been. */
+  /** Ignores a stored document that the current configuration no longer accepts. */
   const accept = (record: DocumentRecord): Known | undefined => {
     try {
       return judged(record);

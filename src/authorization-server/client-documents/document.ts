@@ -6,8 +6,8 @@ import { DocumentFailure } from './failure.ts';
 export type ClientDocument = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the bytes found at `url`: as a registration's body is read, and as the draft asks of a document (§4.1): it names
- * its own URL, and holds no secret, since everybody can read it. Throws DocumentFailure `unusable`.
+ * Reads the document found at `url`, by the rules for registration bodies and those of the draft (section 4.1): it must
+ * name its own URL and contain no secret, since everyone can read it. Throws DocumentFailure `unusable`.
  */
 export function readDocument(url: string, bytes: Buffer): ClientDocument {
   const document = parse(bytes);
@@ -20,9 +20,8 @@ export function readDocument(url: string, bytes: Buffer): ClientDocument {
 }
 
 /**
- * What a document means as a registration: the same reading as of a registration body, for a public client. A document
- * that prefers `private_key_jwt` and takes `none` as well (ChatGPT's does) becomes `none`, the method we serve.
- * Throws DocumentFailure `refused`.
+ * Converts a document to registration metadata for a public client. A document that prefers `private_key_jwt` but also
+ * accepts `none`, as ChatGPT's does, becomes `none`, the method we support. Throws DocumentFailure `refused`.
  */
 export function metadataOf(document: ClientDocument, scope: string): Record<string, unknown> {
   const { token_endpoint_auth_method: preferred, token_endpoint_auth_methods_supported: supported } = document;

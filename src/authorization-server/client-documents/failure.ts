@@ -1,18 +1,18 @@
 /**
  * Why a client document cannot be used:
  *
- * - `forbidden`: the URL is none we would ask for a document. Nothing was resolved.
- * - `unavailable`: no document came: the name, the connection, the status, the type, the size, the time.
- * - `gone`: the host says that there is none (404, 410).
- * - `unusable`: what came does not say that it is this URL's client document.
- * - `refused`: it is the client's own document, and asks for what we do not serve. The one that is told in words: whoever
- *   reads the answer can read the document at its public address.
- * - `overdue`: it was good once, and its host has not answered for longer than the last good one is used.
- * - `busy`: the budget is spent; nothing was asked.
+ * - `forbidden`: the URL is not one that we fetch documents from. No name was resolved.
+ * - `unavailable`: no document was received, because of its host name, connection, status, type, size or time.
+ * - `gone`: the host says that there is no document (404, 410).
+ * - `unusable`: the response is not a client document for this URL.
+ * - `refused`: it is the client's own document, but asks for something we do not support. Only this failure is
+ *   described to the client, which can read the document at its public address anyway.
+ * - `overdue`: it was good once, but its host has been unavailable for longer than the last good document may be used.
+ * - `busy`: the fetch budget is used up. Nothing was fetched.
  */
 export type DocumentFailureKind = 'forbidden' | 'unavailable' | 'gone' | 'unusable' | 'refused' | 'overdue' | 'busy';
 
-/** The message is for the log, except of `refused`. */
+/** The message is for the log only, except for `refused`. */
 export class DocumentFailure extends Error {
   readonly kind: DocumentFailureKind;
 

@@ -8,7 +8,7 @@ import { DocumentFailure } from './failure.ts';
 
 type Feature = NonNullable<NonNullable<Configuration['features']>['clientIdMetadataDocument']>;
 
-/** Routes that begin an authorization: what they take must be the document of now. */
+/** Routes that begin an authorization. They need the current document. */
 const BEGINNINGS = new Set(['authorization', 'pushed_authorization_request']);
 
 const CANNOT_BE_USED =
@@ -16,14 +16,14 @@ const CANNOT_BE_USED =
 
 const TRY_AGAIN = 'the client metadata document of this client_id cannot be fetched right now';
 
-/** Seconds: as long as a failed fetch is remembered. */
+/** In seconds: as long as a failed fetch is remembered. */
 const RETRY_AFTER = '60';
 
 /**
- * Client ID Metadata Documents as oidc-provider takes them. It asks `allowFetch` before each use, since its own cache is
- * switched off (one hundred entries, in this process, forgotten while their host is down), and then `fetch` for a
- * document that is already here. So `allowFetch` finds or refuses, with an error of ours; a refusal in `fetch` would
- * lose its reason.
+ * Client ID Metadata Documents as an oidc-provider feature. The library calls `allowFetch` before each use, because its
+ * own cache is disabled (one hundred entries, per process, dropped while the document's host is down), and then `fetch`
+ * for a document that we already have. So `allowFetch` finds the document or throws our error; an error thrown in
+ * `fetch` would lose its reason.
  */
 export function documentFeature(documents: ClientDocuments | undefined, blocks: Pick<ClientBlocks, 'since'>): Feature {
   if (documents === undefined) return { enabled: false };
@@ -50,7 +50,7 @@ export function documentFeature(documents: ClientDocuments | undefined, blocks: 
   };
 }
 
-/** The library's one way out to the network: it leads to the documents that are here, and nowhere else. */
+/** The library's only network access. It returns documents that we already have, and fetches nothing. */
 export function documentFetch(documents: ClientDocuments | undefined): NonNullable<Configuration['fetch']> {
   return async (input) => {
     if (documents === undefined) throw new DocumentFailure('forbidden', 'nothing is fetched for clients');
@@ -59,7 +59,9 @@ export function documentFetch(documents: ClientDocuments | undefined): NonNullab
   };
 }
 
-/** Judges metadata as a registration is judged: by our rules and by the library's. Throws its InvalidClientMetadata. */
+/**
+ * Checks metadata by the rules for registrations, ours and the library's. Throws the library's InvalidClientMetadata.
+ */
 export function judgeClient(provider: Provider, metadata: Record<string, unknown>, redirects: RedirectPolicy): void {
   const problem = judgeClientMetadata(metadata, redirects);
   if (problem !== undefined) throw new errors.InvalidClientMetadata(problem.description);
@@ -67,9 +69,9 @@ export function judgeClient(provider: Provider, metadata: Record<string, unknown
 }
 
 /**
- * One text and one status for whatever came of the URL, so that nobody learns from us what stands at an address. At the
- * token endpoint an unknown client is 401 (RFC 6749 §5.2), on which clients register anew; one that was good and is only
- * out of reach is 503, so that its client keeps what it has and comes again.
+ * The same text and status whatever the URL returned, so that our errors do not reveal what is at an address. At the
+ * token endpoint, an unknown client gets a 401 (RFC 6749 section 5.2), which makes clients register again. A client
+ * that was good and is only unreachable gets a 503, so that it keeps its tokens and retries.
  */
 function protocolError(failure: DocumentFailure, beginning: boolean): errors.OIDCProviderError {
   if (failure.kind === 'refused') return new errors.InvalidClientMetadata(failure.message);

@@ -8,14 +8,15 @@ export interface FetchedDocument {
   readonly cacheControl: string | undefined;
 }
 
-/** Bytes a document may have (draft-ietf-oauth-client-id-metadata-document §6.6). */
+/** The maximum size of a document in bytes (draft-ietf-oauth-client-id-metadata-document section 6.6). */
 const LARGEST = 5 * 1024;
 
 /**
- * Fetches the document at `url`, which the URL rule has let through. The name is resolved once, inside the connection
- * itself: every address it has must be public, and the connection goes to one of those that were judged. No redirects,
- * no proxy (a client of its own, so neither environment nor global dispatcher has a say), no kept connections, no
- * cookies; `deadline` milliseconds for all of it. Throws DocumentFailure.
+ * Fetches the document at `url`, which must have passed the URL rule. The name is resolved once, inside the connection
+ * itself: all its addresses must be public, and the connection goes to one of the addresses that were checked. No
+ * redirects, no proxy (a separate client, which ignores the environment and the global dispatcher), no kept
+ * connections, no cookies. Throws DocumentFailure.
+ * @param deadline - milliseconds for the whole fetch
  */
 export async function fetchDocument(url: URL, network: DocumentNetwork, deadline: number): Promise<FetchedDocument> {
   const connector = buildConnector({
@@ -33,7 +34,7 @@ export async function fetchDocument(url: URL, network: DocumentNetwork, deadline
     bodyTimeout: deadline,
   });
   const late = new DocumentFailure('unavailable', `was not there within ${deadline} ms`);
-  // Ends it in every phase; an abort signal would not be heard while the connection is being made.
+  // Ends the fetch in every phase. An abort signal would be ignored while the connection is being made.
   const timer = setTimeout(() => void client.destroy(late).catch(() => undefined), deadline);
   try {
     return await request(client, url);
@@ -52,7 +53,7 @@ async function request(client: Client, url: URL): Promise<FetchedDocument> {
     path: url.pathname,
     headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'coursegate' },
   });
-  // A body that is not read to its end is torn down with its connection.
+  // A body that is not read to its end fails when the connection is destroyed.
   body.on('error', () => undefined);
   if (statusCode === 404 || statusCode === 410) throw new DocumentFailure('gone', `was answered with ${statusCode}`);
   if (statusCode !== 200) throw new DocumentFailure('unavailable', `was answered with ${statusCode}`);
@@ -82,7 +83,7 @@ function isJson(contentType: string): boolean {
   return /^application\/(json|[a-z0-9!#$&^_.-]+\+json)[\t ]*(;|$)/i.test(contentType);
 }
 
-/** The one resolution of a connection: what it hands over is what was judged. */
+/** Resolves a connection's host, once, and returns exactly the addresses that were checked. */
 function checkedLookup(network: DocumentNetwork): LookupFunction {
   return (host, options, callback) => {
     network.resolve(host).then(

@@ -1,23 +1,23 @@
 import { Resolver } from 'node:dns/promises';
 import { isPublicAddress } from './address.ts';
 
-/** The network that documents are fetched over: the internet, unless a test brings its own. Never configuration. */
+/** The network that documents are fetched from: the internet, or a test's own. Not configurable. */
 export interface DocumentNetwork {
-  /** Out: every address of a host. Throws when there is none. */
+  /** All addresses of a host. Throws if there are none. */
   resolve(host: string): Promise<readonly string[]>;
-  /** Whether a connection may be made to an address. */
+  /** Whether an address may be connected to. */
   permits(address: string): boolean;
   readonly port: number;
-  /** PEM certificates trusted instead of the well-known authorities. */
+  /** PEM certificates to trust instead of the well-known authorities. */
   readonly trusted: string | undefined;
 }
 
-/** Milliseconds for one try of one name server; two tries fit into a document's deadline. */
+/** Milliseconds for one attempt at one name server. Two attempts fit into a document's deadline. */
 const DNS_TIMEOUT = 1000;
 
 /**
- * Names are asked of DNS itself, not of the operating system's resolver: that one also reads local files, and holds a
- * thread per name, so that names which never resolve would keep the gate from finding its own upstreams.
+ * Queries DNS directly instead of using the operating system's resolver, which also reads local files and blocks a
+ * thread per name: names that never resolve would then keep the gate from resolving its own upstreams.
  */
 export const INTERNET: DocumentNetwork = {
   async resolve(host) {

@@ -1,10 +1,10 @@
-/** A token bucket: `perSecond` on average, and `burst` at once after a pause. */
+/** The rate of a token bucket: `perSecond` on average, and `burst` at once after a pause. */
 export interface BucketRate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** Times are milliseconds since the epoch. A clock that is set back refills nothing. */
+/** A token bucket. Times are milliseconds since the epoch. It is not refilled if the clock is set back. */
 export class TokenBucket {
   readonly #rate: BucketRate;
   #tokens: number;

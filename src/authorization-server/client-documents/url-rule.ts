@@ -2,11 +2,14 @@ import { isIP } from 'node:net';
 import { coversHost } from '../rules/domain.ts';
 
 export interface UrlRule {
-  /** Our own host: asking ourselves would be a loop. */
+  /** Our own host. Documents are never fetched from it, which would be a loop. */
   readonly ownHost: string;
-  /** Domains whose documents are taken; empty: all. `example.com` is that host, `*.example.com` what is under it. */
+  /**
+   * Domains that documents are accepted from; empty: all. `example.com` matches only itself, `*.example.com` only its
+   * subdomains.
+   */
   readonly allow: readonly string[];
-  /** Domains whose documents are not taken, whatever `allow` says. */
+  /** Domains that documents are never accepted from. Overrides `allow`. */
   readonly deny: readonly string[];
 }
 
@@ -16,12 +19,13 @@ const LONGEST = 1024;
 const LOCAL_NAMES = ['localhost', 'local', 'internal', 'home.arpa', 'onion', 'invalid', 'alt'];
 
 /**
- * draft-ietf-oauth-client-id-metadata-document §3, and tighter: which URLs are asked for a document at all. Judged
- * before any name is resolved. The URL must be canonical, so that one document has one client_id and every reader sees
- * the same host and path; that alone refuses default ports spelled out, upper-case hosts, dot segments in plain or
- * percent form, backslashes, control characters, spaces, names outside ASCII and disguised IP addresses. A query is
- * refused (the draft: SHOULD NOT): it would let anyone have us send requests of their making to other sites.
- * Out: what is wrong with it, for the log; undefined when nothing is.
+ * Decides which URLs documents are fetched from, before any name is resolved. Stricter than
+ * draft-ietf-oauth-client-id-metadata-document section 3. The URL must be canonical, so that a document has only one
+ * client_id and every parser sees the same host and path. This alone refuses explicit default ports, upper-case hosts,
+ * dot segments (plain or percent-encoded), backslashes, control characters, spaces, non-ASCII names and disguised IP
+ * addresses. A query is refused, too (SHOULD NOT in the draft): with it, anyone could make us send requests of their
+ * choice to other sites.
+ * @returns what is wrong with the URL, for the log; undefined if nothing
  */
 export function urlProblem(clientId: string, rule: UrlRule): string | undefined {
   if (clientId.length > LONGEST) return 'is too long';
@@ -48,7 +52,7 @@ function hostProblem(host: string, { ownHost, allow, deny }: UrlRule): string | 
   return undefined;
 }
 
-/** Also below several layers of percent-encoding, which some servers peel off one by one. */
+/** Also finds dot segments below several layers of percent-encoding, which some servers decode one after another. */
 function hidesDotSegment(path: string): boolean {
   let plain = path;
   for (let layer = 0; layer < 4; layer += 1) {

@@ -5,7 +5,7 @@ import { finish } from './finish.ts';
 import type { InteractionOptions } from './interactions.ts';
 import { auditPending, type Pending } from './pending.ts';
 
-/** Completes the login step. A session of another member is ended first, so that nobody continues as somebody else. */
+/** Completes the login step. A session of another member is ended first, so that no member continues as another one. */
 export async function logIn(options: InteractionOptions, pending: Pending, member: Member): Promise<void> {
   const { interaction } = pending;
   const { session } = interaction;

@@ -2,9 +2,9 @@ import type { Member } from '../../login/connector.ts';
 
 /** What an authorization request asks of the sign-in, and when it asked (Unix seconds). */
 export interface SignInWishes {
-  /** prompt=login: a sign-in of now, not of before. */
+  /** prompt=login: requires a new sign-in. */
   readonly fresh: boolean;
-  /** Seconds that may have passed since the member signed in. */
+  /** Maximum time in seconds since the member signed in. */
   readonly maxAge: number | undefined;
   readonly acrValues: readonly string[];
   readonly askedAt: number;
@@ -13,9 +13,9 @@ export interface SignInWishes {
 export type Step = 'first-visit' | 'back-from-sign-in';
 
 /**
- * Whether a member who is signed in at the backend must still go to its sign-in page (OpenID Connect Core §3.1.2.1).
- * Where the backend says when they signed in, that decides; where it does not, having been to the page has to do.
- * acr is a wish: the page is visited once for it, and what comes back is taken and told truthfully.
+ * Whether a member who is signed in at the backend must still go to its sign-in page (OpenID Connect Core section
+ * 3.1.2.1). If the backend reports when they signed in, that decides; if not, a visit to the page must suffice. acr is
+ * voluntary: the page is visited once for it, and the result is accepted and reported truthfully.
  */
 export function mustSignIn(wishes: SignInWishes, member: Member, step: Step, now: number): boolean {
   const { authTime } = member;

@@ -8,10 +8,13 @@ const OFFICIAL = [
   ...['oficial', 'secretaría', 'cuenta', 'iniciar sesión'],
 ];
 
-/** From this length, a name inside another name is no coincidence. */
+/** From this length on, a course site's name inside an app's name is no coincidence. */
 const TELLING = 8;
 
-/** What looks like a Latin letter and is not in Unicode's table: digits and signs of leetspeak, and letters at a glance. */
+/**
+ * Characters that look like a Latin letter but are not in Unicode's table: digits and signs of leetspeak, and letters
+ * that are similar at a glance.
+ */
 const LOOKALIKES = lettersByLookalike({
   a: '@4',
   b: 'вь',
@@ -31,9 +34,9 @@ const LOOKALIKES = lettersByLookalike({
 });
 
 /**
- * Whether an app's name is, or looks like, that of the school or of somebody who speaks for it. Such a name is still
- * shown: the page says beside it that it means nothing. Names are compared as skeletons (UTS #39 section 4), without
- * regard to case, accents and punctuation. Linear in the length of both, which registration and configuration bound.
+ * Whether an app's name is, or looks like, the name of the course site or of somebody who speaks for it. Such a name is
+ * still shown, with a warning beside it. Names are compared as skeletons (UTS #39 section 4), regardless of case,
+ * accents and punctuation. Takes time linear in the length of both names, which registration and configuration limit.
  */
 export function isPosing(name: string, school: string): boolean {
   return readingsOf(name).some((given) => readingsOf(school).some((own) => looksLike(given, own)));
@@ -45,11 +48,14 @@ function looksLike(name: string, school: string): boolean {
   if (own === '' || given === '') return false;
   if (given === own || OFFICIAL_SKELETONS.has(given)) return true;
   if (own.length >= TELLING) return given.includes(own);
-  // A sign that looks like a letter must not part a word.
+  // A sign that looks like a letter does not separate words.
   return [name, confusableSkeleton(name)].some((text) => wordsOf(text).map(skeleton).includes(own));
 }
 
-/** As it is, and with its signs taken for what they are: a dash parts two words, and is no letter of Japanese. */
+/**
+ * The text as it is, and with its signs replaced by spaces unless they look like a Latin letter or digit. A dash, for
+ * example, looks like a Japanese letter but separates words.
+ */
 function readingsOf(text: string): readonly string[] {
   const apart = text.replace(/[\p{P}\p{S}]/gu, (sign) => (/^\w$/.test(confusableSkeleton(sign)) ? sign : ' '));
   return apart === text ? [text] : [text, apart];
@@ -58,8 +64,9 @@ function readingsOf(text: string): readonly string[] {
 const OFFICIAL_SKELETONS: ReadonlySet<string> = new Set(OFFICIAL.map(skeleton));
 
 function skeleton(text: string): string {
-  // Unicode's table comes before and after: it has no full-width letters of its own, and reads some that NFKD replaces
-  // (the long s, which looks like f) in another way. It also comes before case is folded: Η looks like H, its η like n.
+  // Unicode's table is applied before and after NFKD: it does not contain full-width letters, and it maps some
+  // characters differently than NFKD does (the long s, which looks like f). It is also applied before case folding: Η
+  // looks like H, but its lower case η looks like n.
   const alike = confusableSkeleton(confusableSkeleton(text).normalize('NFKD'));
   return [...foldCase(alike).replace(/\p{M}/gu, '')]
     .map((letter) => LOOKALIKES.get(letter) ?? letter)
@@ -77,7 +84,7 @@ function wordsOf(text: string): readonly string[] {
   return text.split(/[^\p{L}\p{M}\p{N}$@!|]+/u);
 }
 
-/** By what Unicode's table makes of each lookalike: that is what is looked up. */
+/** Maps each lookalike's skeleton, which is what is looked up, to its letter. */
 function lettersByLookalike(table: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(table).flatMap(([letter, lookalikes]) =>

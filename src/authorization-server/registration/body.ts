@@ -1,11 +1,11 @@
 import { GatewayError } from '../../errors.ts';
 
-/** Client metadata is flat but for its lists; nothing that is read lies deeper. */
+/** Client metadata is flat except for its lists; no supported member is nested deeper than this. */
 const DEEPEST = 8;
 
 /**
- * Reads the JSON object of a registration. What two readers might read differently is refused: a member that stands
- * there twice, bytes that are not UTF-8, `__proto__`, depth without end. Throws GatewayError `invalid_request`.
+ * Parses the JSON object of a registration. Refuses what two parsers might read differently: duplicate members, bytes
+ * that are not UTF-8, `__proto__`, unlimited nesting. Throws GatewayError `invalid_request`.
  */
 export function parseClientMetadata(bytes: Buffer): Record<string, unknown> {
   const text = decode(bytes);
@@ -31,7 +31,7 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** In: the text of a valid JSON object. */
+/** @param text - a valid JSON object */
 function structureProblem(text: string): string | undefined {
   const open: Set<string>[] = [];
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"[\t\n\r ]*:?|[[\]{}]/g)) {

@@ -6,7 +6,7 @@ import { type Clock, type Entry, type Mutation, type Store, unixSeconds } from '
 import { clientOf, describeClient, eventClient } from '../event-client.ts';
 import { storedGrants } from '../grants.ts';
 
-/** What a client may have besides its grants and what hangs on them. */
+/** Kinds of entries of a client, besides its grants and what belongs to them. */
 const BELONGINGS = ['AccessToken', 'RefreshToken', 'AuthorizationCode'] as const;
 
 const TRIES = 3;
@@ -14,29 +14,29 @@ const TRIES = 3;
 export interface ClientRecordsOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** Seconds that a client is kept which no member has connected yet. */
+  /** Seconds that a client is kept if no member has connected it yet. */
   readonly unusedLifetime: number;
-  /** Called as soon as a client is gone. */
+  /** Called as soon as a client is deleted. */
   readonly onRevoked: () => void | Promise<void>;
-  /** What the backend is told of is written down in the commit that makes it so. */
+  /** Events for the backend are written in the commit that makes the change. */
   readonly outbox: Outbox;
 }
 
 /**
- * Registered clients in the store. Anyone can register, so a client is kept for a day or so, and for good from its first
- * authorization code on. That first use is the consumption of its entry: it happens once, and not to a client that has
- * expired or was deleted meanwhile.
+ * Registered clients in the store. Anyone can register, so a new client expires (after about a day by default), unless
+ * it gets an authorization code: from then on it is kept permanently. The first use consumes the client's entry, so it
+ * happens only once, and never to a client that has expired or been deleted in the meantime.
  */
 export interface ClientRecords {
-  /** Writes a new client, or an update, which leaves the expiry as it is. */
+  /** Stores a new client, or an update, which leaves the expiry unchanged. */
   save(id: string, payload: AdapterPayload): Promise<void>;
-  /** When what belongs to a client, and must end with it, expires; undefined: never. */
+  /** When entries that must expire with the client expire; undefined: never. */
   expiryOf(id: string | undefined): Promise<number | undefined>;
-  /** A code is issued: the client is one that members use. */
+  /** Call when a code is issued: marks the client as used by members. */
   used(id: string | undefined): Promise<void>;
   /**
-   * Ends the client (RFC 7592 §2.3): at once, since without it no code or token of its is worth anything. Its grants, codes
-   * and tokens are then deleted some at a time, as there may be very many.
+   * Deletes the client (RFC 7592 section 2.3). This takes effect at once, because its codes and tokens are worthless
+   * without it. Its grants, codes and tokens are then deleted in batches, since there may be very many.
    */
   remove(id: string): Promise<void>;
 }
@@ -85,13 +85,13 @@ export function clientRecords({
 
     async used(id) {
       if (id === undefined) return;
-      // It may have been updated in between, with another registration access token.
+      // Retries, because the client may be updated at the same time, with a new registration access token.
       for (let left = TRIES; left > 0; left -= 1) if (await keep(id)) return;
     },
 
     async remove(id) {
       const ofClient = (kind: string): Mutation => ({ op: 'deleteBy', kind, name: 'client', value: id });
-      // Its grants go last, and are to be told of by its name all the same.
+      // Read first: the grants are deleted last, and their events still need the app's name.
       const app = await describeClient(store, id);
       const told = outbox.entries(clientEvent('client.deleted', app)).map((entry): Mutation => ({ op: 'put', entry }));
       await store.commit([{ op: 'delete', kind: 'Client', id }, ofClient('RegistrationAccessToken'), ...told], 'vital');
@@ -108,7 +108,7 @@ export function clientRecords({
   };
 }
 
-/** `consume` guards `put`: what is gone does not come back. */
+/** `consume` guards `put`, so that a deleted entry is not restored. */
 function forGood(kind: string, id: string, { payload }: Entry, client: string): readonly Mutation[] {
   return [
     { op: 'consume', kind, id },

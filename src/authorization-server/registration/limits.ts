@@ -5,32 +5,35 @@ import type { Counters } from '../../storage/counters.ts';
 import type { Clock } from '../../storage/store.ts';
 
 export interface RegistrationLimitsOptions {
-  /** Registrations of one address within a minute. */
+  /** Registrations per address and minute. */
   readonly perAddressPerMinute: number;
-  /** Registrations of all addresses within a day. */
+  /** Registrations per day, for all addresses. */
   readonly perDay: number;
   readonly counters: Counters;
   readonly clock: Clock;
   readonly audit: Audit;
-  /** Told of each registration that is not taken. */
+  /** Called for each registration that is refused. */
   readonly limited: () => void;
 }
 
-/** Counts one registration of an address. Throws GatewayError `too_many_requests` when there were too many. */
+/**
+ * Counts a registration. Throws GatewayError `too_many_requests` if the address, its networks or everyone together has
+ * reached the limit.
+ */
 export type RegistrationLimits = (address: string) => void;
 
 const MINUTE = 60;
 const DAY = 24 * 60 * MINUTE;
 
 /**
- * What one network, and the /24 or /48 around it, may take of what is left of the day for everybody. A share of what is
- * left can never be all of it, so that the day does not end for others, however many networks a flood comes from: of
- * 100,000, one address gets 4,761 and ten busy /24 networks leave 16,000.
+ * The fraction of the day's remaining registrations that one network, and the /24 or /48 around it, may use. A fraction
+ * of what remains is never all of it, so a flood cannot use up the day for others, however many networks it comes from:
+ * of 100,000, one address gets 4,761, and ten busy /24 networks leave 16,000.
  */
 const SHARE_OF_NETWORK = 20;
 const SHARE_OF_WIDER_NETWORK = 5;
 
-/** What keeps open registration from filling the store. Only what is taken counts. */
+/** Keeps open registration from filling the store. Only accepted registrations count. */
 export function registrationLimits(options: RegistrationLimitsOptions): RegistrationLimits {
   const { counters, clock, audit, perDay } = options;
   let toldUntil = 0;
@@ -58,7 +61,7 @@ export function registrationLimits(options: RegistrationLimitsOptions): Registra
     if (wait > 0) {
       options.limited();
       if (clock() >= toldUntil) {
-        // Who comes too often comes again: told of once in a while.
+        // Clients that exceed the limit usually retry, so this is audited at most once a minute.
         toldUntil = clock() + MINUTE * 1000;
         const nobody = { clientId: undefined, grantId: undefined, member: undefined, requestId: undefined };
         audit({ action: 'limit_tripped', limit: 'registration', address: network, ...nobody });

@@ -1,3 +1,7 @@
+/**
+ * Dynamic client registration (RFC 7591) and its management (RFC 7592): limits, checks and storage of registered
+ * clients. oidc-provider creates the client with its id, secret and registration access token.
+ */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type Provider from 'oidc-provider';
@@ -11,7 +15,7 @@ import { parseClientMetadata } from './body.ts';
 import type { RegistrationLimits } from './limits.ts';
 
 export interface RegistrationOptions {
-  /** What an app must bring to register at all; undefined: nothing. */
+  /** The token that an app needs to register; undefined if none is required. */
   readonly initialAccessToken: string | undefined;
   readonly redirects: RedirectPolicy;
   readonly limits: RegistrationLimits;
@@ -20,22 +24,22 @@ export interface RegistrationOptions {
 interface RegistrationParts extends RegistrationOptions {
   readonly provider: Provider;
   readonly origin: string;
-  /** What every client is registered with. */
+  /** The scope that every client is registered with. */
   readonly scope: string;
-  /** Hands a request on to oidc-provider, with this body. */
+  /** Passes a request on to oidc-provider, with this body. */
   readonly run: (exchange: Exchange, change: { url: string; body?: string; contentType?: string }) => Promise<void>;
 }
 
 export interface Registration {
   /** RFC 7591: POST to the registration endpoint. */
   readonly register: Handler;
-  /** RFC 7592: GET, PUT and DELETE at the address that a client was given for itself. */
+  /** RFC 7592: GET, PUT and DELETE at the client's own configuration endpoint. */
   readonly manage: Handler;
 }
 
 const LIMIT = 16 * 1024;
 
-/** RFC 7592 §2.2: what an update is refused for, or held against; oidc-provider judges it. */
+/** Members that RFC 7592 section 2.2 forbids in an update, or requires to match. oidc-provider checks them. */
 const UPDATE_ONLY = [
   'client_secret',
   'client_secret_expires_at',
@@ -44,7 +48,6 @@ const UPDATE_ONLY = [
   'registration_client_uri',
 ];
 
-/** Registration: what a client says is read and judged here; oidc-provider makes the client, its id, secret and token. */
 export function createRegistration(parts: RegistrationParts): Registration {
   const { provider, origin, scope, redirects, limits, run } = parts;
 
@@ -59,7 +62,7 @@ export function createRegistration(parts: RegistrationParts): Registration {
     const sent = await readMetadata(exchange.request);
     const registered = await clientOf(provider, exchange.target.path, token);
     const url = exchange.target.path;
-    // Whoever may not, learns nothing of the client, not even whether the body would do.
+    // An unauthorized request learns nothing about the client, not even whether its body would be accepted.
     if (registered === undefined) return run(exchange, { url, body: '{}', contentType: 'application/json' });
     const { tokenEndpointAuthMethod: method } = registered;
     const metadata = normalizeClientMetadata({ ...sent, token_endpoint_auth_method: methodOf(sent) ?? method }, scope);
@@ -101,7 +104,7 @@ async function readMetadata(request: IncomingMessage): Promise<Record<string, un
   return parseClientMetadata(await readBody(request, LIMIT));
 }
 
-/** Out: the client that a registration access token and a path both name. */
+/** The client, if the registration access token and the path name the same one. */
 async function clientOf(provider: Provider, path: string, token: string) {
   const known = await provider.RegistrationAccessToken.find(token);
   const id = path.slice(path.lastIndexOf('/') + 1);
@@ -113,7 +116,9 @@ function methodOf(sent: Record<string, unknown>): unknown {
   return method === '' ? undefined : method;
 }
 
-/** An update must not weaken how a client proves itself, nor leave a public one with a secret it cannot keep. */
+/**
+ * An update must not weaken the client's authentication, nor give a secret to a public client, which cannot keep it.
+ */
 function methodChange(metadata: Record<string, unknown>, registered: string | undefined): MetadataProblem | undefined {
   if (metadata.token_endpoint_auth_method === registered) return undefined;
   const description = `token_endpoint_auth_method: is ${registered} and cannot be changed: register another client`;

@@ -1,9 +1,11 @@
 import { GatewayError } from '../../errors.ts';
 
 /**
- * RFC 6749 §2.3: clients authenticate by `none` or `client_secret_post`. oidc-provider would take Basic from a
- * client_secret_post client; here it is `invalid_client`, and names the scheme tried, as §5.2 asks.
- * In: the Authorization field, and the origin as realm. Throws GatewayError `invalid_client`.
+ * Clients authenticate with `none` or `client_secret_post` (RFC 6749 section 2.3). oidc-provider would accept Basic
+ * from a client_secret_post client. Here it is `invalid_client`, with a challenge for the attempted scheme as section
+ * 5.2 requires.
+ * @param authorization - the Authorization field
+ * @throws GatewayError `invalid_client`
  */
 export function refuseBasic(authorization: string | undefined, realm: string): void {
   if (authorization === undefined) return;
@@ -15,8 +17,8 @@ export function refuseBasic(authorization: string | undefined, realm: string): v
 }
 
 /**
- * RFC 7662 §2.1, RFC 7009 §2.1: nobody introspects or revokes without saying who they are. oidc-provider calls that
- * `invalid_request`; RFC 6749 §5.2 has `invalid_client` for it.
+ * Introspection and revocation require a client_id (RFC 7662 section 2.1, RFC 7009 section 2.1). oidc-provider answers
+ * `invalid_request` without one; RFC 6749 section 5.2 requires `invalid_client`.
  */
 export function requireClient(parameters: URLSearchParams): void {
   if ((parameters.get('client_id') ?? '') !== '') return;

@@ -3,7 +3,7 @@ import { clientUriProblem } from './client-uris.ts';
 import { type RedirectPolicy, redirectUrisProblem } from './redirect-uri.ts';
 import { softwareProblem } from './software.ts';
 
-/** Why metadata is refused: an error of RFC 7591 §3.2.2. */
+/** Why metadata is refused: an error of RFC 7591 section 3.2.2. */
 export interface MetadataProblem {
   readonly error: 'invalid_redirect_uri' | 'invalid_client_metadata';
   readonly description: string;
@@ -16,10 +16,10 @@ interface Rule {
   readonly required?: true;
 }
 
-/** How a client may authenticate: `none` for a public one, `client_secret_post` for a confidential one. */
+/** Authentication methods: `none` for a public client, `client_secret_post` for a confidential one. */
 const METHODS: readonly unknown[] = ['none', 'client_secret_post'];
 
-/** What is judged, in this order. The rest is judged by oidc-provider, by type. */
+/** The members checked here, in this order. oidc-provider checks the types of the others. */
 const RULES: readonly Rule[] = [
   { member: 'redirect_uris', error: 'invalid_redirect_uri', problem: redirectUrisProblem, required: true },
   { member: 'client_name', error: 'invalid_client_metadata', problem: clientNameProblem },
@@ -33,9 +33,9 @@ const RULES: readonly Rule[] = [
 ];
 
 /**
- * The members that are read, stored and told back. All others are as if they had not been sent: what oidc-provider would
- * fetch (`jwks_uri`, `sector_identifier_uri`, `request_uris`, `backchannel_*`, `initiate_login_uri`), keys and algorithms
- * (ID tokens are ES256), software statements, whose issuers nobody here trusts, and what no server knows.
+ * The members that are read, stored and returned. All others are ignored: what oidc-provider would fetch (`jwks_uri`,
+ * `sector_identifier_uri`, `request_uris`, `backchannel_*`, `initiate_login_uri`), keys and algorithms (ID tokens are
+ * ES256), software statements, whose issuers are not trusted here, and unknown members.
  */
 const KEPT = [
   'client_id',
@@ -56,9 +56,9 @@ const KEPT = [
 ];
 
 /**
- * RFC 7591 §2: what a registration body means before it is judged. Real clients leave members out, send nulls, and list
- * grants that we do not serve; each of those has one sensible reading, given here once. The answer says what was made of
- * it (§3.2.1).
+ * Normalises a registration body (RFC 7591 section 2) before it is checked. Real clients omit members, send nulls, and
+ * list grants that we do not support. Each of these has one sensible reading, which is defined here only. The response
+ * tells the client the result (section 3.2.1).
  */
 export function normalizeClientMetadata(body: Record<string, unknown>, scope: string): Record<string, unknown> {
   const sent = (name: string) =>
@@ -69,19 +69,20 @@ export function normalizeClientMetadata(body: Record<string, unknown>, scope: st
     ...metadata,
     ...(name === undefined ? {} : { client_name: typeof name === 'string' ? name.normalize('NFC') : name }),
     token_endpoint_auth_method: method(sent('token_endpoint_auth_method')),
-    // Native is the type whose redirect rules are right for everyone: https, private-use schemes, and http on loopback
-    // with any port (RFC 8252 §7.3), but never http elsewhere, which "web" would let through.
+    // The redirect rules of "native" suit every client: https, private-use schemes, and http on loopback with any port
+    // (RFC 8252 section 7.3), but no other http, which "web" would allow.
     application_type: 'native',
     grant_types: supported(sent('grant_types'), ['authorization_code', 'refresh_token']),
     response_types: supported(sent('response_types'), ['code']),
-    // Registered scope is not a ceiling (clients step up later), so all of it is stored (RFC 7591 §3.2.1).
+    // Registered scope is not a limit, since clients step up later, so all scopes are stored (RFC 7591 section 3.2.1).
     scope,
   };
 }
 
 /**
- * Judges what a client says of itself, registered or published as a document. In: metadata that
- * `normalizeClientMetadata` has read, or that is stored. Out: the first problem, undefined when there is none.
+ * Checks client metadata from a registration, a document or the store.
+ * @param metadata - the result of `normalizeClientMetadata`
+ * @returns the first problem; undefined if there is none
  */
 export function judgeClientMetadata(
   metadata: Record<string, unknown>,
@@ -97,8 +98,9 @@ export function judgeClientMetadata(
 }
 
 /**
- * RFC 7591 §3.2.1: Basic is the RFC's default, which some libraries write out (LibreChat's MCP client does) and then
- * follow the answer. They have a secret to send either way, so they become `client_secret_post`. Left out, it is `none`.
+ * Basic is the default of RFC 7591. Some libraries send it explicitly (LibreChat's MCP client does) and then follow the
+ * response. They have a secret to send in either case, so they become `client_secret_post` (section 3.2.1). An omitted
+ * method means `none`.
  */
 function method(sent: unknown): unknown {
   if (sent === undefined) return 'none';
@@ -109,7 +111,7 @@ function methodProblem(value: unknown): string | undefined {
   return METHODS.includes(value) ? undefined : 'must be none or client_secret_post';
 }
 
-/** Lists are cut to what is served; a list of nothing that is served stays, and is refused by name. */
+/** Reduces lists to supported values. A list without any is kept, so that it is refused with its own values. */
 function supported(value: unknown, served: readonly string[]): unknown {
   if (value === undefined) return served;
   if (!Array.isArray(value)) return value;

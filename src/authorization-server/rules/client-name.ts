@@ -1,14 +1,18 @@
 const LONGEST = 64;
 
-/** Controls, lone surrogates, private use, unassigned, line breaks, and all that is not seen but for emoji styles. */
+/**
+ * Control characters, lone surrogates, private use, unassigned, line breaks, and invisible characters except variation
+ * selectors, which emoji use.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?![\uFE00-\uFE0F])\p{Default_Ignorable_Code_Point}/u;
 const PILED_MARKS = /\p{M}{5,}/u;
 const BLANK = /^(?:[\s\u2800]|[\uFE00-\uFE0F])*$/u;
 
 /**
- * What a member reads on the consent page is what was registered, so a name that could look like another text than it
- * is (bidirectional controls, zero-width characters) is refused, not cleaned: an app's author sees why.
- * In: `client_name` in NFC. Out: what is wrong with it.
+ * Checks `client_name`, which members read on the consent page. A name that could pretend to be another text
+ * (bidirectional controls, zero-width characters) is refused, not cleaned, so that the app's author sees why.
+ * @param name - in NFC
+ * @returns what is wrong with it; undefined if nothing
  */
 export function clientNameProblem(name: unknown): string | undefined {
   if (typeof name !== 'string') return 'must be text';

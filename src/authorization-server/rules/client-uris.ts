@@ -1,8 +1,8 @@
 const LONGEST = 2048;
 
 /**
- * `client_uri`, `logo_uri`, `tos_uri`, `policy_uri`: addresses that a member may be shown. Nothing behind them is ever
- * fetched or embedded. Out: what is wrong with one.
+ * Checks `client_uri`, `logo_uri`, `tos_uri` and `policy_uri`: URLs that may be shown to a member. They are never
+ * fetched or embedded. Returns what is wrong with one; undefined if nothing.
  */
 export function clientUriProblem(uri: unknown): string | undefined {
   if (typeof uri !== 'string') return 'must be text';

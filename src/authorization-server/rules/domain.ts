@@ -1,4 +1,6 @@
-/** Whether a domain of a configured list covers a host: `example.com` is that host, `*.example.com` what is under it. */
+/**
+ * Whether a configured domain matches a host: `example.com` matches only itself, `*.example.com` only its subdomains.
+ */
 export function coversHost(domain: string, host: string): boolean {
   return domain.startsWith('*.') ? host.endsWith(domain.slice(1)) : host === domain;
 }

@@ -8,18 +8,19 @@ import { isLoopback } from './loopback.ts';
 export interface ErrorRedirectOptions {
   readonly grants: Pick<Grants, 'list' | 'knows'>;
   readonly connector: Pick<LoginConnector, 'identify'>;
-  /** Shows the error on a page of ours, with the status of `ctx`. */
+  /** Shows the error on our own page, with the status of `ctx`. */
   readonly renderErrorPage: (ctx: KoaContextWithOIDC, error: string, description: string) => void;
 }
 
 /**
- * RFC 9700 §4.11.2: an authorization error is redirected only in the browser of a member who approved the app. Anyone can
- * register an app here and approve it themselves, so any other redirect would lead whoever opens a broken link to an
- * address of the sender's choice. Everybody else sees a page instead. A loopback address leads no further than their own
- * computer, and what the member decided on our pages is always told to the app.
+ * Redirects authorization errors only in the browser of a member who has approved the app (RFC 9700 section 4.11.2).
+ * Anyone can register an app here and approve it themselves, so any other redirect would let an attacker send people
+ * who open a broken link to an address of the attacker's choice. Everyone else sees an error page. There are two
+ * exceptions: a loopback address leads no further than the member's own computer, and a decision the member made on our
+ * pages is always sent to the app.
  *
- * The login connector is asked only when there is an error to redirect and somebody has approved the app: all else,
- * `prompt=none` included, costs what it did. Where it cannot tell who the browser belongs to, the page is shown.
+ * The login connector is asked only if there is an error to redirect and somebody has approved the app, so all other
+ * requests, including `prompt=none`, cost nothing extra. If it cannot identify the member, the page is shown.
  */
 export function errorRedirectRule(provider: Provider, options: ErrorRedirectOptions): void {
   const { grants, connector, renderErrorPage } = options;
@@ -52,7 +53,7 @@ export function errorRedirectRule(provider: Provider, options: ErrorRedirectOpti
     const error = redirected.get(plain.req);
     const ctx = plain as unknown as KoaContextWithOIDC;
     if (error === undefined || ctx.respond === false || (await approvedHere(ctx))) return;
-    // Takes back what the library has made of it: a redirect, or a form that posts itself.
+    // Removes what the library has already prepared: a redirect, or a form that submits itself.
     ctx.body = null;
     ctx.remove('Location');
     ctx.status = 400;
@@ -60,7 +61,7 @@ export function errorRedirectRule(provider: Provider, options: ErrorRedirectOpti
   });
 }
 
-/** Whether the member has pressed a button on a page of ours: that is an answer to the app, in their own browser. */
+/** Whether the member pressed a button on our page. The result is an answer to the app, in the member's own browser. */
 function isDecision({ oidc }: KoaContextWithOIDC): boolean {
   return oidc.route === 'resume' && oidc.entities.Interaction?.result?.error !== undefined;
 }

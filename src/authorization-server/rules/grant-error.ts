@@ -2,8 +2,8 @@ import type Provider from 'oidc-provider';
 import type { errors, KoaContextWithOIDC } from 'oidc-provider';
 
 /**
- * RFC 6749 §5.2: why a code or refresh token was refused, in words that help whoever wrote the client. Whether a value
- * exists but belongs to somebody else is not told: both are "not known".
+ * Why a code or refresh token was refused (RFC 6749 section 5.2), in words that help the client's developer. A value
+ * that belongs to another client is described as "not known", too, so that its existence is not revealed.
  */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'authorization code not found': 'the code is not known here: it was mistyped, used, or has expired',
@@ -29,10 +29,10 @@ const CLIENT_MISMATCH: Readonly<Record<string, string>> = {
   refresh_token: 'refresh token not found',
 };
 
-/** RFC 6749 §5.2 has a code of its own for this; the library answers `invalid_request`. */
+/** RFC 6749 section 5.2 has a separate error code for this, but the library answers `invalid_request`. */
 const NOT_REGISTERED = 'requested grant type is not allowed for this client';
 
-/** Gives the token endpoint's errors the descriptions of the table. */
+/** Adds these descriptions to the errors of the token endpoint. */
 export function grantErrorRule(provider: Provider): void {
   provider.on('grant.error', (ctx: KoaContextWithOIDC, error: errors.OIDCProviderError) => {
     const grantType = String(ctx.oidc.params?.grant_type);

@@ -1,9 +1,9 @@
 import { GatewayError } from '../../errors.ts';
 
 /**
- * The most bytes, in UTF-8, of each parameter of an authorization request: whoever may send one makes us store it until a
- * member answers. The values are far above what clients send; `state` and `nonce` should be random strings of some dozen
- * characters. Names that are not here belong to no request that we understand, and are not stored.
+ * The maximum length, in bytes of UTF-8, of each parameter of an authorization request. Anyone can send one, and it is
+ * stored until the member answers. The limits are far above what clients send; `state` and `nonce` should be random
+ * strings of some dozen characters. Other parameters are unknown to us and not stored.
  */
 const LONGEST: Readonly<Record<string, number>> = {
   state: 2048,
@@ -29,7 +29,7 @@ const LONGEST: Readonly<Record<string, number>> = {
   max_age: 32,
 };
 
-/** Throws GatewayError `invalid_request`, which names the parameter and its limit, when one is too long. */
+/** Throws GatewayError `invalid_request`, which names the parameter and its limit, if one is too long. */
 export function refuseLongParameters(parameters: URLSearchParams): void {
   for (const [name, value] of parameters) {
     const longest = Object.hasOwn(LONGEST, name) ? LONGEST[name] : undefined;

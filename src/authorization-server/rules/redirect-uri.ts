@@ -1,40 +1,40 @@
 import { isForbiddenScheme } from '../../oauth/forbidden-scheme.ts';
 import { coversHost } from './domain.ts';
 
-/** Where apps may have members sent to, as the operator says. */
+/** The operator's rules about where apps may send members. */
 export interface RedirectPolicy {
-  /** Private-use schemes without a dot that are taken, in lower case. */
+  /** Accepted private-use schemes without a dot, in lower case. */
   readonly schemes: readonly string[];
-  /** The only hosts of https redirect URIs; empty: every host. */
+  /** The only hosts accepted in https redirect URIs; empty: all. */
   readonly allow: readonly string[];
-  /** Hosts that are not taken, whatever `allow` says. */
+  /** Hosts that are never accepted. Overrides `allow`. */
   readonly deny: readonly string[];
 }
 
 const MOST = 10;
 const LONGEST = 2048;
 
-/** What comes back in the query of a redirect: a URI that brings one along would have the app read the wrong one. */
+/** Parameters of an authorization response. If a redirect URI contained one, the app might read that one instead. */
 const ANSWERED = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'response', 'session_state'];
 
 const PORT = String.raw`(?::(?:0|[1-9]\d{0,4}))?`;
 const REST = '(?:[/?]|$)';
 const LOOPBACK = new RegExp(String.raw`^http://(?:localhost|127\.0\.0\.1|\[::1\])${PORT}${REST}`);
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
-/** A name whose last label is not a number: browsers read everything else as some spelling of an IPv4 address. */
+/** A name whose last label is not a number. Browsers read all others as some form of an IPv4 address. */
 const HTTPS = new RegExp(String.raw`^https://((?:${LABEL}\.)*(?!\d|0[xX])${LABEL})${PORT}${REST}`);
 const WITH_DOT = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+$/;
 
 type Rule = (uri: string, policy: RedirectPolicy) => string | undefined;
 
 /**
- * RFC 6749 §3.1.2, RFC 8252 §7, RFC 9700 §2.1 and §4.1, in the order they are asked. A URI is judged as it was sent and
- * never repaired: what is stored, compared and redirected to is the same string, byte for byte. So it must have one
- * reading, the same for us, the browser and the app.
+ * The rules for redirect URIs, in the order they are applied (RFC 6749 section 3.1.2, RFC 8252 section 7, RFC 9700
+ * sections 2.1 and 4.1). A URI is checked as it was sent and never corrected: exactly the same string is stored,
+ * compared and redirected to. It must therefore have only one reading, for us, the browser and the app.
  */
 const RULES: readonly Rule[] = [
   (uri) => (uri.length > LONGEST ? `is longer than ${LONGEST} characters` : undefined),
-  // RFC 3986 §2: no spaces, controls, backslashes, quotes, or anything outside ASCII.
+  // RFC 3986 section 2: no spaces, controls, backslashes, quotes, or anything outside ASCII.
   (uri) => (/^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/.test(uri) ? undefined : 'holds a character that no URI has'),
   (uri) => (/%(?![0-9A-Fa-f]{2})/.test(uri) ? 'has a % that encodes nothing' : undefined),
   (uri) => (/%(?:[01][0-9A-Fa-f]|7[Ff])/.test(uri) ? 'holds an encoded control character' : undefined),
@@ -50,7 +50,7 @@ const RULES: readonly Rule[] = [
 
 const LOOPBACK_ONLY = 'is http, which is taken on localhost, 127.0.0.1 and [::1] only, with any port';
 
-/** Out: what is wrong with a redirect URI, in words for whoever wrote the app; undefined when nothing is. */
+/** What is wrong with a redirect URI, in words for the app's developer; undefined if nothing. */
 function redirectUriProblem(uri: string, policy: RedirectPolicy): string | undefined {
   for (const rule of RULES) {
     const problem = rule(uri, policy);
@@ -59,7 +59,7 @@ function redirectUriProblem(uri: string, policy: RedirectPolicy): string | undef
   return undefined;
 }
 
-/** RFC 7591 §2 `redirect_uris`: all of them must be good. */
+/** Checks `redirect_uris` (RFC 7591 section 2). All of them must be valid. */
 export function redirectUrisProblem(uris: unknown, policy: RedirectPolicy): string | undefined {
   if (!Array.isArray(uris) || uris.length === 0) return 'must be a list of at least one URI';
   if (uris.length > MOST) return `must be at most ${MOST} URIs`;
@@ -93,7 +93,7 @@ function httpsProblem(uri: string, { allow, deny }: RedirectPolicy): string | un
   return undefined;
 }
 
-/** RFC 9700 §4.1: an answer must not meet parameters of its own kind. */
+/** Response parameters must not already be in the redirect URI (RFC 9700 section 4.1). */
 function queryProblem(uri: string): string | undefined {
   const start = uri.indexOf('?');
   if (start === -1) return undefined;

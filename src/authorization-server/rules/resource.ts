@@ -4,20 +4,21 @@ import { formatScope } from '../../oauth/scope.ts';
 
 export interface ResourceRule {
   readonly indicators: ResourceIndicators;
-  /** Whether a client must name the resource at authorization and again at the token endpoint. */
+  /** Whether a client must name the resource, both at authorization and at the token endpoint. */
   readonly required: boolean;
-  /** The scopes that a token for an audience may carry. */
+  /** The scopes that a token for an audience may have. */
   readonly scopesOf: (audience: string) => readonly string[];
-  /** Seconds an access token lives. */
+  /** Lifetime of an access token in seconds. */
   readonly accessTokenTtl: number;
 }
 
 type ResourceIndicatorsFeature = NonNullable<NonNullable<Configuration['features']>['resourceIndicators']>;
 
 /**
- * RFC 8707: which resource a token is bound to. Spellings were normalised before oidc-provider saw them, so each
- * resource has one value here. Foreign, several and (where required) missing resources are `invalid_target` with a text
- * that names the right one; at the token endpoint the unit of work makes that cost nothing.
+ * Binds tokens to a resource (RFC 8707). Spellings are normalised before oidc-provider reads a request, so each
+ * resource has one value here. A foreign resource, several resources, or a missing one where it is required, is
+ * `invalid_target` with a message that names the right one. At the token endpoint, the unit of work makes sure that
+ * such an error does not use up the code or refresh token.
  */
 export function resourceRule(rule: ResourceRule): ResourceIndicatorsFeature {
   const { audience, audiences } = rule.indicators;
@@ -47,7 +48,7 @@ export function resourceRule(rule: ResourceRule): ResourceIndicatorsFeature {
   };
 }
 
-/** What a client is told that named a resource which is not ours. */
+/** The error message for a resource that is not ours. */
 export function foreignResource({ audience, audiences }: ResourceIndicators): string {
   return audiences.length === 1
     ? `this server issues tokens for one resource: send resource=${audience}`

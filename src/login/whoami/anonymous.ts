@@ -4,16 +4,16 @@ import type { UpstreamResponse } from '../../upstream/request.ts';
 import type { ValueAt } from './answer.ts';
 import { unusable } from './unusable.ts';
 
-/** What a backend answers when nobody is signed in. */
+/** Recognises answers that say that no member is signed in. */
 export interface AnonymousRules {
   /**
-   * By status and Location alone. Out: true: nobody is signed in; false: the answer says who is. Throws GatewayError
-   * `login_unavailable` for a status that says neither.
+   * Checks status and Location only. Returns true if no member is signed in, false for a 200, where the rest of the
+   * answer decides. Throws GatewayError `login_unavailable` for any other status.
    */
   byHead(answer: UpstreamResponse): boolean;
-  /** By what a good answer says. */
+  /** Checks the body of a successful answer. */
   byBody(answer: UpstreamResponse): boolean;
-  /** By a value in it. */
+  /** Checks a value of the answer. */
   byValue(valueAt: ValueAt): boolean;
 }
 

@@ -6,15 +6,16 @@ import { htmlText } from './html-text.ts';
 import { jsonAnswer } from './json-answer.ts';
 import { unusable } from './unusable.ts';
 
-/** What is at a selector: a JSON value, or the text of a header field or of what a pattern captured. */
+/** The value at a selector: a JSON value, or the text of a header field or of a pattern's capture. */
 export type ValueAt = (selector: string) => unknown;
 
-/** Characters of a page that patterns are tried on. */
+/** Maximum length, in characters, of a page that patterns are applied to. */
 const LONGEST_PAGE = 1024 * 1024;
 
 /**
- * Makes the reader of a backend's answers. In: the format, and every selector that will be asked for. Out: what takes
- * one answer and gives the values in it. Throws GatewayError `login_unavailable` for an answer that has not that format.
+ * Creates a reader for the backend's answers, which takes one answer and returns access to its values. Throws
+ * GatewayError `login_unavailable` for an answer in another format.
+ * @param selectors - all selectors that will be used
  */
 export function answerReader(
   format: AnswerFormat,

@@ -1,4 +1,4 @@
-/** U+00A0 to U+00FF, in order: what PHP's htmlentities makes of Western European text. */
+/** The named references of U+00A0 to U+00FF, in order: those that PHP's htmlentities uses for Western European text. */
 const LATIN_1 =
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml';
 
@@ -12,8 +12,8 @@ const NAMED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * In: text as it stands in HTML. Out: what it says: numeric references, the five of XML and those of Latin-1 resolved,
- * once. What else looks like a reference is left as it is.
+ * Decodes HTML text, once: numeric references, the five named ones of XML, and those of Latin-1. Other references are
+ * left unchanged.
  */
 export function htmlText(html: string): string {
   return html.replace(/&(?:#(\d{1,7})|#[xX]([\dA-Fa-f]{1,6})|(\w{2,8}));/g, (whole, decimal, hex, name) => {

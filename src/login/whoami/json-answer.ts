@@ -2,8 +2,8 @@ import { JsonTooLarge, parseBoundedJson, RECORD_BOUNDS } from '../../http/bounde
 import { unusable } from './unusable.ts';
 
 /**
- * In: the body of an answer. Out: the document in it. Throws GatewayError `login_unavailable` when it is no JSON, without
- * the parser's words: they quote the body into the log, and a backend that is ill may repeat the password in it.
+ * Parses the body of an answer. Throws GatewayError `login_unavailable` if it is not JSON, without the parser's
+ * message: that would quote the body in the log, and a failing backend may repeat the password in it.
  */
 export function jsonAnswer(body: string): unknown {
   try {

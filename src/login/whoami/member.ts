@@ -2,18 +2,18 @@ import { isSubject } from '../../oauth/subject.ts';
 import type { Member } from '../connector.ts';
 import { unusable } from './unusable.ts';
 
-/** What stands for bytes that are not UTF-8. */
+/** The replacement character, which decoding puts in place of bytes that are not UTF-8. */
 const LOST = '\ufffd';
 
 const LONGEST_TEXT = 320;
 const LONGEST_VERSION = 1024;
 
-/** The values of an answer, as they were found; undefined where nothing was, or none was looked for. */
+/** The values found in an answer; undefined if missing or not configured. */
 export type MemberValues = Readonly<Record<'sub' | 'email' | 'name' | 'authTime' | 'acr', unknown>>;
 
 /**
- * In: what an answer says of a member. Out: the member; what is only nice to know is left out where it is not usable.
- * Throws GatewayError `login_unavailable` when the id is not usable: it is never trimmed, folded or guessed.
+ * Creates the member from the values of an answer. Optional values are omitted if they are unusable. Throws
+ * GatewayError `login_unavailable` if the id is unusable: it is never trimmed, case-folded or guessed.
  */
 export function readMember(values: MemberValues, version: string | undefined): Member {
   const { email, name, authTime, acr } = values;
@@ -34,8 +34,9 @@ function readSubject(value: unknown): string {
 }
 
 /**
- * In: the value that changes when a member's grants must end. Out: it, as text. Throws GatewayError `login_unavailable`
- * when it is none: taken as "no change", a backend that stopped telling would switch the ending off.
+ * Returns, as text, the version that changes when a member's grants must end. Throws GatewayError `login_unavailable`
+ * if it is unusable. If that counted as "no change", a backend that stopped sending the version would disable this
+ * protection.
  */
 export function readVersion(value: unknown): string {
   const version = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;

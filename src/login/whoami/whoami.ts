@@ -1,3 +1,7 @@
+/**
+ * Reads from the answer of the backend's whoami endpoint which member is signed in. Supports JSON, header fields and
+ * HTML pages.
+ */
 import type { AnswerFormat, WhoamiConfig } from '../../config/whoami.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
 import type { Member } from '../connector.ts';
@@ -6,13 +10,14 @@ import { answerReader } from './answer.ts';
 import { readMember, readVersion } from './member.ts';
 import { unusable } from './unusable.ts';
 
-/** Who an answer of the backend's whoami says is signed in. */
+/** A reader for the configured format. */
 export interface Whoami {
-  /** What the call should say it accepts. */
+  /** The Accept field of the request. */
   readonly accept: string;
   /**
-   * In: the answer, whose redirect was not followed. Out: the member, or undefined when nobody is signed in. Throws
-   * GatewayError `login_unavailable` when it says neither: that is never "nobody".
+   * Returns the member, or undefined if no member is signed in. Throws GatewayError `login_unavailable` if the answer
+   * says neither, which must never be taken for "not signed in".
+   * @param answer - any redirect must not have been followed
    */
   read(answer: UpstreamResponse): Member | undefined;
 }
@@ -31,14 +36,14 @@ export function createWhoami(config: Omit<WhoamiConfig, 'path'>): Whoami {
   return {
     accept: ACCEPT[format],
     read(answer) {
-      // RFC 9111 §5.1: a cache that keeps such an answer gives it to whoever asks next.
+      // A cache that stores such an answer would return one member's identity to another (RFC 9111 section 5.1).
       if (Number(answer.headers.age ?? 0) !== 0) throw unusable('out of a cache');
       if (rules.byHead(answer) || rules.byBody(answer)) return undefined;
       const valueAt = reader(answer);
       if (rules.byValue(valueAt)) return undefined;
       const found = (selector: string | undefined) => (selector === undefined ? undefined : valueAt(selector));
       const sub = found(subject);
-      // Two fields of one name arrive joined: it is not for us to choose.
+      // Repeated fields arrive joined by commas. It would be unsafe to choose one of the ids.
       if (format === 'header' && String(sub).includes(',')) throw unusable('more than one id of a member');
       return readMember(
         {
@@ -54,7 +59,7 @@ export function createWhoami(config: Omit<WhoamiConfig, 'path'>): Whoami {
   };
 }
 
-/** Header fields and pages have text only. */
+/** Header fields and pages contain only text. */
 function wholeNumber(value: unknown): number | undefined {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
