@@ -234,9 +234,9 @@ function over(
 
 const same = (password: string): string => password;
 
-/** Decodes the variants of Base64 in hashes: with or without padding, and with passlib's `../login` for `+`. */
+/** Decodes the variants of Base64 in hashes: with or without padding, and with passlib's `.` for `+`. */
 function fromBase64(text = ''): Buffer {
-  return Buffer.from(text.replaceAll('../login', '+'), 'base64');
+  return Buffer.from(text.replaceAll('.', '+'), 'base64');
 }
 
 function unpadded(bytes: Buffer): string {

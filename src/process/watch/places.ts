@@ -34,7 +34,7 @@ async function walk(path: string, note: (folder: string, name: string) => void):
   for (let links = 0; ; ) {
     const name = left.shift();
     if (name === undefined) return folder;
-    if (name === '../..') {
+    if (name === '..') {
       folder = dirname(folder);
       continue;
     }

@@ -1,0 +1,20 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { placesOf } from '../../../src/process/watch/places.ts';
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'coursegate-places-')));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the places where a change of a file shows', () => {
+  it('are the folder of each link on the way to it, also of one that leads up, and its own', async () => {
+    for (const name of ['mounted', 'real']) mkdirSync(join(folder, name));
+    writeFileSync(join(folder, 'real', 'gate.yaml'), '');
+    symlinkSync('../real/./gate.yaml', join(folder, 'mounted', 'gate.yaml'));
+    const places = await placesOf([{ path: join(folder, 'mounted', 'gate.yaml'), kind: 'file' }]);
+    expect(places.get(join(folder, 'mounted'))).toEqual(new Set(['gate.yaml']));
+    expect(places.get(join(folder, 'real'))).toEqual(new Set(['gate.yaml']));
+    expect(places.size).toBe(2);
+  });
+});
