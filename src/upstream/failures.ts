@@ -8,7 +8,7 @@ const INVALID = new Set([
   'ERR_ASSERTION',
 ]);
 
-/** The client disconnected, so there is nobody to respond to. */
+/** The client disconnected: no response can be sent. */
 export class ClientGone extends Error {
   constructor() {
     super('The client closed the connection.');

@@ -3,7 +3,10 @@ import type { Principal } from '../oauth/principal.ts';
 import type { ParameterNames } from './parameter-name.ts';
 import type { Target } from './target.ts';
 
-/** In a route, stands for the id of the member who sends the request: the principal's, whatever the request says. */
+/**
+ * In a route, the placeholder for the id of the member who sends the request: the principal's, whatever the request
+ * says.
+ */
 export const MEMBER_ID = '{member.id}';
 
 /**

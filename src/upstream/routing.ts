@@ -8,7 +8,7 @@ export interface Routed<T> {
   /** false: its GET starts or ends something, so HEAD, which must be safe (RFC 9110 section 9.2.1), is not accepted. */
   readonly head?: false;
   readonly value: T;
-  /** The handler of the same path with a final slash; if omitted, that path is not routed. */
+  /** The handler of the same path with a final slash; if omitted, that path has no handler. */
   readonly slashed?: T;
 }
 
