@@ -3,9 +3,9 @@ import { GatewayError } from '../errors.ts';
 import { sizeText } from './size-text.ts';
 
 /**
- * Reads a request body whole. In: the request and the most bytes to take. Out: the bytes.
- * Throws GatewayError `payload_too_large` (the connection is then closed after the answer) or `invalid_request` when
- * the client leaves before the end or the body is compressed.
+ * Reads a whole request body of at most `limit` bytes.
+ * Throws GatewayError `payload_too_large` (the connection is then closed after the response), `unsupported_media_type`
+ * if the body is compressed, or `invalid_request` if the client disconnects before the end.
  */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
@@ -16,7 +16,7 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    // Left early, the request stays: its connection still owes an answer.
+    // The request is not destroyed on an early exit: the client still has to receive a response on its connection.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       length += (chunk as Buffer).length;
       if (length > limit) throw tooLarge(limit);
@@ -29,7 +29,7 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   return Buffer.concat(chunks);
 }
 
-/** What a body beyond the limit is answered with. What still comes of it is not worth reading: the connection ends. */
+/** The error for a body over the limit. The rest of the body is not worth reading, so the connection is closed. */
 export function tooLarge(limit: number): GatewayError {
   return new GatewayError('payload_too_large', {
     message: `The request body is too large: ${sizeText(limit)} at most are taken here.`,
@@ -37,7 +37,10 @@ export function tooLarge(limit: number): GatewayError {
   });
 }
 
-/** The media type of a Content-Type value, without parameters, in lower case; '' when there is none (RFC 9110 §8.3). */
+/**
+ * The media type of a Content-Type value, without parameters, in lower case; '' if there is none (RFC 9110 section
+ * 8.3).
+ */
 export function mediaType(contentType: string | undefined): string {
   return (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }

@@ -1,19 +1,20 @@
-/** The most that JSON text from outside may hold. Bytes are bounded before, where the text is read. */
+/** Limits for JSON text from outside. Its size in bytes is limited earlier, where the text is read. */
 export interface JsonBounds {
-  /** Levels of lists and objects. */
+  /** Nesting depth of arrays and objects. */
   readonly depth: number;
-  /** Values: items of lists and members of objects, lists and objects among them. */
+  /** Number of values: array items and object members, including nested arrays and objects. */
   readonly values: number;
   /**
-   * Different names of members. A list of a thousand records has the names of one; an object of a hundred thousand keys
-   * costs a hundred times as much as a list of that length, in the parser and in everything that walks it.
+   * Number of distinct member names. A list of a thousand records has as many as one record. An object with a hundred
+   * thousand keys costs a hundred times as much as a list of that length, in the parser and in all code that iterates
+   * over it.
    */
   readonly names: number;
 }
 
-/** Thrown for text that is JSON, or may be, and holds more than was allowed. Its message says which bound, in English. */
+/** Thrown for text that exceeds a limit, whether or not it is valid JSON. The message names the limit, in English. */
 export class JsonTooLarge extends Error {
-  /** The bound that was exceeded. */
+  /** The limit that was exceeded. */
   readonly bound: keyof JsonBounds;
 
   constructor(bound: keyof JsonBounds, most: number) {
@@ -24,12 +25,12 @@ export class JsonTooLarge extends Error {
 }
 
 /**
- * For answers of backends, of at most 2 MiB: a list of ten thousand records passes. With these numbers the parser takes
- * 35 ms for the worst that was found, objects that share no names; for records it takes a third.
+ * For responses of backends, of at most 2 MiB. A list of ten thousand records passes. Within these limits the parser
+ * takes 35 ms for the worst case found, objects that share no names, and a third of that for records.
  */
 export const ANSWER_BOUNDS: JsonBounds = { depth: 64, values: 100_000, names: 3000 };
 
-/** For a document about one thing: who a member is, a token. */
+/** For a document about one thing: a member, a token. */
 export const RECORD_BOUNDS: JsonBounds = { depth: 64, values: 10_000, names: 1000 };
 
 const WORDS: Readonly<Record<keyof JsonBounds, string>> = {
@@ -39,9 +40,9 @@ const WORDS: Readonly<Record<keyof JsonBounds, string>> = {
 };
 
 /**
- * Parses JSON text that came from outside, after one pass over its characters that counts what is in it: neither the
- * parser nor anything behind it meets a value that could hold up the event loop.
- * @throws JsonTooLarge when a bound is exceeded, SyntaxError when the text is not JSON.
+ * Parses JSON text from outside. One pass over the characters first counts what it contains, so that neither the parser
+ * nor any later code meets a value that could block the event loop.
+ * @throws JsonTooLarge if a limit is exceeded, SyntaxError if the text is not JSON.
  */
 export function parseBoundedJson(text: string, bounds: JsonBounds): unknown {
   checkJsonBounds(text, bounds);
@@ -55,10 +56,10 @@ const COLON = 0x3a;
 
 /**
  * Counts depth, values and names in linear time and constant memory, whether or not the text is JSON.
- * @throws JsonTooLarge when a bound is exceeded.
+ * @throws JsonTooLarge if a limit is exceeded.
  */
 export function checkJsonBounds(text: string, { depth: deepest, values: most, names: mostNames }: JsonBounds): void {
-  // A level takes a character, a value two, a name more: most texts are too short to exceed any bound.
+  // A level takes one character, a value two and a name more, so most texts are too short to exceed a limit.
   if (text.length <= Math.min(deepest, most, mostNames)) return;
   const names = new NameCounter(mostNames);
   let depth = 0;
@@ -92,19 +93,21 @@ export function checkJsonBounds(text: string, { depth: deepest, values: most, na
   }
 }
 
-/** Whether a colon follows. White space before it is skipped again by the main loop: at most twice in all. */
+/**
+ * Whether a colon follows. The main loop skips the white space before it again: each character is read at most twice.
+ */
 function isName(text: string, from: number): boolean {
   let at = from;
   while (at < text.length && text.charCodeAt(at) <= 0x20) at += 1;
   return text.charCodeAt(at) === COLON;
 }
 
-/** Bits of the set of names: 16 for each name that may be in it keep two of them apart nearly always. */
+/** Size of the set of names: with 16 bits per allowed name, two names rarely share a bit. */
 const BITS_PER_NAME = 16;
 
 /**
- * Counts different names by a bit for each hash: no string is made, and two names that share a bit count as one. The hash
- * begins with a random number, so that nobody can choose names that share theirs.
+ * Counts distinct names with one bit per hash: no strings are created, and two names that share a bit count as one. The
+ * hash has a random seed, so that an attacker cannot choose names that collide.
  */
 class NameCounter {
   readonly #most: number;
@@ -120,7 +123,7 @@ class NameCounter {
     this.#mask = size - 1;
   }
 
-  /** Adds the name between two places of the text. Returns whether there are too many now. */
+  /** Adds the name between two positions of the text. Returns whether there are now too many. */
   add(text: string, from: number, to: number): boolean {
     let hash = this.#seed;
     for (let at = from; at < to; at += 1) {

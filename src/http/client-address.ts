@@ -1,24 +1,28 @@
 import { canonicalAddress, type IsTrusted } from './trusted-proxies.ts';
 
-/** Which field the trusted proxies write. Only that one is read: what a proxy does not write, it passes on unseen. */
+/**
+ * The field that the trusted proxies write. Only that one is read: a field that a proxy does not write, it passes on
+ * from the client unchecked.
+ */
 export type ForwardingField = 'X-Forwarded-For' | 'Forwarded';
 
-/** How a request came here. Addresses are canonical; '' stands for one that is not known. */
+/** The path of a request to us. Addresses are canonical; '' if unknown. */
 export interface Path {
-  /** The client: the last address on the way that is no trusted proxy's. */
+  /** The client: the last address on the path that is not a trusted proxy's. */
   readonly client: string;
-  /** The client, then every proxy that is vouched for, the one that connected last: a value of X-Forwarded-For. */
+  /** The client, then every trusted proxy, last the one that connected to us: a value for X-Forwarded-For. */
   readonly hops: string;
 }
 
-/** Longer ones are no addresses: 45 characters, brackets, a port, quotes, and a zone. */
+/** Longer entries are not addresses: this allows 45 characters, brackets, a port, quotes, and a zone. */
 const LONGEST_ENTRY = 80;
 
 /**
- * Follows a request back to its client. In: the address that connected, what its forwarding field says (several fields
- * joined by commas, as node:http does), which addresses are trusted, and which field it is.
- * Read from right to left, through trusted proxies only: each says who it was called by, and what stands further left
- * was told by somebody whom nobody vouches for. An entry that is no address ends the search at the proxy that wrote it.
+ * Determines the client of a request. The forwarding field is read from right to left, through trusted proxies only:
+ * each one names its caller, and entries further to the left come from senders that are not trusted. An entry that is
+ * not an address ends the search at the proxy that wrote it.
+ * @param connected the address that connected to us
+ * @param told the value of the forwarding field; several are joined by commas, as node:http does
  */
 export function followBack(
   connected: string,
@@ -41,14 +45,16 @@ export function followBack(
   return { client, hops };
 }
 
-/** The `for` of one element of Forwarded (RFC 7239 §4), unquoted; '' when there is not exactly one. */
+/** The `for` of one element of Forwarded (RFC 7239 section 4), unquoted; '' unless there is exactly one. */
 function forIn(element: string): string {
   const found = [...element.matchAll(/(?:^|;)[ \t]*for=(?:"([^"\\]*)"|([^\s;"]*))[ \t]*(?=;|$)/gi)];
   const [, quoted, plain] = found.length === 1 ? (found[0] ?? []) : [];
   return quoted ?? plain ?? '';
 }
 
-/** The address in `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`; '' in all else. */
+/**
+ * The address in `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`; '' for anything else.
+ */
 function addressIn(entry: string): string {
   if (entry.length > LONGEST_ENTRY) return '';
   const [, bracketed, before] = /^(?:\[([^\]]+)\]|([\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/.exec(entry) ?? [];

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * What limits are counted by. In: a client's address. Out: one IPv4 address, or the /64 that one subscriber of IPv6 has
- * to choose addresses from; '' for none.
+ * The network that rate limits count by: a single IPv4 address, or the /64 of an IPv6 address, because one subscriber
+ * can use all addresses of a /64. Returns '' for no address.
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
@@ -13,8 +13,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The network around it, for limits that one customer of a provider must not get past by changing addresses: the /24 of
- * an IPv4 address, the /48 of an IPv6 address; '' for none.
+ * The wider network, for limits that a single customer of a provider must not evade by changing addresses: the /24 of
+ * an IPv4 address, the /48 of an IPv6 address. Returns '' for no address.
  */
 export function widerNetworkOf(address: string): string {
   const network = networkOf(address);

@@ -6,24 +6,31 @@ import { canonicalAddress, trustedProxies } from './trusted-proxies.ts';
 export interface ConnectionCaps {
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
-  /** Whose connections are many clients': only the first bound holds for them. */
+  /** Proxies, whose connections carry many clients: only the total limit applies to them. */
   readonly trustedProxies: readonly string[];
 }
 
-/** What a client is told that is one too many. It has asked nothing yet, and takes this for the answer to what it asks. */
+/**
+ * The response to a client over the limit. The client has not sent a request yet, and takes it for the response to its
+ * first.
+ */
 const REFUSAL =
   'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
-/** Milliseconds in which a refused client can read that. */
+/** Milliseconds that a refused client has to read the response. */
 const FAREWELL = 1_000;
-/** Refused clients that are told so at a time; beyond them connections are closed without a word, for those cost us too. */
+/**
+ * How many refused clients are sent the response at a time. Beyond that, connections are closed without one, because
+ * writing it costs us resources too.
+ */
 const MOST_TOLD = 256;
-/** Milliseconds between two searches for idle connections to close. */
+/** Milliseconds between two attempts to close idle connections. */
 const SEARCH_EVERY = 1_000;
 
 /**
- * Bounds the connections to a server, in all and for one client address, whether or not they ask anything: each takes
- * memory and a descriptor. Where all are taken, those that only wait for a next request make room first. In: a server
- * before anything else listens to its connections, so that nothing is read of those that are refused.
+ * Limits the connections to a server, in total and per client address, whether or not they carry requests: each one
+ * takes memory and a file descriptor. When the total is reached, idle keep-alive connections are closed to make room.
+ * Must be called before any other listener is added to the server's connections, so that nothing is read from refused
+ * ones.
  */
 export function capConnections(server: Server, caps: ConnectionCaps): void {
   const { maxConnections, maxConnectionsPerAddress } = caps;
@@ -46,7 +53,7 @@ export function capConnections(server: Server, caps: ConnectionCaps): void {
         clearTimeout(end);
         told -= 1;
       });
-    // What it asked is read, or the kernel would reset the connection and with it what we say.
+    // Reads and drops what the client sends, or the kernel would reset the connection and the response would be lost.
     socket.resume().end(REFUSAL);
   };
 

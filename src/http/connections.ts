@@ -4,23 +4,25 @@ import { GatewayError } from '../errors.ts';
 import { assertClearMessage } from './message.ts';
 import { whenClosed } from './when-closed.ts';
 
-/** What has to be known of a connection beyond the one message: Node hands over pipelined ones all at once. */
+/** State per connection that goes beyond a single message: Node delivers pipelined requests all at once. */
 export interface Connections {
   /**
-   * Takes a request in. Throws GatewayError `invalid_request` for a message that is not clear, and for whatever comes
-   * behind one on its connection, for that may be a part of it. The connection is then closed after the answer.
+   * Admits a request. Throws GatewayError `invalid_request` for an ambiguous message, and for everything that follows
+   * one on its connection, because it may be part of that message. The connection is closed after the response.
    */
   admit(request: IncomingMessage, response: ServerResponse): void;
-  /** As `admit`, for an upgrade, which takes the connection over. Out: whether it may: not while an answer is owed on it. */
+  /**
+   * Like `admit`, for an upgrade, which takes over the connection. Returns false while a response is still owed on it.
+   */
   admitUpgrade(request: IncomingMessage): boolean;
   /**
-   * Whether an answer written now to bytes that could not be read would be taken for the answer to them: nothing is
-   * owed, or only to the request whose body they are.
+   * Whether a client would take an error response written now for the response to the bytes that could not be parsed.
+   * True if no response is pending, or only that of the request whose body these bytes are.
    */
   mayRefuse(socket: Duplex): boolean;
 }
 
-/** Kept on the socket itself: a map beside it would have to be cleaned by the garbage collector, request by request. */
+/** Stored on the socket itself: entries of a WeakMap would cost garbage collection work for every request. */
 const OWED = Symbol('answers that are owed');
 const LAST = Symbol('the answer to the request that came last');
 const SPENT = Symbol('nothing more is read');
@@ -28,14 +30,14 @@ const SPENT = Symbol('nothing more is read');
 interface Connection extends Duplex {
   [OWED]?: number;
   [LAST]?: ServerResponse;
-  /** After an unclear message, or one that ends its connection by itself. */
+  /** Set after an ambiguous message, or one that ends its connection. */
   [SPENT]?: boolean;
 }
 
 export function createConnections(): Connections {
   const assertClear = (request: IncomingMessage): void => {
     const socket: Connection = request.socket;
-    // Where our side is closed, what still comes is only read so that the last answer arrives.
+    // After our side is closed, incoming data is only read so that the last response arrives.
     if (socket[SPENT] || socket.writableEnded) {
       throw new GatewayError('invalid_request', { headers: { connection: 'close' } });
     }
@@ -56,8 +58,8 @@ export function createConnections(): Connections {
         socket[OWED] = (socket[OWED] ?? 1) - 1;
       });
       assertClear(request);
-      // Where an HTTP/1.0 message ends has been understood in too many ways to use its connection twice. Behind an upgrade
-      // that is not taken (h2c) Node loses the rest of the packet, and would read on in the middle of a message.
+      // The end of an HTTP/1.0 message has been interpreted in too many ways to reuse its connection. After an upgrade
+      // that is not accepted (h2c) Node loses the rest of the packet, and would continue in the middle of a message.
       if (request.httpVersionMinor < 1 || request.headers.upgrade !== undefined) {
         response.shouldKeepAlive = false;
         socket[SPENT] = true;

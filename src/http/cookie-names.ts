@@ -2,21 +2,23 @@ import { isOwnCookie } from './own-cookie.ts';
 import { withoutOws } from './ows.ts';
 
 /**
- * In: cookies by names in which `*` is any number of characters. Out: whether a name is one of them, in time
- * proportional to its length; never one of ours.
+ * Returns a test for cookie names, in time proportional to the name's length. `*` in a pattern stands for any number of
+ * characters. Never matches one of the gate's own cookies.
  */
 export function cookieMatcher(patterns: readonly string[]): (name: string) => boolean {
   const listed = patterns.map(namePattern);
   return (name) => name !== '' && !isOwnCookie(name) && listed.some((matches) => matches(name));
 }
 
-/** In: a Cookie field value (RFC 6265 §5.4). Out: its `name=value` pairs in the order received, byte for byte. */
+/**
+ * Splits a Cookie field value (RFC 6265 section 5.4) into its `name=value` pairs, in the order received, byte for byte.
+ */
 export function cookiePairs(value: string): readonly string[] {
-  // Not trim(): it takes a final byte A0, with which many a UTF-8 character ends, for a space.
+  // Not trim(): it would remove a final byte A0, with which many UTF-8 characters end, as a space.
   return value.split(';').map((pair) => withoutOws(pair));
 }
 
-/** In: a name with `*`. Out: whether a name is like it, in time proportional to its length. */
+/** Returns a test for names that match a pattern with `*`, in time proportional to the name's length. */
 export function namePattern(pattern: string): (name: string) => boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

@@ -1,31 +1,31 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Provenance } from './provenance.ts';
 
-/** The one carrier of the current request: what everything that is done because of it may need to know. */
+/** The context of the current request, for all code that runs because of it. */
 export interface CurrentRequest {
   readonly provenance: Provenance;
-  /** The User-Agent field; '' without one. */
+  /** The User-Agent field; '' if there is none. */
   readonly userAgent: string;
-  /** How long it may still wait for the store; undefined until it first does. See storage/patience.ts. */
+  /** How long the request may still wait for the store; undefined until it first does. See storage/patience.ts. */
   storeBudget?: StoreBudget;
 }
 
 export interface StoreBudget {
-  /** Milliseconds. */
+  /** In milliseconds. */
   left: number;
-  /** How many waits overlap now, and since when: time is spent once, however many of them there are. */
+  /** How many waits overlap now, and since when: overlapping waits use up the time only once. */
   waiting: number;
   since: number;
 }
 
 const requests = new AsyncLocalStorage<CurrentRequest>();
 
-/** Runs the work on a request: calls to upstreams carry its trace, and log lines its ids. */
+/** Handles a request in its context: calls to upstreams then carry its trace, and log lines its ids. */
 export function withinRequest<T>(current: CurrentRequest, work: () => T): T {
   return requests.run(current, work);
 }
 
-/** Undefined for what no request asked for, such as maintenance. */
+/** Undefined for work that no request caused, such as maintenance. */
 export function currentRequest(): CurrentRequest | undefined {
   return requests.getStore();
 }

@@ -1,12 +1,15 @@
-/** What clients of an address are told that is to go. Dates are days, `2026-12-31`, from their first moment in UTC. */
+/** Announces to clients that an endpoint will be removed. Dates are days, such as `2026-12-31`, from 00:00 UTC. */
 export interface Deprecation {
   readonly since: string;
   readonly sunset?: string | undefined;
-  /** Where it is said what to use instead. */
+  /** A page that says what to use instead. */
   readonly link?: string | undefined;
 }
 
-/** Out: names and values in turn: Deprecation (RFC 9745 §2), Sunset (RFC 8594 §3), and where more is said (RFC 9745 §3). */
+/**
+ * Alternating names and values: Deprecation (RFC 9745 section 2), Sunset (RFC 8594 section 3), and a Link to the
+ * documentation (RFC 9745 section 3).
+ */
 export function deprecationFields({ since, sunset, link }: Deprecation): readonly string[] {
   return [
     ...['deprecation', `@${Date.parse(since) / 1000}`],

@@ -1,39 +1,42 @@
+// HTTP basics for the whole gate: checks of messages and connections, the client's address and trace, which header
+// fields may pass, cookies, bounded bodies and JSON, and the record of each request for logs and metrics.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../oauth/principal.ts';
 import type { Provenance } from './provenance.ts';
 import type { RequestRecord } from './request-record.ts';
 
-/** One request that was routed and admitted, on its way to the handler that answers it. */
+/** A request that was routed and admitted, as its handler receives it. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The canonical path that was judged, and the query as sent ('' or '?…'). */
+  /** The canonical path that was authorized, and the query as sent ('' or '?…'). */
   readonly target: { readonly path: string; readonly query: string };
   readonly principal: Principal;
-  /** Where the request came from: the client's address, and whether a trusted proxy vouches for it. */
+  /** Where the request came from: the client's address, and whether a trusted proxy connected. */
   readonly provenance: Provenance;
-  /** What is told of the request when it is over. */
+  /** Collects data about the request for the access log and the metrics. */
   readonly record: RequestRecord;
   /**
-   * Names and values in turn, which the answer has whatever else is in it. Only who relays an answer sends them: for all
-   * others they are set on the response. Node writes fields given as one list several times faster than fields set one
-   * by one.
+   * Alternating names and values that are part of every response. Only handlers that relay a response send them; for
+   * all others they are already set on the response. Node writes fields that are passed as one list several times
+   * faster than fields that are set one by one.
    */
   readonly ownFields: readonly string[];
   /**
-   * Whether another method at the same path is admitted for the same principal and treated alike, so that a parameter
-   * such as `_method` may ask for it. Left out: none is.
+   * Whether the same principal is also admitted with another method at the same path, with the same treatment, so that
+   * a parameter such as `_method` may ask for it. Omitted: no other method.
    */
   readonly admits?: ((method: string) => boolean) | undefined;
-  /** What is sent on in place of the request's own body and fields; undefined: those, as they come. */
+  /** The body and fields to send on instead of the request's own; undefined: send the request's own. */
   readonly replacement?: Replacement | undefined;
 }
 
 export interface Replacement {
   readonly body: Buffer;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly rawHeaders: readonly string[];
 }
 
-/** Answers an exchange. What it throws is rendered in the voice of its route. */
+/** Responds to an exchange. Errors that it throws are rendered in the format of its route. */
 export type Handler = (exchange: Exchange) => Promise<void> | void;

@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 /**
- * `Expect: 100-continue` (RFC 9110 §10.1.1): node:http would send 100 before anybody has looked at the request. Here
- * the request goes the way of every other, and 100 is sent when somebody begins to read its body, which is after it was
- * admitted; an answer that comes first is all the client gets. Other expectations are answered 417 by node:http.
+ * `Expect: 100-continue` (RFC 9110 section 10.1.1): by default node:http sends 100 before the request is checked. Here
+ * the request is handled like any other, and 100 is sent when its body is first read, which is after it was admitted.
+ * If a response comes first, the client receives only that. node:http responds 417 to other expectations.
  */
 export function continueWhenRead(server: Server): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -13,7 +13,8 @@ export function continueWhenRead(server: Server): void {
       if (!response.headersSent) response.writeContinue();
       read.call(request, size);
     };
-    // A client that gets its answer instead of 100 may send the body or not: only the end of the connection is clear.
+    // A client that receives a final response instead of 100 may or may not send the body. Only closing the connection
+    // is unambiguous.
     response.shouldKeepAlive = false;
     server.emit('request', request, response);
   });

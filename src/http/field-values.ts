@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http';
 const NONE: readonly string[] = [];
 
 /**
- * Every value of a field, in the order received. In: its name in lower case. Looks at the fields as they came, since
- * Node's `headersDistinct` makes lists of all of them for the one that is asked for.
+ * Every value of a field, in the order received. Reads the raw fields, because Node's `headersDistinct` builds lists of
+ * all fields when one is requested.
+ * @param name the field name in lower case
  */
 export function fieldValues({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
   let values: string[] | undefined;

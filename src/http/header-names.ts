@@ -1,7 +1,7 @@
 import { TRUSTED_FIELDS } from './trusted-headers.ts';
 
 /**
- * Which header fields may cross the gate, by name. Names are judged in a folded form (lower case, every other
+ * Which header fields may pass the gate, by name. Names are compared in a folded form (lower case, every other
  * character a '-'), because upstreams fold too: to CGI and WSGI `X_Member_Id` and `X-Member-Id` are one variable.
  */
 export type RequestField = 'pass' | 'drop' | 'trace' | 'cookie' | 'authorization' | 'connection';
@@ -21,21 +21,26 @@ export type ResponseField =
   | 'length'
   | 'coding';
 
-/** RFC 9110 §7.6.1, and what only ever concerned one connection. */
+/** RFC 9110 section 7.6.1, and further fields that only concern one connection. */
 const HOP_BY_HOP = ['keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings', 'proxy'];
 
-/** What a backend might trust, no client and no upstream may say. Where a request came from, no client may say. */
+/**
+ * Fields that a backend might trust: neither clients nor upstreams may send identity, and clients may not send origin.
+ */
 const isTrustedIdentity = matcher(TRUSTED_FIELDS.flatMap(({ identity = [] }) => identity));
 const isTrustedOrigin = matcher(TRUSTED_FIELDS.flatMap(({ origin = [] }) => origin));
 
-/** Set anew for the upstream, or handled by the server that reads the request. */
+/** Set by us for the upstream, or handled by the server that reads the request. */
 const OURS_TO_SET = ['host', 'content-length', 'expect', 'traceparent', 'tracestate', 'x-request-id'];
 
-/** Traces in other dialects than W3C's: a trusted proxy's are passed on, a stranger would write into our traces. */
+/**
+ * Trace fields in formats other than W3C's. Those from a trusted proxy are passed on; others could write into our
+ * traces.
+ */
 const TRACE = new Set(['b3', 'baggage', 'uber-trace-id', 'x-amzn-trace-id', 'x-cloud-trace-context']);
 const TRACE_PREFIXES = ['x-b3-', 'x-datadog-', 'uberctx-'];
 
-/** What an answer tells of the upstream's insides, or tells a proxy in front of us to do. */
+/** Response fields that reveal an upstream's internals, or instruct a proxy in front of us. */
 const INTERNAL = [
   'alt-svc',
   'server',
@@ -47,7 +52,7 @@ const INTERNAL = [
   'x-aspnetmvc-version',
   'x-lighttpd-send-file',
   'x-powered-by',
-  // Ours is there already; a client that quotes one must quote the one that our log knows.
+  // Ours is already set. A client that quotes a request id must quote the one in our log.
   'x-request-id',
   'x-runtime',
   'x-sendfile',
@@ -57,7 +62,7 @@ const INTERNAL_PREFIXES = ['x-debug-', 'x-internal-', 'x-reproxy-'];
 const REQUEST_DROPPED = new Set([...HOP_BY_HOP, ...OURS_TO_SET]);
 const RESPONSE_DROPPED = new Set([...HOP_BY_HOP, ...INTERNAL]);
 
-/** Names as in `TRUSTED_FIELDS`. Out: whether a folded name is one of them. */
+/** Returns a test for folded names. `names` are written as in `TRUSTED_FIELDS`. */
 function matcher(names: readonly string[]): (name: string) => boolean {
   const whole = new Set(names.filter((name) => !name.endsWith('*')));
   const prefixes = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
@@ -69,8 +74,8 @@ function isIdentity(name: string): boolean {
 }
 
 /**
- * What a request to a protected path may carry besides: what it is about, on what conditions, and who asks. All else
- * is between a client and nobody: a backend that trusts some name of its own must not hear it from a third-party app.
+ * What a request to a protected path may carry otherwise: its subject, conditions and client. Everything else is
+ * dropped: a backend that trusts some name of its own must not receive it from a third-party app.
  */
 const ALLOWED = new Set([
   ...['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'accept-version', 'api-version'],
@@ -83,38 +88,41 @@ const ALLOWED = new Set([
 ]);
 const ALLOWED_PREFIXES = ['sec-fetch-', 'sec-ch-'];
 
-/** What the browser says itself, and lets no page say (Fetch, forbidden request-header). */
+/** Fields that only the browser sets and that pages cannot set (Fetch, forbidden request-header). */
 const BROWSERS_OWN = new Set(['accept-charset', 'accept-encoding', 'date', 'dnt', 'origin', 'referer', 'sec-gpc']);
 
-/** What apps and their libraries send to the gate itself. The trace and the request id of a stranger are not believed. */
+/**
+ * Fields that apps and their libraries send to the gate itself. Trace and request id are ignored unless a trusted proxy
+ * sent them.
+ */
 const TO_THE_GATE = ['authorization', 'dpop', 'x-request-id', 'traceparent', 'tracestate', 'baggage'];
 
-/** Every field that a page of another origin may send to a protected route, for the answer to its preflight. */
+/** Every field that a page of another origin may send to a protected route, for the preflight response. */
 export const PAGE_FIELDS: readonly string[] = [
   ...TO_THE_GATE,
   ...[...ALLOWED].filter((name) => !BROWSERS_OWN.has(name)),
 ];
 
-/** Field names in the form they are judged in. */
+/** The form in which field names are compared. */
 function foldedName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-');
 }
 
-/** Whether a request field may be sent to an upstream at all, whatever an operator says. */
+/** Whether a request field may be sent to an upstream at all, whatever the operator configures. */
 export function mayBeSent(name: string): boolean {
   return requestField(name) === 'pass';
 }
 
 export interface RequestFieldsOptions {
-  /** Whether only known names pass, and those of `allow`; else all that are not known to be dangerous. */
+  /** true: only known names and those in `allow` pass. false: everything passes that is not known to be dangerous. */
   readonly knownOnly: boolean;
-  /** Further names that pass. */
+  /** Additional names that pass. */
   readonly allow: readonly string[];
-  /** Names that do not. */
+  /** Additional names that are dropped. */
   readonly drop: readonly string[];
 }
 
-/** Makes the judge of request fields for one upstream and lane. In: a name as received. Out: what becomes of the field. */
+/** Returns the classification of request fields for one upstream and lane, by the name as received. */
 export function requestFields(options: RequestFieldsOptions): (name: string) => RequestField {
   const allow = new Set(options.allow.map(foldedName));
   const drop = new Set(options.drop.map(foldedName));
@@ -129,11 +137,11 @@ export function requestFields(options: RequestFieldsOptions): (name: string) => 
   });
 }
 
-/** What becomes of a request field by its name, as far as all upstreams agree. */
+/** Classifies a request field by its name, with the rules that apply to all upstreams. */
 export function requestField(name: string): RequestField {
   const folded = foldedName(name);
   if (folded === 'cookie' || folded === 'authorization' || folded === 'connection') return folded;
-  // nginx drops such names too: to most frameworks they are another spelling of the dashed name.
+  // nginx drops such names too: most frameworks read them as the name with dashes.
   if (/[_.]/.test(name) || REQUEST_DROPPED.has(folded) || folded.startsWith('proxy-') || isIdentity(folded))
     return 'drop';
   if (TRACE.has(folded) || TRACE_PREFIXES.some((prefix) => folded.startsWith(prefix))) return 'trace';
@@ -158,8 +166,8 @@ const RESPONSE_SPECIAL: Readonly<Record<string, ResponseField>> = {
 };
 
 /**
- * Makes the judge of response fields for one upstream. What is not known to be ours to decide passes: an answer can
- * only do to a client what the names below do, while what a request does to a backend nobody knows but the backend.
+ * Returns the classification of response fields for one upstream. Unknown fields pass: what a response can do to a
+ * client is limited to the names below, but what a request does to a backend only the backend knows.
  */
 export function responseFields(options: { drop: readonly string[] }): (name: string) => ResponseField {
   const drop = new Set(options.drop.map(foldedName));
@@ -171,10 +179,11 @@ export function responseFields(options: { drop: readonly string[] }): (name: str
     if (drop.has(folded)) return 'drop';
     if (Object.hasOwn(RESPONSE_SPECIAL, lower)) return RESPONSE_SPECIAL[lower] ?? 'pass';
     if (lower.startsWith('access-control-')) return 'cors';
-    // RFC 9213: meant for one cache, and stronger there than Cache-Control.
+    // RFC 9213: directives for a specific cache, where they override Cache-Control.
     if (lower.endsWith('-cache-control')) return 'freshness';
     if (RESPONSE_DROPPED.has(folded) || folded.startsWith('proxy-') || isIdentity(folded)) return 'drop';
-    // X-Accel-Buffering is for a proxy before us; the others of its family would make that proxy serve internal files.
+    // X-Accel-Buffering is meant for a proxy in front of us. The other X-Accel fields would make that proxy serve
+    // internal files.
     if (folded.startsWith('x-accel-')) return folded === 'x-accel-buffering' ? 'pass' : 'drop';
     return INTERNAL_PREFIXES.some((prefix) => folded.startsWith(prefix)) ? 'drop' : 'pass';
   });
@@ -183,7 +192,10 @@ export function responseFields(options: { drop: readonly string[] }): (name: str
 const NAMES_REMEMBERED = 512;
 const LONGEST_REMEMBERED = 64;
 
-/** Clients use few names, so each is judged once; the bounds keep one that invents names from filling memory. */
+/**
+ * Clients use few names, so each is classified only once. The limits stop a client that invents names from filling
+ * memory.
+ */
 function remembered<T>(judge: (name: string) => T): (name: string) => T {
   const known = new Map<string, T>();
   return (name) => {

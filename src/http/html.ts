@@ -1,4 +1,4 @@
-/** Markup that is safe to send: made by `html` only. */
+/** Markup that is safe to send. Only `html` creates it. */
 export class Html {
   readonly text: string;
 
@@ -30,7 +30,10 @@ function render(value: HtmlValue): string {
   return value.map(render).join('');
 }
 
-/** A template tag: every value is escaped unless it is Html already; arrays are joined; undefined and false are nothing. */
+/**
+ * A template tag. Every value is escaped unless it is Html already; arrays are joined; undefined and false render
+ * nothing.
+ */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return new Html(strings.reduce((text, part, index) => text + render(values[index - 1]) + part));
 }

@@ -1,6 +1,6 @@
 const INDEX = /^(?:0|[1-9]\d*)$/;
 
-/** In: a document, and an RFC 6901 pointer. Out: what is there, undefined when nothing is. Own members only. */
+/** The value at an RFC 6901 pointer; undefined if there is none. Only own properties are read. */
 export function at(document: unknown, pointer: string): unknown {
   let value = document;
   for (const token of pointer.split('/').slice(1)) {

@@ -2,35 +2,40 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface LingerOptions {
-  /** Milliseconds in which nothing more comes. */
+  /** Milliseconds without incoming data after which the connection is closed. */
   readonly silence: number;
-  /** Milliseconds in all. */
+  /** Maximum duration in milliseconds. */
   readonly longest: number;
-  /** Bytes that are read and dropped, and what comes in a moment. */
+  /** Maximum number of bytes to read and drop; checked at intervals, so somewhat more may arrive. */
   readonly bytes: number;
 }
 
-/** What nginx waits, and what a client that sends all of its body before it reads may well have on its way. */
+/**
+ * The times are nginx's defaults. The bytes are what a client that sends its whole body before it reads may have in
+ * transit.
+ */
 const LINGER: LingerOptions = { silence: 5_000, longest: 30_000, bytes: 64 * 1024 * 1024 };
 
-/** Milliseconds between two looks at what has come. */
+/** Milliseconds between two checks for incoming data. */
 const LOOK_EVERY = 50;
 
-/** Bytes of a body that are read rather than given up with the connection, which costs both sides more. */
+/** A body up to this size in bytes is read to its end, because closing the connection costs both sides more. */
 const WORTH_READING = 64 * 1024;
 
 /**
- * Answers that come before the end of the request's body, and reach a client that is still sending it. Such an answer is
- * the last of its connection (RFC 9110 §9.6), unless little is left to come. To close at once would not do: the kernel
- * answers what then still comes with a reset, upon which the client's kernel throws the answer away unread. So our
- * side alone is closed, and what comes is read and dropped (RFC 9112 §9.6), up to a bound; then the connection ends.
+ * Makes responses that are sent before the end of the request's body reach a client that is still sending it. Such a
+ * response is the last one on its connection (RFC 9110 section 9.6), unless little is left to read. Closing immediately
+ * would lose it: the kernel answers data that still arrives with a reset, on which the client's kernel discards the
+ * unread response. So only our side is closed, and incoming data is read and dropped (RFC 9112 section 9.6), up to a
+ * limit. Then the connection is closed.
  *
- * Nothing that comes on such a connection is a request any more: see `createConnections`. In: a server before it listens.
+ * Nothing that arrives on such a connection is treated as a request: see `createConnections`. Must be called before the
+ * server listens.
  */
 export function lingerAfterEarlyAnswers(server: Server, options: LingerOptions = LINGER): void {
   const latest = new WeakMap<Socket, IncomingMessage>();
   server.on('connection', (socket) => {
-    // The one way in which node:http ends a connection of which the last answer is written.
+    // node:http always closes a connection this way after its last response was written.
     const { destroySoon } = socket;
     socket.destroySoon = () => {
       socket.destroySoon = destroySoon;
@@ -51,16 +56,16 @@ export function lingerAfterEarlyAnswers(server: Server, options: LingerOptions =
 }
 
 function linger(socket: Socket, request: IncomingMessage, { silence, longest, bytes }: LingerOptions): void {
-  // Whoever read it has lost interest, and may have paused it.
+  // The previous reader is done, and may have paused the request.
   request.unpipe().removeAllListeners('data').resume();
   request.on('error', () => undefined).once('end', () => socket.destroySoon());
-  // Until the client has taken the answer, its pace is what bounds it.
+  // Until the client has received the response, only `keepPace` limits how long it takes.
   socket.end(() => {
     const begun = performance.now();
     const first = socket.bytesRead;
     let before = first;
     let heard = begun;
-    // node:http drops what comes without a word, so that it is looked for.
+    // node:http drops incoming data without an event, so it has to be polled.
     const looking = setInterval(() => {
       const now = performance.now();
       if (socket.bytesRead !== before) heard = now;
@@ -71,7 +76,7 @@ function linger(socket: Socket, request: IncomingMessage, { silence, longest, by
   });
 }
 
-/** Whether a request has a body, or will have. */
+/** Whether a request has a body, even if it has not arrived yet. */
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 }

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.ts';
 
-/** RFC 9110 §7.2: a name or an address, and a port. What URIs allow beyond that is read differently by every server. */
+/** RFC 9110 section 7.2: a name or an address, and a port. Servers differ on everything else that URIs allow. */
 const HOST = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:(\d{1,5}))?$/;
 
 /**
- * Refuses a message that two servers on the way might read as two different ones, before anything of it is used.
- * Node's parser refuses most of them; what it lets through is refused here: another version than HTTP/1.0 and HTTP/1.1
- * in HTTP/1 syntax, no Host, more than one, or one that names no host (RFC 9112 §3.2), a transfer coding other than chunked,
- * or any in HTTP/1.0 (§6.1). Throws GatewayError `invalid_request`, whose answer closes the connection.
+ * Refuses a message that two servers on the path might interpret differently, before any of it is used. Node's parser
+ * refuses most of them. This function refuses the rest: a version other than HTTP/1.0 and HTTP/1.1 in HTTP/1 syntax; a
+ * Host that is missing, repeated or not a host (RFC 9112 section 3.2); a transfer coding other than chunked, or any in
+ * HTTP/1.0 (section 6.1). Throws GatewayError `invalid_request`, whose response closes the connection.
  */
 export function assertClearMessage(request: IncomingMessage): void {
   const { httpVersion, rawHeaders } = request;

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 
-/** A span of OpenTelemetry's, as `@opentelemetry/api` 1.x describes it. */
+/** A span context as defined by `@opentelemetry/api` 1.x. */
 interface SpanContext {
   readonly traceId: string;
   readonly spanId: string;
@@ -11,19 +11,19 @@ interface Api {
   readonly context?: { active(): { getValue(key: symbol): unknown } };
 }
 
-/** Where every copy of `@opentelemetry/api` 1.x keeps what was registered, and under which key a context has its span. */
+/** Where every copy of `@opentelemetry/api` 1.x registers its API, and the key of a context's span. */
 const API = Symbol.for('opentelemetry.js.api.1');
 const SPAN = Symbol.for('OpenTelemetry Context Key SPAN');
 
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 const SPAN_ID = /^(?!0{16})[0-9a-f]{16}$/;
 
-/** Its instrumentation of undici hears of each request there, and adds the fields of its own span to it. */
+/** OpenTelemetry's undici instrumentation subscribes to this channel, and adds its own trace fields to each request. */
 const upstreamRequests = channel('undici:request:create');
 
 /**
- * The span that an OpenTelemetry of the operator's (`NODE_OPTIONS`) has begun for the request that is being read, as a
- * traceparent; undefined: there is none. Nothing of it is a dependency of ours: this is what its API leaves for all.
+ * The active span of an OpenTelemetry that the operator has loaded (`NODE_OPTIONS`), as a traceparent; undefined if
+ * there is none. OpenTelemetry is not a dependency of ours: its API is found through global symbols.
  */
 export function activeTraceparent(): string | undefined {
   const api = (globalThis as { [API]?: Api })[API];
@@ -34,7 +34,10 @@ export function activeTraceparent(): string | undefined {
   return `00-${given.traceId}-${given.spanId}-0${given.traceFlags & 1}`;
 }
 
-/** Whether it adds its own fields to what is sent to an upstream: ours would be a second traceparent, and none count then. */
+/**
+ * Whether OpenTelemetry adds its own fields to requests to upstreams. With ours there would be two traceparents, and
+ * neither would count.
+ */
 export function addsTraceFields(): boolean {
   return upstreamRequests.hasSubscribers;
 }

@@ -1,6 +1,6 @@
 /**
- * A part of a field value without the optional white space around it (RFC 9110 §5.6.3). In linear time, which the usual
- * pattern for it is not: it looks at a run of spaces within the part from each of them.
+ * Removes the optional white space around a part of a field value (RFC 9110 section 5.6.3). Runs in linear time, unlike
+ * the usual regular expression, which takes quadratic time on runs of spaces inside the part.
  */
 export function withoutOws(part: string): string {
   let [from, to] = [0, part.length];

@@ -3,20 +3,23 @@ import type { Socket } from 'node:net';
 import { readSendQueues } from './send-queues.ts';
 
 export interface PaceOptions {
-  /** Seconds a client may take none of the bytes that wait for it. */
+  /** Seconds for which a client may read nothing of the bytes that wait for it. */
   readonly stall: number;
-  /** Bytes per second of a request's body, on average over ten seconds; 0: any pace. */
+  /** Minimum bytes per second of a request body, averaged over ten seconds; 0: no minimum. */
   readonly uploadRate: number;
 }
 
-/** Milliseconds. Clients are looked at this often, or twice within the shortest bound: it is kept to within as much. */
+/**
+ * Milliseconds between two checks, or less if the stall limit is short (at least two checks within it). Limits are
+ * exact to within one interval.
+ */
 const LOOK_EVERY = 5_000;
-/** Looks over which the pace of an upload is taken. */
+/** Number of checks over which the rate of an upload is measured. */
 const WINDOW = 2;
 
 interface Outgoing {
   delivered: number;
-  /** What the kernel held at the last look, if it was asked. */
+  /** The kernel's send queue at the last check, if it was read. */
   queued: number | undefined;
   quietLooks: number;
 }
@@ -28,10 +31,10 @@ interface Incoming {
 }
 
 /**
- * Drops clients that hold a connection by doing next to nothing: who does not read an answer that waits for it, or
- * sends a body too slowly. One look over all connections every few seconds instead of timers for each request. Waiting
- * for us or for an upstream is no fault of a client's: an idle stream has nothing waiting, and an upload that was
- * paused is not slow. In: a server before it listens. Out: one look, as it is also made every so often.
+ * Closes the connections of clients that stop reading a response that waits for them, or that send a body too slowly.
+ * All connections are checked every few seconds, without timers for each request. Waiting for us or for an upstream
+ * does not count against a client: an idle stream has nothing waiting, and a paused upload is not slow. Must be called
+ * before the server listens. Returns a function that runs one check, which also runs periodically.
  */
 export function keepPace(server: Server, { stall, uploadRate }: PaceOptions): () => Promise<void> {
   const lookEvery = Math.min(LOOK_EVERY, Math.max(1, stall * 1000) / 2);
@@ -58,7 +61,7 @@ export function keepPace(server: Server, { stall, uploadRate }: PaceOptions): ()
   const lookAtReaders = async (): Promise<void> => {
     const quiet: [Socket, Outgoing][] = [];
     for (const [socket, state] of outgoing) {
-      // What is queued counts as written.
+      // Queued bytes count as written.
       const delivered = socket.bytesWritten - socket.writableLength;
       if (socket.writableLength > 0 && delivered === state.delivered) quiet.push([socket, state]);
       else {

@@ -5,21 +5,21 @@ import { activeTraceparent, addsTraceFields } from './open-telemetry.ts';
 import { continuedTraceparent, isTraceparent, isTracestate, newTraceparent, traceIdOf } from './trace-context.ts';
 import { canonicalAddress, trustedProxies } from './trusted-proxies.ts';
 
-/** Where a request came from, and the names under which it is told of. Decided once, at the door. */
+/** Where a request came from, and its ids in logs and traces. Determined once, when the request arrives. */
 export interface Provenance {
-  /** The client's address, canonical; '' when the connection was gone before it could be asked. */
+  /** The client's canonical address; '' if the connection was closed before the address could be read. */
   readonly clientAddress: string;
-  /** The client and the trusted proxies between it and us, as X-Forwarded-For tells them. */
+  /** The client and the trusted proxies between it and us, in the format of X-Forwarded-For. */
   readonly hops: string;
-  /** Whether a trusted proxy connected: only then is anything believed of what it says of the request. */
+  /** Whether a trusted proxy connected. Only then is anything that it says about the request believed. */
   readonly trusted: boolean;
-  /** In the log, on error pages, in X-Request-Id both ways. */
+  /** Used in the log, on error pages, and in X-Request-Id in both directions. */
   readonly requestId: string;
-  /** W3C Trace Context: the trace of a trusted proxy, or of an OpenTelemetry in this process; else a new one. */
+  /** W3C Trace Context: the trace of a trusted proxy or of an OpenTelemetry in this process, else a new one. */
   traceId(): string;
   /**
-   * What tells an upstream of it, names and values in turn: traceparent, where this request is the parent, and the
-   * tracestate of a trace that was taken over. Empty when an OpenTelemetry in this process adds its own.
+   * The trace fields for an upstream, as alternating names and values: traceparent, with this request as the parent,
+   * and the tracestate of a continued trace. Empty if an OpenTelemetry in this process adds its own.
    */
   traceFields(): readonly string[];
 }
@@ -27,8 +27,9 @@ export interface Provenance {
 export type ProvenanceOf = (request: IncomingMessage) => Provenance;
 
 /**
- * Makes the one reader of what proxies say of a request. In: the proxies that are believed, as `trustedProxies` takes
- * them, and the field in which they name the client. From everyone else nothing is believed.
+ * Creates the only reader of what proxies say about a request. Nothing is believed from anyone but the trusted proxies.
+ * @param options.trustedProxies in the format of `trustedProxies`
+ * @param options.forwardingField the field in which they name the client
  */
 export function createProvenance(options: {
   trustedProxies: readonly string[];
@@ -43,7 +44,7 @@ export function createProvenance(options: {
     if (connected === '' || !isTrusted(connected)) return stranger(connected);
     const { client, hops } = followBack(connected, one(request.headers[name]), isTrusted, field);
     const { 'x-request-id': given, traceparent, tracestate } = request.headers;
-    // Two traceparents come to us joined by a comma, and are none.
+    // Node joins two traceparents with a comma, which makes them invalid.
     const parent = typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent : undefined;
     return {
       clientAddress: client,
@@ -65,7 +66,7 @@ function stranger(address: string): Provenance {
   };
 }
 
-/** Not every request is sent on or told of, so a trace is begun when it is first asked for. */
+/** Not every request is forwarded or logged, so a trace is only created when it is first needed. */
 function trace(parent: string | undefined, state: string | undefined): Pick<Provenance, 'traceId' | 'traceFields'> {
   const active = activeTraceparent();
   let made: string | undefined;

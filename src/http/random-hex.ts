@@ -4,7 +4,10 @@ const STOCK = 4096;
 const stock = Buffer.alloc(STOCK);
 let used = STOCK;
 
-/** So many random bytes in lower-case hexadecimal, from a stock that is filled in one call for hundreds of requests. */
+/**
+ * Returns `bytes` random bytes in lower-case hexadecimal, from a buffer that is filled in one call for hundreds of
+ * requests.
+ */
 export function randomHex(bytes: number): string {
   if (used + bytes > STOCK) {
     randomFillSync(stock);

@@ -2,37 +2,41 @@ import type { Principal } from '../oauth/principal.ts';
 import type { Provenance } from './provenance.ts';
 
 /**
- * How a request ended, for whoever counts: asked of nobody who they are, passed to the legacy site, served without a member,
- * let in for one, refused by the gate or with an error of OAuth, or met a failure.
+ * How a request ended, for the metrics: `public` (no authentication needed), `site` (passed to the legacy site),
+ * `anonymous` (served without a member), `admitted` (for a member), `refused` (by the gate, or with an OAuth error), or
+ * `failed`.
  */
 export type Outcome = 'public' | 'site' | 'anonymous' | 'admitted' | 'refused' | 'failed';
 
 /**
- * What is learned of one request on its way, for the access log and the metrics. One class, so that every reader sees
- * one shape; filled in by whoever learns it. It never holds a token, a query, a cookie or a body.
+ * Data about one request for the access log and the metrics, filled in along the way. A class, so that all instances
+ * share one hidden class. It never contains a token, a query, a cookie or a body.
  */
 export class RequestRecord {
   readonly provenance: Provenance;
   readonly method: string;
-  /** Milliseconds, of `performance.now()`. */
+  /** Milliseconds, from `performance.now()`. */
   readonly started: number;
-  /** The canonical path; until there is one, the path as received. */
+  /** The canonical path; until it is known, the path as received. */
   path: string;
-  /** The pattern of the route: bounded, whatever clients ask for. */
+  /** The route's pattern: the number of values is bounded, whatever clients request. */
   route: string = ROUTE_LABELS.none;
   outcome: Outcome = 'public';
   principal: Principal | undefined;
-  /** What of the member's is read or changed by it, in the words of `areas`; filled in by whoever knows that it was. */
+  /**
+   * Which of the member's data the request reads or changes, in the format of `areaOf`; filled in by the code that
+   * knows.
+   */
   areas: readonly string[] = NOTHING;
-  /** Why it was refused, or the code of the failure; '' when neither. */
+  /** Why it was refused, or the code of the failure; '' otherwise. */
   reason = '';
-  /** The error of RFC 6749, RFC 7591 and their kin that the answer tells; '' when it tells none. */
+  /** The error code of RFC 6749, RFC 7591 and related RFCs in the response; '' if there is none. */
   oauthError = '';
-  /** The upstream's name in the configuration; '' when none was asked. */
+  /** The upstream's name in the configuration; '' if no upstream was called. */
   upstream = '';
-  /** Milliseconds from the upstream being asked to the head of its answer; -1 when there was none. */
+  /** Milliseconds from calling the upstream to the head of its response; -1 if there was none. */
   upstreamMilliseconds = -1;
-  /** What the upstream of the site called its answer, without parameters; '' when it said nothing. */
+  /** The media type of the legacy site's response, without parameters; '' if it had none. */
   mediaType = '';
   /** Whether an event stream is open. */
   streaming = false;
@@ -45,20 +49,23 @@ export class RequestRecord {
     this.started = performance.now();
   }
 
-  /** It is answered with an error of OAuth. In: the `error`, of RFC 6749 or its kin. */
+  /**
+   * The response is an OAuth error.
+   * @param error the `error` code of RFC 6749 or a related RFC
+   */
   refusedWith(error: string): void {
     this.outcome = 'refused';
     this.reason = error;
     this.oauthError = error;
   }
 
-  /** The request is about to go to an upstream. */
+  /** The request is about to be sent to an upstream. */
   asks(upstream: string): void {
     this.upstream = upstream;
     this.#asked = performance.now();
   }
 
-  /** The head of the upstream's answer is here. */
+  /** The head of the upstream's response has arrived. */
   answered(streaming: boolean): void {
     this.upstreamMilliseconds = performance.now() - this.#asked;
     this.streaming = streaming;
@@ -68,11 +75,11 @@ export class RequestRecord {
 const NOTHING: readonly string[] = [];
 
 /**
- * How parts of the API are named where their use is counted. All of it comes from the configuration and the contract, so
- * there is no end of requests that could make new names.
+ * Names for parts of the API in usage counts. They come only from the configuration and the contract, so requests
+ * cannot create new ones.
  */
 export const areaOf = {
-  /** By the scopes that a route asks for; without any, by its pattern. */
+  /** Named after the scopes that a route requires, or after its pattern if there are none. */
   route: (pattern: string, scopes: readonly string[]) =>
     scopes.length === 0 ? `route:${pattern}` : `scope:${scopes.join(' ')}`,
   /** A field of the Account API, by its path from the root. */
@@ -80,12 +87,12 @@ export const areaOf = {
   tool: (name: string) => `tool:${name}`,
 } as const;
 
-/** What stands for a route where no pattern does. */
+/** The route label of requests that match no route pattern. */
 export const ROUTE_LABELS = {
   /** Passed to the legacy site. */
   site: 'site',
-  /** Asked by the gate itself: who is signed in, and the fields of the Account API. */
+  /** Answered by the gate itself: the signed-in member, and the fields of the Account API. */
   own: 'own',
-  /** Nothing of ours, or no path at all. */
+  /** No such path, or not a valid path. */
   none: 'none',
 } as const;

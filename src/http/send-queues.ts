@@ -2,23 +2,26 @@ import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 
 /**
- * What Linux holds of each connection's outgoing bytes until the other side has confirmed them (`tx_queue` of
- * /proc/net/tcp, proc(5)). Node hears of progress only when a third of that queue has gone, which is a megabyte and more:
- * a client that reads ten kilobytes a second would seem to stand still for minutes.
+ * The bytes of each connection that Linux holds until the other side has acknowledged them (`tx_queue` in
+ * /proc/net/tcp, proc(5)). Node only notices progress after a third of that queue has been sent, which is a megabyte or
+ * more: a client that reads ten kilobytes a second would appear stalled for minutes.
  */
 export interface SendQueues {
-  /** Bytes; undefined for a connection that is not listed. */
+  /** In bytes; undefined for a connection that is not listed. */
   of(socket: Socket): number | undefined;
 }
 
-/** Out: undefined where the system does not tell. Takes some milliseconds with thousands of connections, not ours. */
+/**
+ * Returns undefined if the system does not provide this. With thousands of connections, reading the tables takes some
+ * milliseconds, but not on our thread.
+ */
 export async function readSendQueues(): Promise<SendQueues | undefined> {
   const tables = await Promise.all(
     ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => '')),
   );
   const queues = new Map<string, number>();
   for (const table of tables) {
-    // `12: 0100007F:1F90 0100007F:AE26 01 00373E00:00000000 …`: local, remote, state, what is sent and received.
+    // `12: 0100007F:1F90 0100007F:AE26 01 00373E00:00000000 …`: local, remote, state, send queue and receive queue.
     for (const [, localPort, remote, remotePort, queue] of table.matchAll(
       /: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]{2} ([0-9A-F]{8}):/g,
     )) {
@@ -35,7 +38,7 @@ export async function readSendQueues(): Promise<SendQueues | undefined> {
 
 const port = (number: number) => number.toString(16).toUpperCase().padStart(4, '0');
 
-/** An address as the kernel prints it: words of four bytes, each in the byte order of the machine. */
+/** An address as the kernel prints it: words of four bytes, each in the machine's byte order. */
 function address(text: string): string {
   const bytes = bytesOf(text);
   const words = new Uint32Array(bytes.buffer, 0, bytes.length / 4);

@@ -1,4 +1,4 @@
-/** In: bytes, possibly without end. Out: as people write it: `10 MiB`. */
+/** Formats a number of bytes, which may be Infinity, for people: `10 MiB`. */
 export function sizeText(bytes: number): string {
   for (const [unit, of] of [
     ['GiB', 1024 ** 3],

@@ -1,9 +1,9 @@
 /**
- * Request fields by which gateways tell backends who asks (`identity`) or where a request came from and what it is for
- * (`origin`), from the documentation of the gateways, servers and frameworks that write or trust them. A backend may
- * trust any of them, so none passes from a client. Names are in the folded form (see `foldedName`); a final `*` stands
- * for any end. Credentials that a site's own pages send (X-Api-Key, X-Auth-Token, X-Refresh-Token, X-CSRF-Token) are not identity: a
- * site checks them itself.
+ * Request fields with which gateways tell backends who the user is (`identity`), or where a request came from and what
+ * it is for (`origin`). Collected from the documentation of the gateways, servers and frameworks that write or trust
+ * them. A backend may trust any of them, so none is accepted from a client. Names are in the folded form (see
+ * `foldedName`); a final `*` matches any ending. Credentials that a site's own pages send (X-Api-Key, X-Auth-Token,
+ * X-Refresh-Token, X-CSRF-Token) are not identity: a site checks them itself.
  */
 interface TrustedFields {
   readonly source: string;
@@ -19,7 +19,7 @@ export const TRUSTED_FIELDS: readonly TrustedFields[] = [
     url: 'https://www.rfc-editor.org/rfc/rfc9449#section-4.1',
     identity: ['x-member', 'x-member-*', 'x-client-id', 'x-coursegate-*', 'dpop'],
   },
-  // Gateways that sign people in
+  // Authenticating gateways
   {
     source: 'oauth2-proxy, Configuration: Header options',
     url: 'https://oauth2-proxy.github.io/oauth2-proxy/configuration/overview',
@@ -212,7 +212,7 @@ export const TRUSTED_FIELDS: readonly TrustedFields[] = [
     origin: ['x-envoy-*'],
   },
   { source: 'Linkerd, l5d-client-id', url: 'https://linkerd.io/2/reference/', identity: ['l5d-*'] },
-  // Servers and single sign-on of enterprises
+  // Web servers and enterprise single sign-on
   {
     source: 'mod_auth_openidc, OIDCPassClaimsAs; mod_auth_mellon; mod_auth_cas, CASAuthNHeader',
     url: 'https://github.com/OpenIDC/mod_auth_openidc/wiki',

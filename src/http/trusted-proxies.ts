@@ -1,17 +1,17 @@
 import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
 
-/** Networks that have a name of their own, so that nobody has to write them out. */
+/** Named networks, so that operators need not write them out. */
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1'],
   private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-/** Whether a canonical address (see `canonicalAddress`) is that of a proxy whose word on the client is taken. */
+/** Whether a canonical address (see `canonicalAddress`) belongs to a proxy that is trusted to name the client. */
 export type IsTrusted = (address: string) => boolean;
 
 /**
- * In: addresses, CIDR networks, and the names `loopback` and `private` (RFC 1918, RFC 4193). Out: the test.
- * Throws Error for what is none of these; see `trustedProxyProblem`.
+ * Creates the test from addresses, CIDR networks, and the names `loopback` and `private` (RFC 1918, RFC 4193). Throws
+ * Error for any other entry; see `trustedProxyProblem`.
  */
 export function trustedProxies(entries: readonly string[]): IsTrusted {
   if (entries.length === 0) return () => false;
@@ -27,7 +27,10 @@ export function trustedProxies(entries: readonly string[]): IsTrusted {
   return (address) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 }
 
-/** Out: what is wrong with an entry, to stand behind it; undefined: nothing. Nobody may trust everybody. */
+/**
+ * Returns what is wrong with an entry, as the end of a sentence; undefined if it is valid. Trusting every address is
+ * refused.
+ */
 export function trustedProxyProblem(entry: string): string | undefined {
   if (Object.hasOwn(NAMED, entry)) return undefined;
   const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
@@ -38,7 +41,10 @@ export function trustedProxyProblem(entry: string): string | undefined {
   return undefined;
 }
 
-/** An address in its one spelling: IPv6 as of RFC 5952 without zone, IPv4 also when mapped. '' when it is none. */
+/**
+ * The canonical form of an address: IPv6 as in RFC 5952 without zone, and mapped IPv4 as plain IPv4. '' if it is not an
+ * address.
+ */
 export function canonicalAddress(text: string): string {
   if (isIPv4(text)) return text;
   const zone = text.indexOf('%');

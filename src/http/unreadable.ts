@@ -1,4 +1,4 @@
-/** Node's codes for what its parser refused, and the answers they deserve; any other code of the parser's is a 400. */
+/** The responses to error codes of Node's parser. Any other parser error is a 400. */
 const ANSWERS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Content Too Large',
@@ -6,9 +6,8 @@ const ANSWERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is answered to bytes that are no request, or did not become one in time. In: what node:http says with its
- * `clientError`. Out: the status and its phrase, or undefined when it is the connection that failed, and nobody is
- * there to be answered.
+ * The status line for bytes that are not a request, or did not become one in time, from the error of node:http's
+ * `clientError` event. Returns undefined if the connection itself failed, so that there is no client to respond to.
  */
 export function unreadableStatus(error: NodeJS.ErrnoException): string | undefined {
   const code = error.code ?? '';

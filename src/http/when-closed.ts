@@ -5,8 +5,8 @@ const WAITING = Symbol('what waits for the end');
 type Waiting = { [WAITING]?: (() => void)[] };
 
 /**
- * Calls `work` once when a response or a socket closes, in the order asked. Half a dozen parts wait for the end of every
- * request: one listener for all of them costs a fraction of one each.
+ * Calls `work` once when a response or a socket closes, in the order of registration. Half a dozen modules wait for the
+ * end of every request, and one shared listener costs a fraction of separate ones.
  */
 export function whenClosed(closing: EventEmitter, work: () => void): void {
   const own = closing as Waiting;

@@ -5,10 +5,10 @@ import { draftOf, publish } from './new-file.ts';
 import { secretPath } from './secret.ts';
 import { openToRead } from './sqlite-file.ts';
 
-/** All pages in one step: copied in several, it begins again whenever the gate has written in between. */
+/** Copies all pages in one step: a copy in several steps restarts whenever the gate writes in between. */
 const ALL_PAGES = 2 ** 31 - 1;
 
-/** Why there is no file here to copy. */
+/** Why there is no file to copy, by kind of store. */
 const NOT_OURS = {
   memory: 'There is nothing to copy: this store is kept in memory.',
   redis:
@@ -16,15 +16,16 @@ const NOT_OURS = {
 } as const;
 
 export interface Backup {
-  /** The file that was copied. */
+  /** The database file that was copied. */
   readonly from: string;
-  /** The secret that the store made for itself, when it did. */
+  /** The path of the secret that the store generated for itself, if there is one. */
   readonly beside: string | undefined;
 }
 
 /**
- * Copies an embedded store to `to` as it is at one moment, while the gate goes on. The copy is checked, readable by the
- * owner only, and appears whole. Throws Error when `to` is taken, StoreOpenError when the store cannot be read.
+ * Copies an embedded store to `to` as it is at one point in time, while the gate keeps running. The copy is verified,
+ * readable by the owner only, and appears atomically. Throws Error if `to` exists, and StoreOpenError if the store
+ * cannot be read.
  */
 export async function backupStore(store: Config['store'], to: string): Promise<Backup> {
   if (store.kind !== 'sqlite') throw new Error(NOT_OURS[store.kind]);

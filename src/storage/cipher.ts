@@ -5,14 +5,17 @@ import type { Entry } from './store.ts';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** AES-256-GCM. In: a 32-byte key, the text, and the context it belongs to. Out: base64 of iv, ciphertext and tag. */
+/**
+ * Encrypts with AES-256-GCM and a 32-byte key. `context` is authenticated too: the text can only be opened for the same
+ * context. Returns base64 of IV, ciphertext and tag.
+ */
 export function seal(key: Buffer, text: string, context: string): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
   return Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
 }
 
-/** Throws GatewayError `store_unavailable` when the text was not sealed with this key for this context. */
+/** Decrypts. Throws GatewayError `store_unavailable` if the text was not sealed with this key for this context. */
 export function open(key: Buffer, sealed: string, context: string): string {
   try {
     const bytes = Buffer.from(sealed, 'base64');
@@ -27,17 +30,17 @@ export function open(key: Buffer, sealed: string, context: string): string {
   }
 }
 
-/** Out: an id or a reference as it stands in the store. */
+/** The keyed hash (HMAC-SHA256) under which the store holds an id or a reference. */
 export function hashId(key: Buffer, label: string, value: string): string {
   return createHmac('sha256', key).update(label).update('\0').update(value).digest('base64url');
 }
 
-/** What an entry's payload is sealed for: it opens nowhere else. */
+/** The context that binds an entry's payload to its kind and id. */
 export function contextOf({ kind, id }: Pick<Entry, 'kind' | 'id'>): string {
   return `${kind}\0${id}`;
 }
 
-/** Throws GatewayError `store_unavailable` when none of the keys opens it. */
+/** Decrypts with the first key that works. Throws GatewayError `store_unavailable` if none does. */
 export function openWithAny(keys: readonly Buffer[], entry: Pick<Entry, 'kind' | 'id' | 'payload'>): string {
   let failure: unknown;
   for (const key of keys) {

@@ -1,11 +1,11 @@
-/** How often something may happen. */
+/** A rate limit: `requests` per window of `per` seconds. */
 export interface Rate {
   readonly requests: number;
-  /** Seconds. */
+  /** Window length in seconds. */
   readonly per: number;
 }
 
-/** How often something has happened since its window began. */
+/** How many events were counted since the window began. */
 export interface Tally {
   readonly count: number;
   /** Milliseconds since the epoch. */
@@ -13,14 +13,14 @@ export interface Tally {
 }
 
 /**
- * Counts how often things happen, each in windows of its own: a window begins with the first event after the last one
- * ended. Neither method waits for anything. Keys are as many as callers like: what was not counted for longest is forgotten.
+ * Counts events in fixed windows per key. A key's window begins with the first event after the previous window ended.
+ * The methods are synchronous. The number of keys is not limited: the least recently counted ones are forgotten.
  */
 export interface Counters {
   /** Counts one event. */
   add(key: string, rate: Rate): Tally;
   peek(key: string, rate: Rate): Tally;
-  /** How many are counted in memory, and how many at most. */
+  /** The number of keys held in memory, and its maximum. */
   readonly held: { readonly size: number; readonly max: number };
   close(): void;
 }

@@ -3,20 +3,21 @@ import { GatewayError } from '../errors.ts';
 import { contextOf, hashId, openWithAny, seal } from './cipher.ts';
 import type { RawStore } from './store.ts';
 
-/** The kind of the one entry that is not found by a keyed hash, since it holds the key. */
+/** The kind of the one entry that is not stored under a keyed hash, because it holds the hash key. */
 export const INDEX_KIND = 'StoreKeys';
 const ID = 'index';
 
-/** Out: the key that ids are hashed with. Throws GatewayError `store_unavailable`. */
+/** Returns the key that ids are hashed with. Throws GatewayError `store_unavailable`. */
 export type IndexKey = () => Promise<Buffer>;
 
 const FOREIGN =
   'The store was sealed with another secret than those named here: name it as `secret` or in `furtherSecrets`, or give this gate a store of its own.';
 
 /**
- * The key of the ids belongs to the store, and lies in it, sealed like everything else: so another secret can seal it
- * without a single id becoming another. It is made at random when the store is new. In: the keys that open payloads, the
- * sealing one first, and the keys by which ids were hashed before the store had one of its own.
+ * The key for hashing ids belongs to the store and is kept in it, sealed like everything else. The operator's secret
+ * can therefore change without any id changing. The key is generated when the store is new.
+ * @param openKeys the keys that open payloads; the first one seals
+ * @param before the keys that hashed ids before stores had their own key
  */
 export function indexKey(inner: RawStore, openKeys: readonly Buffer[], before: readonly Buffer[]): IndexKey {
   let known: Buffer | undefined;

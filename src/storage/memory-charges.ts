@@ -7,7 +7,7 @@ interface Charged {
 
 interface Part {
   bytes: number;
-  /** The entries' keys, the oldest first. */
+  /** The entries' keys, oldest first. */
   readonly keys: Set<string>;
 }
 
@@ -15,7 +15,10 @@ interface Part {
 export class MemoryCharges {
   readonly #parts = new Map<string, Map<string, Part>>();
 
-  /** Another entry, or none, takes the place of one. It keeps its age where it is charged to the same. */
+  /**
+   * Updates the totals when an entry is written, replaced or deleted. A replaced entry keeps its age if it is charged
+   * to the same client and network.
+   */
   replace(key: string, before: Charged | undefined, after: Charged | undefined): void {
     const [left, right] = [partsOf(before?.charge), partsOf(after?.charge)];
     const stays = left.join() === right.join();
@@ -33,7 +36,7 @@ export class MemoryCharges {
     }
   }
 
-  /** Evicts until the quota of a charge is kept, as `Store.commit` says. */
+  /** Evicts entries until the quota of a charge is met, as documented on `Store.commit`. */
   makeRoom({ quota, network, client }: Charge, evict: (key: string) => void): void {
     const [everybody, app] = [groupOf(quota.name, '*'), groupOf(quota.name, client)];
     const limits: readonly (readonly [group: string, network: string, most: number])[] = [

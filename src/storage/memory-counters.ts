@@ -2,31 +2,33 @@ import { LRUCache } from 'lru-cache';
 import type { Counters, Rate, Tally } from './counters.ts';
 import type { Clock } from './store.ts';
 
-/** A window that is being counted. */
+/** A window in progress. */
 export interface Window extends Tally {
   count: number;
   resetsAt: number;
-  /** How much of the count has not been told to the other replicas. */
+  /** The part of the count that was not yet sent to the other replicas. */
   untold: number;
-  /** Whether they are being told right now. */
+  /** Whether it is being sent right now. */
   telling: boolean;
 }
 
 interface MemoryCounters extends Counters {
-  /** Counts one event, or `times` of them that were counted elsewhere. */
+  /** Counts one event, or `times` events that were counted elsewhere. */
   add(key: string, rate: Pick<Rate, 'per'>, times?: number): Window;
 }
 
-/** About 25 MB when full. A caller who has so many addresses to count from needs no forgetting to get past a limit. */
+/**
+ * About 25 MB when full. A caller with more addresses than this could get past a limit without any key being forgotten.
+ */
 const KEYS = 100_000;
 
-/** Counts in this process. */
+/** Counters in this process. */
 export function memoryCounters(clock: Clock): MemoryCounters {
   const windows = new LRUCache<string, Window>({ max: KEYS });
   const openAt = (key: string, now: number, length: number): Window | undefined => {
     const window = windows.get(key);
     if (window === undefined || now >= window.resetsAt) return undefined;
-    // A clock that was set back must not leave a window open for longer than it is long.
+    // If the clock was set back, the window must not stay open for longer than its length.
     window.resetsAt = Math.min(window.resetsAt, now + length);
     return window;
   };

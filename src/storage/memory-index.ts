@@ -3,7 +3,9 @@ import { type NewEntry, REFERENCE_NAMES, type Entry as Read, type ReferenceName 
 
 type Entry = Read & Pick<NewEntry, 'charge'>;
 
-/** The entries of a store in memory, by key, by reference and by second of expiry: nothing is found by looking at all. */
+/**
+ * The entries of an in-memory store, indexed by key, by reference and by second of expiry, so that lookups do not scan.
+ */
 export class MemoryIndex {
   readonly #entries = new Map<string, Entry>();
   readonly #references = new Map<string, Set<string>>();
@@ -18,7 +20,10 @@ export class MemoryIndex {
     return this.#of(this.#references.get(referenceOf(kind, name, value)));
   }
 
-  /** At most `limit` entries behind a key, in the order of the keys, and the last of these; of one kind, or of all. */
+  /**
+   * At most `limit` entries after the key `from`, in key order, and the last key of the page; of one kind, or of all
+   * kinds.
+   */
   after(
     kind: string | undefined,
     from: string,
@@ -31,7 +36,7 @@ export class MemoryIndex {
     return { entries: this.#of(new Set(page)), last: page.length < limit ? undefined : page.at(-1) };
   }
 
-  /** At most `limit` entries that have expired by then. */
+  /** At most `limit` entries that have expired at `now`. */
   expired(now: number, limit: number): readonly Entry[] {
     const found: Entry[] = [];
     for (const [second, keys] of this.#expiries) {
@@ -42,8 +47,8 @@ export class MemoryIndex {
   }
 
   /**
-   * In: what is to stand under kind and id; undefined: nothing. Out: what stood there. What stays as it was keeps its
-   * place among others.
+   * Sets or deletes (undefined) the entry of a kind and id, and returns the previous one. Index positions that do not
+   * change keep their order.
    */
   set(kind: string, id: string, entry: Entry | undefined): Entry | undefined {
     const key = keyOf(kind, id);
@@ -60,7 +65,7 @@ export class MemoryIndex {
     return before;
   }
 
-  /** Deletes the entry of a key as `charges` gives it. */
+  /** Deletes an entry by its key, as used by `charges`. */
   evict(key: string): void {
     const entry = this.#entries.get(key);
     if (entry !== undefined) this.set(entry.kind, entry.id, undefined);

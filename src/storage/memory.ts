@@ -2,7 +2,7 @@ import { MemoryIndex } from './memory-index.ts';
 import type { Clock, Entry, Mutation, RawStore, Replacement } from './store.ts';
 import { unixSeconds } from './store.ts';
 
-/** A store that lives as long as the process: for tests. In: the clock. */
+/** A store that lives as long as the process. For tests. */
 export function memoryStore(clock: Clock): RawStore {
   const entries = new MemoryIndex();
   const alive = (entry: Entry | undefined): Entry | undefined =>
@@ -15,7 +15,7 @@ export function memoryStore(clock: Clock): RawStore {
     return entry !== undefined && entry.consumedAt === undefined;
   };
 
-  /** Writes an entry, or nothing, under kind and id. */
+  /** Sets or deletes (undefined) the entry of a kind and id. */
   type Write = (kind: string, id: string, entry: Entry | undefined) => void;
   const apply = (mutation: Mutation | Replacement, write: Write): void => {
     switch (mutation.op) {

@@ -1,18 +1,18 @@
 import { GatewayError } from '../errors.ts';
 
 type Reason =
-  /** What is in the file cannot be trusted, or read. */
+  /** The content of the file cannot be read or trusted. */
   | 'damaged'
-  /** The file is good, and of a version to come. */
+  /** The file is intact, but was written by a newer version. */
   | 'newer'
-  /** The file is good, and not ours. */
+  /** The file is intact, but belongs to another program. */
   | 'foreign'
   /** Another gate has it open. */
   | 'in-use'
-  /** The system does not let it be opened. */
+  /** The operating system does not allow opening it. */
   | 'unopenable';
 
-/** Why a store's file does not open, in one sentence that names the file and says what to do next. */
+/** Why a store's file cannot be opened. The message names the file and says what to do next. */
 export class StoreOpenError extends GatewayError {
   readonly reason: Reason;
 
@@ -40,15 +40,15 @@ const NEXT: Readonly<Record<Reason, string>> = {
   unopenable: 'see that its folder exists, has room, and may be written by the user that coursegate runs as.',
 };
 
-/** SQLite's primary result codes for a file whose content is wrong. */
+/** SQLite's primary result codes for a file with invalid content. */
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
-/** In: whatever opening `path` threw. */
+/** Converts any error that opening `path` threw. */
 export function asStoreOpenError(path: string, thrown: unknown): StoreOpenError {
   if (thrown instanceof StoreOpenError) return thrown;
   const { errcode, message } = thrown as { errcode?: number; message?: string };
-  // The low byte is the primary code, what is above it the finer one.
+  // The low byte is the primary result code; the higher bits belong to the extended code.
   const primary = errcode === undefined ? undefined : errcode & 0xff;
   const damaged = primary === SQLITE_CORRUPT || primary === SQLITE_NOTADB;
   return new StoreOpenError(damaged ? 'damaged' : 'unopenable', path, message ?? String(thrown));

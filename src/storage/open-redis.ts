@@ -12,14 +12,14 @@ import type { Clock } from './store.ts';
 
 type RedisConfig = Extract<Config['store'], { readonly kind: 'redis' }>;
 
-/** The same as openStore, of a Redis. */
+/** Opens a store in Redis. See openStore. */
 export function openRedis(
   config: RedisConfig,
   { secret, furtherSecrets = [], redis }: StoreSecrets,
   clock: Clock,
   onDamaged?: (kind: string, reason: unknown) => void,
 ): OpenedStore {
-  // The loader refuses such a configuration.
+  // Loading the configuration fails earlier if these are missing.
   if (secret === undefined || redis === undefined) throw new GatewayError('internal');
   const { kind, tls, ...settings } = config;
   const options = { ...settings, ...redis, tls: tls === undefined ? undefined : { ...tls, ...redis.tls } };

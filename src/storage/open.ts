@@ -1,3 +1,6 @@
+// The store: entries with expiry in SQLite, Redis or memory (store.ts is the interface), sealed at rest with the
+// operator's secret (seal.ts), and with it the counters and limits that replicas share.
+
 import { randomBytes } from 'node:crypto';
 import type { RedisSecrets } from '../config/redis-secrets.ts';
 import type { Config } from '../config/schema.ts';
@@ -14,23 +17,26 @@ import type { Clock, Store } from './store.ts';
 
 export interface OpenedStore {
   readonly store: Store;
-  /** What the store is sealed with, and every other key is derived from. */
+  /** The secret that the store is sealed with and that every other key is derived from. */
   readonly secret: string;
-  /** That one first, and those that open and verify besides. */
+  /** The same secret first, then the further ones that may open and verify. */
   readonly secrets: Secrets;
   readonly reseal: Reseal;
   readonly bus: RevocationBus;
-  /** Sees that the store can be used. Out: what the operator should know. Throws GatewayError with a message for them. */
+  /**
+   * Checks that the store can be used, and returns warnings for the operator. Throws GatewayError with a message for
+   * them.
+   */
   readonly check: () => Promise<readonly string[]>;
-  /** Writes to the store, at most once a second. Throws GatewayError `store_unavailable` when it takes no writes. */
+  /** Writes to the store, at most once a second. Throws GatewayError `store_unavailable` if writing fails. */
   readonly probe: () => Promise<unknown>;
-  /** What limits are counted with: for all replicas that share the store. */
+  /** The counters for rate limits, shared by all replicas that share the store. */
   readonly counters: Counters;
-  /** What sign-ins are limited by: exact among all processes of one gate, and of each replica for itself. */
+  /** The limits for sign-ins: exact within one replica, not across replicas. */
   readonly places: Places;
 }
 
-/** What the configuration names and does not hold itself. */
+/** Secrets that the configuration refers to but does not contain. */
 export interface StoreSecrets {
   readonly secret: string | undefined;
   readonly furtherSecrets?: readonly string[];
@@ -40,8 +46,8 @@ export interface StoreSecrets {
 const nothingToTell = async () => [];
 
 /**
- * Opens the store that the configuration names, sealed. `onDamaged` hears of each entry that does not open, and is treated
- * as absent.  Throws GatewayError `store_unavailable`.
+ * Opens the configured store, sealed. `onDamaged` is called for each entry that cannot be decrypted; such an entry is
+ * treated as absent. Throws GatewayError `store_unavailable`.
  */
 export async function openStore(
   config: Config['store'],
@@ -64,7 +70,7 @@ export async function openStore(
       };
     }
     case 'redis': {
-      // What another store does without is not loaded.
+      // Loaded only if needed: other stores do not need the Redis client.
       const { openRedis } = await import('./open-redis.ts');
       return openRedis(config, named, clock, onDamaged);
     }

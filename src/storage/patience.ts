@@ -1,11 +1,11 @@
 import { currentRequest, type StoreBudget } from '../http/current-request.ts';
 
-/** Milliseconds: with the work around it, a request learns within a second that the store does not answer. */
+/** Timeout in milliseconds. With the work around it, a request fails within a second if the store does not respond. */
 export const PATIENCE = 800;
 
 const fresh = (): StoreBudget => ({ left: PATIENCE, waiting: 0, since: 0 });
 
-/** All that one request asks of the store shares one budget: a slow store is asked many times in a request. */
+/** All store calls of one request share one budget, because a request makes many of them. */
 function budgetOfRequest(): StoreBudget | undefined {
   const request = currentRequest();
   if (request === undefined) return undefined;
@@ -14,7 +14,7 @@ function budgetOfRequest(): StoreBudget | undefined {
 }
 
 /**
- * Waits for `work`, at most for the milliseconds that the current request has left; outside of a request, for PATIENCE.
+ * Waits for `work` for at most the milliseconds that the current request has left; outside a request, for PATIENCE.
  * `work` can ask how many are left. Rejects as `work` does, or with an Error that says the store took too long.
  */
 export async function inTime<T>(work: (left: () => number) => Promise<T>): Promise<T> {

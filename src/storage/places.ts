@@ -1,28 +1,28 @@
 import type { Counters, Rate } from './counters.ts';
 import type { Clock } from './store.ts';
 
-/** One thing that is limited: so many in a window, those under way among them. */
+/** A limit on attempts within a window. Attempts in progress count as well. */
 export interface PlaceLimit {
   readonly key: string;
   readonly rate: Rate;
 }
 
-/** What came of asking for places. */
+/** The result of asking for slots. */
 type Taken =
   | { readonly kind: 'full' /** Milliseconds. */; readonly wait: number }
-  /** To be given back once; in: whether it counts in its window. */
+  /** Must be called once when the attempt ends; `counts` is whether the attempt counts in its window. */
   | { readonly kind: 'taken'; readonly giveBack: (counts: boolean) => void };
 
-/** Exact, however many ask at once: what may be tried so many times is begun no more often than that. */
+/** Limits attempts exactly: however many arrive at once, no more attempts begin than the limit allows. */
 export interface Places {
-  /** Takes a place of each limit, or none at all. Throws GatewayError `store_unavailable`. */
+  /** Takes one slot of each limit, or none at all. Throws GatewayError `store_unavailable`. */
   take(limits: readonly PlaceLimit[]): Promise<Taken>;
 }
 
-/** Milliseconds until those that are under way may have made room. */
+/** Milliseconds to wait when attempts in progress use up the limit: by then some may have ended. */
 const UNDER_WAY = 1000;
 
-/** Places that one process gives out. */
+/** Slots counted in this process. */
 export function countedPlaces(counters: Counters, clock: Clock): Places {
   const underWay = new Map<string, number>();
 

@@ -1,13 +1,16 @@
 import { type Clock, type Store, unixSeconds } from './store.ts';
 
-/** Milliseconds for which one probe answers for all that ask: a write is synced to disk, and probes come from outside. */
+/**
+ * Milliseconds for which a probe's result is reused: every probe syncs a write to disk, and outsiders can trigger
+ * probes.
+ */
 const EVERY = 1000;
 /** Seconds for which the entry of the last probe is kept. */
 const KEPT = 60;
 
 /**
- * Whether the store takes what a sign-in writes: tried by writing an entry, at most once a second. Throws GatewayError
- * `store_unavailable` when it does not.
+ * Checks whether the store accepts writes such as those of a sign-in, by writing an entry at most once a second. Throws
+ * GatewayError `store_unavailable` if it does not.
  */
 export function writingProbe(store: Store, clock: Clock, now = () => performance.now()): () => Promise<void> {
   let began = Number.NEGATIVE_INFINITY;
@@ -32,7 +35,7 @@ export function writingProbe(store: Store, clock: Clock, now = () => performance
     if (now() - began >= EVERY) {
       began = now();
       latest = write();
-      // Whoever asks hears of a failure; where nobody does any more, it must not end the process.
+      // Callers see the failure. If there is no caller left, the rejection must not end the process.
       latest.catch(() => undefined);
     }
     return latest;

@@ -2,33 +2,36 @@ import { GatewayError } from '../errors.ts';
 import { networkOf } from '../http/client-network.ts';
 import { currentRequest } from '../http/current-request.ts';
 
-/** How much one kind of stranger's work may hold in the store. Bytes, as `OVERHEAD` and the sealed payload add up. */
+/**
+ * How much of the store one kind of unauthenticated work may use. In bytes: the sealed payload plus `OVERHEAD` per
+ * entry.
+ */
 export interface Quota {
   readonly name: string;
   readonly total: number;
   readonly perClient: number;
   readonly perNetwork: number;
-  /** `evict`: the oldest entries of whoever holds most make room. `refuse`: the new one is not taken. */
+  /** `evict`: deletes the oldest entries of the network that holds most. `refuse`: rejects the new entry. */
   readonly whenFull: 'evict' | 'refuse';
 }
 
-/** To whom an entry is charged, because somebody caused it whom the gate does not know. */
+/** Who an entry counts towards, because it was caused by someone the gate has not authenticated. */
 export interface Charge {
   readonly quota: Quota;
-  /** As `networkOf` gives it; of what a signed-in member left pending, the member. */
+  /** As returned by `networkOf`; for pending work of a signed-in member, the member's id. */
   readonly network: string;
-  /** The app's client_id; '' when no app is involved. */
+  /** The app's client_id; '' if no app is involved. */
   readonly client: string;
 }
 
-/** What an entry costs besides its payload: its row and its places in the indexes. */
+/** The bytes of an entry besides its payload: its row and its index entries. */
 export const OVERHEAD = 1024;
 
 const MIB = 1024 * 1024;
 
 /**
- * Authorization requests until a member is known: pushed requests, interactions, sign-ins at another provider, sessions of
- * browsers in which nobody is signed in. About 10,000 sign-ins that were begun and not finished, 1,300 of one network.
+ * Authorization requests until the member is known: pushed requests, interactions, sign-ins at another provider, and
+ * sessions of browsers in which no member is signed in. About 10,000 unfinished sign-ins, 1,300 per network.
  */
 export const PENDING: Quota = {
   name: 'pending',
@@ -38,7 +41,7 @@ export const PENDING: Quota = {
   whenFull: 'evict',
 };
 
-/** The same once a member is known: strangers cannot evict it. Charged to the member instead of the network. */
+/** The same after the member is known: strangers cannot evict these. Charged to the member instead of the network. */
 const PENDING_OF_MEMBERS: Quota = {
   name: 'pending-of-members',
   total: 32 * MIB,
@@ -56,7 +59,7 @@ export const UNUSED_CLIENTS: Quota = {
   whenFull: 'evict',
 };
 
-/** Client metadata documents that no member has approved. One that is evicted is fetched again. */
+/** Client metadata documents that no member has approved. An evicted document is fetched again. */
 export const UNUSED_DOCUMENTS: Quota = {
   name: 'unused-documents',
   total: 8 * MIB,
@@ -66,9 +69,9 @@ export const UNUSED_DOCUMENTS: Quota = {
 };
 
 /**
- * DPoP proofs at the pushed authorization endpoint, where a public client proves nothing about itself. Evicting one
- * would let it be replayed, so a full quota refuses further proofs. Proofs that come with a token, a code or a refresh
- * token are charged to nobody: a stranger has none.
+ * DPoP proofs at the pushed authorization endpoint, where a public client does not authenticate. Evicting a proof would
+ * allow it to be replayed, so a full quota refuses further proofs. Proofs that come with a token, a code or a refresh
+ * token are not charged: a stranger has none of these.
  */
 export const PROOFS: Quota = {
   name: 'proofs',
@@ -78,7 +81,7 @@ export const PROOFS: Quota = {
   whenFull: 'refuse',
 };
 
-/** Charges an entry to the network that sent the current request. Undefined outside of a request. */
+/** Charges an entry to the network that sent the current request. Undefined outside a request. */
 export function chargeTo(quota: Quota, client = ''): Charge | undefined {
   const request = currentRequest();
   return (
@@ -90,12 +93,12 @@ export function chargeTo(quota: Quota, client = ''): Charge | undefined {
   );
 }
 
-/** Charges an entry to a member who has signed in. */
+/** Charges an entry to a signed-in member. */
 export function chargeToMember(member: string, client = ''): Charge {
   return { quota: PENDING_OF_MEMBERS, network: member, client };
 }
 
-/** Refuses an entry for which nothing else may be evicted. */
+/** The error for an entry that does not fit into a quota that evicts nothing. */
 export function quotaFull(): GatewayError {
   return new GatewayError('too_many_requests', {
     message: 'too many requests of this kind are pending: try again later',

@@ -3,14 +3,17 @@ import type { RedisOptions } from './redis.ts';
 import { connectRedis } from './redis-connection.ts';
 import { createRedisClient, createRedisListener } from './redis-target.ts';
 
-/** A subscriber sends nothing, so only this finds a connection that has silently gone. */
+/**
+ * Milliseconds between pings. A subscriber sends nothing else, so only a ping detects a connection that was silently
+ * lost.
+ */
 const HEARTBEAT = 2000;
 
 export const revocationChannel = (keyPrefix: string) => `{${keyPrefix}}:revoked`;
 
 /**
- * Revocations by pub/sub, on connections of their own: one that listens can do little else, and what is announced must
- * not wait behind what the store is asked.
+ * Revocations by pub/sub, on separate connections: a subscribed connection can run few other commands, and an
+ * announcement must not wait behind the store's commands.
  */
 export function redisBus(options: RedisOptions): RevocationBus {
   const channel = revocationChannel(options.keyPrefix);
@@ -22,12 +25,12 @@ export function redisBus(options: RedisOptions): RevocationBus {
   };
 
   listening.client.on('message', tellAll);
-  // Each new connection subscribes anew, and only then tells: what was revoked before it could hear is covered so.
+  // Each new connection subscribes first and notifies the listeners only then: this covers revocations that it missed.
   listening.client.on('ready', () => {
     listening.client.subscribe(channel).then(tellAll, () => listening.client.disconnect(true));
   });
   const heartbeat = setInterval(() => {
-    // A connection that does not answer is given up by its socket timeout; the next one subscribes.
+    // A connection that does not respond is closed by its socket timeout. The next connection subscribes again.
     listening.client.ping().catch(() => {});
   }, HEARTBEAT).unref();
 

@@ -6,16 +6,17 @@ import type { RedisClient } from './redis-target.ts';
 export interface RedisConnection<Client extends RedisClient = RedisClient> {
   readonly client: Client;
   /**
-   * Runs a command; it may ask how many milliseconds it has left. Throws GatewayError `store_unavailable` when it fails or
-   * takes too long; the cause says why, in Redis' words and without what was sent.
+   * Runs a command, which can ask how many milliseconds are left. Throws GatewayError `store_unavailable` if it fails
+   * or takes too long. The cause contains Redis' own message, without the command that was sent.
    */
   call<T>(command: (client: Client, left: () => number) => Promise<T>): Promise<T>;
   close(): void;
 }
 
-/** Wraps a client so that it never keeps anybody waiting: a command is answered, or fails within a second. */
+/** Wraps a client so that no caller waits long: a command succeeds, or fails within a second. */
 export function connectRedis<Client extends RedisClient>(client: Client): RedisConnection<Client> {
-  // Every failed command tells its own cause; without a listener ioredis would print the same on standard error.
+  // Every failed command reports its own cause. Without a listener, ioredis would print the error on standard error
+  // too.
   let lastError: Error | undefined;
   const remember = (error: Error) => {
     lastError = error;
@@ -30,12 +31,12 @@ export function connectRedis<Client extends RedisClient>(client: Client): RedisC
   const run = async <T>(command: (client: Client, left: () => number) => Promise<T>, left: () => number) => {
     await connected;
     for (;;) {
-      // A Cluster that is not known yet would keep commands for as long as it takes.
+      // A Cluster whose nodes are not known yet would queue commands without a time limit.
       if (client instanceof Cluster && client.status !== 'ready') throw new Error('the Cluster cannot be reached');
       try {
         return await command(client, left);
       } catch (thrown) {
-        // Nothing was written there; the client is on its way to the new primary.
+        // A replica refused the write, so nothing was written. The client is reconnecting to the new primary.
         if (!(thrown instanceof Error && thrown.message.includes('READONLY'))) throw thrown;
         lastError = thrown;
         await new Promise<void>((resolve) => void client.once('ready', resolve));
@@ -55,13 +56,18 @@ export function connectRedis<Client extends RedisClient>(client: Client): RedisC
   };
 }
 
-/** In Redis' or the system's words. What ioredis adds to an error, the command and its arguments, may be a password. */
+/**
+ * The message of Redis or the operating system only. ioredis adds the command and its arguments to an error, which may
+ * contain a password.
+ */
 function reasonOf(thrown: unknown): string {
   const error = thrown as { message?: string; code?: string; lastNodeError?: Error };
   return (error.lastNodeError?.message || error.message || error.code || String(thrown)).trim();
 }
 
-/** Commands are not queued while there is no connection, so those from the very beginning wait for the first. */
+/**
+ * Commands are not queued while there is no connection, so the very first ones wait for the first connection attempt.
+ */
 function firstAttempt(client: RedisClient): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, PATIENCE);

@@ -8,12 +8,12 @@ import { sharedCounters } from './shared-counters.ts';
 import type { Clock } from './store.ts';
 
 /**
- * Counts in one Redis for several replicas, on a connection of its own: no commit waits behind it. A key may name a
- * member or an address, so Redis is given its keyed hash.
+ * Counts in one Redis for several replicas, on a separate connection, so that no commit waits behind it. A key may name
+ * a member or an address, so Redis only receives its keyed hash.
  */
 export function redisCounters(options: RedisOptions & { readonly secret: string }, clock: Clock): Counters {
   const { client, call, close } = connectRedis(createRedisClient(options));
-  // What may not be exceeded is judged by whoever counts; here it is only added up.
+  // Used only to add up: the callers compare the count with their limit.
   const limiter = new RateLimiterRedis({
     storeClient: client,
     keyPrefix: `{${options.keyPrefix}}:limit`,

@@ -1,17 +1,28 @@
-/** Milliseconds before we stop waiting: what is applied in time is also answered in time. */
+/**
+ * Milliseconds before our own timeout at which a commit expires: a commit that is applied in time is also answered in
+ * time.
+ */
 const MARGIN = 100;
-/** Milliseconds a difference of clocks is believed: clocks drift, and a slot of a Cluster may move to another server. */
+/**
+ * Milliseconds for which a clock difference is reused: clocks drift, and a slot of a Cluster may move to another
+ * server.
+ */
 const BELIEVED = 10_000;
 
 /**
- * Until when, by the server's clock, a commit may be applied. A server that hung works off what was sent to it when it goes
- * on: without a deadline it would use up codes and refresh tokens whose requests were told to try again.
+ * Computes the time, by the server's clock, until which a commit may be applied. A server that hung processes what was
+ * sent to it when it resumes. Without a deadline it would use up codes and refresh tokens of requests that were already
+ * told to try again.
  */
 export class RedisDeadline {
-  /** The server's clock less our monotonic one, and when that was found. */
+  /** The server's clock minus our monotonic clock, and when this was measured. */
   #ahead: { readonly milliseconds: number; readonly at: number } | undefined;
 
-  /** In: how to ask the server for its TIME, and how many milliseconds the commit has left. Out: Unix milliseconds. */
+  /**
+   * Returns the deadline in Unix milliseconds.
+   * @param askTime gets the server's TIME
+   * @param left returns how many milliseconds the commit has left
+   */
   async next(askTime: () => Promise<readonly (string | number)[]>, left: () => number): Promise<number> {
     if (this.#ahead === undefined || performance.now() - this.#ahead.at > BELIEVED) {
       const [seconds, microseconds] = await askTime();
@@ -21,7 +32,10 @@ export class RedisDeadline {
     return Math.floor(this.#ahead.milliseconds + performance.now() + left() - MARGIN);
   }
 
-  /** Has the server asked again: it is another one, its clock was set, or a deadline passed for another reason. */
+  /**
+   * Measures again before the next commit: the server may have changed, its clock may have been set, or a deadline was
+   * missed for another reason.
+   */
   forget(): void {
     this.#ahead = undefined;
   }

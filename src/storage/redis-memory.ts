@@ -1,10 +1,13 @@
-/** Who writes: a stranger's entries are refused first, then everything ordinary; the rest is kept for what is vital. */
+/**
+ * The kind of write. As memory fills up, strangers' entries are refused first, then everything ordinary; the rest is
+ * reserved for vital writes.
+ */
 type Writer = 'stranger' | 'ordinary' | 'vital';
 
-/** The part of `maxmemory` that may be in use. What is vital is refused by Redis itself, when there is nothing left. */
+/** The fraction of `maxmemory` that may be in use. Only Redis itself refuses vital writes, once no memory is left. */
 const MOST = { stranger: 0.9, ordinary: 0.95 } as const;
 
-/** Milliseconds for which what Redis says of its memory is believed. */
+/** Milliseconds for which Redis' memory figures are reused. */
 const BELIEVED = 1000;
 
 interface Node {
@@ -12,11 +15,13 @@ interface Node {
 }
 
 interface RedisMemory {
-  /** Throws when Redis has no memory left for this writer. */
+  /** Throws if Redis has no memory left for this kind of write. */
   assertRoom(nodeOf: () => Promise<Node | undefined>, writer: Writer): Promise<void>;
 }
 
-/** Keeps some of the memory of a Redis that has a `maxmemory`. One that does not say how much it has is taken to have enough. */
+/**
+ * Keeps part of the memory free on a Redis that has a `maxmemory`. A Redis that reports none is assumed to have enough.
+ */
 export function redisMemory(): RedisMemory {
   let asked = Number.NEGATIVE_INFINITY;
   let used = 0;

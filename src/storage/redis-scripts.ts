@@ -1,7 +1,8 @@
 /**
- * While a Cluster moves our slot to another node, keys are on either side: what is not here is not known to be absent. A
- * script that went on would take a used code for an unknown one, or stop half-way, so it is refused before it begins. Two
- * keys that are never there tell: at the old node a missing key is refused, at the new one two of which one is missing.
+ * While a Cluster moves our slot to another node, the keys are split between both nodes, and a key that is missing on
+ * one may exist on the other. A script that went on would take a used code for an unknown one, or stop half-way, so it
+ * is refused before it begins. Two keys that never exist reveal the state: the old node refuses a missing key, and the
+ * new one refuses two keys of which one is missing.
  */
 const WHOLE = `
 local here = redis.pcall('EXISTS', ARGV[1] .. 'nowhere:1', ARGV[1] .. 'nowhere:2')
@@ -9,19 +10,19 @@ if type(here) == 'table' and here.err then return here end
 `;
 
 /**
- * What the store does inside Redis. A script runs alone, so each is one atomic step. All keys carry one hash tag and are
- * in one slot of a Cluster; the scripts make key names of their own, which is why the tag comes along as ARGV[1].
+ * What the store runs inside Redis. A script runs alone, so each is one atomic step. All keys carry one hash tag and
+ * are in one slot of a Cluster. The scripts build key names themselves, which is why the tag is passed as ARGV[1].
  *
  *   {prefix}:entry:<kind>:<id>            hash: payload, expiresAt ('' is never), consumedAt, and the references
  *   {prefix}:index:<kind>:<name>:<value>  sorted set of ids, by expiry (+inf is never)
- *   {prefix}:expiry                       sorted set of <kind>:<id>, by expiry: what the sweep goes by
+ *   {prefix}:expiry                       sorted set of <kind>:<id>, by expiry: used by the sweep
  *   {prefix}:charge:<kind>:<id>           hash: what a charged entry counts towards. It outlives an entry that Redis expires
  *   {prefix}:charged:size:<quota>:<client>           sorted set of networks, by bytes; '*' is all networks, or all clients
  *   {prefix}:charged:age:<quota>:<client>:<network>  sorted set of <kind>:<id>, the oldest first
  *   {prefix}:charged:last                            the age of the newest
  *
- * The caller's clock judges expiry. Redis expires keys on its own a GRACE later, counted from the caller's clock too: that
- * frees what no sweep got to, and clocks may differ by so much before an entry is lost to one of them.
+ * The caller's clock decides expiry. Redis itself expires keys a GRACE later, also by the caller's clock. That frees
+ * entries that no sweep reached, and clocks may differ by this much before one of them loses an entry too early.
  */
 const COMMON = `${WHOLE}
 local EXPIRY, PREFIX, NOW_MS = KEYS[1], ARGV[1], tonumber(ARGV[2])
@@ -113,8 +114,8 @@ end
 `;
 
 /**
- * ARGV[3]: the mutations as JSON. ARGV[4]: the deadline by the server's clock. Out: 1; or with nothing applied 0 (a guard),
- * -1 (too late), -2 (a quota that evicts nothing is full).
+ * ARGV[3]: the mutations as JSON. ARGV[4]: the deadline by the server's clock. Returns 1 on success. Otherwise nothing
+ * was applied: 0 (a guard failed), -1 (too late), -2 (a quota that evicts nothing is full).
  */
 export const COMMIT = `${COMMON}
 local time = redis.call('TIME')
@@ -276,7 +277,10 @@ end
 return 1
 `;
 
-/** KEYS[1]: the index. ARGV[3], ARGV[4]: kind and limit (-1: none). Out: id, payload, expiresAt, consumedAt, references. */
+/**
+ * KEYS[1]: the index. ARGV[3], ARGV[4]: kind and limit (-1: none). Returns id, payload, expiresAt, consumedAt,
+ * references.
+ */
 export const FIND_BY = `${WHOLE}
 local INDEX, PREFIX, NOW, KIND, LIMIT = KEYS[1], ARGV[1], math.floor(tonumber(ARGV[2]) / 1000), ARGV[3], tonumber(ARGV[4])
 local BATCH = 100
@@ -300,10 +304,10 @@ for _, id in ipairs(gone) do redis.call('ZREM', INDEX, id) end
 return found
 `;
 
-/** ARGV[3]: the limit. Out: how many entries were past their expiry and are gone. */
+/** ARGV[3]: the limit. Returns how many expired entries were deleted. */
 export const SWEEP = `${COMMON}
 return reap(tonumber(ARGV[3]))
 `;
 
-/** Out: the TIME of the node that has our keys, which in a Cluster only a command with a key goes to. */
+/** Returns the TIME of the node that has our keys. In a Cluster only a command with a key is sent to that node. */
 export const TIME = `return redis.call('TIME')`;

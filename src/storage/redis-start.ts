@@ -8,13 +8,13 @@ import { createRedisClient } from './redis-target.ts';
 import type { Store } from './store.ts';
 
 export interface RedisRequirements extends RedisOptions {
-  /** Starts though Redis may forget what it was told. */
+  /** Whether to start although Redis may evict keys. */
   readonly allowEviction: boolean;
 }
 
 /**
- * Tries what a gate will do, and asks Redis whether it keeps what it is told. Out: what the operator should know.
- * Throws GatewayError `store_unavailable` with a message that says what is wrong and where to look.
+ * Tries the commands that a gate uses, and checks that Redis is configured to keep its data. Returns warnings for the
+ * operator. Throws GatewayError `store_unavailable` with a message that says what is wrong and where to look.
  */
 export async function checkRedisAtStart(options: RedisRequirements, store: Store): Promise<readonly string[]> {
   const { keyPrefix } = options;
@@ -34,11 +34,11 @@ export async function checkRedisAtStart(options: RedisRequirements, store: Store
   }
 }
 
-/** Writes, reads and deletes as every request does: a user without a command, or a key in the way, is found out here. */
+/** Writes, reads and deletes as every request does. This finds a user that lacks a command, or a key in the way. */
 async function tryWhatIsDone(store: Store): Promise<void> {
   const [kind, id] = ['StartCheck', randomUUID()];
   const references = { grant: id };
-  // As vital writes, since it is Redis that is tried: they are sent however little memory it has left.
+  // Vital writes, which the gate sends however little memory is left: here Redis itself is tested.
   const commit: Store['commit'] = (mutations) => store.commit(mutations, 'vital');
   await commit([{ op: 'create', entry: { kind, id, payload: '{}', expiresAt: undefined, references } }]);
   await commit([
@@ -58,7 +58,7 @@ interface Durability {
   readonly minReplicasToWrite: string | undefined;
 }
 
-/** What a node says of itself: INFO, which managed services leave open, and CONFIG, which they often do not. */
+/** A node's settings: from INFO, which managed services allow, and from CONFIG, which they often do not. */
 async function durabilityOf(node: Redis): Promise<Durability> {
   const info = async (section: string) => parseInfo(await node.info(section).catch(() => ''));
   const config = async (name: string) => {

@@ -8,19 +8,19 @@ interface RedisNode {
   readonly port: number;
 }
 
-/** Where Redis is: one of `url`, `sentinels` with `masterName`, and `cluster`; and how one gets in. */
+/** The address of Redis (one of `url`, `sentinels` with `masterName`, and `cluster`) and the credentials for it. */
 export interface RedisTarget {
-  /** redis, rediss or unix. */
+  /** Scheme redis, rediss or unix. */
   readonly url?: string | undefined;
   readonly sentinels?: readonly RedisNode[] | undefined;
   readonly masterName?: string | undefined;
-  /** Some nodes of a Cluster; they tell the others. */
+  /** Some nodes of a Cluster, from which the others are discovered. */
   readonly cluster?: readonly RedisNode[] | undefined;
   readonly username?: string | undefined;
   readonly password?: string | undefined;
   readonly sentinelUsername?: string | undefined;
   readonly sentinelPassword?: string | undefined;
-  /** PEM texts of `ca`, `cert` and `key`, and `servername`. Undefined: no TLS, unless the URL says so. */
+  /** PEM texts for `ca`, `cert` and `key`, and `servername`. Undefined: no TLS, unless the URL asks for it. */
   readonly tls?: ConnectionOptions | undefined;
 }
 
@@ -30,29 +30,29 @@ const RECONNECT_AT_MOST = 500;
 
 const soon = (attempts: number) => Math.min(attempts * 50, RECONNECT_AT_MOST);
 
-/** A connection that never keeps anybody waiting, and connects again by itself for as long as it takes. */
+/** A connection that never blocks callers for long, and that reconnects by itself for as long as it takes. */
 const IMPATIENT = {
   commandTimeout: PATIENCE,
   connectTimeout: PATIENCE,
-  // A connection that was accepted and then says nothing (a hung server, a network that drops packets) is given up.
+  // Closes a connection that was accepted and then stays silent (a hung server, a network that drops packets).
   socketTimeout: 2 * PATIENCE,
-  // Nothing is sent a second time: a commit whose answer was lost may have been applied, and would then fail its own
-  // guard. Zero also fails what is in flight when the connection ends, rather than leaving it to its timeout.
+  // Nothing is sent twice: a commit whose answer was lost may have been applied, and would then fail its own guard.
+  // Zero also fails what is in flight when the connection ends, rather than leaving it to its timeout.
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  // A primary that became a replica in a failover: connect again, to whoever has its name now.
+  // A primary became a replica in a failover: reconnect to the current primary.
   reconnectOnError: (error: Error) => error.message.includes('READONLY'),
 };
 
-/** A client for commands. Those of a Cluster go to the primary of their slot. */
+/** A client for commands. Commands in a Cluster go to the primary of their slot. */
 export function createRedisClient(target: RedisTarget): RedisClient {
   if (target.cluster === undefined) return singleClient(target);
   return new Cluster([...target.cluster], {
-    // A node that is being connected to (after a MOVED) is waited for, within the patience of each command.
+    // Waits for a node that is still being connected to (after a MOVED), within the timeout of each command.
     enableOfflineQueue: true,
     scaleReads: 'master',
     maxRedirections: 4,
-    // Nothing is sent a second time, but for what a node said it did not do (MOVED, ASK).
+    // Nothing is sent twice, except when a node said that it did not execute the command (MOVED, ASK).
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     clusterRetryStrategy: soon,
@@ -62,7 +62,10 @@ export function createRedisClient(target: RedisTarget): RedisClient {
   });
 }
 
-/** A client that listens. Every node of a Cluster hears what is published at any of them, so it stays with one. */
+/**
+ * A client for subscriptions. Every node of a Cluster receives what is published at any node, so one connection is
+ * enough.
+ */
 export function createRedisListener(target: RedisTarget): Redis {
   const nodes = target.cluster;
   if (nodes === undefined) return singleClient(target);
@@ -80,9 +83,10 @@ export function createRedisListener(target: RedisTarget): Redis {
 }
 
 /**
- * ioredis listens to the first error of a socket. TLS may have two, when a server refuses us after the handshake or is left
- * in the middle of it; one that nobody listens to would end the process. It makes connections of its own (to Sentinels, to
- * listen to a Cluster) that nobody else gets hold of, so all of them are met where they begin.
+ * ioredis listens only for the first error of a socket. A TLS socket may emit two, when a server refuses us after the
+ * handshake or the handshake is interrupted, and an error without a listener would end the process. ioredis also opens
+ * connections that we have no access to (to Sentinels, for subscriptions in a Cluster), so the listener is added where
+ * every connection is opened.
  */
 const guarded = new WeakSet<object>();
 const connect = Redis.prototype.connect;
@@ -110,14 +114,14 @@ function singleClient(target: RedisTarget): Redis {
     sentinelPassword: target.sentinelPassword,
     sentinelCommandTimeout: PATIENCE,
     sentinelRetryStrategy: soon,
-    // They are listened to as well: a failover is learned of even while the old primary still answers.
+    // Subscribes to the Sentinels, so that a failover is noticed even while the old primary still answers.
     failoverDetector: true,
     sentinelReconnectStrategy: soon,
     ...(target.tls === undefined ? {} : { sentinelTLS: target.tls, enableTLSForSentinelMode: true }),
   });
 }
 
-/** What goes over what the address says. */
+/** Settings that override those in the URL. */
 function access({ username, password, tls }: RedisTarget) {
   return {
     ...(username === undefined ? {} : { username }),

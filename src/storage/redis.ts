@@ -8,15 +8,15 @@ import { createRedisClient, type RedisClient, type RedisTarget } from './redis-t
 import { type Clock, type Entry, type RawStore, REFERENCE_NAMES, unixSeconds } from './store.ts';
 
 export interface RedisOptions extends RedisTarget {
-  /** Before every key, as its hash tag: several gates can share one Redis. */
+  /** The prefix of every key, as its hash tag. It allows several gates to share one Redis. */
   readonly keyPrefix: string;
-  /** How many replicas must have a commit before it counts (WAIT); none when left out. */
+  /** How many replicas must have received a commit before it is acknowledged (WAIT). Default: none. */
   readonly minReplicas?: number;
 }
 
 type Field = string | null;
 
-/** The scripts, as ioredis adds them to its client: by hash, and with their text when Redis does not know them (yet). */
+/** The scripts, as ioredis adds them to its client. It sends their hash, and their text if Redis does not know them. */
 interface Scripts {
   coursegateCommit(expiry: string, prefix: string, now: number, mutations: string, deadline: number): Promise<number>;
   coursegateFindBy(index: string, prefix: string, now: number, kind: string, limit: number): Promise<Field[][]>;
@@ -24,19 +24,19 @@ interface Scripts {
   coursegateTime(expiry: string): Promise<(string | number)[]>;
 }
 
-/** Milliseconds that the answer to a WAIT may take on its way. */
+/** Milliseconds reserved for the response to a WAIT to arrive. */
 const ANSWERED = 50;
 
 const FIELDS = ['payload', 'expiresAt', 'consumedAt', ...REFERENCE_NAMES];
 
 /**
- * The store that several replicas share. Redis must keep what it is told: an append-only file, and no eviction.
- * A Redis that is gone or hangs is a GatewayError `store_unavailable` within a second, and is used again once it is back.
+ * The store that several replicas share. Redis must be durable: an append-only file and no eviction. While Redis is
+ * down or hangs, calls throw GatewayError `store_unavailable` within a second; it is used again once it is back.
  */
 export function redisStore(options: RedisOptions, clock: Clock): RawStore {
   const { keyPrefix, minReplicas = 0 } = options;
   const connection = connectRedis(createRedisClient(options));
-  // A WAIT holds up what comes after it on its connection, so reads have one of their own then.
+  // A WAIT blocks later commands on its connection, so reads then use a separate one.
   const writing = minReplicas > 0 ? connectRedis(createRedisClient(options)) : connection;
   const deadline = new RedisDeadline();
   const memory = redisMemory();
@@ -66,7 +66,7 @@ export function redisStore(options: RedisOptions, clock: Clock): RawStore {
       ),
     async scan(kind, from, limit) {
       return connection.call(async (redis) => {
-        // The walk goes over every key of the one node that has ours.
+        // The scan covers every key of the one node that has our keys.
         const node = await primaryOf(redis, expiry);
         if (node === undefined) throw new Error('no node of the Cluster is known to have our keys');
         const pattern = `${literal(`${prefix}entry:`)}${kind === undefined ? '' : `${kind}:`}*`;
@@ -104,7 +104,7 @@ export function redisStore(options: RedisOptions, clock: Clock): RawStore {
       return outcome === 1;
     },
     sweep: (limit) => writing.call((redis) => scriptsOf(redis).coursegateSweep(expiry, prefix, clock(), limit)),
-    // Redis frees the memory of a key that is deleted.
+    // Redis frees the memory of deleted keys itself.
     compact: async () => 0,
     async close() {
       connection.close();
@@ -123,9 +123,9 @@ function defineScripts(client: RedisClient): void {
 const scriptsOf = (client: RedisClient) => client as RedisClient & Scripts;
 
 /**
- * Waits until `wanted` replicas have what this connection has just written. Asked right after the answer to that, on the
- * connection that gave it: on a new one WAIT would wait for nothing. Throws when they are not that many in time: it is
- * written, and may or may not outlive the primary.
+ * Waits until `wanted` replicas have what this connection has just written. It must run directly after the write and on
+ * the same connection: on a new one WAIT would return immediately. Throws if fewer replicas have it in time. The commit
+ * is written then, but may be lost if the primary fails.
  */
 async function replicated(client: RedisClient, key: string, wanted: number, left: number): Promise<void> {
   const node = await primaryOf(client, key);
@@ -133,18 +133,18 @@ async function replicated(client: RedisClient, key: string, wanted: number, left
   if (got < wanted) throw new Error(`${got} of ${wanted} replicas have the commit`);
 }
 
-/** The connection to the node that has a key; undefined when the Cluster knows of none. */
+/** The connection to the node that has a key; undefined if the Cluster knows of none. */
 async function primaryOf(client: RedisClient, key: string): Promise<Redis | undefined> {
   return client instanceof Cluster ? ownerOf(client, await client.cluster('KEYSLOT', key)) : client;
 }
 
-/** The connection to the primary of a slot, as the last answer of that slot left it. */
+/** The connection to the primary of a slot, according to the last response for that slot. */
 function ownerOf(cluster: Cluster, slot: number) {
   const owner = cluster.slots[slot]?.[0];
   return cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === owner);
 }
 
-/** As a pattern of Redis that stands for itself. */
+/** Escapes a text for use in a Redis glob pattern. */
 function literal(text: string): string {
   return text.replace(/[*?[\]^\\-]/g, '\\$&');
 }

@@ -2,24 +2,24 @@ import { contextOf, open, openWithAny, seal } from './cipher.ts';
 import type { Entry, RawStore, Replacement } from './store.ts';
 
 interface Resealed {
-  /** Entries that another secret had sealed, and the first one has sealed now. */
+  /** Entries that were sealed with another secret and are now sealed with the first one. */
   readonly resealed: number;
   /** Entries that none of the secrets opens. */
   readonly unreadable: number;
-  /** Where the next step goes on; undefined: the whole store was walked. */
+  /** Where the next step continues; undefined: the whole store was processed. */
   readonly next: string | undefined;
   readonly looked: number;
   readonly total: number | undefined;
 }
 
 /**
- * One step of sealing the store with the first secret alone. It can be stopped after any step and begun again, and the
- * gate goes on meanwhile: an entry that is written in between is left to who wrote it. Throws GatewayError
+ * One step of sealing the whole store with the first secret. It can be stopped after any step and restarted, while the
+ * gate keeps running: an entry that changes in the meantime is left as it was written. Throws GatewayError
  * `store_unavailable`.
  */
 export type Reseal = (from: string | undefined, limit: number) => Promise<Resealed>;
 
-/** In: the keys that open payloads, the sealing one first. */
+/** Takes the keys that open payloads; the first one seals. */
 export function resealer(inner: RawStore, [first, ...further]: readonly Buffer[]): Reseal {
   const sealKey = first as Buffer;
 

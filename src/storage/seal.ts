@@ -7,20 +7,23 @@ import type { Entry, Mutation, NewEntry, RawStore, References, Store } from './s
 
 export type { Reseal };
 
-/** Derives one purpose's 32-byte key from the operator's secret (RFC 5869). Keys of two purposes tell nothing of each other. */
+/**
+ * Derives a 32-byte key for one purpose from the operator's secret (RFC 5869). Keys for different purposes are
+ * independent.
+ */
 export function deriveKey(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'coursegate', purpose, 32));
 }
 
-/** The first seals and signs, all open and verify. */
+/** The first one seals and signs; all of them open and verify. */
 export type Secrets = readonly [string, ...string[]];
 
-/** One purpose's key of each secret, in their order. */
+/** The key for one purpose from each secret, in order. */
 export function deriveKeys([first, ...further]: Secrets, purpose: string): readonly [Buffer, ...Buffer[]] {
   return [deriveKey(first, purpose), ...further.map((secret) => deriveKey(secret, purpose))];
 }
 
-/** A store, what it is sealed with, and how it is sealed anew. In: the secrets; the first seals, all open. */
+/** Wraps a store with sealing and resealing. */
 export function sealed(
   inner: RawStore,
   secrets: Secrets,
@@ -40,10 +43,12 @@ export function sealed(
 }
 
 /**
- * Seals a store at rest: ids and references are keyed hashes, payloads are AES-256-GCM bound to kind and id. Who has the
- * file without the secret can read nothing of it and present nothing from it. Entries come back with the hashed id.
- * In: the secrets; the first seals, all open. Every method throws GatewayError `store_unavailable` where none of them opens
- * the store's own key: then nothing is read, and nothing written beside it.
+ * Seals a store at rest: ids and references are keyed hashes, payloads are AES-256-GCM bound to kind and id. Without
+ * the secret, a stolen file reveals none of these and contains no token that could be presented. Entries are returned
+ * with the hashed id.
+ * Every method throws GatewayError `store_unavailable` if no secret opens the store's own key. Nothing is read or
+ * written then.
+ * @param secrets the first one seals, all of them open
  */
 export function sealedStore(
   inner: RawStore,
@@ -94,7 +99,7 @@ export function sealedStore(
     };
     return { hash, sealMutation };
   };
-  /** What does not open is as good as absent: nobody can use it, and asking again would not help. */
+  /** An entry that cannot be decrypted is treated as absent: it is unusable, and retrying would not help. */
   const unseal = (entry: Entry): Entry | undefined => {
     try {
       return { ...entry, payload: openWithAny(openKeys, entry) };

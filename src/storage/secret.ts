@@ -1,14 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 
-/** Where the secret of an embedded store is that made its own. */
+/** The path of the secret that an embedded store generates for itself. */
 export function secretPath(databasePath: string): string {
   return `${databasePath.replace(/\.[^./]+$/, '')}.secret`;
 }
 
 /**
- * The secrets of an embedded store whose operator named none: one is made, once, and kept beside the database,
- * owner-readable. In: the database's path. Out: the lines of the file; the first seals. Throws what the file system throws.
+ * The secrets of an embedded store for which the operator configured none. The first call generates one and saves it
+ * next to the database, readable by the owner only. Returns the lines of the file; the first one seals. Throws file
+ * system errors.
  */
 export function secretsBeside(databasePath: string): readonly [string, ...string[]] {
   const path = secretPath(databasePath);
@@ -21,12 +22,12 @@ export function secretsBeside(databasePath: string): readonly [string, ...string
   return [first, ...further];
 }
 
-/** Puts a new secret before those in the file. Throws what the file system throws. */
+/** Adds a new secret as the first line of the file. Throws file system errors. */
 export function addSecret(path: string): void {
   rewrite(path, [randomBytes(32).toString('base64url'), ...linesOf(path)]);
 }
 
-/** Takes all but the first out of the file. Out: how many. Throws what the file system throws. */
+/** Removes all secrets but the first from the file and returns how many. Throws file system errors. */
 export function retireSecrets(path: string): number {
   const [first = '', ...old] = linesOf(path);
   if (old.length > 0) rewrite(path, [first]);
@@ -40,7 +41,7 @@ function linesOf(path: string): readonly string[] {
     .filter((line) => line !== '');
 }
 
-/** Whole or not at all: half a secret would open nothing. */
+/** Replaces the file atomically: half a secret would open nothing. */
 function rewrite(path: string, lines: readonly string[]): void {
   const draft = `${path}.${randomUUID()}.new`;
   writeFileSync(draft, `${lines.join('\n')}\n`, { mode: 0o600, flag: 'wx', flush: true });

@@ -2,19 +2,23 @@ import type { Counters, Rate } from './counters.ts';
 import { memoryCounters, type Window } from './memory-counters.ts';
 import type { Clock } from './store.ts';
 
-/** In: a key, how much to add to it, the seconds its window lasts. Out: what all replicas counted, and until when. */
+/**
+ * Adds `count` to a key whose window lasts `per` seconds. Returns the count of all replicas, and the milliseconds left
+ * in the window.
+ */
 export type Share = (key: string, count: number, per: number) => Promise<{ count: number; milliseconds: number }>;
 
-/** The part of a limit that a replica counts before it tells the others. */
+/** The fraction of a limit that a replica counts before it reports to the others. */
 const PART = 0.1;
-/** Milliseconds before others are tried again who could not be told. */
+/** Milliseconds before retrying after reporting has failed. */
 const REST = 1_000;
 
 /**
- * Counts for several replicas together. No request waits for the others: each replica counts by itself, and tells them
- * after every tenth of a limit, learning at the same time what they have counted. So callers far below their limits cost
- * nothing, and all replicas together let through at most a tenth of the limit more each, and what comes during one
- * exchange. While the others cannot be told, each counts alone; nobody is refused for it, and nobody is let through.
+ * Counts for several replicas together. Requests never wait for other replicas: each replica counts locally, and after
+ * every tenth of a limit it reports its count and receives the total. Callers far below their limits therefore cost
+ * nothing. Each replica can let through at most a tenth of the limit too many, plus what arrives during one exchange.
+ * While reporting fails, each replica counts alone: limits still apply, and no request is refused because of the
+ * failure.
  */
 export function sharedCounters(share: Share, clock: Clock): Counters {
   const local = memoryCounters(clock);
@@ -55,6 +59,6 @@ export function sharedCounters(share: Share, clock: Clock): Counters {
 }
 
 function isWorthTelling({ count, untold, telling }: Window, { requests }: Rate, part: number): boolean {
-  // Past the limit there is nothing to learn any more until the window ends.
+  // Past the limit, the total makes no difference until the window ends.
   return !telling && untold >= requests * part && count - untold <= requests;
 }

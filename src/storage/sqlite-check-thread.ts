@@ -1,7 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 
-/** Shared with who started the thread: `done` becomes the length of the UTF-8 in `text`, which is `ok` or what is wrong. */
+/**
+ * Shared with the thread's creator: `done` is set to the UTF-8 length of `text`, which is `ok` or describes the damage.
+ */
 const { path, done, text } = workerData as { path: string; done: Int32Array<SharedArrayBuffer>; text: Uint8Array };
 
 function check(): string {

@@ -4,27 +4,27 @@ import { Worker } from 'node:worker_threads';
 import { StoreOpenError } from './open-failure.ts';
 import { identityOf, SCHEMA_VERSION } from './sqlite-schema.ts';
 
-/** How far the start waits for the check of a large file. */
+/** How long startup waits for the check of a large file. */
 export interface CheckLimits {
-  /** Bytes that are read through at once, in some hundredths of a second. */
+  /** Size in bytes up to which a file is checked synchronously, which takes some hundredths of a second. */
   readonly atOnce: number;
-  /** Milliseconds that the start waits for a file larger than that. */
+  /** Milliseconds that startup waits for a larger file. */
   readonly patience: number;
 }
 
 export const CHECK_LIMITS: CheckLimits = { atOnce: 32 * 1024 * 1024, patience: 1000 };
 
-/** A check that goes on beside the work. */
+/** A check that runs in the background. */
 export interface Check {
-  /** What was found, once the whole file is read; undefined: it is sound. */
+  /** The result once the whole file has been read; undefined: no damage. */
   readonly found: Promise<StoreOpenError | undefined>;
-  /** Ends it early. */
+  /** Cancels the check. */
   stop(): Promise<void>;
 }
 
 const NO_CHECK: Check = { found: Promise.resolve(undefined), async stop() {} };
 
-/** Out: the schema version. Throws StoreOpenError when the file is not ours to open. */
+/** Returns the schema version. Throws StoreOpenError if the file belongs to another program or a newer version. */
 export function judgeIdentity(path: string, database: DatabaseSync): number {
   const { ours, version } = identityOf(database);
   if (!ours) throw new StoreOpenError('foreign', path, 'it is a database of another program');
@@ -34,15 +34,16 @@ export function judgeIdentity(path: string, database: DatabaseSync): number {
   return version;
 }
 
-/** Reads every page once: what is wrong is told at the start, and not by the request that happens on it. */
+/** Reads every page once, so that damage is reported at startup and not by the first request that hits it. */
 export function judgePages(path: string, database: DatabaseSync): void {
   const verdict = asDamage(path, String(database.prepare('PRAGMA quick_check(1)').get()?.quick_check));
   if (verdict !== undefined) throw verdict;
 }
 
 /**
- * As `judgePages`, for a file of any size: a small one is read through here and now. A large one is read by a thread; the
- * start waits a while for what it finds, and then goes on without it. Throws StoreOpenError when damage was found by then.
+ * Like `judgePages`, for a file of any size. A small file is checked synchronously. A large one is checked by a thread:
+ * startup waits a while for the result and then continues without it. Throws StoreOpenError if damage was found by
+ * then.
  */
 export function judgePagesWithin(path: string, database: DatabaseSync, limits: CheckLimits): Check {
   if (statSync(path).size <= limits.atOnce) {

@@ -9,15 +9,15 @@ import { migrate } from './sqlite-schema.ts';
 
 export interface OpenDatabase {
   readonly database: DatabaseSync;
-  /** The rest of the check of a large file. */
+  /** The check of a large file, if it is still running. */
   readonly check: Check;
-  /** Gives the file back to whoever opens it next; to be called once the database is closed. */
+  /** Releases the lock on the file. To be called after the database is closed. */
   readonly unlock: () => void;
 }
 
 /**
- * Opens the database of a store for this gate alone. It is created if it does not exist, and migrated to this version.
- * Throws StoreOpenError, and then leaves what it found as it was.
+ * Opens the database of a store exclusively for this gate. It is created if it does not exist, and migrated to this
+ * version. On StoreOpenError the existing file is left as it was.
  */
 export function openDatabase(path: string, limits: CheckLimits): OpenDatabase {
   try {
@@ -39,10 +39,10 @@ const SQLITE_FULL = 13;
 
 const DURABLE = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;';
 
-/** Milliseconds that a connection may wait while it is opened: afterwards who waits does so without holding others up. */
+/** Milliseconds that a connection may block while it is being opened. Later, waiting does not block (turns.ts). */
 const OPENING = 5000;
 
-/** Opens a database only to read it. Throws StoreOpenError. */
+/** Opens a database read-only. Throws StoreOpenError. */
 export function openToRead(path: string): DatabaseSync {
   try {
     const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
@@ -56,13 +56,13 @@ export function openToRead(path: string): DatabaseSync {
   }
 }
 
-/** A new database appears whole: an empty file is therefore never one that was only just begun. */
+/** A new database appears atomically, so an empty file is never one that is still being created. */
 function create(path: string): void {
-  // Laid beside a new file, the log of a lost one would be replayed into it.
+  // If the main file was lost, its leftover log would be replayed into the new file.
   if (existsSync(`${path}-wal`)) throw new StoreOpenError('damaged', path, 'its -wal file is there and it is not');
   const draft = draftOf(path);
   try {
-    // Made with its mode before SQLite sees it: the write-ahead files copy the mode of the main file.
+    // Created with its mode before SQLite opens it: the write-ahead files copy the mode of the main file.
     closeSync(openSync(draft, 'wx', 0o600));
     const database = new DatabaseSync(draft);
     closingOnFailure(database, () => {
@@ -73,7 +73,7 @@ function create(path: string): void {
     publish(draft, path);
   } catch (thrown) {
     rmSync(draft, { force: true });
-    // Another process was first: its file is as good.
+    // Another process created the file first. That one is used.
     if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
   }
 }
@@ -95,8 +95,8 @@ function openSound(path: string, limits: CheckLimits): Omit<OpenDatabase, 'unloc
 }
 
 /**
- * A file from before version 3 keeps every page it ever had. It is rewritten once so that it can give pages back, which
- * takes seconds for some hundred megabytes and as much free space again. Without that space it stays as it is, and the
+ * Files from before version 3 never shrink. Such a file is rewritten once so that it can release pages, which takes
+ * seconds for some hundred megabytes, and as much free disk space again. Without that space it stays as it is, and the
  * next start tries again.
  */
 function makeShrinkable(database: DatabaseSync): void {

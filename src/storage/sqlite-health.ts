@@ -1,13 +1,14 @@
 import { GatewayError } from '../errors.ts';
 
-/** SQLite's extended codes for a sync to disk that failed: of a file, and of its folder. */
+/** SQLite's extended result codes for a failed fsync of a file and of its directory. */
 const SQLITE_IOERR_FSYNC = 1034;
 const SQLITE_IOERR_DIR_FSYNC = 1290;
 
 /**
- * What an open store may still do. After a sync that failed, the system may take for written what is lost, and a second
- * one would succeed and prove nothing: from then on nothing is written, and so nothing acknowledged, until a restart. A
- * file that was found damaged is not read either. A full disk is neither: what did not fit was never taken.
+ * What an open store may still do. After a failed fsync the operating system may treat lost data as written, and a
+ * second fsync would succeed and prove nothing. From then on nothing is written, and so nothing acknowledged, until a
+ * restart. A file that was found damaged is not read either. A full disk causes neither: a write that did not fit was
+ * never acknowledged.
  */
 export class StoreHealth {
   #unwritable: Error | undefined;
@@ -16,7 +17,7 @@ export class StoreHealth {
     this.#damage = damage;
   }
 
-  /** Throws GatewayError `store_unavailable`, with the reason as its cause. */
+  /** Throws GatewayError `store_unavailable` with the reason as its cause. */
   read<T>(work: () => T): T {
     if (this.#damage !== undefined) throw unavailable(this.#damage);
     try {
@@ -26,7 +27,7 @@ export class StoreHealth {
     }
   }
 
-  /** As `read`, for work that writes. */
+  /** Like `read`, for work that writes. */
   write<T>(work: () => T): T {
     if (this.#unwritable !== undefined) throw unavailable(this.#unwritable);
     return this.read(() => {

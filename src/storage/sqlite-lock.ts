@@ -4,21 +4,21 @@ import { StoreOpenError } from './open-failure.ts';
 
 const SQLITE_BUSY = 5;
 
-/** A gate that was told to stop may still be closing when its successor starts. Milliseconds. */
+/** Milliseconds. A gate that is shutting down may still hold the lock when its successor starts. */
 const PATIENCE = 1000;
 
 /**
- * Takes a store's file for one gate alone, until it is released or the process ends in whatever way: the lock is the
- * system's, on a file beside the store, and needs no tidying up after a crash. SQLite would let several in; but they
- * would not hear of each other's revocations, and on a disk shared by two machines they would ruin the file.
- * Throws StoreOpenError when another gate has it.
+ * Locks a store's file for one gate until it is released or the process ends in any way. It is an operating system lock
+ * on a file next to the store, and needs no cleanup after a crash. SQLite itself would allow several processes, but
+ * they would not learn of each other's revocations, and on a disk shared by two machines they would corrupt the file.
+ * Throws StoreOpenError if another gate holds the lock.
  */
 export function lockStore(path: string): () => void {
   const beside = `${path}-lock`;
   makeOnce(beside);
   const lock = new DatabaseSync(beside, { timeout: PATIENCE });
   try {
-    // Nothing is ever written: the file stays empty, and is only what the lock is on.
+    // Nothing is ever written: the empty file only carries the lock.
     lock.exec('BEGIN EXCLUSIVE');
   } catch (thrown) {
     lock.close();
@@ -28,7 +28,7 @@ export function lockStore(path: string): () => void {
   return () => lock.close();
 }
 
-/** Never opened here when it exists: to close a file anywhere in a process is to lose the process's locks on it. */
+/** Does not open an existing file: closing any descriptor of a file drops all of the process's locks on it. */
 function makeOnce(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));

@@ -1,16 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Charge, quotaFull } from './quota.ts';
 
-/** Keeps charged entries within their quota; to be called in the transaction that has written one. */
+/** Enforces the quota of a charged entry. To be called in the transaction that has written it. */
 export type MakeRoom = (charge: Charge) => void;
 
 /**
- * What is charged is counted by triggers (sqlite-schema.ts), and found by an index: no step reads more than it deletes.
- * Throws GatewayError `too_many_requests` when a quota that evicts nothing is full.
+ * Triggers maintain the totals (sqlite-schema.ts) and indexes find the entries: no step reads more than it deletes.
+ * Throws GatewayError `too_many_requests` if a quota that evicts nothing is full.
  */
 export function sqliteQuotas(database: DatabaseSync): MakeRoom {
   const bytesOf = database.prepare('SELECT bytes FROM charged WHERE quota = ? AND client = ? AND network = ?');
-  // The row of the whole, '*', holds at least as much as any part: the largest part is one of the first two.
+  // The row of the total, '*', holds at least as much as any part, so the largest part is one of the first two rows.
   const largest = database.prepare(
     "SELECT network FROM charged INDEXED BY charged_most WHERE quota = ? AND client = ? AND network <> '*' ORDER BY bytes DESC LIMIT 1",
   );

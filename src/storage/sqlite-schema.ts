@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { REFERENCE_NAMES } from './store.ts';
 
-/** "cgat", at byte 68 of the file's header: tells a store of ours from any other SQLite database. */
+/** "cgat", at byte 68 of the file header: distinguishes our stores from other SQLite databases. */
 const APPLICATION_ID = 0x63676174;
 
 const COLUMNS = `
@@ -13,13 +13,13 @@ const INDEXES = `
   ${REFERENCE_NAMES.map((name) => `CREATE INDEX entry_${name} ON entry (kind, ref_${name}) WHERE ref_${name} IS NOT NULL;`).join('\n')}`;
 
 /**
- * What makes a file of version n into one of version n + 1, from the empty file on. A migration that was released is
- * never edited: files written by it are out there. A new one is added at the end, with a test on a file of the old kind.
+ * Each migration upgrades a file from version n to n + 1, starting with the empty file. Never edit a released
+ * migration: files written by it exist. Add a new one at the end, with a test on a file of the previous version.
  */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE entry (${COLUMNS}, PRIMARY KEY (kind, id)) WITHOUT ROWID, STRICT; ${INDEXES}`,
-  // Rows of half a kilobyte do not belong into the tree that is searched: a fifth smaller, and half the pages written.
-  // What was issued together now lies together, and is swept together.
+  // Rows of half a kilobyte do not belong in the tree that is searched: without them the file is a fifth smaller, and
+  // half the pages are written. Entries that were issued together are now stored together, and are swept together.
   `ALTER TABLE entry RENAME TO entry_before;
    CREATE TABLE entry (${COLUMNS}) STRICT;
    INSERT INTO entry SELECT * FROM entry_before;
@@ -27,8 +27,8 @@ const MIGRATIONS: readonly string[] = [
    CREATE UNIQUE INDEX entry_key ON entry (kind, id);
    ${INDEXES}
    PRAGMA application_id = ${APPLICATION_ID};`,
-  // What strangers make the store hold is counted as it is written and deleted: in total ('*', '*'), by network, by
-  // client, and by both. The filler is the reserve (sqlite-space.ts).
+  // Totals of what strangers store, updated on every write and delete: in total ('*', '*'), by network, by client, and
+  // by both. The filler is the reserve (sqlite-space.ts).
   `ALTER TABLE entry ADD COLUMN quota TEXT;
    ALTER TABLE entry ADD COLUMN by_network TEXT;
    ALTER TABLE entry ADD COLUMN by_client TEXT;
@@ -48,7 +48,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE TABLE reserve (filler BLOB NOT NULL) STRICT;`,
 ];
 
-/** A migration's text: like the migration itself, it is never edited. */
+/** Part of a migration's text. Like the migration, it must never be edited. */
 function charge(row: string): string {
   const bytes = `octet_length(${row}.payload) + 1024`;
   return `INSERT INTO charged VALUES
@@ -65,7 +65,7 @@ function release(row: string): string {
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** What a database says of itself: whose it is, and of which version. */
+/** Reads from a database whether it is ours, and its version. */
 export function identityOf(database: DatabaseSync): {
   readonly ours: boolean;
   readonly version: number;
@@ -74,12 +74,12 @@ export function identityOf(database: DatabaseSync): {
   const version = number('user_version');
   const application = number('application_id');
   const entries = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'entry'").get();
-  // Version 1 wrote no application id yet.
+  // Version 1 did not write an application id.
   const ours = application === APPLICATION_ID || (application === 0 && version === 1 && entries !== undefined);
   return { ours, version };
 }
 
-/** Brings a database of any version up to this one, in one transaction: a crash on the way leaves it as it was. */
+/** Upgrades a database of any version to the current one, in one transaction: a crash leaves it as it was. */
 export function migrate(database: DatabaseSync, from: number): void {
   if (from === SCHEMA_VERSION) return;
   database.exec('BEGIN IMMEDIATE');

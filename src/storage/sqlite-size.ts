@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 
-/** Bytes that a database takes on the disk, with what is written and not yet in its file. In: the path of its file. */
+/** Bytes that a database uses on disk, including its write-ahead log. */
 export async function bytesOf(path: string): Promise<number> {
   const sizes = await Promise.all(
     ['', '-wal', '-shm'].map((end) =>

@@ -2,45 +2,51 @@ import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** Who writes: a stranger's entries are refused first, then everything ordinary; what is vital may use the reserve. */
+/**
+ * The kind of write. As the disk fills up, strangers' entries are refused first, then everything ordinary; vital writes
+ * may use the reserve.
+ */
 export type Writer = 'stranger' | 'ordinary' | 'vital';
 
 const MIB = 1024 * 1024;
 
-/** Bytes that must be free on the disk for these writes, and for the file to grow. */
+/** Bytes that must be free on the disk for each kind of write, and for the file to grow. */
 const FLOOR: Readonly<Record<Writer, number>> = {
   stranger: 32 * MIB,
   ordinary: 8 * MIB,
   vital: 1 * MIB,
 };
 
-/** Bytes of filler in the file. A vital write that does not fit takes the place of some of it. */
+/** Bytes of filler in the file. A vital write that does not fit replaces part of it. */
 const RESERVE = 8 * MIB;
-/** Bytes of one row of filler. */
+/** Bytes of one filler row. */
 const FILLER = 256 * 1024;
-/** Rows of filler that are written in one step while the reserve is restored. */
+/** Filler rows that are written per step while the reserve is being restored. */
 const STEP = 2;
-/** The same while the file grows: 1 MiB, and more for a larger transaction. */
+/** Filler rows per step while the file grows: 1 MiB, and more for a larger transaction. */
 const GROWTH = 4;
 
-/** Bytes that the write-ahead log's own file keeps. It is reused from its beginning, so this much is reserved for it. */
+/**
+ * Size in bytes that the write-ahead log's file keeps. The log is reused from its beginning, so this much is reserved
+ * for it.
+ */
 const LOG = 4 * MIB;
 
-/** Free pages that stay in the file: the next writes need them. */
+/** Free pages that stay in the file for the next writes. */
 const KEPT_FREE = 256;
 
-/** Milliseconds for which the free space of the disk is believed. */
+/** Milliseconds for which the disk's free space is cached. */
 const BELIEVED = 100;
 
 const SQLITE_FULL = 13;
 
 /**
- * What the database may take of the disk, and what it gives back. Both parts of the reserve belong to our own files, so
- * no other program can take them: filler in the database, and the length of its write-ahead log.
+ * Manages the database's disk space. Both parts of the reserve belong to our own files, so no other program can take
+ * them: filler rows in the database, and the length of its write-ahead log.
  *
- * A commit only ever fills pages that have their place in the file; the file grows before it, some at a time. Otherwise
- * the log could hold pages for which the disk has no room any more, and would never be reused from its beginning. (A file
- * system that does not overwrite in place, such as ZFS or btrfs, needs free space even so.)
+ * A commit only fills pages that are already allocated in the file; the file grows before a commit, some pages at a
+ * time. Otherwise the log could hold pages that no longer fit on the disk, and would never be reused from its
+ * beginning. (File systems that do not overwrite in place, such as ZFS or btrfs, need free space even so.)
  */
 export class SqliteSpace {
   readonly #database: DatabaseSync;
@@ -55,13 +61,14 @@ export class SqliteSpace {
     this.#free = freeSpace(dirname(path));
     this.#pageSize = this.#number('page_size');
     this.#logFile = `${path}-wal`;
-    // Nothing that a write needs besides may lie on a disk that is full.
+    // No temporary file of a write may be on a disk that is full.
     database.exec(`PRAGMA journal_size_limit = ${LOG}; PRAGMA temp_store = MEMORY;`);
   }
 
   /**
-   * Runs one transaction. `begin` is to be called in it, first of all. Throws what it throws; one that does not fit is run
-   * again with more room: from the disk above this writer's floor, and for what is vital then from the reserve.
+   * Runs one transaction, which must call `begin` first. Rethrows its errors. A transaction that does not fit is run
+   * again with more room: from the disk above the floor of this kind of write, and for vital writes also from the
+   * reserve.
    */
   write<T>(writer: Writer, transaction: (begin: () => void) => T): T {
     if (writer !== 'vital' && this.#free() < FLOOR[writer]) throw diskFull();
@@ -86,7 +93,7 @@ export class SqliteSpace {
     }
   }
 
-  /** One step of giving deleted pages back to the disk, or of restoring the reserve. Returns how many pages it moved. */
+  /** One step of returning deleted pages to the disk, or of restoring the reserve. Returns how many pages it moved. */
   compact(limit: number): number {
     this.#limitTo(this.#number('page_count'));
     const spare = this.#number('freelist_count') - KEPT_FREE;
@@ -94,16 +101,16 @@ export class SqliteSpace {
       const before = this.#number('page_count');
       this.#database.exec(`PRAGMA incremental_vacuum(${Math.min(limit, spare)})`);
       const given = before - this.#number('page_count');
-      // A file of before that could not be rewritten gives nothing back.
+      // A file from before version 3 that could not be rewritten returns no pages.
       if (given > 0) return given;
     }
     if (this.#free() > FLOOR.stranger + LOG) {
       const reserved = this.#reserved();
       if (reserved < RESERVE) return this.#fill(STEP) ? (STEP * FILLER) / this.#pageSize : 0;
-      // Left over from a crash while the file grew.
+      // Left over from a crash while the file was growing.
       if (reserved > RESERVE) this.#giveReserve((reserved - RESERVE) / FILLER);
       if (this.#logSize() < LOG) {
-        // One transaction of that size makes it that long.
+        // One transaction of that size makes the log that long.
         const rows = `SELECT rowid FROM reserve LIMIT ${LOG / FILLER}`;
         this.#database.exec(`UPDATE reserve SET filler = randomblob(${FILLER}) WHERE rowid IN (${rows})`);
       }
@@ -112,9 +119,9 @@ export class SqliteSpace {
     return 0;
   }
 
-  /** Adds free pages that have their place in the file. Returns false when the disk has no room for them. */
+  /** Adds free pages that are allocated in the file. Returns false if the disk has no room for them. */
   #grow(rows: number, floor: number): boolean {
-    // In the log as well as in the file.
+    // Twice the size: in the log as well as in the file.
     if (this.#free() < floor + 2 * rows * FILLER || !this.#fill(rows)) return false;
     this.#checkpoint('PASSIVE');
     this.#giveReserve(rows);
@@ -157,7 +164,7 @@ export class SqliteSpace {
     this.#mostPages = pages;
   }
 
-  /** What cannot be written into the file stays in the log: nothing is lost by that. */
+  /** Pages that cannot be written into the file stay in the log, so nothing is lost. */
   #checkpoint(mode: 'PASSIVE' | 'RESTART'): void {
     try {
       this.#database.exec(`PRAGMA wal_checkpoint(${mode})`);
@@ -177,14 +184,14 @@ function isFull(thrown: unknown): boolean {
   return (thrown as { errcode?: number }).errcode === SQLITE_FULL;
 }
 
-/** As SQLite says it. */
+/** The error that SQLite would throw. */
 function diskFull(): Error {
   return Object.assign(new Error('the disk is full, or nearly: writes that it has no room for are refused'), {
     errcode: SQLITE_FULL,
   });
 }
 
-/** The bytes that are free where a folder is; any number of them where the system does not say. */
+/** The free bytes on the disk of a folder; Infinity if the system does not report them. */
 function freeSpace(folder: string): () => number {
   let asked = Number.NEGATIVE_INFINITY;
   let free = Number.POSITIVE_INFINITY;

@@ -20,13 +20,14 @@ interface Row {
   ref_uid: string | null;
 }
 
-/** Expired entries that a charged commit deletes besides. */
+/** Expired entries that a charged commit deletes as well. */
 const CLEARED_UP = 8;
 /**
- * The embedded store on node:sqlite: write-ahead log, every commit synced to disk before it is acknowledged.
- * In: the file (made with its folder, readable by the owner only) and the clock.
- * Throws StoreOpenError when the file is damaged, another gate's or program's, written by a newer version, or out of reach.
- * Damage in a large file may be found only while it serves: then everything is a 503 from there on.
+ * The embedded store on node:sqlite: write-ahead log, every commit synced to disk before it is acknowledged. The file
+ * is created together with its folder, readable by the owner only.
+ * Throws StoreOpenError if the file is damaged, in use by another gate, owned by another program, written by a newer
+ * version, or not accessible. Damage in a large file may be found only after startup: from then on every call fails
+ * with `store_unavailable` (503).
  */
 export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): RawStore {
   const { database, check, unlock } = openDatabase(path, limits);
@@ -37,7 +38,7 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
   void check.found.then((damage) => damage && health.condemn(damage));
   const readable = 'kind = ? AND (expires_at IS NULL OR expires_at > ?)';
   const selectOne = database.prepare(`SELECT * FROM entry WHERE ${readable} AND id = ?`);
-  // Left to choose, SQLite takes the key by `kind` alone, and reads every token there is to find one grant's.
+  // Without INDEXED BY, SQLite uses the key by `kind` alone, and reads every token to find those of one grant.
   const entriesBy = (name: ReferenceName) => `entry INDEXED BY entry_${name}`;
   const selectBy = Object.fromEntries(
     REFERENCE_NAMES.map((name) => [
@@ -82,10 +83,10 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
   const makeRoom = sqliteQuotas(database);
   const space = new SqliteSpace(database, path);
 
-  // From here on whoever finds it busy takes turns, and holds up nobody.
+  // From here on, calls that find the file busy retry without blocking (turns.ts).
   database.exec('PRAGMA busy_timeout = 0');
 
-  /** Out: whether the mutation's guard held. */
+  /** Returns whether the mutation's guard held. */
   const apply = (mutation: Mutation | Replacement): boolean => {
     const now = unixSeconds(clock);
     switch (mutation.op) {
@@ -111,7 +112,7 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
     }
   };
 
-  /** Commits what `work` did, or undoes it when it returns false or throws. */
+  /** Commits what `work` did, or rolls it back if it returns false or throws. */
   const transaction = (work: () => boolean): boolean => {
     database.exec('BEGIN IMMEDIATE');
     try {
@@ -160,7 +161,7 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
           space.write(writer, (begin) =>
             transaction(() => {
               begin();
-              // Whoever fills the store clears up, too: the sweep's pace need not keep up with an attack.
+              // A charged commit also deletes expired entries: the sweep alone might not keep up with an attack.
               if (charges.length > 0) sweep.run(unixSeconds(clock), CLEARED_UP);
               const held = mutations.every(apply);
               if (held) for (const charge of charges) makeRoom(charge);

@@ -1,55 +1,59 @@
 import type { Charge } from './quota.ts';
 
 /**
- * The storage seam: a keyed table with expiry, four references to look up by, and one atomic write.
- * Everything durable goes through it; a store knows nothing of OAuth. Implementations pass test/storage/conformance.ts.
+ * The storage interface: a keyed table with expiry, four references to look up by, and one atomic write. All durable
+ * state goes through it; a store knows nothing of OAuth. Every implementation must pass test/storage/conformance.ts.
  */
 export interface Store {
-  /** Out: the entry, or undefined when it is absent or past its expiry. */
+  /** Returns the entry, or undefined if it is absent or expired. */
   get(kind: string, id: string): Promise<Entry | undefined>;
   /**
-   * Out: the unexpired entries of `kind` whose reference `name` has this value, at most `limit` of them. Of entries that
-   * are all kept equally long, the oldest come first, to the second, whatever was written over them since.
+   * Returns at most `limit` unexpired entries of `kind` whose reference `name` has this value. Entries with equal
+   * lifetimes come oldest first, to the second, even if they were overwritten since.
    */
   findBy(kind: string, name: ReferenceName, value: string, limit?: number): Promise<readonly Entry[]>;
-  /** Out: how many those are. Costs next to nothing, however many; of those just expired, some may still count. */
+  /**
+   * Returns how many such entries there are. Cheap for any number; entries that have just expired may still be counted.
+   */
   count(kind: string, name: ReferenceName, value: string): Promise<number>;
   /**
-   * Walks the unexpired entries of `kind`, or of every kind: what is there all the while comes at least once. In: where the
-   * last call left off (undefined: at the beginning), and about how many to look at in this one, which may find none.
+   * Iterates over the unexpired entries of `kind`, or of every kind. An entry that exists throughout is returned at
+   * least once.
+   * @param from where the last call left off; undefined: at the beginning
+   * @param limit about how many entries to look at in this call, which may return none
    */
   scan(kind: string | undefined, from: string | undefined, limit: number): Promise<Scanned>;
   /**
-   * Applies all mutations in order, atomically and durably, or none. Out: false, with nothing applied, when a guard
-   * fails: `create` of what exists, `consume` of what is absent, expired or consumed already. Charged entries stay
-   * within their quota: in the same step older ones are evicted, or GatewayError `too_many_requests` is thrown with
-   * nothing applied, as the quota says.
+   * Applies all mutations in order, atomically and durably, or none. Returns false, with nothing applied, if a guard
+   * fails: `create` of an existing entry, or `consume` of an entry that is absent, expired or already consumed. Charged
+   * entries stay within their quota. Depending on the quota, older entries are evicted in the same step, or
+   * GatewayError `too_many_requests` is thrown with nothing applied.
    */
   commit(mutations: readonly Mutation[], priority?: Priority): Promise<boolean>;
-  /** Deletes at most `limit` expired entries. Out: how many. */
+  /** Deletes at most `limit` expired entries and returns how many. */
   sweep(limit: number): Promise<number>;
   /**
-   * Gives about `limit` pages of what was deleted back to the disk, or sets some aside for the reserve. Resolves with how
-   * many; 0 when there is nothing left to do.
+   * Returns about `limit` deleted pages to the disk, or sets some aside for the reserve. Resolves with how many; 0 if
+   * there is nothing left to do.
    */
   compact(limit: number): Promise<number>;
   close(): Promise<void>;
 }
-// Every method throws GatewayError `store_unavailable` when the store cannot do its work.
+// Every method throws GatewayError `store_unavailable` if the store cannot do its work.
 
 /**
- * `vital`: takes access away, or keeps a connection alive. It may use the reserve when the disk is full. Everything else
- * is refused a little before that, and charged entries first.
+ * `vital`: revokes access, or keeps a connection alive. Such writes may use the reserve when the disk is full. Ordinary
+ * writes are refused a little before that, and charged entries first of all.
  */
 export type Priority = 'ordinary' | 'vital';
 
 interface Scanned {
   readonly entries: readonly Entry[];
-  /** Where the next call goes on; undefined: that was all. */
+  /** Where the next call continues; undefined: there is no more. */
   readonly next: string | undefined;
   /** About how many entries were looked at. */
   readonly looked: number;
-  /** About how many there are to look at from the beginning on; known at the first call. */
+  /** About how many entries there are in total. Only known on the first call. */
   readonly total: number | undefined;
 }
 
@@ -65,20 +69,18 @@ export interface Entry {
   readonly payload: string;
   /** Unix seconds; undefined: never. */
   readonly expiresAt: number | undefined;
-  /** Unix seconds of the one consumption; set by `consume` only. */
+  /** Unix seconds at which it was consumed. Set only by `consume`. */
   readonly consumedAt: number | undefined;
   readonly references: References;
 }
 
-/** What a caller writes: an entry is born unconsumed. */
+/** An entry to write: never consumed yet. */
 export type NewEntry = Omit<Entry, 'consumedAt'> & {
-  /** Undefined: its author is known, and it counts towards no quota. */
+  /** Undefined: it was caused by a known member or app and counts towards no quota. */
   readonly charge?: Charge | undefined;
 };
 
-/**
- * `put` replaces payload, expiry, references and charge of an entry, and keeps its consumption and its age.
- */
+/** `put` replaces payload, expiry, references and charge of an entry, and keeps its consumption and its age. */
 export type Mutation =
   | { readonly op: 'put'; readonly entry: NewEntry }
   | { readonly op: 'create'; readonly entry: NewEntry }
@@ -91,7 +93,7 @@ export type Mutation =
       readonly value: string;
     };
 
-/** Writes another payload where the one that was read still stands, and is nothing elsewhere. */
+/** Writes a new payload if the entry still has the payload `was`; otherwise does nothing. */
 export interface Replacement {
   readonly op: 'replace';
   readonly kind: string;
@@ -100,12 +102,12 @@ export interface Replacement {
   readonly payload: string;
 }
 
-/** What a store keeps its entries in, below the seal. */
+/** The store below the seal, which implementations provide. */
 export interface RawStore extends Omit<Store, 'commit'> {
   commit(mutations: readonly (Mutation | Replacement)[], priority?: Priority): Promise<boolean>;
 }
 
-/** Milliseconds since the epoch: injected wherever time matters. */
+/** Milliseconds since the epoch. Injected wherever time matters. */
 export type Clock = () => number;
 
 export function unixSeconds(clock: Clock): number {

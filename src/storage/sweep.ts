@@ -1,25 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Store } from './store.ts';
 
-/** Milliseconds that one batch is to take: what a request that comes meanwhile waits for, at most some times over. */
+/** Target duration of one batch in milliseconds. A request that arrives meanwhile waits at most a few times as long. */
 const AIM = 10;
 const FIRST = 50;
 const LEAST = 10;
 const MOST = 1000;
 
-/** How the time is taken, and spent: in tests, otherwise. Milliseconds. */
+/** How to measure and spend time; tests replace it. In milliseconds. */
 export interface Pace {
   readonly now: () => number;
-  /** Lets others work for so long. */
+  /** Pauses the sweep for this long. */
   readonly rest: (milliseconds: number) => Promise<unknown>;
 }
 
 const REAL: Pace = { now: () => performance.now(), rest: (milliseconds) => pause(milliseconds) };
 
 /**
- * Deletes every expired entry and gives the space back, a batch at a time. Each batch is as large as the one before has
- * shown to take some ten milliseconds on this disk and under this load, and after each the sweep rests for as long as it
- * has worked: requests have at least half of the time. `stopped` ends it early. Resolves with how many entries it deleted.
+ * Deletes every expired entry and returns the disk space, one batch at a time. The batch size is adjusted so that a
+ * batch takes about ten milliseconds on this disk under this load. After each batch the sweep pauses for as long as it
+ * has worked, so requests get at least half of the time. `stopped` ends it early. Resolves with how many entries it
+ * deleted.
  */
 export async function sweepAll(
   store: Pick<Store, 'sweep' | 'compact'>,
@@ -36,7 +37,7 @@ export async function sweepAll(
       total += done;
       if (isLast(done, size)) break;
       await rest(took);
-      // At most doubled: one batch that happened to be quick says little of the next.
+      // At most doubled: one fast batch says little about the next.
       size = Math.round(Math.min(Math.max(size * Math.min(AIM / took, 2), LEAST), MOST));
     }
     return total;

@@ -2,19 +2,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { GatewayError } from '../errors.ts';
 
 const SQLITE_BUSY = 5;
-/** Milliseconds that work is tried for while another process has the file. */
+/** Milliseconds to keep trying while another process has the file locked. */
 const PATIENCE = 5000;
-/** Milliseconds between two tries: about what one commit takes on a disk of today. Not the same for all who wait. */
+/** Milliseconds between two tries: about the time of one commit on a modern disk, with jitter. */
 const LEAST = 1;
 const SPREAD = 3;
 
-/** Runs work on a file that other processes write, too. Throws what it throws, and when it was busy for too long. */
+/**
+ * Runs work on a file that other processes write to as well. Throws what `work` throws, which is SQLite's busy error if
+ * the file stays locked for too long.
+ */
 export type InTurn = <T>(work: () => T) => Promise<T>;
 
 /**
- * Tries again what finds the file busy. SQLite would do so as well, but asleep: nothing else would be answered meanwhile.
- * What is free is done at once. In: whether one waits behind another, in the order in which they came: writes do, since
- * only one of them can be next.
+ * Retries work that finds the file busy. SQLite could do this itself, but it would block the thread, and no other
+ * request would be answered meanwhile. If the file is free, the work runs immediately.
+ * `queued`: whether calls wait for each other, in order. True for writes, since only one can be next.
  */
 export function takingTurns({ queued }: { readonly queued: boolean }): InTurn {
   let waiting = 0;
@@ -50,10 +53,10 @@ export function takingTurns({ queued }: { readonly queued: boolean }): InTurn {
   };
 }
 
-/** As StoreHealth reports what SQLite says. */
+/** StoreHealth wraps SQLite's error as the cause. */
 function isBusy(thrown: unknown): boolean {
   if (!(thrown instanceof GatewayError)) return false;
   const { errcode = 0 } = (thrown.cause ?? {}) as { errcode?: number };
-  // The low byte is the primary code, what is above it the finer one.
+  // The low byte is the primary result code; the higher bits belong to the extended code.
   return (errcode & 0xff) === SQLITE_BUSY;
 }

@@ -2,19 +2,20 @@ import { GatewayError } from '../errors.ts';
 import type { Breaker, BreakerState } from './breaker.ts';
 
 export interface AdmissionOptions {
-  /** Requests under way at once, each on a connection of its own. */
+  /** Maximum concurrent requests; each uses its own connection. */
   readonly maxRequests: number;
-  /** Event streams open at once. */
+  /** Maximum concurrent event streams. */
   readonly maxStreams: number;
   readonly breaker: Breaker;
-  /** Answers with these statuses count as failures. */
+  /** Responses with these statuses count as failures for the circuit breaker. */
   readonly failureStatuses: ReadonlySet<number>;
 }
 
 /**
- * Who may go to an upstream. Requests and event streams are counted apart: a request is over soon and a stream is not,
- * so that streams which members hold open never take the places of requests. Nobody waits for a place, which would tie
- * up the client's connection too: over the bound the answer is 503 at once.
+ * Decides whether a request may be sent to an upstream. Requests and event streams are counted separately: a request is
+ * short-lived and a stream is not, so streams that members hold open never use up the slots for requests. Requests are
+ * not queued, because a queued request would also hold on to the client's connection: over the limit the response is an
+ * immediate 503.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
@@ -26,9 +27,9 @@ export class Admission {
   }
 
   /**
-   * In: whether the request asks for an event stream and nothing else; it then takes a place among those from the
-   * start, so that as many clients as there were may come back at once after an interruption: a browser's EventSource
-   * never tries again after a 503. Throws GatewayError `upstream_overloaded` or `upstream_unavailable`, with Retry-After.
+   * Admits one request, or throws GatewayError `upstream_overloaded` or `upstream_unavailable`, with Retry-After.
+   * @param stream whether the request accepts only an event stream. It then takes a stream slot from the start, so that
+   * after an interruption as many clients can reconnect as before: a browser's EventSource does not retry after a 503.
    */
   enter(stream = false): Visit {
     const { maxRequests, maxStreams, breaker } = this.#options;
@@ -39,12 +40,12 @@ export class Admission {
     return new Visit(this, this.#options, probe, stream);
   }
 
-  /** What is under way now, for metrics and tests. */
+  /** Current counts, for metrics and tests. */
   state(): { readonly requests: number; readonly streams: number; readonly breaker: BreakerState } {
     return { requests: this.#requests, streams: this.#streams, breaker: this.#options.breaker.state() };
   }
 
-  /** Throws GatewayError `upstream_overloaded`. Called by a visit, once. */
+  /** Throws GatewayError `upstream_overloaded`. Called once by a visit. */
   becomeStream(): void {
     if (this.#streams >= this.#options.maxStreams) throw overloaded();
     this.#requests -= 1;
@@ -57,7 +58,7 @@ export class Admission {
   }
 }
 
-/** One request's stay at an upstream: the place it takes, and what it tells of the upstream's health. */
+/** One admitted request: the slot it occupies and what its outcome says about the upstream's health. */
 export class Visit {
   readonly #admission: Admission;
   readonly #options: AdmissionOptions;
@@ -73,7 +74,7 @@ export class Visit {
     this.#stream = stream;
   }
 
-  /** The head of an answer has come. However its body ends, the upstream is there. */
+  /** The response head has arrived. However the body ends, the upstream is reachable. */
   answered(status: number): void {
     if (this.#judged) return;
     this.#judged = true;
@@ -81,7 +82,7 @@ export class Visit {
     else this.#options.breaker.succeeded();
   }
 
-  /** There was no answer, or none that can be used. */
+  /** No response, or none that can be used. */
   failed(failure: GatewayError): void {
     if (this.#judged) return;
     if (failure.code === 'upstream_unreachable' || failure.code === 'upstream_timeout') {
@@ -90,14 +91,14 @@ export class Visit {
     } else if (failure.code === 'upstream_invalid') this.answered(0);
   }
 
-  /** The answer is an event stream. Throws GatewayError `upstream_overloaded`. */
+  /** The response is an event stream. Throws GatewayError `upstream_overloaded`. */
   becomeStream(): void {
     if (this.#stream) return;
     this.#admission.becomeStream();
     this.#stream = true;
   }
 
-  /** To be called in the end, whatever happened; again is no harm. */
+  /** Must be called at the end in every case. Calling it again has no effect. */
   leave(): void {
     if (this.#over) return;
     this.#over = true;

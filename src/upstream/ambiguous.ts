@@ -3,9 +3,9 @@ import { decodedOnce } from './percent.ts';
 import type { Target } from './target.ts';
 
 /**
- * Characters that nobody sees and many programs drop: controls, format and bidirectional controls, line separators,
- * private and unassigned code points, and all that Unicode calls default-ignorable (soft hyphen, zero-width space,
- * variation selectors). NFKC_Casefold (UAX #31) removes them.
+ * Characters that are not displayed and that many programs drop: control, format and bidirectional characters, line
+ * separators, private-use and unassigned code points, and everything that Unicode calls default-ignorable (soft hyphen,
+ * zero-width space, variation selectors). NFKC_Casefold (UAX #31) removes them.
  */
 export const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
@@ -13,8 +13,9 @@ const HAS_INVISIBLE = new RegExp(INVISIBLE.source, 'u');
 const ASCII_SIGN = /[ -/:-@[-`{-~]/;
 
 /**
- * Whether a decoded path segment has characters that a backend may drop, or turn into a space or an ASCII sign such as
- * `/`, `.` or `%` (compatibility forms, RFC 3454 section 4): another path then than the one that was judged.
+ * Whether a decoded path segment contains characters that a backend may drop, or may turn into a space or ASCII
+ * punctuation such as `/`, `.` or `%` (compatibility forms, RFC 3454 section 4). The backend would then see a different
+ * path from the one that was authorized.
  */
 export function isAmbiguous(segment: string): boolean {
   if (HAS_INVISIBLE.test(segment)) return true;
@@ -25,9 +26,9 @@ export function isAmbiguous(segment: string): boolean {
 }
 
 /**
- * For protected routes, where a backend must not read another request than the one that was judged. Parameter values
- * may hold anything. Names may hold brackets, encoded or not (`filter[x]`, `filter%5Bx%5D`), but nothing that divides
- * parameters once it is decoded: `user_id%3D1002=1` is `user_id=1002` to a backend that decodes twice.
+ * For protected routes, where a backend must not read a different request from the one that was authorized. Parameter
+ * values may contain anything. Names may contain brackets, encoded or not (`filter[x]`, `filter%5Bx%5D`), but nothing
+ * that separates parameters once it is decoded: `user_id%3D1002=1` is `user_id=1002` to a backend that decodes twice.
  * Throws GatewayError `invalid_request`.
  */
 export function refuseAmbiguousTarget({ path, query }: Target): void {

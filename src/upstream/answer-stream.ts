@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Ends an answer that has begun and cannot be finished, so that no client takes it for whole: the connection is closed
- * without the last chunk or the missing bytes. What was already written is let out first: it waits in a corked socket
- * until the turn ends.
+ * Aborts a response that has begun and cannot be finished, so that no client takes it for complete: the connection is
+ * closed without the last chunk or the missing bytes. Waits for the next turn of the event loop, because bytes already
+ * written sit in a corked socket until this turn ends.
  */
 export function cutOff(response: ServerResponse): void {
   setImmediate(() => {
@@ -12,19 +12,21 @@ export function cutOff(response: ServerResponse): void {
   });
 }
 
-/** To HTTP/1.0 the close of the connection is itself the end of a body; only a reset says that something is missing. */
+/** For HTTP/1.0 closing the connection marks the end of a body; only a reset shows that something is missing. */
 export function resetUnframed(response: ServerResponse): void {
   if (response.req.httpVersionMinor < 1) response.socket?.resetAndDestroy();
 }
 
-/** Sends the head even if the body is slow to come; when it comes at once, both still leave in one packet. */
+/**
+ * Sends the head even if the body is slow to arrive; if the body arrives immediately, both still leave in one packet.
+ */
 export function flushSoon(response: ServerResponse): void {
   setImmediate(() => {
     if (!response.writableEnded && !response.destroyed) response.flushHeaders();
   });
 }
 
-/** Whether fields announce an event stream (WHATWG HTML §9.2): its silence is no failure. */
+/** Whether the header fields announce an event stream (WHATWG HTML section 9.2), on which silence is not a failure. */
 export function isEventStream(raw: readonly string[]): boolean {
   for (let at = 0; at + 1 < raw.length; at += 2) {
     if (raw[at]?.toLowerCase() === 'content-type') return /^\s*text\/event-stream\b/i.test(raw[at + 1] ?? '');
@@ -32,31 +34,34 @@ export function isEventStream(raw: readonly string[]): boolean {
   return false;
 }
 
-/** Answers that are event streams without a length of their own. */
+/** Event stream responses without a Content-Length. */
 const openEventStreams = new WeakSet<ServerResponse>();
 
-/** Notes what an answer is. Its fields are not looked at later: Node does not keep those that it was given as a list. */
+/**
+ * Records whether a response is an event stream without a Content-Length. This cannot be read from the response later:
+ * Node does not keep fields that were set as an array.
+ */
 export function noteEventStream(response: ServerResponse, raw: readonly string[]): void {
   for (let at = 0; at + 1 < raw.length; at += 2) if (raw[at]?.toLowerCase() === 'content-length') return;
   openEventStreams.add(response);
 }
 
-/** Whether the answer has no end of its own, so that ending it makes nothing look whole that is not. */
+/** Whether the response has no defined end, so that ending it cannot make a truncated response look complete. */
 function isOpenEventStream(response: ServerResponse): boolean {
   return openEventStreams.has(response);
 }
 
 /**
- * Ends an answer before its time. An event stream has no end: closed cleanly, its client reconnects and drops an event
- * that was cut in half (WHATWG HTML section 9.2.6). Nothing is written first, not even a comment: its line feeds would
- * complete that event. Every other answer is cut off, so that it does not look complete.
+ * Ends a response early. An event stream has no defined end: when it is closed cleanly, its client reconnects and drops
+ * an event that was cut in half (WHATWG HTML section 9.2.6). Nothing is written first, not even a comment: its line
+ * feeds would complete that event. Every other response is cut off, so that it does not look complete.
  */
 export function endAnswer(answer: ServerResponse): void {
   if (!answer.headersSent || !isOpenEventStream(answer)) {
     cutOff(answer);
     return;
   }
-  // Its source does not know, and goes on writing.
+  // The source of the stream does not know that it was ended, and keeps writing.
   answer.on('error', () => undefined);
   answer.end(() => answer.socket?.end());
 }

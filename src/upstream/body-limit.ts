@@ -2,7 +2,9 @@ import { GatewayError } from '../errors.ts';
 import { tooLarge } from '../http/body.ts';
 import type { Framing } from './framing.ts';
 
-/** The most bytes that a route takes of a request's body, and passes on of an answer's. Infinity: any number. */
+/**
+ * A route's limits in bytes: for request bodies it accepts and response bodies it passes on. Infinity means no limit.
+ */
 export interface BodyLimits {
   readonly request: number;
   readonly response: number;
@@ -10,21 +12,24 @@ export interface BodyLimits {
 
 export const UNLIMITED: BodyLimits = { request: Number.POSITIVE_INFINITY, response: Number.POSITIVE_INFINITY };
 
-/** What becomes of an answer beyond the limit: 502 when nothing was written yet, else the connection is cut. */
+/** The error for a response over the limit: a 502 if nothing has been written yet, otherwise the connection is cut. */
 export function answerTooLarge(limit: number): GatewayError {
   return new GatewayError('upstream_invalid', {
     cause: new Error(`The upstream answered with more than ${limit} bytes.`),
   });
 }
 
-/** Throws GatewayError `payload_too_large` when a request says itself that it is, before the upstream hears of it. */
+/**
+ * Throws GatewayError `payload_too_large`, before the upstream is contacted, if the Content-Length is over the limit.
+ */
 export function refuseLargeRequest(framing: Framing, limit: number): void {
   if (framing.kind === 'length' && Number(framing.length) > limit) throw tooLarge(limit);
 }
 
 /**
- * Throws GatewayError `upstream_invalid` when an answer says itself that it is too large. In: the upstream's raw fields.
- * An answer to HEAD and a 304 tell the length of a body that is not sent (RFC 9110 §8.6).
+ * Throws GatewayError `upstream_invalid` if the Content-Length of the response is over the limit. In a response to HEAD
+ * and in a 304, Content-Length describes a body that is not sent (RFC 9110 section 8.6).
+ * @param raw the upstream's raw header fields
  */
 export function refuseLargeAnswer(method: string, status: number, raw: readonly string[], limit: number): void {
   if (limit === Number.POSITIVE_INFINITY || method === 'HEAD' || status === 304) return;
@@ -33,7 +38,10 @@ export function refuseLargeAnswer(method: string, status: number, raw: readonly 
   }
 }
 
-/** Counts a body while it streams. In: the size of one more piece. Out: whether the body is now beyond the limit. */
+/**
+ * Counts a body while it streams. The returned function takes the size of the next chunk and returns whether the body
+ * is now over the limit.
+ */
 export function byteCount(limit: number): (size: number) => boolean {
   let count = 0;
   return (size) => {

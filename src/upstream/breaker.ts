@@ -3,25 +3,30 @@ import { GatewayError } from '../errors.ts';
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
 /**
- * A circuit breaker: an upstream that failed so many times in a row is left alone for a while, and whoever asks for it
- * is told at once instead of waiting for another timeout. Then one request goes through to see whether it is back.
+ * A circuit breaker: after a number of consecutive failures, requests to the upstream fail immediately for a while
+ * instead of each waiting for a timeout. Then one probe request is let through to see whether the upstream has
+ * recovered.
  */
 export interface Breaker {
   /**
-   * Asks to be let through. Out: whether this request is the one probe. Each admission is followed by one outcome.
+   * Asks to be let through, and returns whether this request is the probe. Each admission must be followed by exactly
+   * one outcome.
    * Throws GatewayError `upstream_unavailable` with Retry-After in seconds.
    */
   admit(): boolean;
-  /** The upstream answered. */
+  /** The upstream responded. */
   succeeded(): void;
-  /** It could not be reached, did not answer in time, or answered what counts as a failure. */
+  /** The upstream was unreachable, timed out, or responded with a status that counts as a failure. */
   failed(probe: boolean): void;
-  /** The request ended without saying anything of the upstream: the client left, or our own bound refused it. */
+  /** The request says nothing about the upstream: the client left, or one of our own limits refused the request. */
   learntNothing(probe: boolean): void;
   state(): BreakerState;
 }
 
-/** In: failures in a row before it opens (0: never), milliseconds it stays open, a monotonic clock in milliseconds. */
+/**
+ * `failures`: consecutive failures before it opens (0: never). `cooldown`: milliseconds it stays open. `now`: a
+ * monotonic clock in milliseconds.
+ */
 export function createBreaker(options: { failures: number; cooldown: number; now: () => number }): Breaker {
   const { failures, cooldown, now } = options;
   let inARow = 0;
@@ -51,7 +56,7 @@ export function createBreaker(options: { failures: number; cooldown: number; now
     },
     failed(probe) {
       if (probe) open();
-      // What was sent before it opened, and fails only now, says nothing new.
+      // A request that was sent before the breaker opened and fails only now is not new information.
       else if (openUntil === undefined && ++inARow === failures) open();
     },
     learntNothing(probe) {

@@ -12,20 +12,20 @@ import type { CallUpstream, UpstreamRequest, UpstreamResponse } from './request.
 import type { Target } from './target.ts';
 
 /**
- * Makes our own calls to upstreams, on the pools of the protected lane. The upstream's timeout is the deadline of the
- * whole call. A safe call whose kept connection turns out to be closed is made once more, on a new one.
- * Throws as CallUpstream says.
- * Repeated fields of the answer are joined by ', ', Set-Cookie by a line feed, which no value can hold.
+ * Makes the gate's own calls to upstreams, on the connection pools of the protected lane. The upstream's timeout is the
+ * deadline for the whole call. A GET is retried once, on a new connection, if its kept-alive connection turns out to be
+ * closed. Throws as documented on CallUpstream.
+ * Repeated response fields are joined by ', ', but Set-Cookie by a line feed, which no value can contain.
  */
 export function createCallUpstream(options: {
   upstreams: Config['upstreams'];
   pools: Pools;
   identity: Identity;
-  /** What upstreams are shown that know nothing of us. Only for calls that say who they are for. */
+  /** Credentials for upstreams that do not read our identity headers. Only used for calls that have a principal. */
   credentials?: Credentials;
-  /** Our public origin: a backend that insists on its public name and on https must take these calls too. */
+  /** Our public origin: a backend that insists on its public name and on https must accept these calls too. */
   origin: string;
-  /** Is told of each answer: the upstream's name, the status, the milliseconds to its head. */
+  /** Called for each response with the upstream's name, the status, and the milliseconds until its head arrived. */
   answered?: (upstream: string, status: number, milliseconds: number) => void;
 }): CallUpstream {
   const { credentials = NO_CREDENTIALS } = options;
@@ -75,7 +75,7 @@ export function createCallUpstream(options: {
   };
 }
 
-/** By which names the upstream finds the request that brought a call about; none when no request did. */
+/** The request id and trace of the request that caused this call, for the upstream's logs; empty if there is none. */
 function references(): Readonly<Record<string, string>> {
   const provenance = currentRequest()?.provenance;
   if (provenance === undefined) return {};
@@ -89,14 +89,16 @@ function split(text: string, mark: number): Target {
   return { path: text.slice(0, mark), query: text.slice(mark) };
 }
 
-/** What a credential looks at, as an answer has it on the wire. */
+/** The response's fields as they were on the wire, for a credential to inspect. */
 function rawFields({ headers }: UpstreamResponse): readonly string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     name === 'set-cookie' ? value.split('\n').flatMap((one) => [name, one]) : [name, value],
   );
 }
 
-/** A call is made by our own code, but its fields may come from a member's request: identity is set here alone. */
+/**
+ * Our own code makes these calls, but their fields may come from a member's request: identity is only ever set here.
+ */
 function ownHeaders(request: UpstreamRequest, attempt: Attempt | undefined): Record<string, string> {
   const set = new Set(Object.keys(attempt?.fields ?? {}).map((name) => name.toLowerCase()));
   return Object.fromEntries(

@@ -1,31 +1,31 @@
 import { Client, Dispatcher } from 'undici';
 import { createConnector } from './connector.ts';
 
-/** Milliseconds after which a connection is not used again, so that a name that moved to another address is followed. */
+/** Milliseconds after which a connection is not reused, so that a change of the upstream's DNS record takes effect. */
 const LONGEST_KEPT = 5 * 60_000;
 
 interface Connection {
   readonly client: Client;
-  /** When it was made; undefined while there is none. */
+  /** When it was connected; undefined while it is not. */
   since: number | undefined;
 }
 
 export interface ConnectionsOptions {
   /** Milliseconds. */
   readonly connectTimeout: number;
-  /** Milliseconds for the head of an answer, from when the request was sent. */
+  /** Milliseconds from sending the request to the head of the response. */
   readonly headersTimeout: number;
-  /** Monotonic milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
 }
 
 /**
- * The connections to one upstream: undici clients, of which the one that was free last is used next, so that those a
- * burst has left over run out by themselves. undici's own Pool looks through all of its clients for a free one, twice
- * for each request, which thousands of open event streams make slow, and keeps every one it ever needed.
+ * The connections to one upstream: one undici client each. The most recently freed one is reused first, so that the
+ * extra connections of a burst expire. undici's own Pool searches all of its clients for a free one, twice per request,
+ * which is slow with thousands of open event streams, and it keeps every client it has ever created.
  *
- * One request at a time on each: a pipelined one would wait for its predecessor. No HTTP/2, whose fields and framing
- * the header policy does not know. How many there are is bounded by who is admitted (admission.ts).
+ * One request at a time per connection: a pipelined request would wait for the one before it. No HTTP/2, because the
+ * header policy does not cover its fields and framing. Admission limits the number of connections (admission.ts).
  */
 export class Connections extends Dispatcher {
   readonly #origin: string;
@@ -33,7 +33,7 @@ export class Connections extends Dispatcher {
   readonly #connect: ReturnType<typeof createConnector>;
   readonly #all = new Set<Connection>();
   readonly #free: Connection[] = [];
-  /** As a dispatcher that never uses a kept connection. */
+  /** A dispatcher that never uses a kept-alive connection. */
   readonly fresh: Dispatcher;
 
   constructor(origin: string, options: ConnectionsOptions) {
@@ -49,7 +49,7 @@ export class Connections extends Dispatcher {
     return true;
   }
 
-  /** Out: whether the request goes out on a connection that carried others before. */
+  /** Returns whether the request goes out on a connection that has carried other requests before. */
   send(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler, fresh: boolean): boolean {
     const connection = (fresh ? undefined : this.#free.pop()) ?? this.#open();
     const kept = connection.since !== undefined;
@@ -57,12 +57,12 @@ export class Connections extends Dispatcher {
     return kept;
   }
 
-  /** How many there are, in use or kept. */
+  /** Number of connections, in use or idle. */
   get size(): number {
     return this.#all.size;
   }
 
-  /** Ends all of them, also those in use. */
+  /** Closes all connections, including those in use. */
   async end(): Promise<void> {
     this.#free.length = 0;
     await Promise.all([...this.#all].map(({ client }) => client.destroy()));
@@ -75,7 +75,7 @@ export class Connections extends Dispatcher {
       allowH2: false,
       connect: this.#connect,
       headersTimeout: this.#options.headersTimeout,
-      // Timed by the delivery: only after the head is it known whether the body is an event stream.
+      // The delivery enforces this timeout: only after the head is it known whether the body is an event stream.
       bodyTimeout: 0,
     });
     const connection: Connection = { client, since: undefined };
@@ -93,7 +93,7 @@ export class Connections extends Dispatcher {
       this.#free.splice(at, 1);
       this.#discard(connection);
     });
-    // The request is over, and the client would take another.
+    // The request is over and the client can take another one.
     client.on('drain', () => this.#release(connection));
     return connection;
   }

@@ -1,12 +1,13 @@
 import type { Socket } from 'node:net';
 import { buildConnector, errors } from 'undici';
 
-/** Milliseconds an answer may take to arrive after the upstream stopped reading the request. */
+/** Milliseconds to wait for a response after the upstream has stopped reading the request. */
 const LAST_WORDS = 1_000;
 
 /**
- * Makes undici's connector with what undici lacks: a deadline to the millisecond (its own timers are up to a second
- * late), and answers that survive a failed write. In: milliseconds for name resolution, TCP and TLS together.
+ * Creates an undici connector with two things that undici lacks: a deadline that is accurate to the millisecond (its
+ * own timers are up to a second late), and responses that survive a failed write.
+ * @param timeout milliseconds for name resolution, TCP and TLS together
  */
 export function createConnector(timeout: number): buildConnector.connector {
   const connect = buildConnector({ timeout: 0, allowH2: false }) as (
@@ -19,7 +20,8 @@ export function createConnector(timeout: number): buildConnector.connector {
     });
     const deadline = setTimeout(() => socket.destroy(new errors.ConnectTimeoutError()), timeout);
     readOnAfterFailedWrite(socket);
-    // Ahead of undici's own listener, to which a reset is the end of an answer without a length: half of one looks whole.
+    // Runs before undici's own listener, which treats a reset as the end of a response that has no length: a truncated
+    // response would look complete.
     socket.prependListener('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNRESET') error.code = 'UPSTREAM_RESET';
     });
@@ -29,9 +31,9 @@ export function createConnector(timeout: number): buildConnector.connector {
 type Write = (...parameters: unknown[]) => void;
 
 /**
- * An upstream that refuses an upload answers 413 and closes, with our bytes unread: its kernel resets the connection,
- * our next write fails, and node:net would destroy the socket with the answer unread in it. Here a write that fails
- * because nobody reads is dropped instead, and what the upstream said last is read; then the connection ends by itself.
+ * An upstream that refuses an upload sends a 413 and closes while some of our bytes are still unread. Its kernel then
+ * resets the connection, our next write fails, and node:net would destroy the socket with the response still unread in
+ * it. Here such a failed write is ignored, the response is read, and the connection ends by itself.
  */
 export function readOnAfterFailedWrite(socket: Socket): void {
   let deaf = false;

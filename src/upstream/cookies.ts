@@ -1,8 +1,9 @@
 import { stripPrefix } from './location.ts';
 
 /**
- * Takes cookies out of a Cookie field value (RFC 6265 §5.4). In: the value and which names to take out. Out: the rest,
- * byte for byte; '' when nothing is left.
+ * Removes cookies from a Cookie field value (RFC 6265 section 5.4). The rest is kept byte for byte; '' if nothing is
+ * left.
+ * @param taken returns whether the cookie of this name is removed
  */
 export function withoutCookies(value: string, taken: (name: string) => boolean): string {
   const pairs = value.split(';');
@@ -11,8 +12,8 @@ export function withoutCookies(value: string, taken: (name: string) => boolean):
 }
 
 /**
- * The name in one `name=value` of a Cookie value, or in a whole Set-Cookie value (RFC 6265 §5.2). Of `=name=value`, which
- * has none, a browser sends back `name=value`, so that counts.
+ * The name in one `name=value` of a Cookie value, or in a whole Set-Cookie value (RFC 6265 section 5.2). `=name=value`
+ * has an empty name, but browsers send it back as `name=value`, so that name counts.
  */
 export function cookieName(pair: string): string {
   const named = pair.replace(/^[\s=]+/, '');
@@ -21,8 +22,8 @@ export function cookieName(pair: string): string {
 }
 
 /**
- * A cookie of an upstream, so that browsers keep it for us. In: a Set-Cookie value and the upstream's URL. Out: the same
- * byte for byte, without a Domain that names the upstream's own host, and with the Path that clients know.
+ * Rewrites an upstream's Set-Cookie value so that browsers keep the cookie for our origin. Removes a Domain that names
+ * the upstream's own host, rewrites Path to the path that clients know, and leaves the rest byte for byte.
  */
 export function publicCookie(value: string, upstream: URL): string {
   if (!/;\s*(domain|path)\s*=/i.test(value)) return value;

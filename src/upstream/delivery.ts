@@ -11,32 +11,34 @@ import { ClientGone, upstreamFailure, wasStaleConnection } from './failures.ts';
 import type { ResponseHead } from './headers.ts';
 import type { Upstream } from './pools.ts';
 
-/** What one delivery needs: the request for the upstream, and where and how its answer goes. */
+/** What one delivery needs: the request for the upstream, and how its response is passed on. */
 export interface DeliveryPlan {
   readonly upstream: Pick<Upstream, 'connections' | 'admission' | 'timeouts'>;
-  /** `servername`: by which name an https upstream is called; undici takes it, its types do not know it. */
+  /**
+   * `servername`: the TLS server name (SNI) of an https upstream. undici accepts it, but its types do not include it.
+   */
   readonly request: Dispatcher.DispatchOptions & { readonly body: Readable | null; readonly servername: string };
   readonly response: ServerResponse;
-  /** The most bytes of the body that are passed on, unless it is an event stream. */
+  /** The maximum number of body bytes to pass on, unless the body is an event stream. */
   readonly limit: number;
-  /** Looks at the final status and the upstream's raw fields first; the answer waits until it has. */
+  /** Inspects the final status and the upstream's raw fields. The response is held back until it is done. */
   readonly judge?: ((status: number, raw: readonly string[]) => Disposition | Promise<Disposition>) | undefined;
-  /** Makes the client's status and fields of the final status and the upstream's raw fields; may throw GatewayError. */
+  /** Turns the final status and the upstream's raw fields into those for the client. May throw GatewayError. */
   readonly head: (status: number, raw: readonly string[]) => ResponseHead;
 }
 
 /**
- * One request on its way to an upstream, one answer on its way back, as a handler of undici's dispatcher. Out: resolves
- * when the answer has been passed on, cut off, or has no client any more; rejects with a GatewayError only while
- * nothing has been written, so that the caller can still answer. Throws, before anything is sent, when the upstream
- * takes no more requests (see Admission). Rejects with SendAgain when the plan's judge wants that.
+ * Sends one request to an upstream and passes its response on, as a handler of undici's dispatcher. Resolves when the
+ * response has been passed on or cut off, or when the client has disconnected. Rejects with a GatewayError only while
+ * nothing has been written, so that the caller can still respond. Throws before anything is sent if the upstream is at
+ * its limit or its breaker is open (see Admission). Rejects with SendAgain if the plan's judge asks for it.
  */
 export function deliver(plan: DeliveryPlan): Promise<void> {
   const visit = plan.upstream.admission.enter(plan.response.req.headers.accept === 'text/event-stream');
   return new Promise((resolve, reject) => new Delivery(plan, visit, resolve, reject).send());
 }
 
-/** The answer is not for the client: the request is to be sent once more. Nothing has been written. */
+/** The response is not for the client: the request must be sent once more. Nothing has been written. */
 export class SendAgain extends Error {
   override readonly name = 'SendAgain';
 }
@@ -50,8 +52,9 @@ class Delivery implements Dispatcher.DispatchHandler {
   #idle: NodeJS.Timeout | undefined;
   #isTooLarge: (size: number) => boolean;
   /**
-   * Whether the request may be sent once more, on a new connection: only a safe one (RFC 9110 §9.2.2: GET, HEAD)
-   * without a body, which went out on a kept connection that turned out to be closed, before any byte of an answer.
+   * Whether the request may be sent once more on a new connection. True only for a safe request (RFC 9110 section
+   * 9.2.2: GET, HEAD) without a body that went out on a kept-alive connection, which turned out to be closed before any
+   * byte of a response.
    */
   #maySendAgain = false;
   #answered = false;
@@ -101,10 +104,11 @@ class Delivery implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    // 100 to 199 are not the answer (RFC 9110 §15.2); what is below 100 is none at all and fails in undici's parser.
+    // 100 to 199 are interim responses (RFC 9110 section 15.2). A status below 100 is invalid and fails in undici's
+    // parser.
     const { judge, upstream } = this.#plan;
     if (status >= 100 && status < 200) {
-      // undici waits anew after each of them, and so for ever.
+      // undici restarts its timeout after each interim response, so it could wait forever.
       this.#idle ??= setTimeout(() => controller.abort(new GatewayError('upstream_timeout')), upstream.timeouts.head);
       return;
     }
@@ -121,7 +125,7 @@ class Delivery implements Dispatcher.DispatchHandler {
     } else this.#begin(controller, status, raw, disposition);
   }
 
-  /** Outside of undici's own call, where a throw would be nobody's. */
+  /** This runs outside undici's own call, so nothing else would catch an exception. */
   #goOn(
     controller: Dispatcher.DispatchController,
     status: number,
@@ -146,7 +150,7 @@ class Delivery implements Dispatcher.DispatchHandler {
     if (disposition === 'again') throw new SendAgain();
     const { response, head, upstream } = this.#plan;
     const stream = isEventStream(raw);
-    // A throw here aborts the request with that error: nothing has been written yet.
+    // An exception here aborts the request with that error: nothing has been written yet.
     if (stream) this.#visit.becomeStream();
     const given = head(status, raw);
     response.writeHead(given.status, given.fields);
@@ -161,7 +165,7 @@ class Delivery implements Dispatcher.DispatchHandler {
       response.flushHeaders();
       return;
     }
-    // Most answers are whole when this turn ends: they leave in one packet, and nobody has to watch them.
+    // Most responses are complete at the end of this turn: they leave in one packet and need no idle timer.
     setImmediate(() => {
       if (this.#over) return;
       response.flushHeaders();
@@ -206,7 +210,7 @@ class Delivery implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** While the client is slow to read, the upstream cannot be blamed for sending nothing. */
+  /** While the client is slow to read, it is not the upstream's fault that no data arrives. */
   #onIdle(controller: Dispatcher.DispatchController): void {
     if (controller.paused) this.#idle?.refresh();
     else controller.abort(new GatewayError('upstream_timeout'));
@@ -224,13 +228,13 @@ class Delivery implements Dispatcher.DispatchHandler {
   }
 }
 
-/** undici gives names and values as bytes; a field is Latin-1 on the wire and is passed on as the same bytes. */
+/** undici returns names and values as bytes. A field is Latin-1 on the wire and is passed on as the same bytes. */
 function decodeFields(raw: Dispatcher.DispatchController['rawHeaders']): string[] {
   if (!Array.isArray(raw)) return [];
   return raw.map((part) => (typeof part === 'string' ? part : part.toString('latin1')));
 }
 
-/** Runs in an event of the client's socket, where a throw of undici's parser would end the process. */
+/** Runs in an event of the client's socket, where an exception from undici's parser would end the process. */
 function resume(controller: Dispatcher.DispatchController): void {
   try {
     controller.resume();

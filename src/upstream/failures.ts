@@ -8,7 +8,7 @@ const INVALID = new Set([
   'ERR_ASSERTION',
 ]);
 
-/** The client left: nobody is there to be answered. */
+/** The client disconnected: no response can be sent. */
 export class ClientGone extends Error {
   constructor() {
     super('The client closed the connection.');
@@ -16,7 +16,9 @@ export class ClientGone extends Error {
   }
 }
 
-/** Whatever a client library threw about an upstream, as a failure of the table. A GatewayError passes as it is. */
+/**
+ * Maps an error that a client library threw about an upstream to a GatewayError. A GatewayError is returned unchanged.
+ */
 export function upstreamFailure(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   return new GatewayError(failureCode(codeOf(thrown), thrown), { cause: thrown });
@@ -26,20 +28,20 @@ function failureCode(code: string, thrown: unknown): FailureCode {
   const name = thrown instanceof Error ? thrown.name : '';
   if (TIMEOUTS.has(code) || name === 'TimeoutError' || name === 'AbortError') return 'upstream_timeout';
   if (INVALID.has(code) || code.startsWith('HPE_') || name === 'HTTPParserError') return 'upstream_invalid';
-  // undici has one code for a lost socket and for a broken protocol; only the text tells them apart.
+  // undici uses one code for a lost socket and for a protocol error; only the message tells them apart.
   if (code === 'UND_ERR_SOCKET' && /^bad /.test((thrown as Error).message)) return 'upstream_invalid';
-  // A mistake of ours, which no upstream can cause.
+  // A bug in our code; no upstream can cause it.
   return code === 'UND_ERR_INVALID_ARG' || thrown instanceof TypeError ? 'internal' : 'upstream_unreachable';
 }
 
 /**
- * Whether a request failed because the kept connection it was written to had just been closed by the upstream. Only
- * such a request may be sent again, and only if it is safe (RFC 9110 §9.2.2): the upstream has not worked on it. A
- * connection that never carried an answer was not kept: there the upstream refuses, and asking twice adds to its load.
+ * Whether a request failed because the upstream had just closed the kept-alive connection it was written to. Only such
+ * a request may be sent again, and only if it is safe (RFC 9110 section 9.2.2): the upstream has not processed it. If a
+ * connection has never carried a response, the upstream is refusing connections, and retrying would add to its load.
  */
 export function wasStaleConnection(thrown: unknown): boolean {
   const code = codeOf(thrown);
-  // The second is what the connector makes of the first.
+  // The connector renames the first code to the second.
   if (code === 'ECONNRESET' || code === 'UPSTREAM_RESET' || code === 'EPIPE') return true;
   const read = (thrown as { socket?: { bytesRead?: number } } | undefined)?.socket?.bytesRead;
   return (

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
 
 /**
- * http-proxy-middleware listens, after its first request, for the end of the server that the request came to, in order to
- * close what it does not have here. The server lives longer than a site does, and would hold on to each. Out: a wrapper
- * for the work on a request that takes that listener off again.
+ * After its first request, http-proxy-middleware adds a listener for the 'close' event of the HTTP server, in order to
+ * close things that are not used here. The server outlives a site, so the listener would keep every replaced site in
+ * memory. Returns a wrapper for handling a request that removes that listener again.
  */
 export function forgottenByServer(): (request: IncomingMessage, work: () => Promise<void>) => Promise<void> {
   const done = new WeakSet<Server>();
@@ -25,7 +25,7 @@ export function forgottenByServer(): (request: IncomingMessage, work: () => Prom
   };
 }
 
-/** Who waits for its end, but those who are waiting for it to come, such as a drain that has begun. */
+/** The persistent 'close' listeners: without those added by `once`, such as the one of a drain in progress. */
 function lasting(server: Server): (() => void)[] {
   return (server.rawListeners('close') as (() => void)[]).filter((listener) => !('listener' in listener));
 }

@@ -1,3 +1,6 @@
+// Everything between the gate and the backends: connections, limits and circuit breakers, the header policy, identity
+// headers and credentials. forward.ts is the protected lane, site.ts the site lane, call.ts the gate's own calls.
+
 import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -17,21 +20,24 @@ import type { Rewrite } from './rewrite.ts';
 import { uploadOf, wholeBody } from './upload.ts';
 
 /**
- * Sends an admitted request to an upstream and its answer to the client, streaming both ways. In: the exchange, with
- * the target that was judged and who it acts for, the upstream's name, how large both bodies may be, and what the path
- * is called there.
+ * Sends an admitted request to an upstream and its response to the client, streaming both ways.
+ *
  * Throws GatewayError only while nothing has been written: `upstream_unreachable`, `upstream_timeout`,
- * `session_over`, `method_override`, `unsupported_media_type`, `upstream_invalid`, `upstream_overloaded`, `upstream_unavailable`, `invalid_request`, `method_not_allowed`,
- * `payload_too_large`. After that a failure cuts the connection.
+ * `upstream_invalid`, `upstream_overloaded`, `upstream_unavailable`, `session_over`, `method_override`,
+ * `unsupported_media_type`, `invalid_request`, `method_not_allowed` or `payload_too_large`. After that a failure cuts
+ * the connection.
+ * @param exchange the request, with the target that was authorized and the principal it acts for
+ * @param limits the maximum sizes of both bodies
+ * @param rewrite maps the path to the upstream's path for it
  */
 export type Forward = (exchange: Exchange, upstream: string, limits: BodyLimits, rewrite?: Rewrite) => Promise<void>;
 
-/** The protected lane: undici's dispatcher under the header policy. */
+/** The protected lane: undici's dispatcher with the header policy. */
 export function createForward(options: {
   upstreams: Config['upstreams'];
   pools: Pools;
   identity: Identity;
-  /** What upstreams are shown that know nothing of us. */
+  /** Credentials for upstreams that do not read our identity headers. */
   credentials?: Credentials;
   /** Our public origin. */
   origin: string;
@@ -112,7 +118,7 @@ export function createForward(options: {
       return send(exchange, upstreamName, limits, rewrite, undefined, scan);
 
     let attempt = await credential?.attempt(principal, method);
-    // A small body is looked at before the upstream hears of the request.
+    // A small body is inspected before the upstream is contacted.
     const wanted = scan !== undefined || attempt?.judge !== undefined;
     const held = wanted ? await heldBody(exchange, framing) : exchange;
     if (held.replacement !== undefined) {
@@ -125,7 +131,7 @@ export function createForward(options: {
       } catch (thrown) {
         if (!(thrown instanceof SendAgain)) throw thrown;
       }
-      // Its body is gone with the first attempt, which was refused: the client still has it.
+      // The body was consumed by the first attempt, which was refused: the client has to send it again.
       if (framing.kind !== 'none' && held.replacement === undefined) {
         throw new GatewayError('upstream_unavailable', { headers: { 'retry-after': '1' } });
       }
@@ -134,14 +140,14 @@ export function createForward(options: {
   };
 }
 
-/** The fields of a request with those of a credential in place of any of these names. */
+/** Adds a credential's fields to a request, replacing any fields of the same names. */
 function withFields(fields: readonly string[], own: Readonly<Record<string, string>>): string[] {
   const names = new Set(Object.keys(own).map((name) => name.toLowerCase()));
   const kept = fields.filter((_, at) => !names.has((fields[at - (at % 2)] as string).toLowerCase()));
   return [...kept, ...Object.entries(own).flat()];
 }
 
-/** A Location inside the upstream is told by the name it has here. Changes `fields`, which has names and values in turn. */
+/** Maps a Location inside the upstream to its public path. Changes `fields`, which alternates names and values. */
 function restoreLocation(fields: string[], rewrite: Rewrite, origin: string): void {
   for (let at = 0; at + 1 < fields.length; at += 2) {
     if (fields[at]?.toLowerCase() !== 'location') continue;

@@ -8,26 +8,26 @@ import { cookieName, publicCookie, withoutCookies } from './cookies.ts';
 import { pathPrefix, publicLink, publicLocation, publicRefresh } from './location.ts';
 
 /**
- * The header policy, for both lanes and for upgrades. Fields are flat arrays of name and value, as `rawHeaders` gives
- * and takes them: nothing is merged, and a repeated field cannot hide behind an object key.
+ * The header policy, for both lanes and for upgrades. Fields are flat arrays of names and values, as in `rawHeaders`:
+ * nothing is merged, and a repeated field cannot hide behind an object key.
  *
- * On the `protected` lane the principal is the only identity: no Authorization, no Cookie, no Set-Cookie, no challenge
- * and no CORS policy of the upstream, and of a request only the fields that are known. An upstream's 401 is a 403 there:
- * the token was good, and a 401 would send the app to fetch another one. On the `site` lane the legacy site keeps its
- * own cookies, its own HTTP authentication, and every field that is not known to be dangerous.
+ * On the `protected` lane the principal is the only identity. Authorization, Cookie, Set-Cookie, challenges and the
+ * upstream's CORS policy are removed, and only known request fields pass. An upstream's 401 becomes a 403 there: the
+ * token was valid, and a 401 would make the app request another one. On the `site` lane the legacy site keeps its own
+ * cookies, its own HTTP authentication, and every field that is not known to be dangerous.
  */
 type Lane = 'protected' | 'site';
 
 interface RequestPolicy {
   readonly lane: Lane;
-  /** On the site's lane: whether a bearer token passes, which is else taken to be meant for us. */
+  /** On the site lane: whether to pass a bearer token on. By default it is assumed to be meant for us and removed. */
   readonly foreignToken?: boolean;
   readonly judge: (name: string) => RequestField;
-  /** What Host says to the upstream. */
+  /** The Host that is sent to the upstream. */
   readonly host: string;
-  /** Our public origin, as an upstream is told it. */
+  /** Our public origin, for the forwarding fields. */
   readonly origin: ForwardedOrigin;
-  /** Cookies of the gate itself: never shown to an upstream. */
+  /** Matches the gate's own cookies, which are never sent to an upstream. */
   readonly ownCookie: (name: string) => boolean;
 }
 
@@ -35,20 +35,23 @@ export interface ResponsePolicy {
   readonly lane: Lane;
   readonly judge: (name: string) => ResponseField;
   readonly origin: string;
-  /** By which URLs the upstreams call themselves; the one that answers first. */
+  /** The URLs by which upstreams refer to themselves; the first is the upstream that responds. */
   readonly internal: readonly [URL, ...URL[]];
   readonly ownCookie: (name: string) => boolean;
 }
 
-/** One upstream's policy on one lane, made once. */
+/** The policy of one upstream on one lane. Created once. */
 export interface HeaderPolicy {
   readonly request: RequestPolicy;
   readonly response: ResponsePolicy;
-  /** By which name an https upstream is called (SNI) and verified, whatever Host says; '' for an address: as Host. */
+  /**
+   * The name for SNI and certificate verification of an https upstream, whatever Host says; '' for an IP address: Host
+   * is used.
+   */
   readonly servername: string;
 }
 
-/** In: the lane, the upstream's name among all that are configured, our origin, which cookies are the gate's own. */
+/** `name` is the upstream's key in `upstreams`; `ownCookie` matches the gate's own cookies. */
 export function headerPolicy(options: {
   lane: Lane;
   upstreams: Config['upstreams'];
@@ -86,8 +89,8 @@ export function headerPolicy(options: {
 }
 
 /**
- * What Host says to an upstream. Over http it is the application beside us, which makes links and redirects of the name
- * it is known by; over https it is somebody's server, which finds the site and its certificate by its own name.
+ * The Host for an upstream. An http upstream is the application next to us, which builds links and redirects from its
+ * public name. An https upstream is a remote server, which finds the site and its certificate by its own name.
  */
 function hostFor(upstream: UpstreamConfig, origin: string): string {
   const url = new URL(upstream.url);
@@ -96,8 +99,8 @@ function hostFor(upstream: UpstreamConfig, origin: string): string {
 }
 
 /**
- * The fields of a credential, which no client may say itself. Those that members' own browsers are known by stay as they
- * are on the site: its cookies, and HTTP authentication, of which a Bearer token is for us in any case.
+ * The fields of a credential, which clients must not set themselves. On the site lane, what browsers authenticate with
+ * is left alone: the site's cookies, and HTTP authentication (a Bearer token there is for us in any case).
  */
 function credentialNames(credential: CredentialConfig | undefined, lane: Lane): readonly string[] {
   const field = credentialField(credential);
@@ -111,7 +114,10 @@ function serverName(url: URL): string {
   return isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : '';
 }
 
-/** For our own calls to an upstream: the fields that place them at our origin, and the name to verify it by. */
+/**
+ * For our own calls to an upstream: the fields that present them as calls to our public origin, and the name to verify
+ * its certificate by.
+ */
 export function ownCallFields(upstream: UpstreamConfig, origin: string) {
   const { host, scheme, port } = forwardedOrigin(origin);
   const fields = {
@@ -124,9 +130,8 @@ export function ownCallFields(upstream: UpstreamConfig, origin: string) {
 }
 
 /**
- * Where an upstream is in its own eyes, for our own calls to its pages. Out: its origin, every other origin that it may call
- * itself by (with either scheme: behind a proxy many a backend does not know that it is on https), and what its URL has
- * before every path.
+ * How an upstream sees itself, for our own calls to its pages: its origin, all other origins it may use for itself
+ * (with either scheme, because many backends behind a proxy do not know that they are on https), and its path prefix.
  */
 export function ownCallPlace(upstream: UpstreamConfig, origin: string) {
   const url = new URL(upstream.url);
@@ -139,7 +144,7 @@ export function ownCallPlace(upstream: UpstreamConfig, origin: string) {
   };
 }
 
-/** The URLs of one upstream: the one it is called by, then the same under its aliases. */
+/** The URLs of one upstream: the configured one first, then the same under its aliases. */
 function namesOf(upstream: UpstreamConfig): URL[] {
   return [upstream.url, ...upstream.aliases.map((alias) => `http://${alias}${new URL(upstream.url).pathname}`)].map(
     (text) => new URL(text),
@@ -149,12 +154,12 @@ function namesOf(upstream: UpstreamConfig): URL[] {
 const ILLEGAL_VALUE = /[^\t\x20-\x7E\x80-\xFF]/;
 const NONE: ReadonlySet<string> = new Set();
 
-/** The parts of our origin that forwarding fields name, taken apart once. */
+/** The parts of our origin that the forwarding fields need, computed once. */
 interface ForwardedOrigin {
   readonly host: string;
   readonly scheme: string;
   readonly port: string;
-  /** What follows `for=` in Forwarded (RFC 7239); a host with a port is quoted. */
+  /** What follows `for=` in Forwarded (RFC 7239). A host with a port is quoted. */
   readonly forwarded: string;
 }
 
@@ -171,9 +176,8 @@ function forwardedOrigin(origin: string): ForwardedOrigin {
 }
 
 /**
- * The fields an upstream is sent, without framing and identity, which the sender adds after. In: the fields as
- * received and where they came from. What Connection names is removed first (RFC 9110 §7.6.1), so that a client cannot
- * use it on what we add.
+ * The fields for an upstream, without framing and identity, which the sender adds afterwards. Fields that Connection
+ * names are removed first (RFC 9110 section 7.6.1), so that a client cannot use it to remove the fields that we add.
  */
 export function requestHeaders(raw: readonly string[], provenance: Provenance, policy: RequestPolicy): string[] {
   const listed = connectionOptions(raw);
@@ -194,15 +198,16 @@ export function requestHeaders(raw: readonly string[], provenance: Provenance, p
       if (kept !== '') fields.push(name, kept);
     }
   }
-  // A bearer token is meant for us. Two credentials are nobody's: servers differ on which one counts.
+  // A bearer token is meant for us. With two Authorization fields, neither is passed on: servers differ on which one
+  // counts.
   const ours = policy.foreignToken !== true && /^\s*(bearer|dpop)([\s,]|$)/i.test(authorizations[1] ?? '');
   if (authorizations.length === 2 && !ours) fields.push(...authorizations);
   return forwarded(fields, provenance, policy.origin);
 }
 
 /**
- * Adds where a request came from and where to, in every spelling backends read: the client and the proxies that are
- * vouched for, our own origin whatever Host said, the request id and the trace. Always set, never left to what was sent.
+ * Adds where a request came from and was sent to, in every form that backends read: the client and the trusted proxies,
+ * our own origin whatever Host said, the request id and the trace. Always set by us, never copied from the client.
  */
 function forwarded(fields: string[], provenance: Provenance, origin: ForwardedOrigin): string[] {
   const { clientAddress, hops, requestId } = provenance;
@@ -215,17 +220,17 @@ function forwarded(fields: string[], provenance: Provenance, origin: ForwardedOr
   return fields;
 }
 
-/** An answer's first lines as a client is sent them. */
+/** The status and header fields of a response for the client. */
 export interface ResponseHead {
   readonly status: number;
   readonly fields: string[];
 }
 
 /**
- * What a client is sent of an answer. In: the final status and the fields as the upstream gave them, and whether the
- * answer is for an identified member. Hop-by-hop fields, the upstream's traces and identity names are removed, and
- * internal addresses made ours.
+ * The response head for the client, given the upstream's final status and raw fields. Removes hop-by-hop fields, the
+ * upstream's trace fields and identity names, and rewrites internal addresses to our origin.
  * Throws GatewayError `upstream_invalid` for a status or a value that cannot be passed on.
+ * @param member whether the response is for an identified member
  */
 export function responseHead(
   status: number,
@@ -233,7 +238,7 @@ export function responseHead(
   policy: ResponsePolicy,
   member: boolean,
 ): ResponseHead {
-  // A 407 asks a proxy to say who it is; here that is us, and no client can help.
+  // A 407 asks a proxy to authenticate. Here that proxy is us, and the client cannot do anything about it.
   if (!(status >= 200 && status <= 599) || status === 407) throw invalid(`status ${status}`);
   const listed = connectionOptions(raw);
   const fields: string[] = [];
@@ -244,7 +249,8 @@ export function responseHead(
     const name = raw[at] as string;
     const value = raw[at + 1] as string;
     const kind = policy.judge(name);
-    // Any other than chunked stays in the body, which nobody could then read (RFC 9112 §6.1): we never ask for one.
+    // Node leaves any coding but chunked in the body, where no client could decode it (RFC 9112 section 6.1). We never
+    // request one.
     if (kind === 'coding' && value.trim().toLowerCase() !== 'chunked') throw invalid('a transfer coding');
     if (
       kind === 'drop' ||
@@ -259,7 +265,7 @@ export function responseHead(
         fields.push(name, value);
         break;
       case 'length':
-        // RFC 9110 §8.6: a 204 has no length.
+        // A 204 has no Content-Length (RFC 9110 section 8.6).
         if (status !== 204) fields.push(name, value);
         break;
       case 'location':
@@ -281,7 +287,7 @@ export function responseHead(
         if (!secret) fields.push(name, value);
         break;
       default:
-        // Challenges, CORS and Clear-Site-Data speak for a whole origin: on a protected path that is for us to do.
+        // Challenges, CORS and Clear-Site-Data apply to a whole origin: on a protected path we set them.
         if (site) fields.push(name, value);
     }
   }
@@ -294,9 +300,9 @@ export function responseHead(
 }
 
 /**
- * What is a member's never enters a shared cache: an upstream that sees no Authorization may well call its answer
- * public. What is anonymous on a protected path may be cached, but differs from what a member is answered. What has
- * gone wrong is asked for again.
+ * A member's response must never enter a shared cache: an upstream that sees no Authorization may well mark it as
+ * public. Anonymous responses on a protected path may be cached, but they differ from what a member receives. Errors
+ * are not cached.
  */
 function cacheFields(fields: string[], given: string, status: number, member: boolean): void {
   if (status >= 400 || (member && !isPrivate(given))) {
@@ -307,12 +313,14 @@ function cacheFields(fields: string[], given: string, status: number, member: bo
   fields.push('Vary', 'Authorization');
 }
 
-/** Whether it is so as a whole: `private="x"` speaks of the field x only (RFC 9111 §5.2.2.7). */
+/**
+ * Whether the directive covers the whole response: `private="x"` covers only the field x (RFC 9111 section 5.2.2.7).
+ */
 function isPrivate(cacheControl: string): boolean {
   return !cacheControl.includes('"') && /(^|,)\s*(private|no-store)\s*(,|$)/i.test(cacheControl);
 }
 
-/** The field names that Connection lists, in lower case; the options of the connection itself are not among them. */
+/** The field names that Connection lists, in lower case. */
 function connectionOptions(raw: readonly string[]): ReadonlySet<string> {
   let names: Set<string> | undefined;
   for (let at = 0; at + 1 < raw.length; at += 2) {

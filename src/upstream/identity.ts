@@ -12,9 +12,11 @@ export interface SigningKey {
 }
 
 /**
- * The fields that tell an upstream who a request acts for. In: the principal, the upstream's name, and the kinds that
- * upstream is configured for. Out: the fields, at once when they are known; none at all for an anonymous principal.
- * Throws GatewayError `internal` when a member or client id cannot stand in a header, and whatever the key source throws.
+ * Returns the fields that tell an upstream who a request acts for; not a promise if they are cached, and empty for an
+ * anonymous principal.
+ * Throws GatewayError `internal` if a member or client id cannot be sent in a header, and whatever the key source
+ * throws.
+ * @param kinds the kinds of identity that the upstream is configured for
  */
 export type Identity = (
   principal: Principal,
@@ -24,27 +26,31 @@ export type Identity = (
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Seconds an assertion is good for, and milliseconds it is given out again: it always has half its life before it. */
+/**
+ * Lifetime of an assertion in seconds, and for how many milliseconds it is reused: at least half of its lifetime is
+ * always left.
+ */
 const LIFETIME = 60;
 const REUSED = 30_000;
 
 const ANONYMOUS_FIELDS: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
- * Makes the identity headers: `X-Member-*` and `X-Client-Id` for backends behind a private network, and
- * `X-Coursegate-Assertion`, an ES256 JWT (RFC 7519) that a backend can verify with the keys we publish.
- * Signing costs more than proxying, so the fields are kept for 30 s per grant, scope and upstream.
+ * Creates the identity headers: `X-Member-*` and `X-Client-Id` for backends in a private network, and
+ * `X-Coursegate-Assertion`, an ES256 JWT (RFC 7519) that a backend can verify with our published keys. Signing costs
+ * more than proxying, so the fields are cached for 30 s per grant, scope and upstream.
  */
 export function createIdentity(options: {
   issuer: string;
   signingKey: () => Promise<SigningKey>;
-  /** The name of that key now: what another signed is not given out any more. Left out, it is always the same. */
+  /** The current key's id: assertions signed with another key are not reused. Omitted: the key never changes. */
   kid?: () => string;
   /** Milliseconds since the epoch. */
   clock: () => number;
 }): Identity {
   const kept = new LRUCache<string, Kept>({ max: 10_000 });
-  // The same token gives the same principal as long as it is remembered: then not even a key has to be made.
+  // While a token is cached, it maps to the same principal object. In that case not even a cache key has to be
+  // computed.
   const atHand = new WeakMap<MemberPrincipal, Map<string, Kept>>();
 
   return (principal, upstreamName, kinds) => {
@@ -77,7 +83,7 @@ export function createIdentity(options: {
       (fields) => {
         keeping.fields = fields;
       },
-      // A failed signature is not kept; whoever asked gets the rejection itself.
+      // A failed signature is not cached. The callers receive the rejection itself.
       () => {
         keeping.until = 0;
         kept.delete(key);
@@ -86,7 +92,10 @@ export function createIdentity(options: {
     return keeping;
   }
 
-  /** Two for each that is made, the longest unused first: what nobody asks for again does not stay until there is no room. */
+  /**
+   * Removes up to two expired entries for each new one, least recently used first, so that entries that are no longer
+   * requested do not stay until the cache is full.
+   */
   function dropStale(now: number, kid: string): void {
     const stale: string[] = [];
     for (const key of kept.rkeys()) {
@@ -130,7 +139,7 @@ interface Kept {
   fields: Fields | Promise<Fields>;
   /** Milliseconds since the epoch. */
   until: number;
-  /** The key that signed them. */
+  /** The id of the key that signed them. */
   readonly kid: string;
 }
 
@@ -163,9 +172,9 @@ function assertId(id: string, whose: string): void {
 }
 
 /**
- * A text as one header value: visible ASCII as it is, everything else percent-encoded UTF-8 (the value encoding of
- * RFC 8187 §3.2.1 without its prefix). '%' itself and ',' are encoded too, so that percent-decoding gives back exactly
- * the text and nobody splits it as a list. 'Renée, A.' is `Ren%C3%A9e%2C A.`
+ * A text as a header value: visible ASCII is kept, everything else is percent-encoded UTF-8 (the value encoding of RFC
+ * 8187 section 3.2.1 without its prefix). '%' itself and ',' are encoded too, so that percent-decoding returns exactly
+ * the original text and no parser splits it as a list. 'Renée, A.' becomes `Ren%C3%A9e%2C A.`
  */
 function headerValue(text: string): string {
   return text.toWellFormed().replace(/[^\x20-\x24\x26-\x2B\x2D-\x7E]+|^ +| +$/g, encodeURIComponent);

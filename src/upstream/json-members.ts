@@ -1,23 +1,23 @@
 import { type JsonBounds, parseBoundedJson } from '../http/bounded-json.ts';
 
-/** Of a request body of an app, which is one record or a list of them. */
+/** Limits for an app's request body, which is one record or a list of records. */
 const BOUNDS: JsonBounds = { depth: 1000, values: 50_000, names: 3000 };
 
 /** One member of a JSON object. */
 export interface JsonMember {
   readonly name: string;
-  /** Name and value as they are written. */
+  /** Name and value exactly as written. */
   readonly text: string;
 }
 
 /**
- * Takes a JSON object (RFC 8259) apart without changing anything in it: numbers keep their digits, and what is there
- * twice stays so. Out: its members in order; undefined when the text is not JSON, something
- * else than an object, or more than BOUNDS allow.
+ * Splits a JSON object (RFC 8259) into its members without changing anything: numbers keep their digits and duplicate
+ * members are kept. Returns the members in order; undefined if the text is not JSON, is not an object, or exceeds
+ * BOUNDS.
  */
 export function jsonMembers(text: string): readonly JsonMember[] | undefined {
   try {
-    // What follows may rely on it that the text is JSON.
+    // The code below relies on the text being valid JSON.
     parseBoundedJson(text, BOUNDS);
   } catch {
     return undefined;
@@ -41,14 +41,14 @@ function nextOf(text: string, from: number, wanted: string): number {
   return at;
 }
 
-/** In: the index of the opening quote. Out: the index after the closing one. */
+/** Takes the index of the opening quote, returns the index after the closing one. */
 function endOfString(text: string, quote: number): number {
   let at = quote + 1;
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
   return at + 1;
 }
 
-/** In: the index after a name. Out: that of the `,` or `}` after its value. */
+/** Takes the index after a member's name, returns the index of the `,` or `}` after its value. */
 function endOfValue(text: string, from: number): number {
   let depth = 0;
   for (let at = from; ; at += 1) {

@@ -7,23 +7,25 @@ import { requestFraming } from './framing.ts';
 import { jsonMembers } from './json-members.ts';
 import type { ParameterNames } from './parameter-name.ts';
 
-/** Such a body is held in memory whole, and looked at by the one thread that serves everybody. */
+/** Such a body is held in memory whole and parsed on the one thread that serves all requests. */
 const LONGEST = 1024 * 1024;
 
-/** They speak of a body that is not the one that is sent on (RFC 9530, RFC 1864). */
+/** Digests of a body that is not the one sent on (RFC 9530, RFC 1864). */
 const DIGESTS = new Set(['content-digest', 'repr-digest', 'digest', 'content-md5']);
 
 /**
- * Keeps the body of a request to the member who asks. In: an admitted exchange. Out: what is sent on in place of the
- * body and the fields that came, or undefined when there is no body and none is needed.
+ * Restricts the body of an admitted request to the member who sends it. Returns the body and fields to send on instead,
+ * or undefined if there is no body and none is needed.
  * Throws GatewayError `invalid_request`, `unsupported_media_type` or `payload_too_large`.
  */
 export type OwnBody = (exchange: Exchange) => Promise<Replacement | undefined>;
 
 /**
- * In: the names that are the member's and must come from nobody else, those of them that are set in the body, and the
- * most bytes to take. Taken is one JSON object: in a form, or in an unknown type, nobody could say what an upstream
- * reads under these names. Only members of the object itself are looked at, and only they are changed.
+ * Accepts one JSON object only: in a form, or in an unknown type, there is no telling what an upstream reads under
+ * these names. Only the top-level members are checked and changed.
+ * @param names the names that are reserved for the member's id and removed from what the client sent
+ * @param set those of them that are set in the body
+ * @param limit maximum size in bytes
  */
 export function ownBody(names: ParameterNames, set: readonly string[], limit: number): OwnBody {
   return async ({ request, principal }) => {
@@ -45,13 +47,13 @@ export function ownBody(names: ParameterNames, set: readonly string[], limit: nu
   };
 }
 
-/** Another charset, and the upstream would read another text than we do. */
+/** With another charset, the upstream would read a different text from ours. */
 function isJson(contentType: string): boolean {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1] ?? 'utf-8';
   return /^application\/([\w.-]+\+)?json$/.test(mediaType(contentType)) && /^utf-?8$/i.test(charset);
 }
 
-/** JSON is UTF-8 (RFC 8259 §8.1); '' for other bytes, which is no JSON. */
+/** JSON is UTF-8 (RFC 8259 section 8.1). Returns '', which is not JSON, for other bytes. */
 function textOf(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

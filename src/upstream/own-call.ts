@@ -12,18 +12,20 @@ const LARGEST_ANSWER = 2 * 1024 * 1024;
 export interface OwnCallPlan {
   readonly connections: Connections;
   readonly visit: Visit;
-  /** `servername`: by which name an https upstream is called; undici takes it, its types do not know it. */
+  /**
+   * `servername`: the TLS server name (SNI) of an https upstream. undici accepts it, but its types do not include it.
+   */
   readonly request: Dispatcher.DispatchOptions & { readonly servername: string };
-  /** Milliseconds for all of it, to the last byte. */
+  /** Milliseconds for the whole call, up to the last byte. */
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
-  /** Is told the status when the head of the answer is here. */
+  /** Called with the status when the head of the response arrives. */
   readonly answered?: ((status: number) => void) | undefined;
 }
 
 /**
- * One call of ours, with its answer read whole, as a handler of undici's dispatcher: a stream in between, and a signal
- * made of signals, cost as much as the rest of the call. Rejects with GatewayError.
+ * Makes one of our own calls and reads the whole response. Implemented as a handler of undici's dispatcher, because an
+ * intermediate stream and combined abort signals cost as much as the rest of the call. Rejects with GatewayError.
  */
 export function makeOwnCall(plan: OwnCallPlan): Promise<UpstreamResponse> {
   return new Promise((resolve, reject) => new OwnCall(plan, resolve, reject).start());
@@ -36,7 +38,7 @@ class OwnCall implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
   readonly #onAbort = () => this.#giveUp(new GatewayError('upstream_timeout', { cause: this.#plan.signal?.reason }));
   #controller: Dispatcher.DispatchController | undefined;
-  /** Only a safe call is made again (RFC 9110 §9.2.2), and once. */
+  /** Only a safe call is retried (RFC 9110 section 9.2.2), and only once. */
   #maySendAgain: boolean;
   #over = false;
   #status = 0;
@@ -63,7 +65,7 @@ class OwnCall implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Given up while it waited for a connection.
+    // Cancelled while it waited for a connection.
     if (this.#over) controller.abort(new GatewayError('upstream_timeout'));
   }
 
@@ -108,7 +110,7 @@ class OwnCall implements Dispatcher.DispatchHandler {
   }
 
   #fail(failure: GatewayError): void {
-    // A caller that gave up says nothing of the upstream.
+    // A call that its caller cancelled says nothing about the upstream.
     if (this.#plan.signal?.aborted !== true) this.#plan.visit.failed(failure);
     this.#end();
     this.#reject(failure);
@@ -122,7 +124,7 @@ class OwnCall implements Dispatcher.DispatchHandler {
   }
 }
 
-/** As UTF-8, without the mark some systems put before it. */
+/** Decodes UTF-8, without the byte order mark that some systems put before it. */
 function textOf(chunks: readonly Buffer[]): string {
   const [only] = chunks;
   const text = (chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)).toString();

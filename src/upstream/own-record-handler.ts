@@ -9,12 +9,13 @@ import { parameterNames } from './parameter-name.ts';
 import { createRewrite, type Rewrite } from './rewrite.ts';
 
 /**
- * Puts the own-record guard of a route, and its rewriting, before what forwards its requests. A record of somebody
- * else's is 403, whether there is one or not: the upstream is not asked, so that nothing is learned of it.
- * In: the route, the most bytes it takes of a body, and what forwards.
+ * Applies a route's own-record guard and its rewriting before a request is forwarded. A request for another member's
+ * record is a 403 whether the record exists or not: the upstream is not asked, so the client learns nothing about it.
  *
- * A name that the route fills is the member's wherever backends look for parameters: many put those of the query and of
- * the body together, and let one win. So it is removed from both, and set where the route says.
+ * A name that the route fills in is reserved for the member's id in every place where backends look for parameters:
+ * many merge those of the query and the body and let one win. It is therefore removed from both, and set where the
+ * route says.
+ * @param limit maximum size of a body in bytes
  */
 export function ownRecordHandler(
   { match, query = {}, body = {}, rewrite }: RouteConfig,

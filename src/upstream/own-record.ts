@@ -3,21 +3,25 @@ import type { Principal } from '../oauth/principal.ts';
 import type { ParameterNames } from './parameter-name.ts';
 import type { Target } from './target.ts';
 
-/** What stands in a route for the id of the member who asks: the principal's, whatever the request says. */
+/**
+ * In a route, the placeholder for the id of the member who sends the request: the principal's, whatever the request
+ * says.
+ */
 export const MEMBER_ID = '{member.id}';
 
 /**
- * Keeps a route to the records of the member who asks. In: the canonical target and the principal. Out: the target as
- * the upstream may see it, or undefined when the path names somebody else's record.
+ * Restricts a route to the member's own records. Returns the target to send to the upstream, or undefined if the path
+ * names another member's record.
  */
 export type OwnRecord = (target: Target, principal: Principal) => Target | undefined;
 
 /**
- * In: a route's path pattern, the query parameters that it sets, and the names that are the member's. A segment
- * `{member.id}` of the pattern must be the member's own id, to the byte once decoded. A parameter that the route sets is
- * set from the principal; what the client sent under any of the names, in any spelling that a server might take for it,
- * is removed.
- * Throws GatewayError `internal` for a principal that is no member: such a route serves nobody as anonymous.
+ * A segment `{member.id}` of the pattern must equal the member's own id, byte for byte once decoded. Parameters in
+ * `set` are set from the principal. What the client sent under any of `names`, in any spelling that a server might
+ * accept for them, is removed.
+ * Throws GatewayError `internal` if the principal is not a member: such a route is never served anonymously.
+ * @param set the query parameters that the route sets
+ * @param names the names that are reserved for the member's id
  */
 export function ownRecord(pattern: string, set: readonly string[], names: ParameterNames | undefined): OwnRecord {
   const places = pattern.split('/').flatMap((segment, at) => (segment === MEMBER_ID ? [at] : []));
@@ -26,7 +30,7 @@ export function ownRecord(pattern: string, set: readonly string[], names: Parame
   return (target, principal) => {
     if (principal.kind !== 'member') throw new GatewayError('internal');
     const segments = target.path.split('/');
-    // A canonical path decodes: what does not was refused at the door.
+    // A canonical path can always be decoded: any other was refused earlier.
     if (places.some((at) => decodeURIComponent(segments[at] ?? '') !== principal.sub)) return undefined;
     if (names === undefined) return target;
     const sent = target.query.slice(1).split('&');

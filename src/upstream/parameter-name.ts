@@ -1,20 +1,25 @@
 import { decodedOnce } from './percent.ts';
 
-/** Whether some server might read a name as one of those that are the member's. What nobody can read for sure might be any. */
+/**
+ * Tells whether some server might read a name as one of those reserved for the member's id. A name that cannot be
+ * decoded reliably counts as one.
+ */
 export interface ParameterNames {
-  /** In: one piece of a query, between two `&`. A `;` divides it further to some. */
+  /** Takes one piece of a query, between two `&`. Some servers split it further at `;`. */
   inQuery(piece: string): boolean;
-  /** Whether a value holds one of them when it is decoded before the query is divided: `a=1%26user_id%3D2`. */
+  /**
+   * Whether a value contains a reserved name for a server that decodes before it splits the query: `a=1%26user_id%3D2`.
+   */
   hiddenIn(query: string): boolean;
-  /** In: the name of a member of a JSON object. */
+  /** Takes the member name of a JSON object. */
   inJson(name: string): boolean;
 }
 
-/** In: the names as the upstream reads them. */
+/** @param names the names as the upstream reads them */
 export function parameterNames(names: Iterable<string>): ParameterNames {
   const folded = new Set([...names].map(fold));
   const isOne = (name: string) => {
-    // `id[]`, `id[0]`, `id[$ne]` are the parameter `id`; servers in C end a name at NUL.
+    // `id[]`, `id[0]` and `id[$ne]` are the parameter `id`; servers in C end a name at NUL.
     const [base = ''] = name.split('[');
     const [start = ''] = name.split('\0');
     return [name, base, start].some((spelling) => folded.has(fold(spelling)));
@@ -46,7 +51,10 @@ export function parameterNames(names: Iterable<string>): ParameterNames {
   };
 }
 
-/** Decoded as often as it can be, as it would be behind two servers in a row; undefined: nobody can say what it is. */
+/**
+ * Decodes repeatedly, as two servers in a row would. Returns undefined if the text is encoded more than three times or
+ * is malformed.
+ */
 function decoded(text: string): string | undefined {
   let name = text;
   for (let times = 0; name.includes('%'); times += 1) {
@@ -61,8 +69,8 @@ function decoded(text: string): string | undefined {
 }
 
 /**
- * A name without what frameworks disagree on: case, compatibility forms, and all that is neither letter nor digit.
- * `user_id`, `userId`, `user.id`, `user[id` and `User-ID` are one to some of them.
+ * Removes what frameworks disagree on: case, compatibility forms, and everything that is neither a letter nor a digit.
+ * Some frameworks treat `user_id`, `userId`, `user.id`, `user[id` and `User-ID` as one name.
  */
 function fold(name: string): string {
   return name

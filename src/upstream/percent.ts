@@ -1,4 +1,6 @@
-/** Decodes what can be decoded, as PHP does, and IIS' `%u005F`; the rest stays. Bytes become one character each. */
+/**
+ * Decodes every valid escape, as PHP does, including IIS' `%u005F`; the rest is kept. Each byte becomes one character.
+ */
 export function decodedOnce(text: string): string {
   if (!text.includes('%')) return text;
   return text.replace(/%u([0-9a-f]{4})|%([0-9a-f]{2})/gi, (_, wide?: string, byte?: string) =>

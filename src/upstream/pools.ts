@@ -6,41 +6,45 @@ import { Connections } from './connections.ts';
 import { pathPrefix } from './location.ts';
 import type { Target } from './target.ts';
 
-/** One upstream as the protected lane and our own calls use it; the site lane has connections of its own. */
+/** One upstream for the protected lane and our own calls; the site lane has its own connections. */
 export interface Upstream {
   readonly url: URL;
   readonly connections: Connections;
-  /** Every request enters here first. */
+  /** Every request must be admitted here first. */
   readonly admission: Admission;
   readonly timeouts: Timeouts;
   readonly identity: UpstreamConfig['identity'];
-  /** The target under the upstream's own path prefix. */
+  /** The target with the path prefix of the upstream's URL. */
   pathOf(target: Target): string;
 }
 
-/** Milliseconds. */
+/** In milliseconds. */
 interface Timeouts {
-  /** For name resolution, TCP and TLS together. */
+  /** Name resolution, TCP and TLS together. */
   readonly connect: number;
-  /** From when a request was sent to the head of its answer. */
+  /** From sending a request to the head of its response. */
   readonly head: number;
-  /** Between two pieces of a body. */
+  /** Between two chunks of a body. */
   readonly body: number;
-  /** Between two events of a stream. */
+  /** Between two events of an event stream. */
   readonly stream: number;
 }
 
 export interface Pools {
-  /** Throws Error for a name that is not configured: a mistake of ours, not of a request. */
+  /** Throws Error for a name that is not configured: a bug in our code, not a bad request. */
   get(name: string): Upstream;
   all(): ReadonlyMap<string, Upstream>;
-  /** Gives its share back: ends every connection, also those in use, to upstreams that nobody else has opened. */
+  /**
+   * Releases the upstreams. Closes every connection, including those in use, to upstreams that no other configuration
+   * uses.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Opens what is kept per upstream. In: the upstreams by name, a clock in monotonic milliseconds, and a share of what an
- * earlier configuration left: an upstream of which this one says the same keeps its connections, its places and its breaker.
+ * Opens the connections, limits and circuit breaker of each upstream. Upstreams that have not changed since an earlier
+ * configuration are carried over, with their connections, slots and breaker.
+ * @param now a monotonic clock in milliseconds
  */
 export function createPools(
   upstreams: Readonly<Record<string, UpstreamConfig>>,
@@ -64,7 +68,7 @@ export function createPools(
   };
 }
 
-/** All of a configuration that `openUpstream` looks at. */
+/** All settings that `openUpstream` reads. */
 function madeFrom(config: UpstreamConfig) {
   const { url, timeout, connectTimeout, bodyTimeout, streamTimeout, maxRequests, maxStreams, breaker } = config;
   return [url, timeout, connectTimeout, bodyTimeout, streamTimeout, maxRequests, maxStreams, breaker, config.identity];
@@ -100,7 +104,7 @@ function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
   };
 }
 
-/** A duration of 0s is not "for ever", which 0 means to undici, but as short as can be. */
+/** A duration of 0 s becomes 1 ms: undici takes 0 as no timeout. */
 function milliseconds(seconds: number): number {
   return Math.max(1, Math.round(seconds * 1000));
 }

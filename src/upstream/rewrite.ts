@@ -3,27 +3,26 @@ import type { Principal } from '../oauth/principal.ts';
 import { MEMBER_ID } from './own-record.ts';
 import { canonicalPath } from './target.ts';
 
-/** How a route's paths are called at its upstream. */
+/** Maps between a route's public paths and the upstream's. */
 export interface Rewrite {
-  /** In: a canonical path that the route matches. Out: the upstream's path for it, canonical too. */
+  /** Takes a canonical path that the route matches, returns the upstream's canonical path for it. */
   inward(path: string): string;
-  /** In: a path of the upstream. Out: what it is called here; undefined when the route has no name for it. */
+  /** Takes a path of the upstream, returns the public path for it; undefined if the route does not cover it. */
   outward(path: string): string | undefined;
 }
 
 /**
- * The rewriting of a route, for whoever asks. Throws GatewayError `internal` when the path needs the id of a member and
- * nobody is one, or when that id cannot be one segment of a path (it is empty, `..`, or has a slash in it): such a
- * request has no path that could be asked for.
+ * A route's rewriting for one principal. Throws GatewayError `internal` if the path needs a member id and the principal
+ * is not a member, or if that id cannot be one path segment (it is empty, `..`, or contains a slash).
  */
 export type RewriteFor = (principal: Principal) => Rewrite;
 
 /**
- * Makes the rewriting of a route. In: two patterns, as a route's `match` has them, with as many `*`, and both or neither
- * ending in `**`: what stands for a wildcard on one side takes the place of the same one on the other, in order.
- * `{member.id}` is the principal's on either side, whatever the request says there.
- * Whole segments of a canonical path are put between literal ones, so that nothing can become `..`, a query or another
- * segment. Throws TypeError when the two do not fit, or the second could not be a canonical path.
+ * Creates the rewriting of a route from two patterns in the syntax of a route's `match`. Both must have the same number
+ * of `*`, and both or neither must end in `**`; wildcards correspond in order. `{member.id}` is the principal's id on
+ * either side, whatever the request says there.
+ * Whole segments of a canonical path are placed between literal ones, so nothing can become `..`, a query or another
+ * segment. Throws TypeError if the patterns do not fit together, or if the second cannot be a canonical path.
  */
 export function createRewrite(match: string, rewrite: string): RewriteFor {
   const [from, to] = [segmentsOf(match), segmentsOf(rewrite)];
@@ -48,10 +47,10 @@ export function createRewrite(match: string, rewrite: string): RewriteFor {
   return (principal) => (own ? forMember(memberOf(principal)) : anyones);
 }
 
-/** The member whose id stands in a path. */
+/** The member whose id is part of a path. */
 interface Member {
   readonly id: string;
-  /** The id as one segment of a canonical path. */
+  /** The id, encoded as one segment of a canonical path. */
   readonly segment: string;
 }
 
@@ -100,7 +99,7 @@ function fits(segment: string, pattern: string, member: Member | undefined): boo
   return pattern === '*' || (pattern === MEMBER_ID ? decoded(segment) === member?.id : segment === pattern);
 }
 
-/** An upstream's Location need not be canonical, nor even decode. */
+/** An upstream's Location may not be canonical, or may not even decode. */
 function decoded(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);

@@ -1,25 +1,27 @@
 import { INVISIBLE, isAmbiguous } from './ambiguous.ts';
 import { canonicalPath } from './target.ts';
 
-/** One declared route: the methods it takes (undefined: all), its path pattern, and what stands behind it. */
+/** One declared route: the methods it accepts (undefined: all), its path pattern, and its handler. */
 export interface Routed<T> {
   readonly methods: readonly string[] | undefined;
   readonly pattern: string;
-  /** false: its GET begins or ends something, so HEAD, which must change nothing (RFC 9110 §9.2.1), is not taken. */
+  /** false: its GET starts or ends something, so HEAD, which must be safe (RFC 9110 section 9.2.1), is not accepted. */
   readonly head?: false;
   readonly value: T;
-  /** What stands behind the same path with a final slash; left out, that is nobody's. */
+  /** The handler of the same path with a final slash; if omitted, that path has no handler. */
   readonly slashed?: T;
 }
 
 type RoutingResult<T> =
   | { readonly kind: 'route'; readonly route: Routed<T> }
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
-  /** An upstream might read this path as one of ours though it is not spelled so: it must reach nothing. */
+  /**
+   * An upstream might read this path as one of our routes although it is spelled differently: it must not be forwarded.
+   */
   | { readonly kind: 'claimed' }
   | { readonly kind: 'none' };
 
-/** In: a method and a canonical path (see `parseTarget`). Out: what the table says of it. */
+/** Looks up a method and a canonical path (see `parseTarget`). */
 export type Routing<T> = (method: string, path: string) => RoutingResult<T>;
 
 interface Indexed<T> {
@@ -27,7 +29,7 @@ interface Indexed<T> {
   readonly route: Routed<T>;
 }
 
-/** The routes that end at one place of a trie; of several the first declared answers. */
+/** The routes that end at one node of the trie. The first declared one that matches wins. */
 interface Leaf<T> {
   readonly routes: Indexed<T>[];
   readonly byMethod: Map<string, Indexed<T>>;
@@ -42,13 +44,15 @@ interface Node<T> {
 }
 
 /**
- * Compiles routes into a segment trie, so that a lookup costs the same with ten routes and with a thousand.
- * Patterns: `/a/b` is exact, `*` is one segment, a final `**` is the rest, including nothing. The first declared match
- * wins. HEAD is served by a GET route (RFC 9110 §9.3.2) that does not say otherwise. Throws TypeError on a pattern no canonical path can match.
+ * Compiles routes into a segment trie, so that a lookup costs the same with ten routes and with a thousand. Patterns:
+ * `/a/b` is exact, `*` is one segment, a final `**` is the rest, including nothing. The first declared match wins. A
+ * GET route also serves HEAD (RFC 9110 section 9.3.2) unless it says otherwise. Throws TypeError for a pattern that no
+ * canonical path can match.
  *
  * Every path is looked up twice: as it is spelled, and folded (decoded, case and compatibility forms folded, invisible
- * characters and final slash dropped), the way a lax upstream may read it. When the folded reading finds an earlier route, or any route
- * where the spelling finds none, the answer is `claimed`: no spelling reaches a protected resource past its own rule.
+ * characters and final slash dropped), the way a lenient upstream may read it. If the folded path finds an earlier
+ * route, or any route where the exact spelling finds none, the result is `claimed`: no spelling reaches a protected
+ * resource past its own rule.
  */
 export function createRouting<T>(routes: readonly Routed<T>[]): Routing<T> {
   const exact = createNode<T>();
@@ -59,7 +63,7 @@ export function createRouting<T>(routes: readonly Routed<T>[]): Routing<T> {
     const foldedSegments = fold(segments);
     if (foldedSegments.some((segment, at) => segment !== segments[at])) patternsAreFolded = false;
     insert(exact, segments, { index, route });
-    // The same route in another spelling: folded it is the same, so nothing else can claim it.
+    // The same route in another spelling: it folds to the same path, so no other route can claim it.
     const { slashed } = route;
     if (slashed !== undefined) insert(exact, [...segments, ''], { index, route: { ...route, value: slashed } });
     insert(folded, foldedSegments, { index, route });
@@ -91,7 +95,9 @@ function createLeaf<T>(): Leaf<T> {
   return { routes: [], byMethod: new Map(), any: undefined };
 }
 
-/** Literal segments take the canonical spelling, so that `/kurse/größe` in a file matches what clients send. */
+/**
+ * Converts literal segments to their canonical spelling, so that `/kurse/größe` in a file matches what clients send.
+ */
 function patternSegments(pattern: string): string[] {
   const segments = pattern.slice(1).split('/');
   const wild = (segment: string, at: number) => segment === '*' || (segment === '**' && at === segments.length - 1);
@@ -179,7 +185,7 @@ function needsFolding(path: string): boolean {
   return /[A-Z%]|.\/$/.test(path);
 }
 
-/** '*' and '**' of a pattern fold to themselves: neither has a case. */
+/** `*` and `**` in a pattern are not changed by folding. */
 function fold(segments: readonly string[]): string[] {
   const folded = segments.map((segment) =>
     decodeURIComponent(segment).replace(INVISIBLE, '').normalize('NFKC').toUpperCase().toLowerCase(),

@@ -6,16 +6,16 @@ import { readOnAfterFailedWrite } from './connector.ts';
 
 export interface SiteAgentOptions {
   readonly url: URL;
-  /** By which name an https upstream is called; '' for the one it is connected to. */
+  /** The TLS server name (SNI) of an https upstream; '' for the host it connects to. */
   readonly servername: string;
   /** Milliseconds for name resolution, TCP and TLS together. */
   readonly connectTimeout: number;
 }
 
 /**
- * The connections of the site lane. As many as there are requests, each of which was admitted (admission.ts): node:http's
- * own agent would queue beyond a number of sockets, without end. They connect in time or not at all (`ETIMEDOUT`), and
- * what an upstream says before it hangs up is read, as on the protected lane.
+ * The connections of the site lane. Their number is limited by admission (admission.ts), not by the agent: node:http's
+ * own agent would queue requests beyond its socket limit, without a bound. Connecting has a deadline (`ETIMEDOUT`), and
+ * a response that an upstream sends before it hangs up is read, as on the protected lane.
  */
 export function createSiteAgent({ url, servername, connectTimeout }: SiteAgentOptions): http.Agent {
   const secure = url.protocol === 'https:';

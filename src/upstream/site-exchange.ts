@@ -8,24 +8,24 @@ import { type ResponsePolicy, responseHead } from './headers.ts';
 
 export interface SiteExchangeOptions {
   readonly response: ServerResponse;
-  /** Milliseconds for the head, and between two pieces of either body. */
+  /** Milliseconds for the head, and between two chunks of either body. */
   readonly timeout: number;
-  /** Its place at the upstream, given back in the end. */
+  /** The slot at the upstream, released at the end. */
   readonly visit: Visit;
   readonly responsePolicy: ResponsePolicy;
-  /** Names and values in turn, which the answer has besides the site's. */
+  /** Alternating names and values that are added to the site's response. */
   readonly ownFields: readonly string[];
   /** Hands the request to http-proxy-middleware. */
   readonly send: (failed: (error: unknown) => void) => void;
   readonly hasBody: boolean;
-  /** Told when the head of the answer is here: whether an event stream follows, and the Content-Type. */
+  /** Called when the head of the response has arrived, with whether an event stream follows and the Content-Type. */
   readonly answered: (streaming: boolean, contentType: string) => void;
 }
 
 /**
- * One request through http-proxy-middleware: what its events mean for the client. `run` resolves when the answer was
- * passed on, cut off, or has no client any more, and rejects with a GatewayError while nothing has been written.
- * The handlers never throw: they run inside node:http's events, where a throw ends the process.
+ * One request through http-proxy-middleware: handles its events. `run` resolves when the response was passed on or cut
+ * off, or when the client has disconnected, and rejects with a GatewayError while nothing has been written. The
+ * handlers never throw: they run inside node:http's events, where an exception ends the process.
  */
 export class SiteExchange {
   readonly #options: SiteExchangeOptions;
@@ -35,7 +35,7 @@ export class SiteExchange {
   #answer: IncomingMessage | undefined;
   #answered = false;
   #settled = false;
-  /** A safe request without a body may be sent once more, when the kept connection turns out to be closed. */
+  /** A safe request without a body may be sent once more if the kept-alive connection turns out to be closed. */
   #resendable: boolean;
 
   constructor(options: SiteExchangeOptions) {
@@ -48,17 +48,17 @@ export class SiteExchange {
   run(): Promise<void> {
     const { response, send, hasBody } = this.#options;
     whenClosed(response, () => this.#settle());
-    // Paused again, or the body would run out before httpxy has a socket to pipe it to.
+    // Paused again, or the body would be consumed before httpxy has a socket to pipe it to.
     if (hasBody) response.req.on('data', () => this.#timer.refresh()).pause();
     if (response.destroyed) this.#settle();
     else send((error) => this.fail(error));
     return this.#done.promise;
   }
 
-  /** A socket was found for the request; httpxy has not written to it yet. */
+  /** The request has a socket; httpxy has not written to it yet. */
   onOutgoing(outgoing: ClientRequest): void {
     this.#outgoing = outgoing;
-    // Whatever else happens, this is the last event: an unasked 101, for one, brings neither answer nor error.
+    // This is the last event in every case: an unsolicited 101, for example, causes neither a response nor an error.
     outgoing.once('close', () => {
       if (!this.#answered && outgoing === this.#outgoing)
         this.fail(new Error('The connection closed without an answer.'));
@@ -74,7 +74,7 @@ export class SiteExchange {
       const status = answer.statusCode ?? 0;
       visit.answered(status);
       if (streaming) visit.becomeStream();
-      // No reason phrase: the upstream's may hold what node:http refuses to write.
+      // No reason phrase: the upstream's may contain characters that node:http refuses to write.
       const head = responseHead(status, answer.rawHeaders, responsePolicy, false);
       response.writeHead(head.status, ownFields.concat(head.fields));
     } catch (error) {
@@ -91,7 +91,7 @@ export class SiteExchange {
       answer.on('data', () => this.#timer.refresh());
       flushSoon(response);
     }
-    // Before httpxy's own listeners, which close the connection to the client.
+    // Added before httpxy's own listeners, which close the connection to the client.
     answer.once('error', () => resetUnframed(response));
     this.#answer = answer;
     answer.pipe(response);
@@ -106,10 +106,11 @@ export class SiteExchange {
       send((again) => this.fail(again));
       return;
     }
-    // All of it came, and is on its way to the client: what follows it on that connection is nobody's.
+    // The whole response has arrived and is being passed on: later errors on that connection do not matter.
     if (this.#answer?.complete === true) return;
     if (response.headersSent || response.destroyed) {
-      // To node:http a reset is the end of an answer without a length: it must not become the end of ours.
+      // node:http treats a reset as the end of a response without a length. It must not end ours as if it were
+      // complete.
       this.#answer?.unpipe(response);
       cutOff(response);
       this.#settle();
@@ -122,7 +123,7 @@ export class SiteExchange {
   }
 
   #onTimeout(): void {
-    // While the client is slow to read, the upstream cannot be blamed for sending nothing.
+    // While the client is slow to read, it is not the upstream's fault that no data arrives.
     if (this.#options.response.writableNeedDrain) {
       this.#timer.refresh();
       return;
@@ -145,8 +146,9 @@ export class SiteExchange {
 }
 
 /**
- * Drops an answer that cannot be used. httpxy, when this turn ends, will have tied the client's connection to it; that
- * tie is undone first, or it would take our own 502 down with it.
+ * Drops a response that cannot be used. By the end of this turn httpxy will have tied the client's connection to it.
+ * Its listeners are removed first, or destroying the response would also close the connection before our own 502 is
+ * sent.
  */
 function discard(answer: IncomingMessage): void {
   process.nextTick(() => {

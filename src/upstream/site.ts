@@ -13,11 +13,12 @@ import { SiteExchange } from './site-exchange.ts';
 import type { Target } from './target.ts';
 import { createTunnels } from './tunnel.ts';
 
-/** The legacy site itself: pages, assets, WebSockets; whatever is no protected resource. */
+/** The legacy site itself: pages, assets, WebSockets; everything that is not a protected resource. */
 export interface Site {
   /**
-   * Passes a request on. It sets `request.url` and `request.headers` to what the upstream is sent. In: `ownFields`, which
-   * the answer has besides the site's. Throws as `Forward`.
+   * Passes a request on. Sets `request.url` and `request.headers` to what the upstream is sent. Throws as documented on
+   * `Forward`.
+   * @param ownFields fields that are added to the site's response
    */
   handle(
     request: IncomingMessage,
@@ -27,7 +28,7 @@ export interface Site {
     ownFields: readonly string[],
     options?: SiteOptionsOfOne,
   ): Promise<void>;
-  /** Passes a WebSocket on. Never throws: what goes wrong is answered on the socket. `told` gets the status sent. */
+  /** Passes a WebSocket on. Never throws: errors are answered on the socket. `told` is called with the status sent. */
   upgrade(
     request: IncomingMessage,
     socket: Duplex,
@@ -36,33 +37,33 @@ export interface Site {
     record: RequestRecord,
     told: (status: number) => void,
   ): void;
-  /** Ends the WebSockets, which would never end by themselves; requests go on. */
+  /** Closes the WebSockets, which would never end by themselves; requests continue. */
   hangUp(): void;
-  /** Ends every connection to the site, tunnels included. */
+  /** Closes every connection to the site, including tunnels. */
   close(): void;
 }
 
 interface SiteOptionsOfOne {
-  /** Whether a bearer token is the site's own business too: one that is known not to be ours. */
+  /** Whether to pass a bearer token on, because it is known not to be ours. */
   readonly foreignToken: boolean;
 }
 
 export interface SiteOptions {
   readonly upstreams: Config['upstreams'];
-  /** Which of them the site is. */
+  /** The name of the upstream that is the site. */
   readonly name: string;
-  /** The same, as the protected lane uses it: who is admitted there and here is counted together. */
+  /** The same upstream as on the protected lane: both lanes count towards the same limits. */
   readonly upstream: Pick<Upstream, 'admission' | 'timeouts'>;
   /** Our public origin. */
   readonly origin: string;
-  /** Which cookies are the gate's own. */
+  /** Matches the gate's own cookies. */
   readonly ownCookie: (name: string) => boolean;
 }
 
 /**
- * The site lane on http-proxy-middleware. Its default plugins are ejected, for the error plugin writes its text into
- * half-sent answers and ends them as if they were whole. The agent is ours: the default one queues beyond 256 sockets,
- * which as many event streams would use up. Answers are written by us (`selfHandleResponse`), under the same
+ * The site lane, on http-proxy-middleware. Its default plugins are removed, because the error plugin writes its text
+ * into half-sent responses and ends them as if they were complete. The agent is ours: the default one queues beyond 256
+ * sockets, which as many event streams would use up. We write the responses (`selfHandleResponse`), with the same
  * header policy as everywhere.
  */
 export function createSite(options: SiteOptions): Site {
@@ -104,7 +105,7 @@ export function createSite(options: SiteOptions): Site {
     async handle(request, response, target, record, ownFields, { foreignToken } = OURS) {
       const framing = requestFraming(request);
       const fields = requestHeaders(request.rawHeaders, record.provenance, foreignToken ? passing : policy.request);
-      // Framing is named, never left to be derived: a body without it would be read as a request of its own.
+      // Framing is set explicitly, never derived: a body without it would be read as another request.
       if (framing.kind === 'length') fields.push('content-length', framing.length);
       if (framing.kind === 'chunked') fields.push('transfer-encoding', 'chunked');
       request.headers = headersOf(fields);
@@ -141,15 +142,15 @@ export function createSite(options: SiteOptions): Site {
   };
 }
 
-/** A bearer token is meant for us. */
+/** By default a bearer token is meant for us. */
 const OURS: SiteOptionsOfOne = { foreignToken: false };
 
-/** Without parameters, in small letters, and not longer than any that is registered. */
+/** Without parameters, in lower case, and cut to the maximum length of a registered type. */
 function mediaTypeOf(contentType: string): string {
   return (contentType.split(';', 1)[0] ?? '').trim().toLowerCase().slice(0, 127);
 }
 
-/** The shape http-proxy-middleware reads; without a prototype, for the names are a client's. */
+/** The format that http-proxy-middleware reads; without a prototype, because clients choose the names. */
 function headersOf(fields: readonly string[]): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = Object.create(null);
   for (let at = 0; at + 1 < fields.length; at += 2) {

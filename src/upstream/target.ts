@@ -1,16 +1,16 @@
 import { INVISIBLE } from './ambiguous.ts';
 
-/** A request target in its one canonical form: what is judged, and byte for byte what the upstream is sent. */
+/** A request target in its one canonical form: what is authorized, and byte for byte what the upstream is sent. */
 export interface Target {
   /** Canonical, percent-encoded, starts with '/'. */
   readonly path: string;
-  /** '' or '?…' exactly as sent: it takes no part in any decision. */
+  /** '' or '?…' exactly as sent. Routing ignores it. */
   readonly query: string;
 }
 
 const LONGEST = 8192;
 const VISIBLE_ASCII = /^[\x21-\x7E]+$/;
-/** RFC 3986 §3.3 pchar without ';': servers disagree on what a path parameter is (`/public/..;/admin`). */
+/** RFC 3986 section 3.3 pchar without ';': servers disagree on what a path parameter is (`/public/..;/admin`). */
 const PLAIN_PATH = /^[A-Za-z0-9\-._~!$&'()*+,=:@/]*$/;
 const NOT_PCHAR = /["<>[\]^`{|}]/g;
 const ESCAPE = /%([0-9A-Fa-f]{2})/g;
@@ -21,14 +21,15 @@ const UNRESERVED = /[A-Za-z0-9\-._~]/;
 const FORBIDDEN_DECODED = /[\x00-\x1F\x7F-\x9F/\\;]/;
 
 /**
- * Reads a request target (RFC 9112 §3.2). In: the target as received and our own origin (`https://school.example`).
- * Out: the canonical target, or undefined when it is refused (answer 400).
+ * Parses a request target (RFC 9112 section 3.2). Returns undefined if it is refused (the response is a 400).
  *
- * Taken are the origin-form, and the absolute-form of our own origin. Refused is whatever two servers might read
+ * Accepts the origin-form, and the absolute-form with our own origin. Refuses everything that two servers might read
  * differently: empty and dot segments in any encoding, backslash, ';', encoded slashes, control characters, '#',
- * non-ASCII bytes, invalid or overlong UTF-8, double encoding, segments that end in a dot or a space, also once
- * compatibility forms are ASCII and invisible characters are gone. Percent-encoded
- * unreserved characters are decoded and other escapes written in upper case (RFC 3986 §6.2.2).
+ * non-ASCII bytes, invalid or overlong UTF-8, double encoding, and segments that end in a dot or a space, also after
+ * compatibility forms are converted to ASCII and invisible characters are removed. Percent-encoded unreserved
+ * characters are decoded and other escapes are written in upper case (RFC 3986 section 6.2.2).
+ * @param raw the target as received
+ * @param origin our own origin (`https://school.example`)
  */
 export function parseTarget(raw: string, origin: string): Target | undefined {
   if (raw.length > LONGEST || !VISIBLE_ASCII.test(raw) || raw.includes('#')) return undefined;
@@ -41,7 +42,7 @@ export function parseTarget(raw: string, origin: string): Target | undefined {
   return { path, query };
 }
 
-/** RFC 9112 §3.2.2: a server must take the absolute-form. Another origin than ours is not ours to serve. */
+/** A server must accept the absolute-form (RFC 9112 section 3.2.2). We do not serve any other origin. */
 function originForm(raw: string, origin: string): string | undefined {
   if (raw.slice(0, origin.length).toLowerCase() !== origin.toLowerCase()) return undefined;
   const rest = raw.slice(origin.length);
@@ -49,7 +50,7 @@ function originForm(raw: string, origin: string): string | undefined {
   return rest === '' || rest.startsWith('?') ? `/${rest}` : undefined;
 }
 
-/** In: a path that starts with '/'. Out: its canonical form, or undefined when it must be refused. */
+/** Takes a path that starts with '/'. Returns its canonical form, or undefined if it must be refused. */
 export function canonicalPath(path: string): string | undefined {
   if (path.includes('//')) return undefined;
   const canonical = PLAIN_PATH.test(path) ? path : normalise(path);
@@ -65,7 +66,7 @@ function normalise(path: string): string | undefined {
       return UNRESERVED.test(character) ? character : triplet.toUpperCase();
     })
     .replace(NOT_PCHAR, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
-  // Looked for after decoding, so that '%25%36%31' is seen as what it becomes: '%2561'.
+  // Checked after decoding, so that '%25%36%31' is seen as what it becomes: '%2561'.
   return DOUBLE_ESCAPE.test(canonical) ? undefined : canonical;
 }
 
@@ -80,7 +81,7 @@ function isSafeSegment(segment: string): boolean {
   // Compatibility forms (fullwidth '／', one dot leader) become ASCII in upstreams that normalise or use a code page.
   const folded = decoded.normalize('NFKC');
   if (FORBIDDEN_DECODED.test(folded) || FORBIDDEN_DECODED.test(decoded)) return false;
-  // What is left for an upstream that drops characters nobody sees.
+  // What remains for an upstream that drops invisible characters.
   const visible = folded.replace(INVISIBLE, '');
   return visible !== '' && !/^\.{1,2}$|[.\s]$|%[0-9A-Fa-f]{2}/.test(visible);
 }

@@ -14,7 +14,7 @@ import { answerOn } from './socket-answer.ts';
 import type { Target } from './target.ts';
 
 export interface Tunnels {
-  /** `told` gets the status that was sent, once: 101 when the tunnel stands. */
+  /** Calls `told` once with the status that was sent: 101 if the tunnel is open. */
   open(
     request: IncomingMessage,
     socket: Duplex,
@@ -23,35 +23,35 @@ export interface Tunnels {
     provenance: Provenance,
     told: (status: number) => void,
   ): void;
-  /** Ends each tunnel in order, at both ends. */
+  /** Closes each tunnel gracefully, at both ends. */
   hangUp(): void;
   close(): void;
 }
 
-/** Milliseconds that the other end has to end its side of a tunnel. */
+/** Milliseconds that the other end has to close its side of a tunnel. */
 const HANG_UP = 500;
-/** Milliseconds of silence after which an end of a tunnel is asked whether it is there (TCP keep-alive). */
+/** Milliseconds of silence after which TCP keep-alive probes an end of a tunnel. */
 const PROBE = 30_000;
 
 export interface TunnelOptions {
   readonly upstreamUrl: URL;
   /** Milliseconds the upstream has to answer the handshake. */
   readonly timeout: number;
-  /** Milliseconds in which something must come from one end or the other. */
+  /** Milliseconds without data from either end after which a tunnel is closed. */
   readonly idle: number;
   readonly responsePolicy: ResponsePolicy;
-  /** By which name an https upstream is called; '': as Host. */
+  /** The TLS server name (SNI) of an https upstream; '' to use Host. */
   readonly servername: string;
-  /** The request's fields under the policy. */
+  /** The request's fields after the header policy. */
   readonly headersOf: (request: IncomingMessage, provenance: Provenance) => string[];
   readonly pathOf: (target: Target) => string;
 }
 
 /**
- * WebSocket tunnels (RFC 6455) to the legacy site, on node:http itself. http-proxy-middleware's own upgrade path sends
- * the client's fields on and writes the upstream's 101 and its refusals back without a hook for the header policy, and
- * passes early bytes on before the upstream has agreed. Here the same policy holds as for any request, bytes flow only
- * after a 101, and an answer that is no upgrade is passed on as an ordinary answer.
+ * WebSocket tunnels (RFC 6455) to the legacy site, directly on node:http. http-proxy-middleware's own upgrade path
+ * sends the client's fields on, writes the upstream's 101 and its refusals back without a hook for the header policy,
+ * and passes early bytes on before the upstream has agreed. Here the same policy applies as for any request, bytes flow
+ * only after a 101, and a response that is not an upgrade is passed on as an ordinary response.
  */
 export function createTunnels(options: TunnelOptions): Tunnels {
   const { upstreamUrl, responsePolicy } = options;
@@ -118,7 +118,7 @@ export function createTunnels(options: TunnelOptions): Tunnels {
     endWithoutBody(outgoing);
   }
 
-  /** Both ends speak WebSocket now: nothing is read any more, and each end closes the other. */
+  /** Both ends now speak WebSocket: the bytes are passed on unread, and when one end closes the other is closed too. */
   function join(
     answer: IncomingMessage,
     socket: Duplex,
@@ -137,7 +137,7 @@ export function createTunnels(options: TunnelOptions): Tunnels {
     try {
       socket.write(switching(answer, responsePolicy), 'latin1');
     } catch {
-      // A value no field may hold: there is no answer left to give, the handshake was agreed to.
+      // The 101 contains a value that no field may have. The handshake was already accepted, so no error can be sent.
       upstream.destroy();
       return;
     }
@@ -181,8 +181,9 @@ function writeFailure(response: http.ServerResponse, thrown: unknown, told: (sta
 }
 
 /**
- * RFC 6455 §4.1: a GET of HTTP/1.1 or later, for a WebSocket and nothing else, without a body. No same-origin policy
- * keeps another site's page from opening a WebSocket with the member's cookies, so its Origin is looked at (§10.2).
+ * Accepts only a GET of HTTP/1.1 or later, for a WebSocket and nothing else, without a body (RFC 6455 section 4.1).
+ * Browsers have no same-origin policy for WebSockets: another site's page could open one with the member's cookies, so
+ * Origin is checked (section 10.2).
  */
 function refuseOddities(request: IncomingMessage, origin: string): void {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
@@ -193,7 +194,7 @@ function refuseOddities(request: IncomingMessage, origin: string): void {
   if (request.headers.origin !== undefined && request.headers.origin !== origin) throw new GatewayError('forbidden');
 }
 
-/** RFC 9110 §15.2.2. The policy judges final statuses, so the fields are judged as those of a 200. */
+/** RFC 9110 section 15.2.2. The policy covers only final statuses, so the fields are treated as those of a 200. */
 function switching(answer: IncomingMessage, policy: ResponsePolicy): string {
   const { fields } = responseHead(200, answer.rawHeaders, policy, false);
   let head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
@@ -202,8 +203,8 @@ function switching(answer: IncomingMessage, policy: ResponsePolicy): string {
 }
 
 /**
- * Ends a tunnel on which nothing comes from either end. Bytes count when they arrive: those for a client that vanished
- * are soon not read any more, and are no sign of life. The system asks silent ends whether they are still there.
+ * Closes a tunnel when no data arrives from either end. Only received bytes count: bytes sent to a client that vanished
+ * are soon no longer read, and prove nothing. TCP keep-alive probes silent ends.
  */
 function endWhenIdle(socket: Duplex, upstream: Duplex, milliseconds: number): void {
   const idle = setTimeout(() => part([socket, upstream]), milliseconds);
@@ -214,13 +215,13 @@ function endWhenIdle(socket: Duplex, upstream: Duplex, milliseconds: number): vo
   socket.once('close', () => clearTimeout(idle));
 }
 
-/** Ends connections in order, and cuts what has not ended soon after. */
+/** Closes connections gracefully, and destroys those that are still open after HANG_UP. */
 function part(ends: Iterable<Duplex>): void {
   const all = [...ends];
   for (const end of all) {
     end.unpipe();
     end.end();
-    // What still comes is dropped: unread, it would turn the end into a reset.
+    // Discards data that still arrives: unread data would turn the close into a reset.
     end.resume();
   }
   setTimeout(() => {

@@ -6,20 +6,20 @@ import { ClientGone } from './failures.ts';
 import type { BodyScan } from './method-override/body-scan.ts';
 
 /**
- * A request's body as a stream of its own, with backpressure. undici destroys the body it is given when the upstream
- * answers early, and takes the socket from an IncomingMessage as it does so; that socket still owes the client an
- * answer. Here the rest of such an upload is read and dropped instead, as node:http does for any unread body.
- * Beyond `limit` bytes it fails with `payload_too_large`, so that the upstream never sees its end. Nor does it when
- * `scan` refuses what passes: its last byte, and everything from an undecided override on, is held back until what
- * follows has been looked at.
+ * A request's body as a separate stream with backpressure. undici destroys the body it is given when the upstream
+ * answers early. Given an IncomingMessage, it would destroy the socket as well, on which the client still has to
+ * receive a response. Here the rest of such an upload is read and dropped instead, as node:http does for any unread
+ * body. Beyond `limit` bytes it fails with `payload_too_large`, so that the upstream never receives a complete body.
+ * The same applies when `scan` refuses the body: its last byte, and everything from an undecided override on, is held
+ * back until what follows has been checked.
  *
- * Nothing is read of the request before the upstream's side asks for it, which it does once it is connected: a client
- * that waits for 100 Continue is not asked for a body that nobody can take.
+ * The request is not read before the upstream's side asks for it, which it does once it is connected: a client that
+ * waits for 100 Continue is not asked for a body that cannot be sent on.
  */
 export function uploadOf(request: IncomingMessage, limit: number, scan?: BodyScan): Readable {
   const isTooLarge = byteCount(limit);
   let held: Buffer = Buffer.alloc(0);
-  /** Whether more may come at once. */
+  /** Returns whether more may come immediately. */
   const pass = (chunk: Buffer): boolean => {
     if (scan === undefined) return body.push(chunk);
     try {
@@ -63,12 +63,12 @@ export function uploadOf(request: IncomingMessage, limit: number, scan?: BodySca
       callback(error);
     },
   });
-  // An aborted request emits 'error' and then 'close'; the second alone is enough, the first must have a listener.
+  // An aborted request emits 'error' and then 'close'. 'close' alone would be enough, but 'error' must have a listener.
   request.on('close', onGone).on('error', onGone);
   return body;
 }
 
-/** A body that is there already. */
+/** A stream of a body that is already complete. */
 export function wholeBody(bytes: Buffer): Readable {
   return Readable.from([bytes], { objectMode: false });
 }

@@ -1,3 +1,6 @@
+// How the gate authenticates members to a backend that does not read its identity headers: with the member's own
+// session (session-replay.ts), a token minted for the member (member-tokens.ts), or one shared key (service-key.ts).
+
 import type { Share } from '../../config/carried-over.ts';
 import type { Config, UpstreamConfig } from '../../config/schema.ts';
 import type { CallUpstream } from '../request.ts';
@@ -9,18 +12,20 @@ import { lookedAtSessions, type SessionReplayOptions, sessionReplay } from './se
 export interface CredentialsOptions
   extends Pick<SessionReplayOptions, 'sessions' | 'ended' | 'owner' | 'origin' | 'clock'> {
   readonly upstreams: Config['upstreams'];
-  /** The secrets that `upstreams` names, by where they are named. */
+  /** The secrets that `upstreams` refers to, by the configuration path that names them. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** Who is asked whose a session is, as configured. */
+  /**
+   * The configuration of the lookup that tells whose session it is; if it changes, carried-over results are dropped.
+   */
   readonly asked: unknown;
-  /** The page that members sign in on: a path, or a whole URL. */
+  /** The members' sign-in page: a path or an absolute URL. */
   readonly loginUrl: string;
   readonly call: CallUpstream;
-  /** Of what was remembered of an upstream whose credential was configured the same. */
+  /** Caches carried over from an earlier configuration, for upstreams whose credential has not changed. */
   readonly share: Share;
 }
 
-/** The credential of each upstream that is configured for one. */
+/** Creates the credential of each upstream that has one configured. */
 export function createCredentials(options: CredentialsOptions): Credentials {
   const made = new Map(
     Object.entries(options.upstreams).flatMap(([name, { credential }]): [string, Credential][] =>
@@ -56,7 +61,7 @@ function credentialOf(
   }
 }
 
-/** The cookies that any upstream wants kept, by names with `*`; undefined when none does. */
+/** The cookies that upstreams need for their sessions, as names that may contain `*`; undefined if there are none. */
 export function keptCookies(upstreams: Config['upstreams']): readonly string[] | undefined {
   const cookies = Object.values(upstreams).flatMap(({ credential }) =>
     credential?.kind === 'session'

@@ -1,43 +1,48 @@
 import type { Principal } from '../../oauth/principal.ts';
 
 /**
- * What a backend knows already, and is shown in place of an identity of ours. One for each upstream that is configured
- * for it; it goes with requests of apps and with nothing else.
+ * What a backend already understands, sent to it instead of our identity headers. One per upstream that is configured
+ * for it. It is only sent with requests from apps.
  */
 export interface Credential {
   /**
-   * What a request is sent with. In: who it is for, its method, and the attempt before this one, which the upstream did
-   * not take. Out: nothing at all for a principal it has nothing for. Throws GatewayError: `session_over`, or that the
-   * credential cannot be had, which never makes a request anonymous.
+   * Returns what to send a request with; NOTHING for a principal that it has nothing for. Throws GatewayError:
+   * `session_over`, or another error if the credential is not available. That never turns a request into an anonymous
+   * one.
+   * @param before the previous attempt, which the upstream refused
    */
   attempt(principal: Principal, method: string, before?: Attempt): Promise<Attempt> | Attempt;
 }
 
 export interface Attempt {
-  /** How many times the request has been sent, this one counted. Left out, once. */
+  /** How many times the request has been sent, including this one. Omitted: once. */
   readonly nth?: number;
   /** Header fields, by name. */
   readonly fields: Readonly<Record<string, string>>;
-  /** A query parameter and its value, which stands in for any of that name. */
+  /** A query parameter and its value. It replaces any other parameter of that name. */
   readonly query?: { readonly name: string; readonly value: string };
   /**
-   * Looks at an answer before anything of it is passed on. In: its status and raw fields. Out: `again` when the request
-   * may be sent once more, with another attempt: the upstream has refused it unread. Throws GatewayError.
+   * Inspects a response, given its status and raw fields, before any of it is passed on. Returns `again` if the
+   * upstream refused the request without processing it, so that it may be sent once more with another attempt. Throws
+   * GatewayError.
    */
   readonly judge?: (status: number, raw: readonly string[]) => Disposition | Promise<Disposition>;
 }
 
 export type Disposition = 'deliver' | 'again';
 
-/** The credential of an upstream, by its name; undefined for one that has none. */
+/** Looks up the credential of an upstream by the upstream's name; undefined if it has none. */
 export type Credentials = (upstream: string) => Credential | undefined;
 
 export const NO_CREDENTIALS: Credentials = () => undefined;
 
-/** For a principal that there is nothing for. */
+/** For a principal that the credential has nothing for. */
 export const NOTHING: Attempt = { fields: {} };
 
-/** A secret as the value of a field. In: the word before it, as configured, and the field's name. */
+/**
+ * A secret as a field value, with the configured scheme before it. Without one, `Bearer` is used for Authorization
+ * only.
+ */
 export function fieldValue(header: string, scheme: string | undefined, secret: string): string {
   const word = scheme ?? (header.toLowerCase() === 'authorization' ? 'Bearer' : '');
   return word === '' ? secret : `${word} ${secret}`;

@@ -2,12 +2,13 @@ import { readBody } from '../../http/body.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Framing } from '../framing.ts';
 
-/** Bytes of a body that is held while it is not known whether the upstream takes the credential. */
+/** Largest body, in bytes, that is buffered until it is known whether the upstream accepts the credential. */
 const LARGEST = 64 * 1024;
 
 /**
- * A request that can be sent twice. A larger body, or one of unknown length, stays a stream, which can be sent once.
- * Throws GatewayError `invalid_request` when the client leaves before the end.
+ * Buffers a request's body so that it can be sent twice. A larger body, or one of unknown length, remains a stream,
+ * which can be sent only once.
+ * Throws GatewayError `invalid_request` if the client disconnects before the end.
  */
 export async function heldBody(exchange: Exchange, framing: Framing): Promise<Exchange> {
   const { request, replacement } = exchange;

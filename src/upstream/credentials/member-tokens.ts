@@ -9,14 +9,14 @@ import { type Attempt, type Credential, fieldValue, NOTHING } from './credential
 
 export interface MemberTokensOptions {
   readonly config: TokenCredential;
-  /** Who is asked for tokens. */
+  /** The upstream that issues the tokens. */
   readonly upstream: string;
-  /** What `mint.key.secret` names. */
+  /** The value of the secret that `mint.key.secret` refers to. */
   readonly key: string | undefined;
   readonly call: CallUpstream;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Those that were made before. */
+  /** A cache of existing tokens. */
   readonly minted?: MintedTokens;
 }
 
@@ -26,26 +26,26 @@ interface Minted {
   readonly until: number;
 }
 
-/** Tokens by member, and those that are being made. */
+/** Tokens by member id, and the requests for tokens that are in progress. */
 interface MintedTokens {
   readonly kept: LRUCache<string, Minted>;
   readonly minting: Map<string, Promise<Minted>>;
 }
 
 const MOST_KEPT = 10_000;
-/** Milliseconds before its end from which a token is not used any more: it must live until it arrives. */
+/** Milliseconds before its expiry from which a token is no longer used: it must still be valid when it arrives. */
 const MARGIN = 5000;
-/** What a field can hold. */
+/** What a header field can contain. */
 const TOKEN = /^[\x21-\x7E]{1,8192}$/;
 
-/** None yet. */
+/** Creates an empty cache. */
 export function mintedTokens(): MintedTokens {
   return { kept: new LRUCache({ max: MOST_KEPT }), minting: new Map() };
 }
 
 /**
- * A token of the backend's own for each member, made by a call to it and kept in memory until it runs out. Whoever asks
- * while one is being made waits for that. A token that is refused is made anew, once for a request.
+ * Requests a token of the backend's own for each member and keeps it in memory until it expires. Concurrent requests
+ * for the same member share one call. A refused token is replaced once per request.
  */
 export function memberTokens(options: MemberTokensOptions): Credential {
   const { config, upstream, key, call, clock, minted = mintedTokens() } = options;
@@ -76,7 +76,7 @@ export function memberTokens(options: MemberTokensOptions): Credential {
     return { token: tokenIn(answer, config), until: asked + lifetimeIn(answer, config) * 1000 - MARGIN };
   };
 
-  /** One call for all who wait for the same member's. */
+  /** Concurrent requests for the same member share one call. */
   const mintFor = (sub: string): Promise<Minted> => {
     const under = minting.get(sub);
     if (under !== undefined) return under;
@@ -101,10 +101,10 @@ export function memberTokens(options: MemberTokensOptions): Credential {
       const { sub } = principal;
       const known = kept.get(sub);
       const refused = before !== undefined && known !== undefined && sentWith(known.token, false).fields[header];
-      // What another request has made since is newer than what was refused.
+      // A token that another request has obtained since is newer than the refused one.
       const usable = known !== undefined && known.until > clock() && refused !== before?.fields[header];
       if (usable && before === undefined) return sentWith(known.token, true);
-      // One that was made for this request is as good as any: that it is refused is the upstream's answer.
+      // The token was minted for this request: if it is refused too, that is the upstream's final answer.
       return sentWith((usable ? known : await mintFor(sub)).token, false);
     },
   };
@@ -114,7 +114,9 @@ function filled(value: string, sub: string): string {
   return value === MEMBER_ID ? sub : value;
 }
 
-/** An id as one segment of a path, or one value of a query. Throws when it would be another place than the member's. */
+/**
+ * The member id as one path segment or one query value. Throws if it would lead to a different path (`..`, a slash).
+ */
 function inPath(sub: string): string {
   if (!sub.isWellFormed() || /^\.{0,2}$|[/\\]/.test(sub)) throw unusable('an id that no path can hold');
   return encodeURIComponent(sub).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -129,7 +131,7 @@ function tokenIn({ status, body }: UpstreamResponse, config: TokenCredential): s
   throw unusable(`${status} and no token`);
 }
 
-/** Out: seconds. */
+/** Returns seconds. */
 function lifetimeIn({ body }: UpstreamResponse, { expiresIn, lifetime }: TokenCredential): number {
   if (expiresIn === undefined) return lifetime;
   const told = Number(at(parsed(body), expiresIn));

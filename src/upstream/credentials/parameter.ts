@@ -1,7 +1,7 @@
 import { parameterNames } from '../parameter-name.ts';
 import type { Target } from '../target.ts';
 
-/** A target with a parameter of ours, and none of that name, in whatever spelling, that came with it. */
+/** Sets a query parameter, and removes every parameter from the client that a server might read as the same name. */
 export function withParameter(
   target: Target,
   { name, value }: { readonly name: string; readonly value: string },

@@ -2,8 +2,8 @@ import type { KeyCredential } from '../../config/upstream-credential.ts';
 import { type Credential, fieldValue } from './credential.ts';
 
 /**
- * One secret for everybody. That it opens only a member's own records is what the routes are held to when they are
- * loaded; so it goes with public requests too, which nobody is known for.
+ * One secret shared by all members. Configuration loading checks that such routes only give access to a member's own
+ * records. The key is therefore also sent with public requests, which have no member.
  */
 export function serviceKey({ header, query, scheme }: KeyCredential, secret: string): Credential {
   const attempt = {

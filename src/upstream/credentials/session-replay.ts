@@ -8,25 +8,28 @@ import type { CallUpstream } from '../request.ts';
 import { type Attempt, type Credential, type Disposition, NOTHING } from './credential.ts';
 import { type CookieChange, cookieChanges } from './set-cookie.ts';
 
-/** The member's own session at the backends, as it hangs on one grant. */
+/** The member's own session at the backends, stored with one grant. */
 interface KeptSession {
   readonly grantId: string;
-  /** Name and value, as the browser sent them or a backend set them last. */
+  /** Names and values as the browser sent them, or as a backend last set them. */
   readonly cookies: readonly (readonly [name: string, value: string])[];
-  /** Goes up with every change. */
+  /** Incremented on every change. */
   readonly revision: number;
 }
 
-/** Where sessions are kept. Every method throws GatewayError `store_unavailable`. */
+/** The session store. Every method throws GatewayError `store_unavailable`. */
 interface KeptSessions {
   find(grantId: string): Promise<KeptSession | undefined>;
-  /** In: a session as it was found, and its cookies from now on. Out: false when it has changed, or ended, since. */
+  /** Replaces the cookies of a session as it was found. Returns false if the session has changed or ended since. */
   replace(found: KeptSession, cookies: KeptSession['cookies']): Promise<boolean>;
 }
 
 type WhyOver = 'backend_session_over' | 'backend_session_missing' | 'backend_session_of_another';
 
-/** In: a Cookie field. Out: whose session the backend says it is, undefined for nobody's, and what it set meanwhile. */
+/**
+ * Asks the backend whose session a Cookie field belongs to. `sub` is undefined if it is no member's session;
+ * `setCookie` has the cookies that the backend set in its response.
+ */
 type SessionOwner = (
   cookie: string,
 ) => Promise<{ readonly sub: string | undefined; readonly setCookie: readonly string[] }>;
@@ -35,37 +38,37 @@ export interface SessionReplayOptions {
   readonly config: SessionCredential;
   readonly upstream: string;
   readonly sessions: KeptSessions;
-  /** Ends the grant: the member must sign in and approve anew. */
+  /** Ends the grant: the member must sign in and approve the app again. */
   readonly ended: (member: MemberPrincipal, why: WhyOver) => Promise<void>;
   readonly call: CallUpstream;
-  /** Throws GatewayError `login_unavailable` when the backend cannot say. */
+  /** Throws GatewayError `login_unavailable` if the backend does not say. */
   readonly owner: SessionOwner;
-  /** The path of the page that members sign in on. */
+  /** The path of the members' sign-in page. */
   readonly loginPath: string;
   /** Our public origin. */
   readonly origin: string;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** When sessions were looked at before. */
+  /** When the owner of each grant's session was last checked. */
   readonly lookedAt?: LRUCache<string, number>;
 }
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** Requests of one grant that may change its cookies at the same moment, before one of them gives up. */
+/** How often to retry when other requests of the same grant change its cookies at the same moment. */
 const TRIES = 50;
-/** How often a request follows a cookie that others change while it is on its way. */
+/** How often a request is sent while other requests keep changing the cookie. */
 const MOST_SENT = 8;
-/** Grants that it is remembered of when their session was looked at; of others it is asked again. */
+/** Grants for which the time of the last check is remembered. For others the backend is asked again. */
 const REMEMBERED = 10_000;
 
-/** None yet. */
+/** Creates an empty cache. */
 export function lookedAtSessions(): LRUCache<string, number> {
   return new LRUCache({ max: REMEMBERED });
 }
 
 /**
- * Shows a backend the session that the member had there when they approved the app. What the backend sets is kept in its
- * place. When it says that the session is over the grant ends: nobody but the member can begin another.
+ * Sends a backend the session that the member had there when they approved the app, and stores the cookies that the
+ * backend sets. When the backend reports that the session is over, the grant ends: only the member can start another.
  */
 export function sessionReplay(options: SessionReplayOptions): Credential {
   const { config, upstream, sessions, ended, call, owner, origin, clock, lookedAt = lookedAtSessions() } = options;
@@ -80,8 +83,9 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
   };
 
   /**
-   * Takes over what a backend set. In: the cookies that the request went with. What another request has changed since
-   * stays: an answer to an old cookie may well be one that was given to nobody.
+   * Stores the cookies that a backend set. A cookie that another request has changed since is left alone: a response to
+   * an old cookie may well belong to an anonymous session.
+   * @param sent the cookies that the request was sent with
    */
   const keep = async (grantId: string, sent: KeptSession['cookies'], changes: readonly CookieChange[]) => {
     for (let tries = 0; tries < TRIES; tries += 1) {
@@ -97,14 +101,14 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
   };
 
   /**
-   * A session can pass to whoever signs in next in the same browser: the backend is asked whose it is. Out: the session,
-   * as it is now. Ends the grant when it is not the member's any more.
+   * A session can pass to another member who signs in later in the same browser, so the backend is asked whose it is.
+   * Returns the session as it is now. Ends the grant if the session is no longer the member's.
    */
   const ofMember = async (member: MemberPrincipal, found: KeptSession): Promise<KeptSession> => {
     for (let tries = 0; tries < MOST_SENT; tries += 1) {
       const before = lookedAt.get(member.grantId);
       const now = clock();
-      // A clock that was set back asks again, rather than not for a long time.
+      // If the clock was set back, check again now instead of skipping the check for a long time.
       if (before !== undefined && now >= before && now - before < config.check * 1000) return found;
       const { sub, setCookie } = await owner(header(found.cookies, matches));
       const raw = setCookie.flatMap((value) => ['set-cookie', value]);
@@ -117,13 +121,15 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
       if (later === undefined || header(later.cookies, matches) === header(found.cookies, matches)) {
         return over(member, sub === undefined ? 'backend_session_over' : 'backend_session_of_another');
       }
-      // Another request got a new cookie while the old one was looked at.
+      // Another request received a new cookie while the old one was checked.
       found = later;
     }
     throw new GatewayError('upstream_unavailable', { headers: { 'retry-after': '1' } });
   };
 
-  /** Asks for the token that goes with a change, where there is none yet. Out: the session with it. */
+  /**
+   * Fetches the CSRF token that a state-changing request needs if there is none yet. Returns the session including it.
+   */
   const withCsrf = async (found: KeptSession, path: string): Promise<KeptSession> => {
     const answer = await call({ upstream, method: 'GET', path, headers: { cookie: header(found.cookies, matches) } });
     const raw = (answer.headers['set-cookie'] ?? '').split('\n').flatMap((value) => ['set-cookie', value]);
@@ -149,7 +155,7 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
       const token = csrf === undefined ? undefined : cookieValue(sent, csrf.cookie);
       const fields = {
         Cookie: cookie,
-        // As a page of the site itself would: what the app says of where it comes from is no concern of the backend's.
+        // As a page of the site would send them: the app's own Origin and Referer mean nothing to the backend.
         ...(changes ? { Origin: origin, Referer: `${origin}/` } : {}),
         ...(changes && csrf !== undefined && token !== undefined ? { [csrf.header]: decoded(token) } : {}),
       };
@@ -160,7 +166,7 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
           return 'deliver';
         }
         const now = await sessions.find(principal.grantId);
-        // Another request got a new cookie while this one was on its way with the old.
+        // Another request received a new cookie while this one was sent with the old one.
         if (now === undefined || header(now.cookies, matches) === cookie) {
           return over(principal, 'backend_session_over');
         }
@@ -212,7 +218,7 @@ function changed(cookies: KeptSession['cookies'], changes: readonly CookieChange
   ];
 }
 
-/** Such a token is read by scripts, which decode it (Laravel, Angular); one that is not encoded stays as it is. */
+/** Scripts that read such a token decode it (Laravel, Angular). One that is not encoded stays as it is. */
 function decoded(value: string): string {
   try {
     const text = decodeURIComponent(value);

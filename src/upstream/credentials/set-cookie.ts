@@ -1,16 +1,18 @@
 import { withoutOws } from '../../http/ows.ts';
 import { cookieName } from '../cookies.ts';
 
-/** What an answer does to one cookie of a session: another value, or undefined: it is gone. */
+/** A change to one cookie of a session: its new value, or undefined if it was deleted. */
 export interface CookieChange {
   readonly name: string;
   readonly value: string | undefined;
 }
 
 /**
- * What an answer's Set-Cookie fields (RFC 6265 §5.2) do to the cookies that are told. In: the raw fields, which names
- * count, and the time in milliseconds. The last of a name counts. Attributes that say where a browser may send it are
- * passed over: we send it to the upstream that set it, and nowhere else.
+ * The changes that a response's Set-Cookie fields (RFC 6265 section 5.2) make to cookies for which `listed` is true. If
+ * a name occurs more than once, the last one counts. Domain, Path and similar attributes are ignored: we send the
+ * cookie only to the upstream that set it.
+ * @param raw the raw header fields
+ * @param now milliseconds since the epoch
  */
 export function cookieChanges(
   raw: readonly string[],
@@ -30,7 +32,7 @@ export function cookieChanges(
   return [...changes.values()];
 }
 
-/** Max-Age wins over Expires (RFC 6265 §5.3). */
+/** Max-Age takes precedence over Expires (RFC 6265 section 5.3). */
 function isOver(attributes: readonly string[], now: number): boolean {
   let over = false;
   for (const attribute of attributes) {

@@ -1,11 +1,11 @@
 import type { BodyScan, OverrideCheck } from './body-scan.ts';
 import { isOnlySeparators, methodOf, overrideName } from './names.ts';
 
-/** Characters of a name that are looked at. `_method`, encoded three times over, is far shorter. */
+/** Characters of a name that are examined. `_method`, encoded three times, is far shorter. */
 const LONGEST_NAME = 1024;
-/** Characters that one separator takes, encoded three times over. */
+/** Maximum length of one separator, encoded three times. */
 const LONGEST_ESCAPE = 64;
-/** Characters of the value of an override; a method has fewer. */
+/** Maximum length of an override's value; a method is shorter. */
 const LONGEST_VALUE = 64;
 
 const AND = 0x26;
@@ -13,8 +13,8 @@ const SEMICOLON = 0x3b;
 const EQUALS = 0x3d;
 
 /**
- * Reads `application/x-www-form-urlencoded` piece by piece. `;` divides pairs as `&` does: to some servers it does, and
- * no name of ours contains one.
+ * Reads `application/x-www-form-urlencoded` chunk by chunk. `;` separates pairs like `&` does: some servers read it so,
+ * and no override name contains one.
  */
 export function formScan(check: OverrideCheck): BodyScan {
   let name = '';
@@ -64,11 +64,11 @@ export function formScan(check: OverrideCheck): BodyScan {
   };
 }
 
-/** The beginning of a name. Separators in front of it, of which there may be any number, become one. */
+/** The beginning of a name. Any number of separators before it becomes one. */
 function shortened(name: string): string {
   let text = name;
   while (text.length > LONGEST_NAME) {
-    // Never in the middle of an escape, however often it was encoded.
+    // Never cut in the middle of an escape, however often it was encoded.
     const percent = text.indexOf('%', LONGEST_NAME - LONGEST_ESCAPE);
     const end = percent === -1 || percent > LONGEST_NAME ? LONGEST_NAME : percent;
     if (!isOnlySeparators(text.slice(0, end))) return text.slice(0, LONGEST_NAME);

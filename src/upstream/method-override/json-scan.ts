@@ -1,10 +1,10 @@
 import { type BodyScan, type OverrideCheck, unreadable } from './body-scan.ts';
 import { isOnlySeparators, isOverride, methodOf } from './names.ts';
 
-/** Bytes of a member's name that are looked at. `_method` written in escapes has 42. */
+/** Bytes of a member's name that are examined. `_method` written entirely in escapes has 42. */
 const LONGEST_NAME = 1024;
 const LONGEST_VALUE = 64;
-/** Bounds what is kept of a body that is nothing but brackets. */
+/** Limits the memory for a body that consists of nothing but brackets. */
 const DEEPEST = 10_000;
 
 const QUOTE = 0x22;
@@ -15,23 +15,25 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACE = 0x7d;
 const CLOSE_BRACKET = 0x5d;
 
-/** What JSON (RFC 8259) has outside of strings. UTF-16, comments, single quotes and bare names contain something else. */
+/**
+ * The bytes that JSON (RFC 8259) has outside strings. UTF-16, comments, single quotes and bare names contain others.
+ */
 const OUTSIDE = new Set(Buffer.from('\t\n\r 0123456789+-.eEtrufalsn:,{}[]"'));
-/** A string without escapes and of ASCII alone is what it says. */
+/** A string of only ASCII and without escapes needs no decoding. */
 const PLAIN = /^[ -[\]-~]*$/;
 const BLANK = new Set(Buffer.from('\t\n\r '));
 
 /**
- * Reads JSON piece by piece, one document or several in a row (NDJSON), and judges the names of the members of the
- * outermost objects, where Laravel and others look for `_method`. It accepts more than JSON but nothing in which a lax
- * parser would find another name.
+ * Reads JSON chunk by chunk, one document or several in a row (NDJSON), and checks the member names of the outermost
+ * objects, where Laravel and others look for `_method`. It accepts more than JSON, but nothing in which a lenient
+ * parser would find a different name.
  */
 export function jsonScan(check: OverrideCheck): BodyScan {
   const open: number[] = [];
   let first = true;
   let inString = false;
   let escaped = false;
-  /** The string that is being read, or was read last, where it can be a name or the value of an override. */
+  /** The current or last string, if it can be a name or the value of an override. */
   let text: string | undefined;
   let afterName = false;
   let override = false;
@@ -118,7 +120,7 @@ export function jsonScan(check: OverrideCheck): BodyScan {
   };
 }
 
-/** In: what stands between two quotes, its bytes as characters. Throws when that is no JSON string. */
+/** Decodes the text between two quotes, given as one character per byte. Throws if it is not a JSON string. */
 function stringOf(bytes: string): string {
   if (PLAIN.test(bytes)) return bytes;
   try {

@@ -1,3 +1,6 @@
+// Finds method overrides (`_method=DELETE`) in queries, forms, multipart bodies and JSON, so that a request cannot
+// reach the backend with a method that its route does not admit.
+
 import { GatewayError } from '../../errors.ts';
 import { decodedOnce } from '../percent.ts';
 import type { BodyScan, OverrideCheck } from './body-scan.ts';
@@ -7,16 +10,18 @@ import { multipartScan } from './multipart-scan.ts';
 import { methodOf, overrideName } from './names.ts';
 
 /**
- * Frameworks let a parameter such as `_method=DELETE` stand for the method of a request. A route that admits POST would
- * so admit DELETE: the request is refused unless another method is admitted too.
+ * Frameworks let a parameter such as `_method=DELETE` replace the method of a request. A route that admits POST would
+ * then admit DELETE too, so the request is refused unless the other method is also admitted.
  */
 export interface MethodOverrides {
-  /** Throws GatewayError `method_override` when the query asks for a method that is not admitted. In: '' or '?…'. */
+  /**
+   * Throws GatewayError `method_override` if the query asks for a method that is not admitted. `query` is '' or '?…'.
+   */
   checkQuery(query: string): void;
   /**
-   * What looks for an override in the body as it passes; undefined when no framework looks for parameters in a body of
-   * this type. In: the fields of the request. Throws GatewayError `invalid_request` for a type that cannot be read, and
-   * `unsupported_media_type` for a compressed body.
+   * Returns a scanner for the body; undefined if no framework looks for parameters in a body of this type. Throws
+   * GatewayError `invalid_request` for a content type that is malformed or ambiguous, and `unsupported_media_type` for
+   * a compressed body.
    */
   scan(rawHeaders: readonly string[]): BodyScan | undefined;
 }
@@ -50,7 +55,10 @@ export function methodOverrides(admits: (method: string) => boolean): MethodOver
   };
 }
 
-/** One `name=value` of a query. A value is looked at too: where it is decoded twice, `a=1%26_method=DELETE` is two. */
+/**
+ * Checks one `name=value` of a query. The value counts too: to a server that decodes twice, `a=1%26_method=DELETE` is
+ * two parameters.
+ */
 function checkPair(piece: string, check: OverrideCheck): void {
   const mark = piece.indexOf('=');
   const kind = overrideName(mark === -1 ? piece : piece.slice(0, mark));
@@ -64,16 +72,16 @@ function checkPair(piece: string, check: OverrideCheck): void {
   }
 }
 
-/** RFC 9110 section 8.3.1. Unquoted boundaries are often no tokens, as in `boundary==_abc`. */
+/** RFC 9110 section 8.3.1. Unquoted boundaries are often not tokens, as in `boundary==_abc`. */
 const MEDIA_TYPE =
   /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:[ \t]*;[ \t]*(?:[\w!#$%&'*+.^`|~-]+=(?:"[^"\\]*"|[^\s;",]+))?)*[ \t]*$/;
-/** In other character sets (UTF-16, UTF-7, EBCDIC) the same bytes are other names. */
+/** In other character sets (UTF-16, UTF-7, EBCDIC) the same bytes are different names. */
 const LIKE_ASCII = /^(utf-?8|us-ascii|ascii|iso-8859-(1|15)|latin1|windows-1252)$/;
 
 function scanOf(contentType: string, check: OverrideCheck): BodyScan | undefined {
   const type = contentType.toLowerCase();
   const media = type.split(';', 1)[0]?.trim() ?? '';
-  // Without a type, Rack reads a POST as a form. Laravel reads JSON wherever the value has `/json` or `+json` in it.
+  // Without a type, Rack reads a POST as a form. Laravel reads JSON whenever the value contains `/json` or `+json`.
   const isForm = media === '' || media === 'application/x-www-form-urlencoded';
   const isMultipart = media.startsWith('multipart/');
   const isJson = type.includes('json');

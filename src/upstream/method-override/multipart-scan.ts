@@ -1,9 +1,9 @@
 import { type BodyScan, type OverrideCheck, unreadable } from './body-scan.ts';
 import { methodOf, overrideName } from './names.ts';
 
-/** Bytes of the fields of one part. */
+/** Maximum size in bytes of the header fields of one part. */
 const LONGEST_HEAD = 16 * 1024;
-/** Bytes of the value of an override; a method has fewer. */
+/** Maximum size in bytes of an override's value; a method is shorter. */
 const LONGEST_VALUE = 64;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -11,8 +11,8 @@ const FIELD = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7E\x80-\xFF]*$/;
 const DISPOSITION = /^[ \t]*[a-z-]+(?:[ \t]*;[ \t]*[a-z0-9*-]+=(?:"(?:[^"\\]|\\.)*"|[^\s;",]+))*[ \t]*;?[ \t]*$/i;
 
 /**
- * Reads `multipart/*` (RFC 2046, RFC 7578) piece by piece and judges the names of the parts; their contents pass
- * unread. Parsers differ on everything irregular (folded lines, bare line feeds, a second `name`, `name*`, encoded
+ * Reads `multipart/*` (RFC 2046, RFC 7578) chunk by chunk and checks the names of the parts; their contents are
+ * skipped. Parsers disagree on everything irregular (folded lines, bare line feeds, a second `name`, `name*`, encoded
  * words, a boundary in the middle of a line, text before the first part), so all of that is refused.
  */
 export function multipartScan(boundary: string, isForm: boolean, check: OverrideCheck): BodyScan {
@@ -20,7 +20,7 @@ export function multipartScan(boundary: string, isForm: boolean, check: Override
   let state: 'start' | 'head' | 'content' | 'value' | 'after' = 'start';
   let rest: Buffer = Buffer.alloc(0);
 
-  /** One step; false: more bytes are needed. */
+  /** Takes one step; returns false if more bytes are needed. */
   const step = (): boolean => {
     if (state === 'after') {
       if (/[^\r\n\t ]/.test(rest.toString('latin1'))) throw unreadable('something follows its last part');
@@ -79,7 +79,7 @@ export function multipartScan(boundary: string, isForm: boolean, check: Override
   };
 }
 
-/** In: the fields of one part. Whether its content is the value of an override. */
+/** Whether the content of the part with these header fields is the value of an override. */
 function isOverridePart(head: string, isForm: boolean, check: OverrideCheck): boolean {
   const lines = head.split('\r\n');
   if (!lines.every((line) => FIELD.test(line))) throw unreadable('a part has a malformed field');
@@ -95,14 +95,14 @@ function isOverridePart(head: string, isForm: boolean, check: OverrideCheck): bo
   if (dispositions.length === 1 && !DISPOSITION.test(disposition)) throw unreadable('a part has a malformed name');
   const name = unquoted(named[0]?.[2] ?? '');
   const files = name === '' ? [...disposition.matchAll(/filename[^=;"]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s;",]*)/gi)] : [];
-  // Where there is no name, Rack takes the Content-ID for it, else the name of the file, else the type.
+  // Without a name, Rack uses the Content-ID, else the file name, else the type.
   const others = name === '' ? [...ids, ...files.map(([, file = '']) => file), ...valuesOf('content-type')] : [];
   const names = [name, ...others.map((other) => unquoted(other.replace(/[<>]/g, '')))];
-  // Java decodes such words (RFC 2047) in names.
+  // Java decodes encoded words (RFC 2047) in names.
   if (names.some((one) => one.includes('=?'))) throw unreadable('a part has an encoded name');
   const kinds = names.flatMap((one) => [overrideName(one), overrideName(one.replaceAll('\\', ''))]);
   if (kinds.every((kind) => kind === 'none')) return false;
-  // A content type or a transfer encoding of its own, and the value is not what it looks like.
+  // With a content type or a transfer encoding of its own, the part's value may not be what it looks like.
   if (kinds.includes('hidden') || lines.length > 1) check(undefined);
   return true;
 }
