@@ -6,7 +6,7 @@ export function registerReloadMetrics(registry: Registry, state: () => ReloadSta
   const registers = [registry];
   new Gauge({
     name: 'coursegate_config_last_reload_successful',
-    // With several workers, 0 if any of them failed.
+    // Aggregated over several processes: 0 if the reload failed in any of them.
     aggregator: 'min',
     help: 'Whether the configuration was taken over when it was last read: 0 while an older one serves on.',
     registers,
