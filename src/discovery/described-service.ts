@@ -4,12 +4,12 @@ import type { Voice } from '../errors.ts';
 import type { ProtectedResource } from '../oauth/protected-resource.ts';
 import type { Scope } from '../oauth/scope.ts';
 
-/** What runs, as far as the documents about it need to know: they are written from this and nothing else. */
+/** What the generated documents need to know about the running service. They use nothing else. */
 export interface DescribedService {
   readonly config: Config;
-  /** The paths of the authorization server. */
+  /** Paths of the authorization server. */
   readonly endpoints: Endpoints;
-  /** The tool interface; undefined where there is none. */
+  /** The MCP server; undefined when there is none. */
   readonly mcp: DescribedTools | undefined;
 }
 
@@ -30,7 +30,7 @@ type Endpoints = Readonly<
 >;
 
 export interface DescribedTools {
-  /** The paths of its two doors: the one for everybody, and the one that asks for a token first. */
+  /** Paths of the endpoint that is open to all callers, and of the one that always requires a token. */
   readonly open: string;
   readonly member: string;
   readonly tools: readonly {
@@ -40,15 +40,15 @@ export interface DescribedTools {
   }[];
 }
 
-/** One entry of the running routes table, as far as it is described. */
+/** One entry of the route table, as far as it is described. */
 export interface RunningRoute {
-  /** Undefined: every method. */
+  /** Undefined: all methods. */
   readonly methods: readonly string[] | undefined;
   readonly pattern: string;
   readonly value: {
     readonly protection: 'public' | RouteProtection;
     readonly voice: Voice;
-    /** The operator's words for it, when it is one of theirs. */
+    /** The operator's configuration of the route, if it is a configured one. */
     readonly entry?: RouteConfig | undefined;
   };
 }
@@ -59,7 +59,7 @@ export interface RouteProtection {
   readonly anonymous: 'refuse' | 'serve';
 }
 
-/** An operator's text for developers: in English, or in the first language that there is one in. */
+/** An operator's text for developers: in English, or else in the first language it is given in. */
 export function textOf(text: Translatable): string {
   if (typeof text === 'string') return text;
   const english: PageLanguage = 'en';

@@ -1,3 +1,5 @@
+// Documents about the running service: the OpenAPI document and auth.md, the instructions for agents.
+
 import type { Handler } from '../http/exchange.ts';
 import { authMd } from './auth-md/auth-md.ts';
 import type { DescribedService, RunningRoute } from './described-service.ts';
@@ -12,13 +14,18 @@ export interface Discovery {
 
 export interface DiscoveryParts {
   readonly service: DescribedService;
-  /** The running routes table. Asked for once, when it is whole. */
+  /** The route table. Called once per document that is generated, after all routes have been built. */
   readonly routes: () => readonly RunningRoute[];
-  /** What upstreams say of themselves, by name: the same map as long as nothing has changed. Never rejects. */
+  /**
+   * APIs described by upstreams, by upstream name. Resolves to the same map until something changes. Never rejects.
+   */
   readonly upstreamApis: () => Promise<ReadonlyMap<string, UpstreamApi>>;
 }
 
-/** Out: the handlers of the two documents that say what there is. Each text is made once, and again when it changes. */
+/**
+ * Creates the handlers of the OpenAPI document and auth.md. auth.md is written once; the OpenAPI document again
+ * whenever an upstream's description changes.
+ */
 export function createDiscovery({ service, routes, upstreamApis }: DiscoveryParts): Discovery {
   let made: { readonly from: ReadonlyMap<string, UpstreamApi>; readonly document: ServedDocument } | undefined;
   const instructions = servedDocument('text/markdown; charset=utf-8', authMd(service));

@@ -1,2 +1,2 @@
-/** Where the documents about the service stand. */
+/** Paths of the documents about the service. */
 export const DISCOVERY_PATHS = { openapi: '/openapi.json', authMd: '/auth.md' } as const;

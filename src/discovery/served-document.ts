@@ -3,22 +3,22 @@ import { writeAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { DISCOVERY_PATHS } from './paths.ts';
 
-/** A document as it is served: its text and its version. */
+/** A document and its version. */
 export interface ServedDocument {
   readonly type: string;
   readonly text: string;
-  /** RFC 9110 §8.8.3, quotes and all. */
+  /** The entity tag, including its quotes (RFC 9110 section 8.8.3). */
   readonly etag: string;
 }
 
-/** RFC 8631: each names the other, so that who finds one finds both. */
+/** Each document links to both (RFC 8631), so that a client that finds one finds the other. */
 const LINK = `<${DISCOVERY_PATHS.openapi}>; rel="service-desc"; type="application/json", <${DISCOVERY_PATHS.authMd}>; rel="service-doc"; type="text/markdown"`;
 
 export function servedDocument(type: string, text: string): ServedDocument {
   return { type, text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
 }
 
-/** Answers with a document, or with 304 when the client has it (RFC 9110 §13.1.2). */
+/** Sends the document, or 304 if the client already has it (RFC 9110 section 13.1.2). */
 export function serveDocument({ request, response }: Exchange, { type, text, etag }: ServedDocument): void {
   const headers = { etag, link: LINK, 'cache-control': 'public, max-age=300', 'x-content-type-options': 'nosniff' };
   if (names(request.headers['if-none-match'], etag)) {
@@ -29,7 +29,7 @@ export function serveDocument({ request, response }: Exchange, { type, text, eta
   writeAnswer(response, { status: 200, headers: { ...headers, 'content-type': type }, body: text });
 }
 
-/** Compared weakly: a proxy in front that compresses makes our tag weak. */
+/** Weak comparison, because a proxy that compresses responses makes the tag weak. */
 function names(condition: string | undefined, etag: string): boolean {
   if (condition === undefined) return false;
   return condition.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')));

@@ -6,21 +6,30 @@ import { importApi, type UpstreamApi } from './openapi/upstream/import-api.ts';
 
 export interface UpstreamApisParts {
   readonly upstreams: Config['upstreams'];
-  /** The documents that were read from files, by upstream. */
+  /** Documents loaded from files, by upstream name. */
   readonly documents: ReadonlyMap<string, Tree>;
-  /** Asks an upstream for its document, as nobody. Rejects when there is no answer by the signal. */
+  /**
+   * Requests an upstream's document without the identity of a member. Rejects if there is no answer before the signal
+   * aborts.
+   */
   readonly fetch: (upstream: string, path: string, signal: AbortSignal) => Promise<{ status: number; body: string }>;
-  /** Milliseconds. */
+  /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Told why a document could not be had, once for each try. */
+  /** Called once per failed attempt, with the reason. */
   readonly warn: (upstream: string, reason: string) => void;
 }
 
-/** How long a client waits for a document that we do not have yet, and how long after a failure it is left alone. */
+/**
+ * Milliseconds: how long a client waits for a document that has not been loaded yet, and the delay before the next
+ * attempt after a failure.
+ */
 const PATIENCE = 3000;
 const AGAIN_AFTER = 30_000;
 
-/** The document of a large monolith has twenty thousand values; whatever walks it walks it as deep as it is. */
+/**
+ * The document of a large monolith has about twenty thousand values. The depth is bounded because documents are
+ * processed recursively.
+ */
 const DOCUMENT_BOUNDS: JsonBounds = { depth: 128, values: 50_000, names: 5000 };
 
 interface Fetched {
@@ -33,8 +42,9 @@ interface Fetched {
 }
 
 /**
- * What upstreams say of themselves. Out: a question that never rejects: what is known of each, and nothing of one whose
- * document cannot be had. The first asks and waits a little; later ones get what is known while it is asked for anew.
+ * Loads and refreshes the API descriptions of upstreams. The returned function never rejects, and leaves out upstreams
+ * whose document is unavailable. The first call waits briefly for the documents; later calls get what is known while
+ * documents are refreshed in the background.
  */
 export function upstreamApis(parts: UpstreamApisParts): () => Promise<ReadonlyMap<string, UpstreamApi>> {
   const { upstreams, documents, clock, warn } = parts;

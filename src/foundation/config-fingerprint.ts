@@ -2,7 +2,10 @@ import { createHmac } from 'node:crypto';
 import type { LoadedConfig } from '../config/load.ts';
 import { deriveKey } from '../storage/seal.ts';
 
-/** Tells configurations apart by what their files hold; the same for the same wherever the secret is the same. */
+/**
+ * A keyed fingerprint of a configuration's files. Equal files give an equal fingerprint wherever the secret is the
+ * same.
+ */
 export function configFingerprint(secret: string): (loaded: Pick<LoadedConfig, 'sources'>) => string {
   const key = deriveKey(secret, 'config-fingerprint');
   return ({ sources }) =>

@@ -1,3 +1,5 @@
+// State that outlives a reload of the configuration: store, keys, counters, logs and metrics.
+
 import { createUsage, type Usage } from '../authorization-server/connected-apps/usage.ts';
 import { type Keyring, openKeyring } from '../authorization-server/keyring.ts';
 import { type CarriedOver, carriedOver } from '../config/carried-over.ts';
@@ -16,28 +18,28 @@ import { type Clock, unixSeconds } from '../storage/store.ts';
 import { configFingerprint } from './config-fingerprint.ts';
 import { createRevocations, type Revocations } from './revocations.ts';
 
-/** What lives as long as the process, whatever the configuration says meanwhile: all that remembers or is counted. */
+/** What lives as long as the process, independent of the configuration: stores, counters, logs and metrics. */
 export interface Foundation
   extends Pick<OpenedStore, 'store' | 'secret' | 'secrets' | 'reseal' | 'counters' | 'places' | 'probe'> {
   readonly clock: Clock;
   readonly log: Log;
   readonly keyring: Keyring;
-  /** What apps do, counted. */
+  /** Counts what apps use. */
   readonly usage: Usage;
   readonly revocations: Revocations;
-  /** What one configuration hands down to the next. */
+  /** State that one configuration passes to the next. */
   readonly carriedOver: CarriedOver;
   readonly metrics: Metrics;
   readonly audit: Audit;
-  /** Tells the audit of whom the gate refuses. */
+  /** Audits refusals. */
   readonly denied: ReturnType<typeof createDenials>;
   readonly reloads: Reloads;
-  /** Tells configurations apart by what is in their files. Keyed, for secrets are among it. */
+  /** Fingerprint of the configuration files. It is keyed, because they contain secrets. */
   fingerprint(loaded: LoadedConfig): string;
   readonly unused: UnusedTokens;
-  /** Where the lines of the access log go; undefined: nowhere. */
+  /** Receives the lines of the access log; undefined when there is none. */
   readonly accessLines: LineWriter | undefined;
-  /** Writes what is left, and lets go of everything. */
+  /** Writes buffered data and releases all resources. */
   close(): Promise<void>;
 }
 
@@ -45,13 +47,13 @@ export interface FoundationOptions {
   readonly loaded: LoadedConfig;
   readonly log: Log;
   readonly clock: Clock;
-  /** The file descriptor the access log goes to; undefined: nowhere. */
+  /** File descriptor of the access log; undefined when there is none. */
   readonly accessDescriptor: number | undefined;
-  /** How long a signing key signs, in seconds. */
+  /** How long a key is used for signing, in seconds. */
   readonly keyLifetime: () => number;
-  /** How each upstream is doing now, for the metrics. */
+  /** Current state of each upstream, for the metrics. */
   readonly upstreams: MetricsOptions['upstreams'];
-  /** What waits to be told to the backend, for the metrics. */
+  /** Events waiting for delivery, for the metrics. */
   readonly events: MetricsOptions['events'];
 }
 
@@ -63,7 +65,7 @@ const NOBODY = {
   requestId: undefined,
 } as const;
 
-/** Throws what keeps the gate from starting, such as a store that cannot be used; then nothing is left open. */
+/** Rejects if the gate cannot start, for example because the store is unavailable; nothing is left open then. */
 export async function openFoundation(options: FoundationOptions): Promise<Foundation> {
   const { loaded, log, clock, accessDescriptor, keyLifetime, upstreams, events } = options;
   const { config } = loaded;

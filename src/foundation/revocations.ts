@@ -1,15 +1,15 @@
 import type { Log } from '../operations/log.ts';
 import type { RevocationBus } from '../storage/bus.ts';
 
-/** Who has to hear that something was revoked, here or on another replica. */
+/** Informs listeners of revocations, in this process and on other replicas. */
 export interface Revocations {
-  /** Out: what ends that. */
+  /** Returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void;
-  /** Something was revoked here. Resolves when everybody has been told, or cannot be. */
+  /** Announces a revocation made here. Resolves when all replicas have been informed, or could not be. */
   announce(): Promise<void>;
 }
 
-/** In: what tells the other replicas, and is told by them. */
+/** `bus` connects this process to the other replicas. */
 export function createRevocations(bus: RevocationBus, log: Pick<Log, 'warn'>): Revocations {
   const listeners = new Set<() => void>();
   const heard = (): void => {
@@ -23,7 +23,7 @@ export function createRevocations(bus: RevocationBus, log: Pick<Log, 'warn'>): R
     },
     async announce() {
       heard();
-      // Without the bus the other replicas believe what they remember until it runs out by itself.
+      // Without the bus, the other replicas keep their cached answers until these expire.
       await bus.announce().catch((error: unknown) => log.warn({ err: error }, 'the other replicas were not told'));
     },
   };

@@ -7,7 +7,7 @@ import { protectedResource } from '../oauth/protected-resource.ts';
 import { memoryStore } from '../storage/memory.ts';
 import { memoryCounters } from '../storage/memory-counters.ts';
 
-/** What apps and agents are offered besides routes, each undefined where it is not served. */
+/** The interfaces offered besides routes. Each is undefined when it is not served. */
 export interface Interfaces {
   readonly account: Account | undefined;
   readonly mcp: Mcp | undefined;
@@ -18,8 +18,8 @@ export interface InterfaceParts extends Omit<McpParts, 'config' | 'mcp' | 'prepa
 }
 
 /**
- * Builds the Account API and the tools from their files. Throws ConfigError with every mistake in both, so that it does
- * not matter whether `serve` or `check` comes upon them. What is not configured is not loaded.
+ * Builds the Account API and the tools from their files. Rejects with ConfigError, which lists every mistake in both,
+ * so that `serve` and `check` report the same. Code of interfaces that are not configured is not loaded.
  */
 export async function buildInterfaces(
   loaded: LoadedConfig,
@@ -63,7 +63,7 @@ async function mcpOf(
   return createMcp({ ...parts, config, mcp, onError: (error) => onError(error, 'a tool failed') });
 }
 
-/** Finds what is wrong with the files of the Account API and the tools, and keeps nothing of them. Throws ConfigError. */
+/** Checks the files of the Account API and the tools without keeping anything. Rejects with ConfigError. */
 export async function checkInterfaces(loaded: LoadedConfig): Promise<void> {
   const nobody = async () => {
     throw new Error('nothing is called while a configuration is checked');

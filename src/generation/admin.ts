@@ -18,14 +18,14 @@ export interface AdminParts {
   readonly foundation: Foundation;
   readonly server: Pick<AuthorizationServer, 'controls'>;
   readonly events: Pick<Events, 'state' | 'retry'>;
-  /** Undefined: the routes are held to. */
+  /** Undefined when routes are enforced. */
   readonly observer: Observer | undefined;
   readonly interfaces: Pick<Interfaces, 'account'>;
-  /** Whether the gate is on its way out. */
+  /** Whether the gate is shutting down. */
   readonly draining: () => boolean;
 }
 
-/** What answers on the admin listener, as the configuration says. */
+/** Creates the handler of the admin listener from the configuration. */
 export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<typeof adminHandler> {
   const { config } = loaded;
   const { server, events, observer, draining } = parts;

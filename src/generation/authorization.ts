@@ -18,13 +18,13 @@ import { memberCheck } from '../login/member-check.ts';
 import type { ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';
 
-/** How members sign in and let apps in, and the pages on which they do. */
+/** Sign-in, consent and their pages. */
 export interface Authorization {
   readonly pages: Pages;
-  /** Undefined: members sign in on the school's own pages alone. */
+  /** Undefined when members sign in only on the course site's own pages. */
   readonly signInHandlers: SignInHandlers | undefined;
   readonly server: AuthorizationServer;
-  /** Lets go of what the login holds open. */
+  /** Releases the resources of the login. */
   close(): Promise<void>;
 }
 
@@ -34,9 +34,9 @@ export interface AuthorizationParts {
   readonly served: ServedResources;
   /** Where client ID metadata documents are fetched from. */
   readonly documentNetwork: DocumentNetwork;
-  /** Where what the backend is told of is written down. */
+  /** Where events for the backend are recorded. */
   readonly outbox: Outbox;
-  /** Of what an earlier configuration left. */
+  /** State carried over from an earlier configuration. */
   readonly share: Share;
 }
 

@@ -6,7 +6,7 @@ import type { RequestRecord } from '../http/request-record.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 
-/** Events to the backend, as the configuration says. */
+/** Creates event delivery to the backend from the configuration. */
 export function openEvents(
   { config, eventKeys }: LoadedConfig,
   { foundation, call }: { readonly foundation: Foundation; readonly call: CallUpstream },
@@ -26,20 +26,23 @@ export function openEvents(
   });
 }
 
-/** The same audit; what it hears of refusals is counted for the backend too. */
+/** Wraps an audit to count refusals for the backend as well. */
 export function countingRefusals(audit: Audit, events: Pick<Events, 'refused'>): Audit {
   return (event) => {
     audit(event);
     const { action, outcome, clientId, member, grantId } = event;
     const whose = { clientId, member, grantId };
     if (outcome === 'refused') events.refused({ reason: 'insufficient_scope', ...whose });
-    // Of a limit of an address nobody knows whose app it was.
+    // When the limit of an address is exceeded, the app and the member are unknown.
     if (action === 'limit_tripped' && (clientId !== undefined || member !== undefined))
       events.refused({ reason: 'too_many_requests', ...whose });
   };
 }
 
-/** Counts what the gate refused. Without a token, an app asks where to get one: that is no refusal. */
+/**
+ * Counts requests that the gate refused. A request without a token is not a refusal: that is how apps discover where
+ * to get one.
+ */
 export function refusedAtGate(events: Pick<Events, 'refused'>, { reason, principal }: RequestRecord): void {
   if (reason === 'no_token') return;
   const known = principal?.kind === 'member' ? principal : undefined;

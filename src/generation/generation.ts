@@ -1,3 +1,5 @@
+// Builds everything that depends on the configuration. A reload builds a new generation and retires the previous one.
+
 import type { RequestListener } from 'node:http';
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
@@ -23,32 +25,34 @@ import { servedResources } from './resources.ts';
 import { retire } from './retire.ts';
 import { openLanes } from './upstreams.ts';
 
-/** Everything that is built from one configuration. It answers requests for as long as that configuration is current. */
+/**
+ * Everything that is built from one configuration. It handles requests for as long as that configuration is current.
+ */
 export interface Generation {
   readonly loaded: LoadedConfig;
   readonly dispatch: Dispatch;
-  /** Answers on the admin listener. */
+  /** Handler of the admin listener. */
   readonly admin: RequestListener;
   readonly server: AuthorizationServer;
   readonly introspect: Introspect;
   readonly pools: Pools;
   readonly events: Events;
-  /** Starts the background work: this generation answers from now on. */
+  /** Starts the background work, when this generation becomes current. */
   start(): void;
-  /** Closes WebSockets to the site, which would never end by themselves. Requests go on. */
+  /** Closes WebSockets to the site, which would never end on their own. Requests continue. */
   hangUp(): void;
   /**
-   * Call when no more requests arrive. Lets those in flight end for at most `seconds`, or until the signal aborts, and
-   * then closes everything. Resolves when that is done.
+   * Call it when no more requests arrive. Lets requests in flight finish for up to `seconds`, or until the signal
+   * aborts, and then closes everything. Resolves when that is done.
    */
   retire(seconds: number, signal: AbortSignal): Promise<void>;
-  /** Closes everything at once, also what is in use. */
+  /** Closes everything immediately, including what is in use. */
   close(): Promise<void>;
 }
 
 export interface GenerationParts {
   readonly foundation: Foundation;
-  /** The answers given to tokens, by all generations together. */
+  /** Responses given to tokens, shared by all generations. */
   readonly openAnswers: OpenAnswers;
   /** Whether the process is shutting down. */
   readonly draining: () => boolean;
@@ -58,7 +62,7 @@ export interface GenerationParts {
   readonly mcpServer: ServerFactory | undefined;
 }
 
-/** Throws ConfigError with everything that is wrong with the configuration; nothing is left open then. */
+/** Rejects with ConfigError, which lists every mistake in the configuration; nothing is left open then. */
 export async function createGeneration(loaded: LoadedConfig, parts: GenerationParts): Promise<Generation> {
   const opened = new AsyncDisposableStack();
   try {
@@ -81,7 +85,7 @@ async function build(
   const served = servedResources(config);
   const inFlight = createInFlight();
 
-  // The upstreams report an ended backend session to the server, which is built on them.
+  // Assigned later: upstreams report ended backend sessions to the server, which itself needs the upstreams.
   let server: AuthorizationServer;
   const lanes = openLanes({
     loaded,

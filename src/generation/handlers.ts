@@ -29,7 +29,7 @@ export interface HandlerParts {
   readonly admission: Admission;
 }
 
-/** Builds what answers at every public URL, as the configuration says. */
+/** Builds the routes of every public URL from the configuration. */
 export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly Routed<Route>[] {
   const { config } = loaded;
   const { origin } = config;

@@ -37,7 +37,7 @@ export interface RequestPartsOptions {
 const OBSERVING =
   'OBSERVE MODE: what the routes would refuse is let through to the site; take `enforcement` out to enforce them';
 
-/** What the steps of a request work with, as the configuration says. */
+/** Builds what is needed to handle a request from the configuration. */
 export function requestParts(loaded: LoadedConfig, options: RequestPartsOptions): Omit<RequestParts, 'connections'> {
   const { config } = loaded;
   const { foundation, openAnswers, routes, introspect, admission, site, inFlight, errorPage } = options;

@@ -3,11 +3,11 @@ import { MCP_PATHS } from '../mcp/paths.ts';
 import { type ProtectedResource, protectedResource } from '../oauth/protected-resource.ts';
 import { type ResourceIndicators, resourceIndicators } from '../oauth/resource-indicator.ts';
 
-/** What tokens can be for: the origin, and the parts of it that are resources of their own. */
+/** The resources that tokens can be issued for: the origin, and parts of it that are separate resources. */
 export interface ServedResources {
   readonly resources: readonly [ProtectedResource, ...ProtectedResource[]];
   readonly indicators: ResourceIndicators;
-  /** In: a resource. Out: the scopes that are offered there, and its name. */
+  /** The scopes offered at a resource. */
   scopesOf(resource: string): readonly string[];
   nameOf(resource: string): string;
 }

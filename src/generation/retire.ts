@@ -3,9 +3,9 @@ import type { Events } from '../events/events.ts';
 import type { InFlight } from '../request/in-flight.ts';
 import type { Site } from '../upstream/site.ts';
 
-/** Milliseconds in which answers that were ended may still reach their clients before everything is closed. */
+/** Milliseconds in which the end of cut-off responses may still reach clients before everything is closed. */
 const CLOSE_GRACE_MS = 1_000;
-/** The longest delay of a timer, in milliseconds. */
+/** The longest delay that a timer supports, in milliseconds. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 export interface RetireParts {
@@ -15,13 +15,16 @@ export interface RetireParts {
   readonly close: () => Promise<void>;
 }
 
-/** Lets what is in flight end for at most `seconds`, or until the signal aborts; then ends it, and closes everything. */
+/**
+ * Lets requests in flight finish for up to `seconds`, or until the signal aborts; then ends them and closes
+ * everything.
+ */
 export async function retire(
   { events, inFlight, site, close }: RetireParts,
   seconds: number,
   signal: AbortSignal,
 ): Promise<void> {
-  // The next generation sends them from now on, with its own keys and to its own addresses.
+  // From now on the next generation delivers events, with its own keys and to its own addresses.
   const eventsClosed = events.close();
   const { promise: timeUp, resolve: endNow } = Promise.withResolvers<void>();
   const timer = setTimeout(endNow, Math.min(seconds * 1000, LONGEST_TIMER)).unref();

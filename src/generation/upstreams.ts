@@ -12,14 +12,14 @@ import { createPools, type Pools } from '../upstream/pools.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import { createSite, type Site } from '../upstream/site.ts';
 
-/** The ways to the upstreams: of a request that was admitted, of a call of our own, and of the site itself. */
+/** The ways to reach upstreams: forwarding admitted requests, calls by the gate itself, and the site lane. */
 export interface UpstreamLanes {
   readonly pools: Pools;
   readonly forward: Forward;
   readonly call: CallUpstream;
-  /** Undefined: what no route claims is not there. */
+  /** Undefined when there is no site: requests that no route claims are then answered 404. */
   readonly site: Site | undefined;
-  /** The members' own sessions at the backend; undefined: no upstream is shown them. */
+  /** Members' own sessions at the backend; undefined when no upstream receives them. */
   readonly sessions: BackendSessions | undefined;
 }
 
@@ -27,13 +27,13 @@ export interface UpstreamLanesOptions {
   readonly loaded: LoadedConfig;
   readonly store: Store;
   readonly clock: Clock;
-  /** The key that says to an upstream who the member is. */
+  /** The key that signs the assertion of a member's identity for upstreams. */
   readonly signing: () => SigningKey;
-  /** Told of each call of ours that was answered. */
+  /** Called for each answered call of the gate itself. */
   readonly answered: NonNullable<Parameters<typeof createCallUpstream>[0]['answered']>;
-  /** Of what an earlier configuration left; it is given back with the pools. */
+  /** State carried over from an earlier configuration; released together with the pools. */
   readonly share: Share;
-  /** What a session that is over at the backend ends here. */
+  /** Called when a session at the backend is over, to end the connection here. */
   readonly ended: CredentialsOptions['ended'];
 }
 

@@ -7,15 +7,15 @@ export type Input = Readonly<Record<string, unknown>>;
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 const WHOLE = /^\{([^{}]*)\}$/;
 
-/** The names that a template has. */
+/** Names of the placeholders in a template. */
 export function placeholders(template: string): readonly string[] {
   return [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
 }
 
 /**
- * Fills a path. Every value stays inside its one part of the path: what two servers might read as more than that (a
- * slash in any encoding, `..`, a control character) is refused by the rule that judges the paths of requests.
- * Throws GatewayError `invalid_request` naming the argument.
+ * Fills in a path. Every value stays within its own segment: values that a server might read as more than that (a
+ * slash in any encoding, `..`, a control character) are refused by the same rule that checks the paths of requests.
+ * Throws GatewayError `invalid_request`, which names the argument.
  */
 export function fillPath(template: string, input: Input, principal: Principal): string {
   const path = template
@@ -40,16 +40,19 @@ export function fillPath(template: string, input: Input, principal: Principal): 
   return canonical;
 }
 
-/** As long as a request to us may be (RFC 9112 §3 asks for 8000 at least). */
+/** The limit that requests to the gate have as well (RFC 9112 section 3 asks for at least 8000). */
 const LONGEST_TARGET = 8192;
 
-/** A path and its query as one request target. Throws GatewayError `invalid_request` when it is longer than any we take. */
+/**
+ * Joins a path and its query into a request target. Throws GatewayError `invalid_request` if it exceeds 8192
+ * characters.
+ */
 export function targetOf(path: string, query: string): string {
   if (path.length + query.length <= LONGEST_TARGET) return path + query;
   throw new GatewayError('invalid_request', { message: 'The arguments cannot be used: they are too long.' });
 }
 
-/** Fills query parameters. One whose only part is an argument that was not given is left out. */
+/** Fills in query parameters. A parameter that consists only of an argument that was not given is omitted. */
 export function fillQuery(templates: Readonly<Record<string, string>>, input: Input, principal: Principal): string {
   const pairs = Object.entries(templates).flatMap(([name, template]) => {
     const only = WHOLE.exec(template)?.[1];

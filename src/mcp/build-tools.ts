@@ -15,19 +15,21 @@ import { getAction } from './upstream-action.ts';
 export interface ToolParts {
   readonly tools: readonly ToolConfig[];
   readonly routes: readonly RouteConfig[];
-  /** What a route does without a token unless it says otherwise. */
+  /** What a route without its own setting does with requests that have no token. */
   readonly anonymous: 'refuse' | 'serve';
   readonly call: CallUpstream;
-  /** Runs documents of the Account API; undefined where that is not served: then its tools are not there either. */
+  /**
+   * Prepares documents of the Account API; undefined when it is not served, which leaves out the tools that use it.
+   */
   readonly prepare: PrepareOperation | undefined;
   /** Characters of one text in a result, and bytes of a whole result. */
   readonly longestText: number;
   readonly largestResult: number;
-  /** Told what a client is not: a result that does not fit its schema. */
+  /** Called with errors that are not shown to clients, such as a result that does not match its schema. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Builds the tools of the configuration, in its order. Out: them, and every mistake in what they are made from. */
+/** Builds the configured tools, in order, and returns them with every mistake in their configuration. */
 export function buildTools(parts: ToolParts): {
   readonly tools: readonly Tool[];
   readonly findings: readonly Finding[];
@@ -111,7 +113,7 @@ function actionOf(config: ToolConfig, parts: ToolParts, wrong: Wrong): BuiltActi
   return undefined;
 }
 
-/** Names that name nothing, or could not hold the cursor of a part. */
+/** Reports names that do not exist, or that cannot hold the cursor of a page. */
 function checkPaging({ paging, result, input, output }: ToolConfig, wrong: Wrong): void {
   if (paging === undefined) return;
   const { of, argument, next, more } = paging;
@@ -142,7 +144,7 @@ function requiredOf({ input }: ToolConfig): readonly string[] {
   return Array.isArray(input.required) ? input.required.map(String) : [];
 }
 
-/** Arguments are an object of the named inputs and nothing else, unless the operator says otherwise. */
+/** Arguments are an object of the named inputs only, unless the operator allows others. */
 function inputSchema({ input }: ToolConfig): ToolDescriptor['inputSchema'] {
   return { properties: {}, additionalProperties: false, ...input, type: 'object' };
 }
@@ -151,7 +153,7 @@ function outputSchema(output: Readonly<Record<string, unknown>>): ToolDescriptor
   return { ...output, type: 'object' };
 }
 
-/** One that has an input of that name has its own rule for it. */
+/** Not for a tool that defines an input of that name itself. */
 function takesKeys(config: ToolConfig, readOnly: boolean): boolean {
   return !readOnly && !Object.hasOwn(propertiesOf(config), KEY_ARGUMENT);
 }
@@ -160,7 +162,10 @@ function withKey(schema: ToolDescriptor['inputSchema']): ToolDescriptor['inputSc
   return { ...schema, properties: { ...(schema.properties as object), [KEY_ARGUMENT]: KEY_SCHEMA } };
 }
 
-/** Hints are what a client shows its user before a call, so the one that matters most is not the operator's to claim. */
+/**
+ * Clients show these hints to the user before a call, so the operator cannot override the most important one,
+ * `readOnlyHint`.
+ */
 function describe(config: ToolConfig, readOnly: boolean): ToolDescriptor {
   const { name, title, description, output, scopes, annotations } = config;
   return {

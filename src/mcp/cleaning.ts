@@ -4,32 +4,38 @@ import { HtmlReader, lastEndTags, TAG, type Unfinished, withoutGiantTags, withou
 import { BANGS, isSimple, literalParts, withoutImages, withoutLinks } from './markdown.ts';
 
 /*
- * What text of the school may bring into a model's context: words. They are data, whatever they say. What an app would
- * fetch, run or hide does not pass: images, HTML, scripts, comments, and characters that nobody sees but a model reads.
+ * Cleans texts of the course site before they reach a model's context. Only words pass, and they are data, whatever
+ * they say. Removed is everything that an app would fetch, run or hide: images, HTML, scripts, comments and invisible
+ * characters.
  */
 
-/** Letters of Europe, digits and ordinary signs, in which there is nothing to take out unless SUSPECT finds it: most texts. */
+/** Letters of Europe, digits and common punctuation: most texts. They need no cleaning unless SUSPECT matches. */
 const PLAIN = /^[\t\n -~\u00A0-\u00AC\u00AE-\u024F\u2010-\u2027]*$/;
 const SUSPECT = /<[a-z/!?]|!\[|\]\((?!https?:\/\/|\/|#)|\]:(?!\s*https?:\/\/)|(?:script|data):\S/i;
 
-/** Characters of one result that are parsed. Beyond them nothing is taken for code, and no link stays one. */
+/**
+ * Characters of one result that are parsed. Text beyond this is flattened: code is not recognised, and no link stays a
+ * link.
+ */
 const MOST_PARSED = 256 * 1024;
 /** Characters that the HTML tokenizer reads in one step: about a millisecond. */
 const STEP = 16 * 1024;
-/** Characters of one piece of a text that is not parsed as a whole: some milliseconds. */
+/** Characters in one piece of a text that is not parsed as a whole: a few milliseconds. */
 const PIECE = 32 * 1024;
 
-/** How a text is given on: whole, so that its code may hold anything; or in parts that may begin anywhere in it. */
+/**
+ * How a text is returned: `whole`, so that code in it may stay unchanged; or in `parts` that can start anywhere in it.
+ */
 type Use = 'whole' | 'parts';
 
-/** Cleans the texts of one value, in turns of the event loop. */
+/** Cleans the texts of one value, yielding to the event loop in between. */
 class Cleaner {
   readonly turns = new Turns();
   #parsed = 0;
 
   /**
-   * A text as a model may read it, `longest` characters at most and a mark when it was cut.
-   * @returns the text itself when nothing is to be done, at once.
+   * Cleans a text for a model, and cuts it to `longest` characters plus a mark.
+   * @returns the text itself, synchronously, if there is nothing to do
    */
   text(text: string, longest: number, use: Use): string | Promise<string> {
     if (text.length <= longest && PLAIN.test(text) && !SUSPECT.test(text)) return text;
@@ -37,12 +43,12 @@ class Cleaner {
   }
 
   async #bounded(text: string, longest: number, use: Use): Promise<string> {
-    // Bounded first: what is cut off need not be looked at. What is hidden may be three times as long as what is shown.
+    // Cut first, because the rest is not needed. Hidden parts may take up three times as much as what is shown.
     const head = text.slice(0, longest * 4);
     const clean = await this.#clean(await this.#visible(head), use);
     if (clean.length <= longest && head.length === text.length) return clean;
     const cut = clean.slice(0, longest).toWellFormed();
-    // What was code may be none without its end.
+    // Cut off its end, code may no longer be code.
     return `${(await this.#clean(cut, use)).slice(0, longest).toWellFormed()} [cut off here]`;
   }
 
@@ -64,14 +70,17 @@ class Cleaner {
     if (this.#parsed <= MOST_PARSED && isSimple(text)) {
       const once = await this.#parse(text);
       if (use === 'parts') return withoutTags(once).replace(BANGS, '');
-      // Taking something out may have brought together what is on both sides of it.
+      // Removing something may have joined the parts before and after it into new markup.
       if (once === text || !SUSPECT.test(once)) return once;
       if (isSimple(once) && (await this.#parse(once)) === once) return once;
     }
     return this.#flatten(text);
   }
 
-  /** Words only, of a text that is too long or too intricate to be parsed: no code, no links. In pieces of any length. */
+  /**
+   * Reduces a text that is too long or too complex to parse to words: no code, no links. Works piece by piece, so the
+   * text may be of any length.
+   */
   async #flatten(text: string): Promise<string> {
     const pieces: string[] = [];
     for (let at = 0; at < text.length; ) {
@@ -113,12 +122,12 @@ class Cleaner {
   }
 }
 
-/** What keeps two pieces from making an image, a tag or a link that neither has. */
+/** A separator that keeps two adjacent pieces from forming an image, a tag or a link. */
 function between(piece: string, next: string): string {
   return /[!\]<]/.test(piece.slice(-1)) && /^[[(:a-z/!?]/i.test(next) ? ' ' : '';
 }
 
-/** A place to cut a text near `to`: behind a line, else not within a character. */
+/** Where to cut a text near `to`: after a line if possible, and never within a character. */
 function cutAfter(text: string, to: number): number {
   if (to >= text.length) return text.length;
   const line = text.lastIndexOf('\n', to);
@@ -129,7 +138,7 @@ function cutAfter(text: string, to: number): number {
 
 const DEEPEST = 32;
 const LONGEST_NAME = 200;
-/** Values that are looked at before the clock is. */
+/** Number of values between two checks of the clock. */
 const BETWEEN = 256;
 
 interface Job {
@@ -139,8 +148,9 @@ interface Job {
 }
 
 /**
- * Cleans every text of a JSON value, names too, in turns of the event loop. What is nested deeper than any answer of
- * ours becomes null. `parted` names a member of the value whose text is given on in parts, of whatever length.
+ * Cleans every text in a JSON value, names included, yielding to the event loop in between. Values nested deeper than
+ * 32 levels become null. `parted` names a member of the value whose text is returned in parts, with its own length
+ * limit.
  */
 export async function cleanValue(
   value: unknown,

@@ -7,12 +7,12 @@ export interface EdgeOptions {
   readonly origins: '*' | readonly string[];
 }
 
-/** RFC 6454 §6.1, without `null`: a page that hides where it comes from is nobody's client. */
+/** RFC 6454 section 6.1, without `null`: a page that hides its origin is refused. */
 const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/;
 
 /**
- * Refuses what a browser was tricked into sending (DNS rebinding, a page that is no client of ours): the Host is ours to
- * the letter, and an Origin, where there is one, is on the list. Throws GatewayError `forbidden`.
+ * Checks Host and Origin against DNS rebinding and requests from other sites' pages: Host must be one of the gate's
+ * own, and Origin, if present, must be on the list. Throws GatewayError `forbidden`.
  */
 export function edgeCheck({ origin, hosts, origins }: EdgeOptions): (request: IncomingMessage) => void {
   const { host: own, protocol } = new URL(origin);

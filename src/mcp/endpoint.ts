@@ -29,19 +29,19 @@ export interface McpOptions {
   readonly serverOf: ServerFactory;
   readonly once: Once;
   readonly audit: Audit;
-  /** Told what a client is not. */
+  /** Called with errors that are not shown to clients. */
   readonly onError: (error: unknown) => void;
 }
 
 const NO_STORE = { 'cache-control': 'no-store' };
 
-/** JSON-RPC 2.0 §5.1, method not found; as a status by revision 2026-07-28. */
+/** JSON-RPC 2.0 section 5.1, method not found; protocol revision 2026-07-28 also gives it an HTTP status. */
 const METHOD_NOT_FOUND = -32_601;
 
 /**
- * The tool interface over HTTP: revision 2026-07-28 and those before it on one URL, without sessions. Out: the handler
- * behind a endpoint. The gate in front has judged the token and its audience; the scopes of tools are judged here, from the
- * message that is run.
+ * Serves MCP over HTTP: revision 2026-07-28 and earlier ones at one URL, without sessions. The gate has already
+ * checked the token and its audience. The scopes of tools are checked here, against the very message that is run.
+ * @returns creates the handler of an endpoint
  */
 export function createMcpEndpoint({
   origin,
@@ -59,14 +59,14 @@ export function createMcpEndpoint({
     try {
       return serverOf(authInfo?.extra?.served as Served, era);
     } catch (thrown) {
-      // The SDK answers 500 and keeps the reason to itself.
+      // The SDK answers 500 and does not report the reason.
       onError(thrown);
       throw thrown;
     }
   };
   const { fetch: serve } = createMcpHandler(make, { legacy: 'stateless', keepAliveMs: 0 });
 
-  /** The scopes of what a message would use; undefined when it uses nothing that has any. */
+  /** The scopes needed by what a message uses; undefined if it uses no tool. */
   const neededBy = ({ method, params }: Message): { readonly scopes: Scope; readonly tool: string } | undefined => {
     const { name, uri } = (params ?? {}) as Readonly<Record<string, unknown>>;
     const tool =
@@ -123,7 +123,7 @@ export function createMcpEndpoint({
     const left = new AbortController();
     const ended = new AbortController();
     response.once('close', () => {
-      // It closes after every answer too; an abort that tells nobody anything still costs as much as a small call.
+      // The response closes after every answer too. Aborting then has no use and costs as much as a small call.
       if (response.writableFinished) return;
       left.abort();
       ended.abort();
@@ -132,7 +132,7 @@ export function createMcpEndpoint({
     const run = async (tool: Tool, given: Input): Promise<Outcome> => {
       const { requestId } = provenance;
       const asked = tool.takesKey ? takeKey(given, (message.params as Message | undefined)?._meta) : { input: given };
-      // Who makes a call with a key means to ask again when the connection is lost: it is done meanwhile.
+      // A client that sends a key will repeat the call if the connection is lost, so the call continues without it.
       const keyed = 'key' in asked && asked.key !== undefined;
       const calling = keyed ? new AbortController() : ended;
       const timer = setTimeout(() => calling.abort(), Math.ceil(config.deadline * 1000));
@@ -150,7 +150,7 @@ export function createMcpEndpoint({
     const authInfo = { token: '', clientId: '', scopes: [], extra: { served } };
     const answered = await serve(webRequest(request, origin, left.signal), { parsedBody: message, authInfo });
     const answer = await answerOf(answered, takesEvents(request));
-    // A challenge, which apps follow, in place of a result.
+    // Answer with a challenge, which apps follow, instead of a result.
     if (over !== undefined) throw over;
     if (!left.signal.aborted) writeAnswer(response, { ...answer, headers: { ...answer.headers, ...NO_STORE } });
   };
@@ -170,7 +170,7 @@ export function createMcpEndpoint({
     });
   }
 
-  /** Whether a client looks for a challenge in the result of a call, and nowhere else. */
+  /** Whether this client looks for challenges only in the result of a call. */
   function readsResults({ headers }: IncomingMessage, { params }: Message): boolean {
     const meta = ((params ?? {}) as Readonly<Record<string, unknown>>)._meta;
     const info = ((meta ?? {}) as Readonly<Record<string, unknown>>)['io.modelcontextprotocol/clientInfo'];

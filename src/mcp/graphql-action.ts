@@ -1,12 +1,12 @@
 import type { OperationError, PrepareOperation } from './operation.ts';
 import type { BuiltAction } from './tool.ts';
 
-/** What the Account API asks of every token, whatever the document. */
+/** The scope that every token for the Account API needs, whatever the document. */
 const ACCOUNT_SCOPE = 'account:read';
 
 /**
- * An action that runs a document of the Account API for the member of the token. In: the document and the names of the
- * tool's inputs, required ones apart. Out: the action, or what is wrong with the document.
+ * Creates an action that runs a document of the Account API for the token's member. Returns a mistake if the document
+ * is invalid or its variables do not match `inputs`, the names of the tool's inputs.
  */
 export function graphqlAction(
   document: string,
@@ -37,7 +37,7 @@ export function graphqlAction(
   };
 }
 
-/** The fields that could not be read, each once, by the names the document has. */
+/** The fields that could not be read, each once, by their names in the document. At most ten. */
 function placesOf(errors: readonly OperationError[]): readonly string[] {
   const names = errors.map(({ path = [] }) => path.filter((step) => typeof step === 'string').join('.'));
   return [...new Set(names)].filter((name) => name !== '').slice(0, 10);

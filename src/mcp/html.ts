@@ -2,12 +2,12 @@ import { html, Token, Tokenizer, TokenizerMode } from 'parse5';
 import type { Range } from './markdown.ts';
 import { asDestination, isActive } from './urls.ts';
 
-/** What may be a tag or a comment to some reader of HTML. */
+/** Anything that some HTML reader may take for the start of a tag or a comment. */
 export const TAG = /<[a-z/!?]/i;
 
-/** Elements whose content is no text of the page (HTML §13.1.2), or is drawn rather than read. */
+/** Elements whose content is not text of the page (HTML section 13.1.2) or is drawn instead of read. */
 const UNREAD = new Set(['script', 'style', 'template', 'iframe', 'noembed', 'noframes', 'svg', 'datalist', 'applet']);
-/** How the tokenizer reads their content (HTML §13.2.6.4). */
+/** Tokenizer states for their content (HTML section 13.2.6.4). */
 const MODES: Readonly<Record<string, number>> = {
   script: TokenizerMode.SCRIPT_DATA,
   style: TokenizerMode.RAWTEXT,
@@ -26,31 +26,31 @@ const BLOCKS = new Set(
     ' ',
   ),
 );
-/** One of these ends at the next of its kind, whether or not it is closed. */
+/** These end at the next element of the same name, whether or not they are closed. */
 const SELF_ENDING = new Set(['p', 'li', 'dt', 'dd', 'tr', 'td', 'th', 'option']);
 const HIDDEN_STYLE =
   /display:none|visibility:(?:hidden|collapse)|content-visibility:hidden|(?:opacity|font-size):0?\.?0*(?:[a-z%]*)(?:;|!|$)/;
 const LONGEST_STYLE = 2000;
 const LONGEST_ALT = 2000;
 
-/** Whether a tag's name is one of HTML's: `List<String>` and `<your-name>` are words. */
+/** Whether a tag name is an HTML element: in `List<String>` and `<your-name>` the brackets are part of the text. */
 function isElement(name: string): boolean {
   return html.getTagID(name) !== html.TAG_ID.UNKNOWN || OTHERS.has(name);
 }
-/** Those that the parser has no rules for. */
+/** HTML elements that the parser has no special rules for. */
 const OTHERS = new Set(
   'abbr acronym audio bdi bdo blink canvas cite content data datalist del dfn dialog ins isindex kbd label legend map meter mark output picture portal progress q rb rp rt rtc ruby samp selectedcontent slot sub sup time tfoot var video spacer strike'.split(
     ' ',
   ),
 );
 
-/** What a piece of a text leaves open. */
+/** State at the end of a piece of text that continues in the next piece. */
 export interface Unfinished {
   readonly hidden?: { readonly name: string; depth: number } | undefined;
   readonly comment?: boolean;
 }
 
-/** Where the last end tag of each element begins. */
+/** Positions of the last end tag of each element. */
 export function lastEndTags(text: string): Map<string, number> {
   const found = new Map<string, number>();
   for (let at = text.indexOf('</'); at !== -1; at = text.indexOf('</', at + 2)) {
@@ -60,13 +60,14 @@ export function lastEndTags(text: string): Map<string, number> {
   return found;
 }
 const END_TAG_NAME = /^[a-z][a-z0-9]*/i;
-/** Of an element of HTML. */
+/** Longest name of an HTML element. */
 const LONGEST_NAME = 20;
 
 /**
- * What a page of this text shows, as text: words stay, links are Markdown's, images are links with their alternative
- * text, or nothing without one; comments, scripts, hidden elements and everything that would be fetched are gone. Reads the text as a browser's
- * tokenizer does, in linear time. Tags that are not HTML's stay as they are written, unless one has a value in it.
+ * Converts the text of an HTML page to what a browser would show of it. Words stay, links become Markdown links, and
+ * images become links with their alternative text (or nothing if they have none). Comments, scripts, hidden elements
+ * and everything that would be fetched are removed. Tokenizes as a browser does, in linear time. Tags that are not
+ * HTML elements stay as written unless one of their attributes has a value.
  */
 export class HtmlReader {
   readonly #text: string;
@@ -81,12 +82,13 @@ export class HtmlReader {
   #comment = false;
   readonly #closesLater: (name: string) => boolean;
   #link: string | undefined;
-  /** Where the last end tag of a name is. */
+  /** Position of the last end tag by element name. */
   readonly #closes: ReadonlyMap<string, number>;
 
   /**
-   * `literal`: the parts in which there are no tags. `before`: where the text is the next piece of a longer one, what the
-   * reader of the piece before left open; `closesLater`: whether an element ends in a piece behind this one.
+   * @param literal the parts of the text in which there are no tags
+   * @param before if the text is a further piece of a longer one: what the reader of the previous piece left open
+   * @param closesLater whether an element is closed in a later piece
    */
   constructor(
     text: string,
@@ -119,7 +121,7 @@ export class HtmlReader {
     );
   }
 
-  /** Reads so many more characters. Returns whether there are more. */
+  /** Reads up to this many more characters. Returns whether there are more. */
   read(characters: number): boolean {
     const from = this.#fed;
     this.#fed = Math.min(from + characters, this.#text.length);
@@ -128,7 +130,7 @@ export class HtmlReader {
     return !isLast;
   }
 
-  /** What the text left open at its end, for the piece that follows it. */
+  /** What the text leaves open at its end, for the reader of the next piece. */
   get unfinished(): Unfinished {
     return { hidden: this.#hidden, comment: this.#comment };
   }
@@ -147,7 +149,7 @@ export class HtmlReader {
     if (!this.#endsLine) this.#emit('\n');
   }
 
-  /** Emits what stands before a token, and goes on behind it. */
+  /** Emits the text before a token and continues after the token. */
   #skip(location: Token.Location | null): void {
     if (location === null) return;
     const before = this.#text.slice(this.#at, location.startOffset);
@@ -157,7 +159,7 @@ export class HtmlReader {
     this.#at = location.endOffset;
   }
 
-  /** A row of a Markdown table is one line. */
+  /** A row of a Markdown table has to stay on one line. */
   #isInTable(): boolean {
     return this.#text.charAt(this.#lineStart) === '|';
   }
@@ -166,7 +168,7 @@ export class HtmlReader {
     return (this.#closes.get(name) ?? -1) >= this.#at || this.#closesLater(name);
   }
 
-  /** Whether a comment goes on behind the text. */
+  /** Whether a comment continues beyond the end of the text. */
   #isOpen({ location }: Token.CommentToken): boolean {
     if (location?.endOffset !== this.#text.length) return false;
     const source = this.#text.slice(location.startOffset);
@@ -249,7 +251,7 @@ export class HtmlReader {
     else if (BLOCKS.has(name)) this.#newLine();
   }
 
-  /** A tag that never ends is words, but must not become a tag by what comes to stand behind it. */
+  /** An unfinished tag at the end is text, but must not become a tag together with what may follow it. */
   #finish(): void {
     const rest = this.#text.slice(this.#at);
     const open = this.#masked.slice(this.#at).search(TAG);
@@ -260,17 +262,20 @@ export class HtmlReader {
   }
 }
 
-/** Whether something in angle brackets is what somebody wrote rather than a tag. Nothing with a value in it is. */
+/** Whether angle brackets are part of the prose instead of a tag. A tag with an attribute value never is. */
 function isWords({ tagName: name, attrs }: Token.TagToken, source: string): boolean {
   if (attrs.some(({ value }) => value !== '')) return false;
   if (!isElement(name)) return /^<\/?[^/=]*\/?>$/.test(source);
   if (UNREAD.has(name) || Object.hasOwn(MODES, name)) return false;
-  // List<Object>, <Button>; and "a <b and c> d".
+  // `List<Object>`, `<Button>`, and "a <b and c> d".
   if (attrs.length === 0) return /^<\/?[A-Z][A-Za-z]*[a-z][A-Za-z]*>$/.test(source);
   return attrs.length > 0 && !attrs.some((attr) => attr.name === 'hidden') && !VOID.has(name);
 }
 
-/** With another angle bracket in it, as in Map<String, List<Course>>, which Markdown takes for the beginning of a tag. */
+/**
+ * Escapes a second angle bracket inside the first, as in `Map<String, List<Course>>`, which Markdown takes for the
+ * start of a tag.
+ */
 function asWords(source: string): string {
   const inner = source.slice(1).replace(/<([a-z/!?][^<>]*)(?=(>?))/gi, (tag: string, name: string, end: string) => {
     const isName = end !== '' && /^[A-Z][A-Za-z]*[a-z][A-Za-z]*$/.test(name);
@@ -280,7 +285,7 @@ function asWords(source: string): string {
   return source.slice(0, 1) + inner;
 }
 
-/** "The <b> tag": one that nothing ever ends, where HTML wants an end. */
+/** A tag that is only mentioned, as in "the <b> tag": HTML requires an end tag, and there is none. */
 function isMentioned({ tagName: name, attrs }: Token.TagToken): boolean {
   return attrs.length === 0 && !VOID.has(name) && !BLOCKS.has(name) && !SELF_ENDING.has(name);
 }
@@ -296,7 +301,10 @@ function isHidden(token: Token.TagToken): boolean {
   return bare.includes('\\') || HIDDEN_STYLE.test(bare);
 }
 
-/** The text with nothing in its literal parts that begins a tag or a reference, every character where it was. */
+/**
+ * The text with `<` and `&` masked in its literal parts, so that no tag or character reference starts there. Positions
+ * do not change.
+ */
 function masked(text: string, literal: readonly Range[]): string {
   let [at, out] = [0, ''];
   for (const { from, to } of literal) {
@@ -306,10 +314,10 @@ function masked(text: string, literal: readonly Range[]): string {
   return out + text.slice(at);
 }
 
-/** The tokenizer compares every attribute of a tag with all before it. */
+/** The tokenizer compares each attribute of a tag with all attributes before it. */
 const MOST_SEPARATORS = 1000;
 
-/** Makes words of what would be a tag of more attributes than any has. */
+/** Turns tags with an excessive number of attributes into text. */
 export function withoutGiantTags(text: string): string {
   const parts = text.split('>');
   return parts
@@ -327,7 +335,10 @@ function hasManySeparators(text: string): boolean {
   return true;
 }
 
-/** No tag, in whatever this is put: every place where one could begin is an entity (HTML §13.5). */
+/**
+ * Replaces `<` by an entity wherever a tag could start (HTML section 13.5), so that the result contains no tag in any
+ * context.
+ */
 export function withoutTags(text: string): string {
   return text.replace(/<(?=[a-z/!?])/gi, '&lt;');
 }

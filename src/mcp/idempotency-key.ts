@@ -1,8 +1,11 @@
 import type { Input } from './argument-template.ts';
 
-/** The argument of a tool that changes something by which a call that is made again is known, unless it has its own. */
+/**
+ * Idempotency key: an argument added to tools that change something, by which a repeated call is recognised. Tools
+ * with their own argument of this name are left as they are.
+ */
 export const KEY_ARGUMENT = 'idempotencyKey';
-/** The same, from a client and not from its model. */
+/** The same key in `_meta`, for clients that set it themselves instead of leaving it to the model. */
 const KEY_META = 'coursegate/idempotencyKey';
 
 const KEY = /^[!-~]{8,200}$/;
@@ -16,7 +19,7 @@ export const KEY_SCHEMA = {
     'To be sure that it is done once: any new text for a new wish, and the same again when the call is made again because no answer came.',
 } as const;
 
-/** Takes the key out of a call. Out: it, and the arguments without it; or what is wrong, in words. */
+/** Separates the key from the arguments of a call, or returns what is wrong with it. */
 export function takeKey(
   { [KEY_ARGUMENT]: argument, ...input }: Input,
   meta: unknown,

@@ -3,7 +3,7 @@ import { createRouting, type Routing } from '../upstream/routing.ts';
 import { type Operation, operationsOf } from './openapi-operations.ts';
 import { proposePaging } from './propose-paging.ts';
 
-/** A tool as it stands in a file, to be read and changed by a person. */
+/** A proposed tool, in the form of the configuration file, for the operator to review and edit. */
 interface Proposal {
   readonly name: string;
   readonly title: string;
@@ -17,19 +17,23 @@ interface Proposal {
 
 export interface Proposals {
   readonly tools: readonly Proposal[];
-  /** What was left out, and why. */
+  /** What was left out and why. */
   readonly notes: readonly string[];
 }
 
-/** Names by which APIs call the one who asks: in a path, ours stands in for it; elsewhere it is no input. */
+/**
+ * Common names for the id of the calling member. In a path it is filled in by the gate; elsewhere it is not offered as
+ * an input.
+ */
 const MEMBER = /^(member|user|customer|student)[._-]?(id|uid|uuid)$/i;
 
-/** A tool without scopes is everybody's, which a proposal must not make of anything. */
+/** A tool without scopes is public, so nothing is proposed without scopes. */
 const NO_SCOPE = 'its route names no scope';
 
 /**
- * Proposes a tool for each operation of an OpenAPI document (3.0 or 3.1) that a route takes: only then is it known which
- * scopes it needs. Writes are proposed with `writes` only. Throws TypeError when it is no such document.
+ * Proposes a tool for each operation of an OpenAPI document (3.0 or 3.1) that is covered by a route, because the route
+ * gives the scopes it needs. Operations that may change something are proposed only with `writes`. Throws TypeError if
+ * the document is not OpenAPI 3.
  */
 export function proposeFromOpenApi(
   document: unknown,
@@ -53,7 +57,7 @@ export function proposeFromOpenApi(
   );
 }
 
-/** Proposes tools that read what the routes open: a list, and one of it where a route takes in more than one path. */
+/** Proposes read tools from routes: a list, and a single item if the route covers more than one path. */
 export function proposeFromRoutes(routes: readonly RouteConfig[]): Proposals {
   return collect(
     routes.flatMap(({ match, scopes }): readonly (Proposal | string)[] => {
@@ -127,7 +131,7 @@ function propose(operation: Operation, scopes: readonly string[]): Proposal {
   };
 }
 
-/** listMyOrders, `list my-orders`: list_my_orders. */
+/** `listMyOrders` and `list my-orders` become `list_my_orders`. */
 function toolName(name: string): string {
   const words = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replace(/[^A-Za-z0-9]+/g, '_');
   return (
@@ -138,7 +142,7 @@ function toolName(name: string): string {
   );
 }
 
-/** Two of one name get a number: a name is how a model calls a tool. */
+/** Numbers duplicate names, because models call tools by name. */
 function collect(found: readonly (Proposal | string)[]): Proposals {
   const used = new Map<string, number>();
   const tools = found

@@ -1,17 +1,17 @@
 import { Ajv, addFormats } from '@modelcontextprotocol/server/validators/ajv';
 
-/** A JSON Schema, compiled. In: a value. Out: what is wrong with it, in words, or undefined when it fits. */
+/** A compiled JSON Schema: returns what is wrong with a value, in words, or undefined if it is valid. */
 export type Check = (value: unknown) => string | undefined;
 
 const MOST_MISTAKES = 5;
 
-/** In: a schema of the configuration. Out: its check, or why it is none. */
+/** Compiles a schema of the configuration, or returns why it cannot be used. */
 export type CompileSchema = (schema: Readonly<Record<string, unknown>>) => Check | { readonly mistake: string };
 
 /**
- * Out: what compiles schemas, one after another: strict, so that a misspelled keyword is a mistake and not a rule that
- * never holds. Nothing is fetched: a $ref leads inside its schema or nowhere, and never into another one. What schemas are
- * themselves checked with is compiled once, which takes longer than any of them.
+ * Creates a compiler that is reused for all schemas, because compiling the meta-schemas takes longer than any schema.
+ * It is strict: a misspelled keyword is a mistake, not a rule that is silently ignored. Nothing is fetched: a `$ref`
+ * can only refer to the schema it is in.
  */
 export function schemaCompiler(): CompileSchema {
   const ajv = new Ajv({ strict: true, strictRequired: true, allErrors: false, allowUnionTypes: true });
@@ -28,13 +28,13 @@ export function schemaCompiler(): CompileSchema {
       const message = thrown instanceof Error ? thrown.message : String(thrown);
       return { mistake: `is no JSON Schema that can be held to: ${message.replace(/^strict mode: /, '')}` };
     } finally {
-      // All but the schemas of schemas: an $id is its own tool's.
+      // Removes all schemas but the meta-schemas, so that an `$id` is only known within its own tool.
       ajv.removeSchema();
     }
   };
 }
 
-/** Only names of the schema and our words: what the client sent is not said back to it. */
+/** Uses only names of the schema and our own words, so that values sent by the client are not echoed. */
 function describe({
   instancePath,
   message,

@@ -1,4 +1,7 @@
-/** Lists end after so many items; those within items only where `within` is set. Texts end after `longest` characters. */
+/**
+ * How a value is cut: lists after `most` items (lists inside of list items only if `within` is set), and texts after
+ * `longest` characters.
+ */
 export interface Cut {
   readonly most: number;
   readonly within: boolean;
@@ -7,12 +10,12 @@ export interface Cut {
 
 const WHOLE: Cut = { most: Number.POSITIVE_INFINITY, within: false, longest: Number.POSITIVE_INFINITY };
 
-/** Whether a value, cut like that, takes at most `room` bytes as JSON in UTF-8. Looks at no more of it than would fit. */
+/** Whether a value, cut like this, takes at most `room` bytes as JSON in UTF-8. Reads no more of it than would fit. */
 export function fitsInto(room: number, value: unknown, cut: Cut = WHOLE): boolean {
   return left(room, value, cut) >= 0;
 }
 
-/** What is left of the room; negative when it is not enough. */
+/** Bytes left of `room`; negative if it was too small. */
 function left(room: number, value: unknown, cut: Cut): number {
   if (typeof value === 'string') return room - sizeOfText(value, Math.min(cut.longest, room));
   if (typeof value === 'number') return room - String(value).length;
@@ -36,7 +39,7 @@ function left(room: number, value: unknown, cut: Cut): number {
   return rest;
 }
 
-/** Characters that JSON writes as they are, a byte each. */
+/** Characters that JSON does not escape and UTF-8 encodes in one byte. */
 const BARE = /^[ !#-[\]-~]*$/;
 
 function sizeOfText(text: string, longest: number): number {

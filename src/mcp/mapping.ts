@@ -1,13 +1,12 @@
-/** Makes a tool's result from an upstream's answer. In: the answer, parsed. Out: undefined where it has nothing. */
+/** Maps an upstream's parsed answer to a tool's result; undefined where the answer has no value. */
 export type Mapping = (source: unknown) => unknown;
 
 const POINTER = /^(?:\/[^/]*)*$/;
 
 /**
- * Compiles the `result` of a tool. A text is a JSON pointer (RFC 6901); a mapping makes an object of what its names
- * lead to; one with `each` makes a list of what that pointer leads to, its other names read from every item, and with
- * `where` only from items in which that pointer leads to something.
- * Out: the mapping, or what is wrong and where.
+ * Compiles a tool's `result`. A string is a JSON pointer (RFC 6901). An object maps names to pointers; with `each`, it
+ * maps every item of the list at that pointer, and with `where`, only the items in which that pointer leads to a value
+ * other than null. Returns what is wrong and where if the shape is invalid.
  */
 export function compileMapping(
   shape: unknown,

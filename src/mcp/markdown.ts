@@ -2,19 +2,19 @@ import { parser as commonMark } from '@lezer/markdown';
 import type { Turns } from '../http/turns.ts';
 import { isActiveInMarkdown } from './urls.ts';
 
-/** A part of a text, in UTF-16 code units. */
+/** A range of a text, in UTF-16 code units. */
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/** CommonMark without emphasis, which does not matter here and costs the square of the text in its worst case. */
+/** CommonMark without emphasis, which is irrelevant here and takes quadratic time in the worst case. */
 const parser = commonMark.configure({ remove: ['Emphasis', 'HardBreak'] });
 
-/** The parser resolves links in a time that grows with the square of their number, and lists with that of their depth. */
+/** The parser's time for links is quadratic in their number, and for nested lists in their depth. */
 const MOST_BRACKETS = 1000;
 const NESTED = /^[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*){17}/m;
-/** Even as one paragraph, which is parsed in one step. */
+/** One paragraph is parsed in one step, even of this length. */
 const LONGEST = 128 * 1024;
 
 /** Whether a text can be parsed within milliseconds. */
@@ -30,7 +30,7 @@ export function isSimple(text: string): boolean {
 
 type Tree = ReturnType<typeof parser.parse>;
 
-/** Parses block by block, in turns of the event loop. */
+/** Parses block by block, yielding to the event loop in between. */
 async function parse(text: string, turns: Turns): Promise<Tree> {
   const parsing = parser.startParse(text);
   for (;;) {
@@ -41,15 +41,15 @@ async function parse(text: string, turns: Turns): Promise<Tree> {
 }
 
 /**
- * The parts of a text that are shown as they are written: code, and addresses in angle brackets. Not lines that begin
- * with four spaces: whether they are code depends on what stands before them.
+ * Ranges that are shown literally: code, and URLs in angle brackets. Lines indented by four spaces are not included,
+ * because it depends on the lines before them whether they are code.
  */
 export async function literalParts(text: string, turns: Turns): Promise<readonly Range[]> {
   const parts: Range[] = [];
   (await parse(text, turns)).iterate({
     enter({ name, from, to }) {
       const isLiteral = name === 'InlineCode' || name === 'FencedCode';
-      // Within one, this parser takes another angle bracket, which CommonMark does not (§6.5).
+      // This parser allows another angle bracket within an autolink, which CommonMark does not (section 6.5).
       if (!isLiteral && (name !== 'Autolink' || text.slice(from + 1, to).includes('<'))) return true;
       parts.push({ from, to });
       return false;
@@ -62,16 +62,17 @@ interface Edit extends Range {
   readonly text: string;
 }
 
-/** What would make an image of a link: all of them, and looked for from the first of a run only. */
+/** Exclamation marks that would turn a link into an image. Matches a whole run, and only from its start. */
 export const BANGS = /(?<!!)!+(?=\[)/g;
 const BLOCKED = 'blocked:';
 const SCHEME = /^[a-z]+:/i;
-/** A script's address in running text, which some clients make a link of. "JavaScript: The Good Parts" is none. */
+/** A script URL in running text, which some clients turn into a link. "JavaScript: The Good Parts" does not match. */
 const SCRIPT = /\b(?:javascript|vbscript):(?=\S)|\bdata:[a-z]+\/[a-z0-9.+-]+[;,]/gi;
 
 /**
- * Makes links of images, within a link their words, and takes links to scripts away; all else is the text as it was. An
- * exclamation mark before a bracket goes even where this parser sees no image: another one might.
+ * Turns images into links (inside a link, into their words) and removes links to scripts. Everything else stays
+ * unchanged. An exclamation mark before a bracket is removed even where this parser sees no image, because another
+ * parser might.
  */
 export async function withoutImages(text: string, turns: Turns): Promise<string> {
   const edits: Edit[] = [];
@@ -105,7 +106,7 @@ export async function withoutImages(text: string, turns: Turns): Promise<string>
   });
 }
 
-/** A text in pieces: what is literal, and what is not. */
+/** A piece of a text, and whether it is literal. */
 type Piece = readonly [text: string, isLiteral: boolean];
 
 function edited(text: string, edits: readonly Edit[], literal: readonly Range[]): readonly Piece[] {
@@ -129,7 +130,7 @@ function outside(pieces: readonly Piece[], change: (part: string) => string): st
   return pieces.map(([text, isLiteral]) => (isLiteral ? text : change(text))).join('');
 }
 
-/** Without any syntax for a link, an image or a definition; the words and the addresses stay. */
+/** Breaks the syntax of links, images and link definitions. Their words and URLs stay as text. */
 export function withoutLinks(text: string): string {
   return text
     .replace(SCRIPT, BLOCKED)

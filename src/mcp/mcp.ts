@@ -1,3 +1,5 @@
+// The MCP endpoints: tools, resources and prompts for AI apps, built from the configuration and served without sessions.
+
 import type { Finding } from '../config/problems.ts';
 import type { Config, McpConfig } from '../config/schema.ts';
 import type { Handler } from '../http/exchange.ts';
@@ -19,26 +21,26 @@ export interface McpParts {
   readonly config: Config;
   readonly mcp: McpConfig;
   readonly call: CallUpstream;
-  /** Runs documents of the Account API; undefined where that is not served. */
+  /** Prepares documents of the Account API; undefined when it is not served. */
   readonly prepare: PrepareOperation | undefined;
   readonly audit: Audit;
-  /** What answers behind the endpoints, when it is not the configured tools. */
+  /** Replaces the server of the configured tools. */
   readonly serverOf?: ServerFactory | undefined;
   readonly onError: (error: unknown) => void;
-  /** Where calls that are to be done once are remembered. */
+  /** Where calls with an idempotency key are stored. */
   readonly remembered: OnceParts;
 }
 
 export interface Mcp {
   readonly endpoints: Readonly<Record<keyof typeof MCP_PATHS, McpEndpointSpellings>>;
   readonly handler: (endpoint: McpEndpoint) => Handler;
-  /** All tools, whoever may use them. */
+  /** All tools, including those that a caller may not see. */
   readonly tools: readonly Tool[];
-  /** What is wrong with the tools, all of it. */
+  /** All mistakes in the configuration of the tools. */
   readonly findings: readonly Finding[];
 }
 
-/** Builds the tool interface from the configuration. */
+/** Builds the MCP server from the configuration. */
 export function createMcp({ config, mcp, call, prepare, audit, serverOf, onError, remembered }: McpParts): Mcp {
   const { origin, name, scopes, routes, anonymous } = config;
   const { longestText, largestResult } = mcp;
@@ -84,8 +86,8 @@ export function createMcp({ config, mcp, call, prepare, audit, serverOf, onError
 }
 
 /**
- * What a first sign-in asks for: everything that tools read, so that it is asked once, since few apps can ask for more
- * later. What changes something is asked for when it is wanted.
+ * Scopes that the first sign-in asks for: all that reading tools need, so that the member is asked only once, because
+ * few apps can ask for more later. Scopes for changes are requested when they are needed.
  */
 function offeredScopes(tools: readonly Tool[], known: Config['scopes']): Scope {
   return new Set(tools.flatMap((tool) => [...tool.scopes]).filter((scope) => known[scope]?.kind !== 'write'));

@@ -3,24 +3,25 @@ import { GatewayError } from '../errors.ts';
 import { mediaType, readBody } from '../http/body.ts';
 import { type JsonBounds, JsonTooLarge, parseBoundedJson } from '../http/bounded-json.ts';
 
-/** A JSON-RPC message as it came: an object, and nothing more is known of it. */
+/** A JSON-RPC message as received. It is only known to be an object. */
 export type Message = Readonly<Record<string, unknown>>;
 
-/** A message, or the JSON-RPC error that says why a body is none (JSON-RPC 2.0 §5.1). */
+/** A message, or the JSON-RPC error if the body is not one (JSON-RPC 2.0 section 5.1). */
 type Read = { readonly message: Message } | { readonly flaw: { readonly code: number; readonly message: string } };
 
-/** Arguments of a tool may be long lists. */
+/** Limits for the whole message. Arguments of tools may be long lists. */
 const BOUNDS: JsonBounds = { depth: 64, values: 20_000, names: 1000 };
 /**
- * Values of a message besides the arguments of a tool: the SDK matches each against every kind of message there is, which
- * takes ten times as long as parsing it. Clients send about twenty.
+ * Values allowed in a message, not counting a tool's arguments. The SDK matches each against every message type, which
+ * takes ten times as long as parsing. Clients send about twenty.
  */
 const MOST_IN_ENVELOPE = 500;
 
 /**
- * Reads the one message of a POST. Out: it, or why there is none. Throws GatewayError `unsupported_media_type`,
- * `payload_too_large`, or `invalid_request` when the client leaves before the end.
- * It is parsed once, here: what is judged is what runs, whatever headers say or a name given twice might mean elsewhere.
+ * Reads the single message of a POST, or returns the error in it. Throws GatewayError `unsupported_media_type`,
+ * `payload_too_large`, or `invalid_request` if the client disconnects before the end.
+ * The message is parsed only here, so that what is checked is what is run, even if header fields contradict it or a
+ * name occurs twice.
  */
 export async function readMessage(request: IncomingMessage, limit: number): Promise<Read> {
   if (mediaType(request.headers['content-type']) !== 'application/json') {
@@ -35,7 +36,7 @@ export async function readMessage(request: IncomingMessage, limit: number): Prom
     if (thrown instanceof JsonTooLarge) return flaw(-32_600, `The message ${thrown.message}.`);
     return flaw(-32_700, 'The request body is not JSON.');
   }
-  // Only 2025-03-26 had batches, and no client sent them; one request that is many would pass every limit as one.
+  // Only revision 2025-03-26 had batches, and no client sent them. A batch would count as one request for every limit.
   if (Array.isArray(body)) return flaw(-32_600, 'Messages are not taken in batches: send one.');
   if (typeof body !== 'object' || body === null) return flaw(-32_600, 'A message is a JSON object.');
   const message = body as Message;
@@ -44,7 +45,7 @@ export async function readMessage(request: IncomingMessage, limit: number): Prom
   return { message };
 }
 
-/** How many values a message has besides `params.arguments`; at most one more than are allowed. */
+/** Number of values outside of `params.arguments`, counted up to one more than allowed. */
 function envelopeOf(message: Message): number {
   const { params } = message;
   const isCall = typeof params === 'object' && params !== null && message.method === 'tools/call';

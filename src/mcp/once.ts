@@ -11,29 +11,29 @@ export interface OnceParts {
   readonly clock: Clock;
 }
 
-/** A call that is to be done once, however often it is made. */
+/** A call that must be done only once, however often it is sent. */
 interface KeyedCall {
   readonly member: string;
   readonly clientId: string;
   readonly tool: string;
   readonly key: string;
   readonly input: Input;
-  /** Aborts when there is no more time to wait for the first of them. */
+  /** Aborts when waiting for the first call takes too long. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Does the work of a call, or gives what the first call of the same member, app, tool and key gave, on whichever replica.
- * Throws GatewayError `store_unavailable` before anything is done, and what the work throws.
+ * Does the work of a call, or returns the outcome of the first call with the same member, app, tool and key, on any
+ * replica. Rejects with GatewayError `store_unavailable` before doing anything, or with what `work` throws.
  */
 export type Once = (call: KeyedCall, work: () => Promise<Outcome>) => Promise<Outcome & { readonly repeated?: true }>;
 
 interface Kept {
-  /** Of the arguments. */
+  /** Fingerprint of the arguments. */
   readonly of: string;
   /** Milliseconds since the epoch. */
   readonly begun: number;
-  /** undefined: it is under way, or its replica ended before it. */
+  /** Undefined while the call is in progress, or if its replica stopped before it ended. */
   readonly outcome?: Outcome;
 }
 
@@ -45,8 +45,8 @@ const failed = (message: string): Outcome => ({ kind: 'failed', message });
 const UNKNOWN = 'Whether this was done is not known: look at what is there now, before you try it with another key.';
 
 /**
- * In: how long a key is remembered after its call, and how long a call may take, in seconds; and how many keys a member
- * may have within the window, since each may keep a whole result.
+ * Times are in seconds: `window` is how long a key is remembered after its call, `deadline` how long a call may take.
+ * `keys` limits the keys of a member within the window, because each may store a whole result.
  */
 export function createOnce(
   { store, counters, clock }: OnceParts,
@@ -62,7 +62,10 @@ export function createOnce(
     references: {},
   });
 
-  /** Out: what the call is answered with when it is not the first; undefined: it is, and nobody else is from now on. */
+  /**
+   * Claims the key of a call. Resolves to undefined if this is the first call, which no other call can be from now on;
+   * otherwise to the outcome to answer with.
+   */
   async function claim(id: string, kept: Kept, { member, signal }: KeyedCall): Promise<Outcome | undefined> {
     for (;;) {
       const entry = await store.get(KIND, id);
@@ -93,19 +96,20 @@ export function createOnce(
     const earlier = await claim(id, kept, call);
     if (earlier !== undefined) return { ...earlier, repeated: true };
     const done = await work().catch(async (thrown: unknown) => {
-      // Nothing was done for a member whose session was over, and the app comes again when they have signed in.
+      // Nothing was done, because the member's session was over. The app repeats the call after they have signed in.
       await store.commit([{ op: 'delete', kind: KIND, id }]).catch(onError);
       throw thrown;
     });
     const undone = done.kind === 'failed' && done.undone === true;
     const outcome = done.kind === 'failed' && !undone ? failed(`${done.message} ${UNKNOWN}`) : done;
     try {
-      // What changed nothing may be tried again by the same key.
+      // A call that changed nothing may be repeated with the same key.
       await store.commit([
         undone ? { op: 'delete', kind: KIND, id } : { op: 'put', entry: entryOf(id, { ...kept, outcome }) },
       ]);
     } catch (thrown) {
-      // It stays under way, and then unknown: whoever asks again is told so, and nothing is done twice.
+      // The call stays marked as in progress, and later as unknown: a repeated call is answered accordingly, and
+      // nothing is done twice.
       onError(thrown);
     }
     return outcome;
@@ -118,7 +122,7 @@ function fingerprint(input: Input): string {
     .digest('base64url');
 }
 
-/** The same whatever the order of names. */
+/** Independent of the order of names. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

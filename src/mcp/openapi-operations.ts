@@ -4,7 +4,7 @@ export interface Input {
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
-/** One operation of an API, as far as a tool needs to know it. */
+/** What a tool needs to know about one operation of an API. */
 export interface Operation {
   readonly method: string;
   readonly path: string;
@@ -12,7 +12,10 @@ export interface Operation {
   readonly title: string;
   readonly description: string | undefined;
   readonly inputs: readonly Input[];
-  /** The list in what it answers, by its name there, undefined when it is the whole answer; and the names beside it. */
+  /**
+   * The list in the response: its member name (undefined if the list is the whole response), and the names of the
+   * members beside it.
+   */
   readonly list?: { readonly name: string | undefined; readonly beside: readonly string[] } | undefined;
 }
 
@@ -20,7 +23,7 @@ type Tree = Readonly<Record<string, unknown>>;
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** Reads the operations of an OpenAPI document, 3.0 or 3.1. Throws TypeError when it is none. */
+/** Reads the operations of an OpenAPI document, 3.0 or 3.1. Throws TypeError if it is not one. */
 export function operationsOf(document: unknown): readonly Operation[] {
   if (!isTree(document) || !/^3\./.test(String(document.openapi)) || !isTree(document.paths)) {
     throw new TypeError('This is no OpenAPI 3 document: it has no `openapi: 3.x` with `paths`.');
@@ -51,7 +54,7 @@ export function operationsOf(document: unknown): readonly Operation[] {
   });
 }
 
-/** The path of the first server: addresses in the document stand under it. */
+/** The path of the first server, which the paths of the document are relative to. */
 function basePath({ servers }: Tree): string {
   const [first] = listOf(servers);
   const url = isTree(first) ? textOf(first.url) : undefined;
@@ -62,7 +65,7 @@ function basePath({ servers }: Tree): string {
 function parameters(document: Tree, given: readonly unknown[]): Operation['inputs'] {
   return given.flatMap((one): Operation['inputs'] => {
     const parameter = resolved(document, one);
-    // Fields and cookies are not an argument's to set.
+    // Header fields and cookies cannot be set by arguments.
     if (!isTree(parameter) || (parameter.in !== 'path' && parameter.in !== 'query')) return [];
     const name = textOf(parameter.name);
     if (name === undefined) return [];
@@ -88,7 +91,7 @@ function bodyMembers(document: Tree, given: unknown): Operation['inputs'] {
   );
 }
 
-/** Of two lists nobody knows which it is about. */
+/** Undefined if there are several lists, because it is unclear which one is meant. */
 function answeredList(document: Tree, responses: unknown): Operation['list'] {
   if (!isTree(responses)) return undefined;
   const response = resolved(document, responses['200'] ?? responses['2XX']);
@@ -121,7 +124,9 @@ const KEPT = [
 const TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object'];
 const FORMATS = ['date', 'date-time', 'email', 'uri', 'uuid', 'time'];
 
-/** The plain part of a schema: what a model needs to choose a value, in keywords that every draft of JSON Schema has. */
+/**
+ * Simplifies a schema to what a model needs to choose a value, in keywords that every draft of JSON Schema supports.
+ */
 function plainSchema(document: Tree, given: unknown, depth = 0): Record<string, unknown> {
   const schema = resolved(document, given);
   if (!isTree(schema) || depth > 4) return { type: 'string' };
@@ -137,7 +142,7 @@ function plainSchema(document: Tree, given: unknown, depth = 0): Record<string, 
       Object.entries(schema.properties).map(([name, member]) => [name, plainSchema(document, member, depth + 1)]),
     );
   }
-  // A bound says nothing of another type, and a check that says so is a mistake in the file.
+  // Remove keywords of other types: they have no effect, and strict validation reports them as mistakes.
   for (const keyword of plain.type === 'string'
     ? ['minimum', 'maximum']
     : ['minLength', 'maxLength', 'pattern', 'format']) {
@@ -146,7 +151,7 @@ function plainSchema(document: Tree, given: unknown, depth = 0): Record<string, 
   return plain;
 }
 
-/** Follows a $ref inside the document; nothing is fetched. */
+/** Follows a `$ref` within the document. Nothing is fetched. */
 function resolved(document: Tree, given: unknown): unknown {
   let value = given;
   for (let hops = 0; hops < 10 && isTree(value) && typeof value.$ref === 'string'; hops += 1) {

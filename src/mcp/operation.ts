@@ -1,11 +1,13 @@
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { Scope } from '../oauth/scope.ts';
 
-/** A GraphQL document, ready to run for a member. The Account API makes it; a tool only knows what it can do. */
+/**
+ * A GraphQL document that is ready to run for a member. The Account API creates it; tools know only this interface.
+ */
 interface PreparedOperation {
   readonly readOnly: boolean;
   readonly variables: ReadonlyMap<string, { readonly required: boolean }>;
-  /** The scopes that it asks for before it begins, besides those granted. */
+  /** The scopes it needs beyond those granted, checked before it runs. */
   readonly missing: (granted: Scope) => readonly string[];
   readonly run: (
     principal: MemberPrincipal,
@@ -17,11 +19,11 @@ interface PreparedOperation {
   }>;
 }
 
-/** An error in the wire form of GraphQL, in words that a client may read. */
+/** An error in GraphQL's wire format, with a message that clients may see. */
 export interface OperationError {
   readonly message: string;
   readonly path?: readonly (string | number)[] | undefined;
 }
 
-/** In: a document. Out: it, ready to run, or what is wrong with it. */
+/** Prepares a document, or returns what is wrong with it. */
 export type PrepareOperation = (document: string) => PreparedOperation | { readonly mistakes: readonly string[] };

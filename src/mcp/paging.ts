@@ -4,10 +4,10 @@ import { Turns } from '../http/turns.ts';
 import type { Input } from './argument-template.ts';
 import { shorten } from './shorten.ts';
 
-/** How a tool's result is told in parts, as the configuration says it. */
+/** How a tool's result is split into pages, from the configuration. */
 export type Paging = NonNullable<ToolConfig['paging']>;
 
-/** Where in a result a part begins, and what the tool's own cursor was for that result. */
+/** Where in a result a page begins, and the tool's own cursor for that result. */
 export interface Place {
   readonly cursor: string | undefined;
   readonly from: number;
@@ -15,12 +15,15 @@ export interface Place {
 
 const MARK = 'part.';
 const LATEST = 10_000_000;
-/** Characters of a cursor of ours, with the tool's own in it: as long as a request to the school may be. */
+/**
+ * Maximum length of the gate's cursors in characters, including the tool's own cursor: the same as for a request
+ * target.
+ */
 const LONGEST = 8192;
 
 /**
- * The cursor of the next part: it names the place, and the call it belongs to, so that it is not taken for a place in
- * another list. It is no secret and opens nothing: what it leads to is asked for anew, by whoever shows it.
+ * The cursor of the next page. It contains the position and a fingerprint of the call, so that it cannot be used for
+ * another list. It is not a secret and grants no access: the result is requested again with the rights of the caller.
  */
 export function cursorAt(place: Place, input: Input, { argument }: Paging): string {
   const { [argument]: _, ...others } = input;
@@ -29,8 +32,8 @@ export function cursorAt(place: Place, input: Input, { argument }: Paging): stri
 }
 
 /**
- * Reads the cursor of a call. Out: the place, and the arguments the tool itself is called with; undefined for a cursor of
- * ours that is not one of this call. What does not look like ours is the tool's own.
+ * Reads the cursor of a call. Returns the position and the arguments for the tool itself, or undefined if it is one of
+ * the gate's cursors but belongs to another call. A cursor in another format is the tool's own.
  */
 export function placeOf(
   input: Input,
@@ -64,8 +67,8 @@ function fingerprint(others: Input): string {
 }
 
 /**
- * A part of a result, and how much of the whole it is; `next` is where the rest begins, undefined when there is none;
- * `left` says what of its one item was left out, which alone is too long.
+ * A page of a result: `shown` of `of` items or characters. `next` is where the rest begins, undefined if there is
+ * none. `left` describes what was left out of a single item that is too long by itself.
  */
 export interface Part {
   readonly value: Readonly<Record<string, unknown>>;
@@ -76,10 +79,13 @@ export interface Part {
 }
 
 /**
- * Cuts a result to what fits. In: the whole result, whose member `paging.of` is a list or a text, where to begin, and
- * whether a result of this form fits; and
- * how many bytes there are for it when another part follows. Out: the longest part that fits, cut between items or characters, or one item,
- * shortened, when not even that fits; undefined when nothing of it would, or there is nothing from there on.
+ * Cuts a result to the longest page that fits.
+ *
+ * @param whole the whole result; its member `paging.of` is a list or a text
+ * @param fits whether a page fits; `isLast` is false if another page follows, whose cursor needs space as well
+ * @param room bytes available for the page if another page follows
+ * @returns the page, cut between items or characters; a single item, shortened, if not even that fits; undefined if
+ * nothing fits or there is nothing at `from`
  */
 export async function cutResult(
   whole: Readonly<Record<string, unknown>>,
@@ -112,7 +118,7 @@ export async function cutResult(
   return short === undefined ? undefined : { ...one, value: short.value as Part['value'], left: short.left };
 }
 
-/** A character of two halves stays whole. */
+/** Does not split a surrogate pair. */
 function boundary(all: string | readonly unknown[], to: number): number {
   if (typeof all !== 'string') return to;
   const code = all.charCodeAt(to - 1);

@@ -1,2 +1,2 @@
-/** Where it is: the endpoint for everybody, and the one that asks for a token first. */
+/** Paths of the endpoint that is open to all callers, and of the one that always requires a token. */
 export const MCP_PATHS = { open: '/mcp', member: '/mcp/member' } as const;

@@ -3,7 +3,7 @@ import type { McpConfig } from '../config/schema.ts';
 
 const LONGEST_ARGUMENT = 1000;
 
-/** Fills a prompt with its arguments, each once and as it is. Throws ProtocolError, -32602. */
+/** Fills in a prompt. Arguments are inserted verbatim and not expanded again. Throws ProtocolError -32602. */
 export function fillPrompt(
   prompts: McpConfig['prompts'],
   request: { readonly name: string; readonly arguments?: Readonly<Record<string, string>> | undefined },

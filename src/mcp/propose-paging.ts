@@ -1,21 +1,21 @@
 import type { ToolConfig } from '../config/schema.ts';
 import type { Input, Operation } from './openapi-operations.ts';
 
-/** What a proposed tool has so that a list which is too long is told in parts. */
+/** What is added to a proposed tool so that long lists are split into pages. */
 interface ProposedPaging {
   readonly inputs: readonly Input[];
   readonly paging: NonNullable<ToolConfig['paging']>;
-  /** Where the answer is a bare list, which has no place for a cursor. */
+  /** Set if the response is a bare list, which has no place for a cursor. */
   readonly result?: { readonly items: '' };
 }
 
-/** Names by which APIs take where to go on. */
+/** Common names of parameters that take a page or a cursor. */
 const WHERE = /^(page|cursor|after|starting[._-]?after|(page|next|continuation)[._-]?(token|cursor))$/i;
-/** Names by which they say it. */
+/** Common names of response members that contain the next cursor, or say whether there is more. */
 const NEXT = /^(next([._-]?(page|token|cursor))?([._-]?(token|cursor))?|cursor)$/i;
 const MORE = /^(has[._-]?)?(more|next[._-]?page)$/i;
 
-/** An input that only ever holds our cursors, for a list whose API takes none: it never reaches the API. */
+/** An input for the gate's own cursors, if the API takes none. It is never sent to the API. */
 const OWN: Input = {
   name: 'cursor',
   required: false,
@@ -23,8 +23,8 @@ const OWN: Input = {
 };
 
 /**
- * Proposes how the list that an operation answers with is told in parts: by the input that takes a page or a cursor, or
- * by one of our own. Out: it, and the inputs with that one; undefined where no list is known of.
+ * Proposes how to split the list in an operation's response into pages, using the input that takes a page or a cursor,
+ * or an added one. Returns it with the inputs of the tool; undefined if no list is known.
  */
 export function proposePaging({ method, inputs, list }: Operation): ProposedPaging | undefined {
   if (method !== 'GET' || list === undefined) return undefined;
@@ -46,7 +46,10 @@ function takesAnyText({ schema, required }: Input): boolean {
   return !required && !('enum' in schema) && ['string', 'integer', 'number'].includes(String(schema.type));
 }
 
-/** A cursor of ours has its own length and form, and is a text where the API counts pages. */
+/**
+ * Lets an input take the gate's cursors as well, which have their own length and format and are strings even if the
+ * API uses page numbers.
+ */
 function takingText({ schema, ...input }: Input): Input {
   const { maxLength: _, pattern: __, format: ___, type, ...kept } = schema;
   return { ...input, schema: { ...kept, type: type === 'string' ? type : [type, 'string'] } };

@@ -1,22 +1,22 @@
 import type { McpConfig } from '../config/schema.ts';
 import type { Tool } from './tool.ts';
 
-/** A resource that clients can read: what it is called, and the tool that reads it. */
+/** A resource that clients can read, and the tool that reads it. */
 export interface Resource {
-  /** With `{name}` in it, a template (RFC 6570 level 1). */
+  /** A template (RFC 6570 level 1) if it contains `{name}`. */
   readonly uri: string;
   readonly isTemplate: boolean;
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;
   readonly tool: Tool;
-  /** In: a URI. Out: the tool's arguments, or undefined when the URI is not one of this resource. */
+  /** The tool's arguments for a URI; undefined if the URI does not belong to this resource. */
   readonly argumentsOf: (uri: string) => Readonly<Record<string, string>> | undefined;
 }
 
 const LONGEST_URI = 2048;
 
-/** Makes the resources whose tools there are. */
+/** Builds the resources. Those whose tool does not exist are left out. */
 export function buildResources(resources: McpConfig['resources'], tools: readonly Tool[]): readonly Resource[] {
   return resources.flatMap(({ uri, name, title, description, tool: toolName }): Resource[] => {
     const tool = tools.find((one) => one.name === toolName);
@@ -25,7 +25,7 @@ export function buildResources(resources: McpConfig['resources'], tools: readonl
   });
 }
 
-/** A value takes everything up to the next slash, so there is one way to read a URI, and it takes one look. */
+/** A value extends to the next slash, so a URI can be read in only one way and is matched in one pass. */
 function matcher(template: string): Resource['argumentsOf'] {
   const names = [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name);
   const literals = template.split(/\{[^{}]*\}/).map((literal) => literal.replace(/[.*+?^$()|[\]\\]/g, '\\$&'));
@@ -42,7 +42,7 @@ function matcher(template: string): Resource['argumentsOf'] {
   };
 }
 
-/** The resource that a URI names, and the arguments in it. */
+/** The resource that a URI belongs to, and the arguments in it. */
 export function findResource(resources: readonly Resource[], uri: string) {
   for (const resource of resources) {
     const input = resource.argumentsOf(uri);

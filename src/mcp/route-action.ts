@@ -13,9 +13,9 @@ import { readAnswer, send } from './upstream-action.ts';
 const REQUEST = /^(GET|POST|PUT|PATCH|DELETE) (\/[^\s?#\\;]*)$/;
 
 /**
- * An action that makes the request an app would make of a route of the configuration: to the same upstream, with the
- * route's scopes, its rewriting and its guard of own records. Inputs that are no part of the path are the query of a GET
- * or DELETE, and the JSON body of the others. Out: the action, or what is wrong.
+ * Creates an action that sends the request an app would send to a configured route: to the same upstream, with the
+ * route's scopes, rewriting and own-record guard. Inputs that are not in the path become the query of a GET or DELETE,
+ * and the JSON body of other methods. Returns a mistake if the request cannot be built.
  */
 export function routeAction(
   request: string,
@@ -30,7 +30,7 @@ export function routeAction(
       return { methods, pattern: pattern.replaceAll(MEMBER_ID, '*'), value };
     }),
   );
-  // Any value stays within its part of the path, so the route of one is the route of all.
+  // A value cannot leave its segment of the path, so one value finds the route of all values.
   const found = routing(method, template.replace(/\{[^{}]*\}/g, 'x'));
   if (found.kind !== 'route') return { mistake: 'is a request that no route takes' };
   const { upstream, scopes, match, query = {}, body: members = {}, rewrite } = found.route.value;
@@ -67,7 +67,7 @@ export function routeAction(
     },
   };
 
-  /** What the route sets from the member is theirs, whatever an input of that name would say. */
+  /** Members that the route fills with the member's id take precedence over inputs of the same name. */
   function bodyOf(input: Readonly<Record<string, unknown>>, principal: Principal): object {
     const given = others.filter((name) => Object.hasOwn(input, name) && names?.inJson(name) !== true);
     const set = Object.keys(members).map((name) => [name, principal.kind === 'member' ? principal.sub : undefined]);

@@ -12,12 +12,15 @@ interface Run {
   readonly name: string;
   readonly act: Action;
   readonly checkInput: Check;
-  /** undefined: the result may be anything. */
+  /** Undefined if results are not checked. */
   readonly checkOutput: Check | undefined;
   readonly mapping: Mapping;
-  /** How a result that is too long is told in parts; undefined: it is shortened, and the rest cannot be had. */
+  /**
+   * How results that are too long are split into pages. Undefined: they are shortened, and the rest cannot be
+   * requested.
+   */
   readonly paging: Paging | undefined;
-  /** Whether it changes nothing: only such a call may be made again for the sake of its result. */
+  /** Whether the tool changes nothing. Only then may a call be repeated to get a smaller result. */
   readonly readOnly: boolean;
   readonly longestText: number;
   readonly largestResult: number;
@@ -25,9 +28,8 @@ interface Run {
 }
 
 /**
- * One call of a tool, from its arguments to what a model may read: held to the input schema before anything is asked,
- * brought into the tool's own form, cleaned, bounded, and held to the output schema. Throws GatewayError `session_over`,
- * and nothing else.
+ * Runs one call of a tool: checks the arguments before anything is requested, maps the answer to the tool's result,
+ * cleans it, limits its size and checks it against the output schema. Rejects only with GatewayError `session_over`.
  */
 export function runner(run: Run): Action {
   const { name, act, checkInput, checkOutput, mapping, paging, longestText, onError } = run;
@@ -35,7 +37,7 @@ export function runner(run: Run): Action {
     const flaw = checkInput(input);
     if (flaw !== undefined) return unfit(flaw);
     const begun = paging === undefined ? { input, place: START } : placeOf(input, paging);
-    // A cursor of ours that is none, or has another inside than the tool takes.
+    // The cursor is not one of this call, or contains a value that the tool does not accept.
     const inner = begun === undefined || begun.input === input ? undefined : checkInput(begun.input);
     if (begun === undefined || inner !== undefined)
       return unfit(`${paging?.argument} is not from a result of this call`);
@@ -43,26 +45,29 @@ export function runner(run: Run): Action {
     try {
       outcome = await act(begun.input, context);
     } catch (thrown) {
-      // Not for the model to read: the app must have the member sign in again.
+      // This is not for the model: the app must ask the member to sign in again.
       if (thrown instanceof GatewayError && thrown.code === 'session_over') throw thrown;
       return failure(thrown, context, onError);
     }
     if (outcome.kind === 'failed') return outcome;
     const mapped = mapping(outcome.value);
-    // Cleaned once, in turns of the event loop: all that follows looks at what fits, and at no more.
+    // Cleaned once, yielding to the event loop. The steps after it only look at as much as fits.
     const clean = await cleaned(mapped);
     const inFull = paging === undefined ? tellWhole(clean) : await tellPart(clean, paging, begun.place, input);
     const told = inFull ?? (begun.place.from === 0 ? await tellShort(clean) : undefined);
     const misfit = told === undefined ? undefined : checkOutput?.(told.value);
     if (told !== undefined && misfit === undefined) return { ...outcome, ...told };
-    // A schema that the whole would fit asks for more than there is room for.
+    // The full result is valid, but what fits of it is not.
     if (misfit === undefined || (inFull === undefined && checkOutput?.(clean) === undefined))
       return { kind: 'failed', message: run.readOnly ? TOO_LONG : TOO_LONG_BUT_DONE };
     onError(new Error(`The result of the tool ${name} does not fit its output schema: ${misfit}`));
     return unusable(context);
   };
 
-  /** A text that is told in parts is cleaned whole: no part begins within what would have been taken out. */
+  /**
+   * A text that is split into pages is cleaned as a whole first, so that no page begins within something that is
+   * removed.
+   */
   function cleaned(mapped: unknown): Promise<unknown> {
     return cleanValue(mapped, longestText, paging && { name: paging.of, longest: LONGEST_WHOLE });
   }
@@ -118,7 +123,7 @@ export function runner(run: Run): Action {
 }
 
 const START: Place = { cursor: undefined, from: 0 };
-/** Characters of a text that is told in parts; an upstream's answer is bounded before. */
+/** Characters of a text that is split into pages. The upstream's answer has a limit of its own. */
 const LONGEST_WHOLE = 4_000_000;
 const TOO_LONG = 'The result is too long to be read at once. Ask for fewer, or for one.';
 const DONE = 'This was done all the same: do not make the call again to read the rest.';
@@ -128,7 +133,7 @@ const NO_REST =
   'The same call cannot go on from there: to read more, ask for less at once, where the arguments of this tool can say so. ' +
   'A next page that the result names begins after what was left out.';
 
-/** Arguments with which nothing was asked. */
+/** The arguments are invalid, and nothing was requested. */
 export function unfit(flaw: string): Outcome {
   return { kind: 'failed', message: `The arguments cannot be used: ${flaw}.`, undone: true };
 }
@@ -137,7 +142,7 @@ function unusable({ requestId }: CallContext): Outcome {
   return { kind: 'failed', message: `The school gave an answer that cannot be used. (request ${requestId})` };
 }
 
-/** What was thrown, in words for a model. */
+/** Converts an error to words for the model. */
 export function failure(
   thrown: unknown,
   { signal, requestId }: Pick<CallContext, 'signal' | 'requestId'>,

@@ -17,7 +17,7 @@ import { findResource, type Resource } from './resources.ts';
 import type { Outcome, Tool } from './tool.ts';
 import { isShown, type SignIn } from './visible.ts';
 
-/** All that there is to offer. */
+/** Everything that the server offers. */
 export interface Offer {
   readonly server: Implementation;
   readonly instructions: string;
@@ -30,21 +30,21 @@ export interface Offer {
 /** One request that is being served. */
 export interface Served {
   readonly principal: Principal;
-  /** What a caller is told who may not use something of these scopes. */
+  /** The challenge for a caller that may not use something with these scopes; undefined if there is none. */
   readonly challenge: (needed: Scope) => Challenge | undefined;
-  /** Runs a tool, within its time, and tells the audit. */
+  /** Runs a tool within its deadline and audits the call. */
   readonly run: (tool: Tool, input: Readonly<Record<string, unknown>>) => Promise<Outcome>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Makes the server of one request: from who asks, and the era of the protocol that they speak. */
+/** Creates the server for one request, from the caller and the protocol era that it uses. */
 export type ServerFactory = (served: Served, era: McpRequestContext['era']) => Server | McpServer;
 
 const PAGE = 100;
 
 /**
- * The server of one request: what it answers with is what this principal may know of. The low-level class of the SDK,
- * since our tools are data that was checked at start and is only filtered here.
+ * Creates the server for one request, which shows only what this principal may see. Uses the SDK's low-level class,
+ * because our tools are data that was checked at startup and is only filtered here.
  */
 export function createServer(offer: Offer, served: Served): Server {
   const { signIn } = offer;
@@ -54,7 +54,7 @@ export function createServer(offer: Offer, served: Served): Server {
   const resources = offer.resources.filter(({ tool }) => shown(tool.scopes));
   const lists = listHint(offer, tools.length);
   const server = new Server(offer.server, {
-    // Nothing changes while the process runs, and there is no stream to tell it on.
+    // Nothing changes while the process runs, and there is no stream for notifications.
     capabilities: {
       tools: { listChanged: false },
       resources: { listChanged: false, subscribe: false },
@@ -71,7 +71,7 @@ export function createServer(offer: Offer, served: Served): Server {
     },
   });
 
-  /** What a handler throws, the SDK sends with its message: only words of ours may get that far. */
+  /** The SDK sends the message of a thrown error to the client, so only errors with our own words may get there. */
   const guarded = async <T>(work: () => Promise<T> | T): Promise<T> => {
     try {
       return await work();
@@ -93,7 +93,7 @@ export function createServer(offer: Offer, served: Served): Server {
       const tool = offer.tools.find(({ name }) => name === params.name);
       const challenge = tool === undefined ? undefined : served.challenge(tool.scopes);
       if (challenge !== undefined) return challengeResult(challenge);
-      // One that is hidden is not there.
+      // A hidden tool is reported as missing.
       if (tool === undefined || !tools.includes(tool)) {
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name.');
       }
@@ -157,8 +157,8 @@ export function createServer(offer: Offer, served: Served): Server {
 const LIST_LIFE = 300_000;
 
 /**
- * A list that signing in, or asking for more scope, would make longer must be asked for again at once: clients keep it
- * for as long as they are told, past the sign-in.
+ * A list that grows when the member signs in or grants more scopes must not be cached, because clients keep it for as
+ * long as they are allowed to, even past the sign-in.
  */
 function listHint({ tools, signIn }: Offer, shown: number): { ttlMs: number; cacheScope: 'public' | 'private' } {
   if (signIn === 'on-call') return { ttlMs: LIST_LIFE, cacheScope: 'public' };
@@ -169,7 +169,7 @@ function described({ name, title, description }: Resource) {
   return { name, title, mimeType: 'application/json', ...(description === undefined ? {} : { description }) };
 }
 
-/** A cursor is where the next page begins; it tells nothing, and is nobody's. */
+/** A cursor is the position of the next page. It contains nothing secret and is not bound to a caller. */
 function pageOf<T>(all: readonly T[], cursor: string | undefined) {
   const from = cursor === undefined ? 0 : Number(/^[1-9]\d{0,5}$/.exec(cursor)?.[0] ?? Number.NaN);
   if (!(from < Math.max(1, all.length))) {
@@ -192,7 +192,7 @@ function toolResult(outcome: Outcome): CallToolResult {
   };
 }
 
-/** What is to be said of a result besides the result: what is not in it. */
+/** Notes on what is missing from a result. */
 function remarks({ incomplete = [], rest }: Extract<Outcome, { kind: 'value' }>): readonly string[] {
   return [
     ...(incomplete.length === 0 ? [] : [`Could not be read right now: ${incomplete.join(', ')}.`]),
@@ -200,7 +200,7 @@ function remarks({ incomplete = [], rest }: Extract<Outcome, { kind: 'value' }>)
   ];
 }
 
-/** A challenge for clients that look for it in the result, and offer to sign in from there. */
+/** A challenge in the result, for clients that look for it there and offer to sign in. */
 function challengeResult(challenge: Challenge): CallToolResult {
   const text = challenge.status === 401 ? 'Sign in to use this tool.' : 'This needs more access than was granted.';
   return {

@@ -2,27 +2,27 @@ import { Turns } from '../http/turns.ts';
 import { cleanValue } from './cleaning.ts';
 import { fitsInto } from './json-size.ts';
 
-/** What of a value still fits, and in words what was left out. */
+/** The shortened value, and a description of what was left out. */
 interface Shortened {
   readonly value: unknown;
   readonly left: string;
 }
 
-/** Characters of one text, when a value without lists is too long, or one item of a list is. */
+/** Lengths to which texts are cut if shortening the lists is not enough. */
 const TEXTS = [2000, 500, 100];
 
 /**
- * Shortens a cleaned value that is too long and cannot be told in parts: its lists end after a whole item, all after the
- * same number; those within items, and then texts, only where that is not enough. No step looks at more of the value than
- * fits into `room`, in bytes of JSON.
- * @returns as much of it as fits; undefined when nothing of use would.
+ * Shortens a cleaned value that is too long and cannot be split into pages. Cuts its lists between items, all to the
+ * same number; lists within items, and then texts, only if that is not enough. No step reads more of the value than
+ * fits into `room` (bytes of JSON).
+ * @returns as much as fits; undefined if nothing useful would
  */
 export async function shorten(value: unknown, room: number): Promise<Shortened | undefined> {
   const turns = new Turns();
   const longest = Number.POSITIVE_INFINITY;
   for (const within of [false, true]) {
     if (!fitsInto(room, value, { most: 1, within, longest })) continue;
-    // An item takes two bytes at least, with its comma.
+    // An item takes at least two bytes, with its comma.
     let [least, most] = [1, Math.ceil(room / 2)];
     while (least < most) {
       if (turns.isOver) await turns.next();
@@ -45,10 +45,13 @@ export async function shorten(value: unknown, room: number): Promise<Shortened |
   return undefined;
 }
 
-/** A list that ended early: where it stands, how much of it is there, and whether it is one of many of that place. */
+/**
+ * Reports a list that was cut: its place, how many items are shown of how many, and whether it is the only list at
+ * that place.
+ */
 type Told = (place: string, shown: number, of: number, isOne: boolean) => void;
 
-/** The value with no list longer than `most`; lists within items are left as they are unless `within`. */
+/** The value with no list longer than `most`. Lists within items are left as they are unless `within` is set. */
 function capped(value: unknown, most: number, within: boolean, tell: Told, place = '', isOne = true): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
@@ -64,7 +67,7 @@ function capped(value: unknown, most: number, within: boolean, tell: Told, place
   );
 }
 const MOST_PLACES = 5;
-/** Names come from the school; what is no name is not brought into words of ours. */
+/** Names come from the course site. Only plain names are used in our own messages. */
 const NAME = /^[A-Za-z0-9_.$-]{1,80}$/;
 
 function told(value: unknown, most: number, within: boolean): Shortened {

@@ -8,19 +8,22 @@ import { grantedTo, mayUse, type SignIn } from './visible.ts';
 /** The endpoint that a request came through, and what its challenges ask for. */
 export interface McpEndpoint {
   readonly resource: ProtectedResource;
-  /** What a first challenge offers besides what is needed: an app that has it need not ask the member again. */
+  /**
+   * Scopes that a first challenge asks for in addition to those needed, so that the member need not be asked again
+   * later.
+   */
   readonly offered: Scope;
 }
 
-/** A endpoint by its address as it is, and with a final slash, as some apps are given it. */
+/** An endpoint under its exact URL, and with a trailing slash, which some apps use. */
 export interface McpEndpointSpellings {
   readonly plain: McpEndpoint;
   readonly slashed: McpEndpoint;
 }
 
 /**
- * What a caller is told who may not use a tool: nothing where tools are hidden from whoever has no token, since to them
- * it is not there. In: the scopes of the tool. Out: the challenge, or undefined when there is none to be made.
+ * The challenge for a caller that may not use a tool with the scopes in `needed`; undefined if the caller may use it,
+ * or if tools that need a token are hidden from callers without one.
  */
 export function challengeFor(
   needed: Scope,

@@ -1,41 +1,41 @@
 import type { Principal } from '../oauth/principal.ts';
 import type { Scope } from '../oauth/scope.ts';
 
-/** What a call of a tool comes with, besides its arguments. */
+/** The context of a tool call. */
 export interface CallContext {
   readonly principal: Principal;
   readonly requestId: string;
-  /** Aborts when the client has gone or the time for the call is over. */
+  /** Aborts when the client disconnects or the deadline has passed. */
   readonly signal: AbortSignal;
 }
 
 /**
- * How a call ended: with a value, or with words for the model. `incomplete` names what could not be read, `rest` says what
- * was left out and how to get it; `undone` that nothing was changed for certain.
+ * How a call ended: with a value, or with a message for the model. `incomplete` names what could not be read. `rest`
+ * says what was left out and how to get it. `undone` means that nothing was changed for certain.
  */
 export type Outcome =
   | { readonly kind: 'value'; readonly value: unknown; readonly incomplete?: readonly string[]; readonly rest?: string }
   | { readonly kind: 'failed'; readonly message: string; readonly undone?: true };
 
-/** In: arguments that fit the input schema. Throws GatewayError for what an upstream does. */
+/** Takes arguments that are valid under the input schema. Rejects with GatewayError if an upstream fails. */
 export type Action = (input: Readonly<Record<string, unknown>>, context: CallContext) => Promise<Outcome>;
 
-/** An action as it was built: what it does, and what is known of it. */
+/** A built action and its properties. */
 export interface BuiltAction {
   readonly act: Action;
   /** Whether it changes nothing. */
   readonly readOnly: boolean;
-  /** The scopes that it needs besides those the tool names. */
+  /** The scopes that it needs. The tool's own must include them. */
   readonly scopes: Iterable<string>;
 }
 
-/** One tool: what clients see of it, who may call it, and what it does. */
+/** A tool: what clients see of it, which scopes it needs, and what it does. */
 export interface Tool {
   readonly name: string;
   readonly scopes: Scope;
-  /** The entry of tools/list. */
+  /** The entry in `tools/list`. */
   readonly descriptor: ToolDescriptor;
-  /** Whether its calls may have an idempotency key. */
+  /** Whether calls may have an idempotency key. */
   readonly takesKey: boolean;
   readonly call: Action;
 }

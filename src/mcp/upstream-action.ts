@@ -5,7 +5,10 @@ import type { CallUpstream, UpstreamRequest, UpstreamResponse } from '../upstrea
 import { fillPath, fillQuery, targetOf } from './argument-template.ts';
 import type { Action, CallContext, Outcome } from './tool.ts';
 
-/** In: where to ask, and whether as the member. A tool for everybody asks as nobody, whoever calls it. */
+/**
+ * Creates an action that sends a GET to an upstream. A public tool calls it anonymously even if a member calls the
+ * tool.
+ */
 export function getAction(
   { upstream, path, query }: { upstream: string; path: string; query: Readonly<Record<string, string>> },
   asMember: boolean,
@@ -18,7 +21,7 @@ export function getAction(
   };
 }
 
-/** Calls an upstream with identity of ours and nothing of the client's. */
+/** Calls an upstream with the gate's assertion of the member's identity, and with nothing that the client sent. */
 export function send(
   request: Pick<UpstreamRequest, 'upstream' | 'method' | 'path'> & { readonly body?: string },
   asMember: boolean,
@@ -52,7 +55,10 @@ const REFUSALS: Readonly<Record<number, string>> = {
   429: 'The school asks to wait a moment before trying again.',
 };
 
-/** The status of an answer becomes words of ours: what the school says in it is not for clients. */
+/**
+ * Maps an upstream's answer to an outcome. A failure status becomes a message of ours, because the upstream's own is
+ * not meant for clients.
+ */
 export function readAnswer({ status, body }: UpstreamResponse): Outcome {
   if (status === 204) return { kind: 'value', value: {} };
   if (status < 200 || status > 299) {

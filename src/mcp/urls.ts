@@ -1,18 +1,24 @@
 import { parseFragment } from 'parse5';
 
-/** Schemes that run or contain what they name. `blob:` and `file:` name nothing that a member of a site could link to. */
+/**
+ * Schemes whose URLs run code or contain their content. A member of a site cannot link to anything with `blob:` or
+ * `file:` either.
+ */
 const ACTIVE = /^(?:javascript|vbscript|livescript|data|blob|file|filesystem|view-source|about):/i;
-/** What a browser drops from a URL before it reads the scheme (WHATWG URL §4.4). */
+/** Characters that browsers drop from a URL before reading its scheme (WHATWG URL section 4.4). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const DROPPED = /[\u0000-\u0020\u007F]+/g;
 const LONGEST = 2000;
 
-/** Whether the destination of a link does something when it is followed, or is too long to be one. */
+/** Whether following this link could run something, or it is too long to be a real link. */
 export function isActive(url: string): boolean {
   return url.length > LONGEST || ACTIVE.test(url.replace(DROPPED, ''));
 }
 
-/** Whether a link's destination as Markdown spells it, with entities and backslashes (CommonMark §2.4, §2.5), is active. */
+/**
+ * The same for a destination in Markdown syntax, with entities and backslash escapes (CommonMark sections 2.4 and
+ * 2.5).
+ */
 export function isActiveInMarkdown(source: string): boolean {
   if (source.length > LONGEST) return true;
   const bare = source.replace(/^<|>$/g, '').replace(/\\(?=[!-/:-@[-`{-~])/g, '');
@@ -25,7 +31,7 @@ function decoded(text: string): string {
   return node !== undefined && 'value' in node ? node.value : text;
 }
 
-/** As the destination of a Markdown link: nothing in it ends it early. */
+/** Encodes a URL as the destination of a Markdown link, so that no character in it ends the link early. */
 export function asDestination(url: string): string {
   return url.trim().replace(/[\s<>()[\]\\`!]/g, (char) => encodeURIComponent(char).replace(/[()!]/, escaped));
 }

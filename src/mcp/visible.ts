@@ -1,12 +1,15 @@
 import type { Principal } from '../oauth/principal.ts';
 import { covers, type Scope } from '../oauth/scope.ts';
 
-/** Whether members' tools are shown to everybody and challenged when called, or shown to whoever may call them. */
+/**
+ * `on-call`: tools for members are listed to all callers, and a call is answered with a challenge. `never`: tools are
+ * listed only to callers that may use them.
+ */
 export type SignIn = 'never' | 'on-call';
 
 const NOTHING: Scope = new Set();
 
-/** What a principal's token covers. */
+/** The scopes that a principal's token covers. */
 export function grantedTo(principal: Principal): Scope {
   return principal.kind === 'member' ? principal.scope : NOTHING;
 }
@@ -16,7 +19,7 @@ export function mayUse(principal: Principal, scopes: Scope): boolean {
   return covers(grantedTo(principal), scopes);
 }
 
-/** Whether a principal is shown what needs these scopes. */
+/** Whether what needs these scopes is listed to a principal. */
 export function isShown(principal: Principal, scopes: Scope, signIn: SignIn): boolean {
   return signIn === 'on-call' || mayUse(principal, scopes);
 }

@@ -4,13 +4,13 @@ import type { WrittenAnswer } from '../http/answer.ts';
 const BOTH = 'application/json, text/event-stream';
 const ANY_OF_BOTH = ['*/*', 'application/*', 'application/json', 'text/event-stream'];
 
-/** What of a request the SDK reads, besides the fields of the protocol. */
+/** Header fields that the SDK reads, besides those of the protocol. */
 const READ = new Set(['accept', 'content-type', 'last-event-id']);
 
 /**
- * A request as the SDK takes it, without its body, which is read already, and without its token, which is judged already.
- * Its address is the configured one, whatever Host says. An Accept that leaves the choice to us, or names one of the two
- * types, takes both: what is answered is JSON in any case.
+ * Converts a request for the SDK, without its body, which has been read, and its token, which has been checked. The
+ * URL has the configured origin, whatever Host says. An Accept that allows either type is widened to both, because the
+ * answer is JSON in any case.
  */
 export function webRequest(request: IncomingMessage, origin: string, signal: AbortSignal): Request {
   const headers = new Headers();
@@ -27,7 +27,7 @@ function takesJson(accept: string | null): boolean {
   return typesOf(accept).some((type) => ANY_OF_BOTH.includes(type));
 }
 
-/** Whether a client names event streams among what it takes. */
+/** Whether the client accepts event streams. */
 export function takesEvents({ headers }: IncomingMessage): boolean {
   return typesOf(headers.accept ?? '').includes('text/event-stream');
 }
@@ -37,9 +37,10 @@ function typesOf(accept: string): string[] {
 }
 
 /**
- * The answer of the SDK, whole. It frames what it says to clients before 2026-07-28 as an event stream of one message;
- * those take JSON as well, some nothing else, and a whole answer has a length. A stream of more messages than the answer
- * (of progress, or of the log) stays one where the client takes streams; the others get the answer.
+ * Reads the SDK's complete response. For protocol versions before 2026-07-28 the SDK frames a single message as an
+ * event stream. All these clients accept JSON, some of them nothing else, and a complete answer has a length, so it is
+ * sent as JSON. A stream of several messages (progress, logs) stays a stream if the client accepts streams; other
+ * clients get only the last message, the answer.
  */
 export async function answerOf(response: Response, events: boolean): Promise<WrittenAnswer> {
   const headers: Record<string, string> = {};

@@ -3,28 +3,28 @@ import type { RequestRecord } from '../http/request-record.ts';
 import { shownPath } from './shown-path.ts';
 
 export interface AccessLog {
-  /** Writes the line of a request that is over. In: what was learned of it, the status, bytes and milliseconds. */
+  /** Writes the line of a finished request. `bytes` counts those written to the socket. */
   write(record: RequestRecord, status: number, bytes: number, milliseconds: number): void;
 }
 
 export interface AccessLogOptions {
-  /** Takes a line with its line feed. */
+  /** Receives each line, including its line feed. */
   readonly line: (text: string) => void;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** How members are named: by their id, by a keyed hash of it that is the same in every line, or not at all. */
+  /** How members are named: by id, by a keyed hash that is the same in every line, or not at all. */
   readonly member: 'id' | 'hash' | 'none';
-  /** Keys the hash. */
+  /** The key of the hash. */
   readonly key: Buffer;
 }
 
-/** Members whose hash is kept ready; when there are more, it starts anew. */
+/** Cached hashes. The cache is cleared when it is full. */
 const KEPT = 10_000;
 
 /**
- * One JSON object a line and request. The line is put together by hand, since a serialiser costs more than the rest of
- * a proxied request: every text a client can influence goes through `quoted`, so that it can neither end its line, nor
- * its string, nor move a terminal's cursor.
+ * Writes one JSON object per line and request. The line is built by hand, because a serialiser costs more than the
+ * rest of a proxied request. Every value that a client can influence goes through `quoted`, so that it can neither end
+ * the line or its string nor send control characters to a terminal.
  */
 export function createAccessLog({ line, clock, member, key }: AccessLogOptions): AccessLog {
   const time = timestamps(clock);
@@ -56,9 +56,9 @@ export function createAccessLog({ line, clock, member, key }: AccessLogOptions):
   };
 }
 
-/** Visible ASCII and space, without '"' and '\': what a JSON string holds as it is. */
+/** Visible ASCII and space without `"` and `\`: these need no escaping in a JSON string. */
 const PLAIN = /^[\x20\x21\x23-\x5B\x5D-\x7E]*$/;
-/** What JSON leaves as it is, though it is a line end or a terminal's control character: DEL, C1, U+2028, U+2029. */
+/** Line ends and terminal control characters that JSON.stringify does not escape: DEL, C1, U+2028, U+2029. */
 const LEFT_BY_JSON = /[\x7F-\x9F\u2028\u2029]/g;
 
 function quoted(text: string): string {
@@ -73,7 +73,7 @@ function tenths(milliseconds: number): number {
   return Math.round(milliseconds * 10) / 10;
 }
 
-/** RFC 3339 in UTC; formatted once per millisecond. */
+/** RFC 3339 in UTC, formatted at most once per millisecond. */
 function timestamps(clock: () => number): () => string {
   let at = Number.NaN;
   let text = '';

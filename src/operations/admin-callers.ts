@@ -3,19 +3,22 @@ import { isIP } from 'node:net';
 import { checkServerIdentity, TLSSocket } from 'node:tls';
 
 /**
- * Names that public DNS never gives an address: loopback (RFC 6761), services of a Kubernetes cluster, and networks
- * that use the domain reserved for private use.
+ * Names that never resolve to an address in public DNS: loopback (RFC 6761), Kubernetes services, and the domain
+ * reserved for private networks.
  */
 const PRIVATE_NAME = /\.(localhost|svc|svc\.cluster\.local|internal)$/;
 
 /**
- * Against DNS rebinding: a page of evil.example whose name is suddenly 127.0.0.1 is of the same origin as the admin
- * listener, as far as its browser can tell, and reads what it answers. Only Host still has the page's name. Allowed are
- * addresses, since a rebound name is none, and names that a stranger cannot point here: those without a dot, those of
- * `PRIVATE_NAME`, those that the operator has named, and over TLS those of the certificate, which the browser checks.
- * A request without Host (HTTP/1.0, as some balancers probe) comes from no browser.
+ * Checks the Host field, as a defence against DNS rebinding: if evil.example suddenly resolves to 127.0.0.1, the
+ * browser considers a page of evil.example same-origin with the admin listener, and the page can read its answers.
+ * Only Host still carries the page's name.
  *
- * @param named the hosts that the listeners are bound to, and the name of this machine
+ * Allowed are IP addresses (a rebound name is not one) and names that an attacker cannot point at this machine: names
+ * without a dot, those matching `PRIVATE_NAME`, those the operator configured and, over TLS, those of the certificate,
+ * which the browser verifies. A request without Host (HTTP/1.0, as some load balancers probe) does not come from a
+ * browser.
+ *
+ * @param named the hosts that the listeners are bound to, and this machine's name
  */
 export function hostCheck(named: readonly string[]): (request: IncomingMessage) => boolean {
   const known = new Set(named.map((name) => name.toLowerCase()));
@@ -28,7 +31,7 @@ export function hostCheck(named: readonly string[]): (request: IncomingMessage) 
   };
 }
 
-/** In: a Host field. Out: the name or the address in it, in small letters; undefined when it is malformed. */
+/** The lower-case name or address in a Host field; undefined if the field is malformed. */
 function hostName(host: string): string | undefined {
   const [, address, name] = /^(?:\[([0-9a-f:.]+)\]|([\w.-]+))(?::\d{1,5})?$/i.exec(host) ?? [];
   if (address !== undefined) return isIP(address) === 6 ? address : undefined;
@@ -41,8 +44,8 @@ function isCertified(name: string, socket: TLSSocket): boolean {
 }
 
 /**
- * Whether a page of another site sent a request. Every browser says so by Origin where the page may not read the
- * answer, and most by Sec-Fetch-Site. A link to GraphiQL may be anywhere.
+ * Whether another site's page sent the request. Every browser sends Origin when the page may not read the response,
+ * and most send Sec-Fetch-Site. Following a link to GraphiQL from any page is allowed.
  */
 export function isFromPage({ headers, method }: IncomingMessage): boolean {
   if (headers.origin !== undefined) return true;

@@ -1,3 +1,5 @@
+// The admin listener and what operators watch: health, metrics, audit and access logs, observe mode, GraphiQL.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { writeAnswer } from '../http/answer.ts';
 import { isFromPage } from './admin-callers.ts';
@@ -7,23 +9,23 @@ import { type Health, type HealthChecks, healthLines } from './health.ts';
 
 export interface AdminOptions {
   readonly health: HealthChecks;
-  /** Whether Host names this listener: see `hostCheck`. */
+  /** Whether Host names this listener; see `hostCheck`. */
   readonly isOurs: (request: IncomingMessage) => boolean;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
-  /** Undefined: the routes are enforced, and nothing is watched. */
+  /** Undefined when routes are enforced and nothing is observed. */
   readonly observer: Proposal | undefined;
-  /** What waits to be told to the backend. Undefined: the backend is told of nothing. */
+  /** Events waiting for delivery to the backend. `state()` is undefined when the backend receives no events. */
   readonly events: { state(): Promise<object | undefined> };
-  /** For GraphiQL; undefined where there is no Account API. */
+  /** Undefined when there is no Account API. */
   readonly graphiql: GraphiqlOptions | undefined;
-  /** What the backend and the operator command. They see to it themselves who calls. */
+  /** Commands of the backend and the operator. They authenticate their callers themselves. */
   readonly commands: {
     takes(path: string): boolean;
     handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
   };
 }
 
-/** What observe mode proposes, and what it counted. */
+/** What observe mode proposes and has counted. */
 export interface Proposal {
   yaml(): string;
   json(): object;
@@ -50,12 +52,16 @@ interface Entry {
 }
 
 /**
- * The admin listener. `/livez` says that the process runs; `/readyz` that it may be sent requests; with `?verbose` both
- * list what was looked at, as JSON for who accepts that. `/metrics` is for
- * Prometheus. `/observed`
- * gives the routes that observe mode proposes, `/observed.json` all that it counted. `/graphiql` is a page for people who write against the
- * Account API. These ask nobody who calls: the listener is on loopback, answers under its own names only, and takes
- * nothing from a browser's page. The commands do ask, by `admin.hmac` or `admin.mtls`, and so answer under any name.
+ * The admin listener:
+ * - `/livez`: the process is running; `/readyz`: it can receive requests. With `?verbose`, both list their checks, as
+ *   JSON if the client accepts it.
+ * - `/metrics`: for Prometheus.
+ * - `/observed`: the routes that observe mode proposes; `/observed.json`: everything it counted.
+ * - `/events`: events waiting for the backend.
+ * - `/graphiql`: a page for developers who write against the Account API.
+ *
+ * These do not authenticate the caller: the listener is on loopback, answers only to its own names, and refuses
+ * requests sent by web pages. Commands do authenticate, by `admin.hmac` or `admin.mtls`, so they answer to any name.
  */
 export function adminHandler(options: AdminOptions) {
   const table: Readonly<Record<string, Entry>> = {
@@ -108,7 +114,7 @@ export function adminHandler(options: AdminOptions) {
   };
 }
 
-/** In: `/readyz`, `/readyz?verbose`. */
+/** The result of a health check, in full if the query has `verbose`. */
 function told({ url = '', headers }: IncomingMessage, health: Health): Said {
   const [path = '', query = ''] = url.split('?', 2);
   const status = health.ok ? 200 : 503;

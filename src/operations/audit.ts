@@ -5,51 +5,51 @@ import type { Clock } from '../storage/store.ts';
 import type { Log } from './log.ts';
 
 /**
- * What happened, and to whom. Ids only: never a code, token, cookie or password, nor a part of one. Whoever records an
- * event does so before the answer is written, so that an answer that arrived has its line. What is left out of the
- * request it happened in is filled in from that.
+ * What happened, and to whom. An event holds ids only, never a code, token, cookie or password, nor a part of one.
+ * Record it before writing the response, so that every response that arrives has its line. Address and request id
+ * default to those of the current request.
  */
 export interface AuditEvent {
   readonly action: AuditAction;
   readonly clientId: string | undefined;
-  /** What the app calls itself: for people to read, and not to tell apps apart by. */
+  /** The name the app gives itself: for people to read, not to tell apps apart. */
   readonly clientName?: string | undefined;
-  /** Where the app gets its codes: a host name; `localhost` or a scheme for one on the member's own device. */
+  /** Where the app receives its codes: a host name, `localhost`, or a scheme for an app on the member's device. */
   readonly clientHost?: string | undefined;
   readonly grantId: string | undefined;
   readonly member: string | undefined;
-  /** Stands for an account name that somebody typed, and that may be a password in the wrong box. */
+  /** Hash of an account name that was typed in: it may be a password typed into the wrong field. */
   readonly accountHash?: string | undefined;
-  /** Where the request came from. */
+  /** The client's network address. */
   readonly address: string | undefined;
   readonly requestId: string | undefined;
-  /** Who ended, suspended or resumed. */
+  /** Who ended, suspended or resumed it. */
   readonly by?: 'member' | 'app' | 'backend' | 'operator' | undefined;
-  /** Why: a word of ours, or what who decided says of it. */
+  /** A reason code of ours, or the text given with the command. */
   readonly reason?: string | undefined;
-  /** How many grants ended by it. */
+  /** Number of grants that this ended. */
   readonly ended?: number | undefined;
-  /** The subject of the client certificate that a command came with. */
+  /** Subject of the client certificate that a command was authenticated with. */
   readonly certificate?: string | undefined;
-  /** The limit that was reached. */
+  /** The limit that was exceeded. */
   readonly limit?: string | undefined;
-  /** The pattern of the route that was asked for. */
+  /** Pattern of the requested route. */
   readonly route?: string | undefined;
-  /** How many more like it were not told of since the last line: a flood must not fill a disk. */
+  /** Similar events not logged since the last line, so that a flood cannot fill the disk. */
   readonly suppressed?: number | undefined;
-  /** The `kid` of the key that is meant: that signs from now on, was brought or was ended. */
+  /** `kid` of the key that now signs, was imported or was removed. */
   readonly keyId?: string | undefined;
-  /** What an app used for the member: a tool, or fields of the Account API's mutations. */
+  /** What an app used for the member: a tool, or the fields of Account API mutations. */
   readonly used?: { readonly kind: 'tool' | 'mutation'; readonly name: string } | undefined;
-  /** How that went; `refused`: the token did not cover it. */
+  /** How the use ended; `refused` means that the token's scopes did not cover it. */
   readonly outcome?: 'success' | 'failure' | 'refused' | undefined;
   readonly milliseconds?: number | undefined;
 }
 
 interface Kind {
-  /** An alert is for an operator to look at. */
+  /** An alert needs an operator's attention. */
   readonly counts: 'success' | 'failure' | 'alert';
-  /** Of the Elastic Common Schema's allowed values: https://www.elastic.co/docs/reference/ecs */
+  /** Allowed values of the Elastic Common Schema: https://www.elastic.co/docs/reference/ecs */
   readonly category: readonly string[];
   readonly type: readonly string[];
 }
@@ -60,61 +60,64 @@ const kind = (counts: Kind['counts'], category: string, type: string): Kind => (
   type: type.split(' '),
 });
 
-/** What is recorded. */
+/** The recorded actions. */
 const ACTIONS = {
-  /** The login backend says who it is, for this app's request. */
+  /** The login backend identified the member, for this app's request. */
   signed_in: kind('success', 'authentication', 'start'),
   sign_in_failed: kind('failure', 'authentication', 'start'),
-  /** Somebody signed in on a page of ours, or elsewhere and came back: for all that they do in this browser. */
+  /** A browser session began: the member signed in on our page, or elsewhere and was sent back. */
   session_begun: kind('success', 'session', 'start'),
   consent_given: kind('success', 'iam', 'creation'),
   consent_denied: kind('success', 'iam', 'info'),
   client_registered: kind('success', 'iam', 'creation'),
   client_updated: kind('success', 'iam', 'change'),
   client_deleted: kind('success', 'iam', 'deletion'),
-  /** The app was sent a code, which it has a minute to redeem. */
+  /** The app received a code, which it has one minute to redeem. */
   code_issued: kind('success', 'authentication', 'info'),
   token_issued: kind('success', 'session', 'start'),
   token_refreshed: kind('success', 'session', 'info'),
-  /** An answer that was given before was given again to the same request. */
+  /** A repeated request received the response that was given before. */
   token_answer_replayed: kind('success', 'session', 'info'),
-  /** The client gave its token back (RFC 7009). */
+  /** The client revoked its own token (RFC 7009). */
   token_revoked: kind('success', 'session', 'end'),
-  /** The member cut it off, on the page of connected apps. */
+  /** The member disconnected the app on the page of connected apps. */
   app_disconnected: kind('success', 'iam session', 'deletion end'),
-  /** One grant ended with all its codes and tokens, by the decision of somebody. */
+  /** One grant was ended by command, with all its codes and tokens. */
   grant_ended: kind('success', 'iam session', 'deletion end'),
   member_revoked: kind('success', 'iam', 'change user'),
   member_suspended: kind('success', 'iam', 'change user'),
   member_resumed: kind('success', 'iam', 'change user'),
   client_revoked: kind('success', 'iam', 'change'),
-  /** The operator has disabled an app: what it was granted has ended, and it is refused until it is enabled. */
+  /** The operator disabled an app: its grants have ended, and it is refused until it is enabled again. */
   client_disabled: kind('success', 'iam', 'change'),
   client_enabled: kind('success', 'iam', 'change'),
-  /** The operator brought a signing key of their own, or ended one at once. */
+  /** The operator imported a signing key, or removed one immediately. */
   key_imported: kind('success', 'configuration', 'change'),
   key_removed: kind('success', 'configuration', 'change'),
-  /** The whole store was walked, and sealed with the first secret. */
+  /** Every record of the store was sealed again, with the first secret. */
   store_resealed: kind('success', 'configuration', 'change'),
-  /** The backend says that a member is gone, inactive or another than before: all that they let in has ended. */
+  /** The backend reported that a member is gone, inactive or changed: all grants of the member have ended. */
   member_changed: kind('success', 'iam', 'change user'),
-  /** A backend says that the session is over that an app acted with, or there is none: the connection has ended. */
+  /** A backend reported that the session an app acted with is over or missing: the connection has ended. */
   backend_session_over: kind('failure', 'session', 'end'),
-  /** The signing keys moved on by one: because it was time, or because somebody asked for it. */
+  /** The signing keys were rotated, on schedule or by command. */
   keys_rotated: kind('success', 'configuration', 'change'),
-  /** A command on the admin listener that nobody proved to be from the backend. */
+  /** A command on the admin listener that was not authenticated as the backend's. */
   command_refused: kind('alert', 'api intrusion_detection', 'denied'),
-  /** Somebody came with what had been used: everything issued on that grant is revoked (RFC 9700 §4.14.2, §4.5). */
+  /**
+   * A used code or refresh token was presented again: everything issued on that grant is revoked (RFC 9700 sections
+   * 4.14.2 and 4.5).
+   */
   code_reuse: kind('alert', 'intrusion_detection session', 'denied end'),
   refresh_token_reuse: kind('alert', 'intrusion_detection session', 'denied end'),
   limit_tripped: kind('failure', 'api', 'denied'),
-  /** The gate refused what was shown at a protected resource: 401, or 403 for want of a scope. */
+  /** The gate refused the credentials for a protected resource: 401, or 403 for a missing scope. */
   access_denied: kind('failure', 'api', 'denied'),
-  /** An app used a tool, or wanted to. What it sent and what it got are not told. */
+  /** An app called a tool, or tried to. Arguments and results are not recorded. */
   tool_called: kind('success', 'api', 'access'),
-  /** An app changed something through the Account API, or wanted to. */
+  /** An app changed something through the Account API, or tried to. */
   mutation_called: kind('success', 'api', 'change'),
-  /** Another configuration took the place of the one before, or was refused. */
+  /** A new configuration was applied or refused. */
   config_reloaded: kind('success', 'configuration', 'change'),
 } as const satisfies Record<string, Kind>;
 
@@ -122,20 +125,21 @@ export type AuditAction = keyof typeof ACTIONS;
 
 export const AUDIT_ACTIONS = Object.keys(ACTIONS) as readonly AuditAction[];
 
-/** How an event ended, as ECS has it. */
+/** The outcome of an event in ECS terms. */
 export function outcomeOf({ action, outcome }: Pick<AuditEvent, 'action' | 'outcome'>): 'success' | 'failure' {
   const failed = ACTIONS[action].counts !== 'success' || (outcome !== undefined && outcome !== 'success');
   return failed ? 'failure' : 'success';
 }
 
-/** Records what happened, once it is certain. */
+/** Records an event, once it is certain to have happened. */
 export type Audit = (event: AuditEvent) => void;
 
 const LONGEST_USER_AGENT = 256;
 
 /**
- * Writes one log line per event, its fields named as in the Elastic Common Schema where that has a name. Whatever the
- * log's level: who asked for errors only still wants to know who let whom in.
+ * Writes one log line per event, with ECS field names where ECS has one. Audit lines are written even at log levels
+ * above `info`, unless the log is silent: an operator who logs only errors still needs to know who gave access to
+ * whom.
  */
 export function createAudit(parent: Log, clock: Clock): Audit {
   const log = parent.level === 'silent' ? parent : parent.child({}, { level: 'info' });
@@ -180,7 +184,7 @@ export function createAudit(parent: Log, clock: Clock): Audit {
   };
 }
 
-/** Of an app that is known by its document, whose id is an address. */
+/** The host of an app that is identified by the URL of its metadata document. */
 function hostOf(clientId: string | undefined): string | undefined {
   if (clientId === undefined || !clientId.startsWith('https://') || !URL.canParse(clientId)) return undefined;
   return new URL(clientId).host;

@@ -5,12 +5,13 @@ import type { Audit } from './audit.ts';
 import { createRation } from './ration.ts';
 
 const MINUTE = 60_000;
-/** Lines a minute of all callers together: some 100 MB a day at the very worst. */
+/** Lines per minute for all callers together: about 100 MB a day at worst. */
 const LINES = 120;
 
 /**
- * Tells the audit of whom the gate refuses: of one network and app, for one reason, once a minute, with how many more there
- * were. Not of requests without a token: every app begins with one, to learn where to sign in (RFC 9728 §5.1).
+ * Audits refusals: at most one a minute per network, app and reason, with the number of similar ones that were
+ * suppressed. Requests without a token are not audited: every app starts with one, to discover where to sign in (RFC
+ * 9728 section 5.1).
  */
 export function createDenials(audit: Audit, clock: Clock): (record: RequestRecord) => void {
   const ration = createRation({ clock, lines: LINES, apart: MINUTE });

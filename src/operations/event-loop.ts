@@ -1,12 +1,13 @@
-/** Milliseconds: no message of the largest size may take longer in one turn. */
+/** Milliseconds: even a message of the largest size may not block one turn for longer. */
 const LIMIT = 50;
-/** How often it is looked, in milliseconds. */
+/** Sampling interval in milliseconds. */
 const EVERY = 20;
 
 /**
- * Watches the event loop of this process. `blocked` is told how many milliseconds a turn took when they were more than
- * 50, in which this thread worked: when the machine is too busy to run it, another gauge says so.
- * @returns what ends the watch. It keeps no process alive.
+ * Watches the event loop of this process. `blocked` is called with the milliseconds of a turn that took more than 50,
+ * counting only time in which this thread used the processor: a separate gauge shows when the machine is too busy to
+ * run it.
+ * @returns a function that stops the watch. The timer does not keep the process alive.
  */
 export function watchEventLoop(blocked: (milliseconds: number) => void): () => void {
   let at = performance.now();
@@ -21,7 +22,7 @@ export function watchEventLoop(blocked: (milliseconds: number) => void): () => v
   return () => clearInterval(timer);
 }
 
-/** Milliseconds of processor time of this thread. */
+/** Processor time of this thread, in milliseconds. */
 function processorTime(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

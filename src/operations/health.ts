@@ -1,43 +1,44 @@
 import type { Log } from './log.ts';
 
-/** One thing that was looked at. */
+/** The result of one check. */
 interface Check {
   readonly name: string;
   readonly ok: boolean;
-  /** In words for an operator; nothing that a stranger could use. */
+  /** For the operator; contains nothing that an attacker could use. */
   readonly detail: string;
 }
 
 export interface Health {
   readonly ok: boolean;
-  /** All there is to say in a word or a line. */
+  /** Summary of one word or line. */
   readonly text: string;
   readonly checks: readonly Check[];
 }
 
 export interface HealthOptions {
-  /** Writes to the store. Throws when it takes no writes: a gate that cannot write can sign nobody in. */
+  /** Writes to the store. Rejects if the store takes no writes: without them, no sign-in is possible. */
   readonly probeStore: () => Promise<unknown>;
-  /** The kind of store, by its name in the configuration. */
+  /** The kind of store, as named in the configuration. */
   readonly store: string;
-  /** Out: which key signs. Throws when none can. */
+  /** The current signing key. Throws if there is none. */
   readonly signing: () => { readonly kid: string };
-  /** What is served: how many routes, under which profile. */
+  /** The number of routes and the profile that are served. */
   readonly config: { readonly routes: number; readonly profile: string };
   readonly draining: () => boolean;
-  /** Whether the routes are watched and not held to. */
+  /** Whether routes are observed instead of enforced. */
   readonly observing: boolean;
-  /** Seconds that the process runs. */
+  /** Seconds since the process started. */
   readonly uptime: () => number;
   readonly log: Pick<Log, 'error' | 'warn'>;
 }
 
 export interface HealthChecks {
-  /** Whether the process works at all: it answers. */
+  /** Liveness: whether the process answers at all. */
   live(): Health;
   /**
-   * Whether the gate may be sent requests: configuration, store and keys are there, and it is not draining. The upstream is
-   * not asked, since a slow backend must not take the sign-in away. The log says why it is not, once, and when it is again.
+   * Readiness: configuration, store and keys are available, and the gate is not draining. Upstreams are not checked,
+   * so that a slow backend does not take sign-in down as well. Logs once when the store becomes unavailable, and once
+   * when it recovers.
    */
   ready(): Promise<Health>;
 }
@@ -96,7 +97,10 @@ export function createHealth(options: HealthOptions): HealthChecks {
   };
 }
 
-/** Each check on a line, as kube-apiserver lists them: `[+]store ok: sqlite`. In: what was asked, such as `readyz`. */
+/**
+ * One check per line, in the format of kube-apiserver: `[+]store ok: sqlite`. `asked` is the probe's name, such as
+ * `readyz`.
+ */
 export function healthLines({ ok, checks }: Health, asked: string): string {
   const lines = checks.map(
     (check) => `[${check.ok ? '+' : '-'}]${check.name} ${check.ok ? 'ok' : 'failed'}: ${check.detail}`,

@@ -1,11 +1,11 @@
-/** Seconds: from an answer out of memory to a login that hangs. */
+/** Seconds: from a response out of memory to a login that hangs. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 const MILLISECONDS = Float64Array.from(BOUNDS, (bound) => bound * 1000);
 
-/** One series: what was observed under one set of labels. */
+/** The observations of one set of labels. */
 class Series {
   readonly labels: Readonly<Record<string, string>>;
-  /** One count per bound, not yet added up; the last is for what is above them all. */
+  /** One count per bucket, not cumulative; the last is for values above all bounds. */
   readonly counts = new Float64Array(BOUNDS.length + 1);
   sum = 0;
 
@@ -30,9 +30,9 @@ interface Sample {
 type Label = string | number;
 
 /**
- * A histogram as a registry of prom-client takes it (it asks for `name` and `get`). Its own, because prom-client's
- * hashes the labels on every observation, which costs more than all our other counting. In: the names of at most four
- * labels; their values come with each observation, and whoever observes keeps the number of them small.
+ * A histogram that can be registered with prom-client, which needs only `name` and `get`. prom-client's own hashes the
+ * labels on every observation, which costs more than all our other counting. Takes at most four labels; callers must
+ * bound the number of label values.
  */
 export class LatencyHistogram {
   readonly name: string;

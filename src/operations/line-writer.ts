@@ -1,24 +1,30 @@
 import { write } from 'node:fs';
 
 export interface LineWriter {
-  /** Takes one line with its line feed, or several. They are on their way within `interval`, or when the buffer is full. */
+  /**
+   * Takes one or more lines, each with its line feed. They are written within 500 ms, or sooner when the buffer is
+   * full.
+   */
   write(lines: string): void;
-  /** Lines that were thrown away because the reader is too slow, or gone. */
+  /** Number of lines dropped because the reader is too slow or gone. */
   dropped(): number;
-  /** Writes what is left, for at most two seconds. */
+  /** Writes what is left, waiting at most two seconds. */
   close(): Promise<void>;
 }
 
-/** Characters: what is gathered before a write, and what may wait for a slow reader before lines are dropped. */
+/**
+ * In characters: the size at which the buffer is written, and how much may wait for a slow reader before lines are
+ * dropped.
+ */
 const FULL = 64 * 1024;
 const MOST_WAITING = 8 * 1024 * 1024;
 const INTERVAL = 500;
 const RETRY = 20;
 
 /**
- * Gathers lines and writes them to a descriptor in one piece, off the event loop: a reader that stops reading holds up
- * no request. A full pipe is tried again; when too much waits, new lines are dropped and counted. `failed` is told the
- * first error of each run of errors.
+ * Buffers lines and writes them to a file descriptor off the event loop, so that a reader that stops reading blocks no
+ * request. Writes to a full pipe are retried; when too much is waiting, new lines are dropped and counted. `failed` is
+ * called with the first error of each series of errors.
  */
 export function createLineWriter(descriptor: number, failed: (error: Error) => void): LineWriter {
   let gathered = '';

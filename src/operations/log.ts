@@ -2,7 +2,7 @@ import { type Logger, pino } from 'pino';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'child' | 'level'>;
 
-/** Field names that hold credentials wherever they turn up: their values never reach a log line. */
+/** Names of fields that hold credentials: their values are redacted in every log line. */
 const SECRETS = [
   'authorization',
   'cookie',
@@ -18,18 +18,21 @@ const SECRETS = [
   'password',
 ];
 
-/** The code of an error tells the operator what went wrong, and is a name: no authorization code looks like one. */
+/**
+ * An error code tells the operator what went wrong, so it is logged if it looks like a name. No authorization code
+ * does.
+ */
 const ERROR_CODE = /^(?:[a-z]+(?:_[a-z]+)*|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)$/;
 const LONGEST_CODE = 42;
 
-/** As pino writes an error; its code under a name of its own, since `code` is held back. */
+/** pino's error format, with the code as `error_code`, because `code` is redacted. */
 function serializeError(error: Error): object {
   const { code } = error as { code?: unknown };
   const isName = typeof code === 'string' && code.length <= LONGEST_CODE && ERROR_CODE.test(code);
   return { ...pino.stdSerializers.err(error), ...(isName ? { error_code: code } : {}) };
 }
 
-/** A JSON log, a line a record. In: the least level to write, and the file descriptor to write to. */
+/** A JSON log with one record per line, written to a file descriptor. */
 export function createLog(level: 'debug' | 'info' | 'warn' | 'error' | 'silent', descriptor: number): Log {
   const paths = SECRETS.flatMap((name) => [`["${name}"]`, `*["${name}"]`]);
   return pino(

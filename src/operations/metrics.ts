@@ -7,39 +7,38 @@ import { registerReloadMetrics } from './reload-metrics.ts';
 import type { ReloadState } from './reloads.ts';
 
 export interface Metrics extends Omit<PartMetrics, 'oauthError'> {
-  /** A request is here. */
+  /** A request has arrived. */
   began(record: RequestRecord): void;
-  /** It is over: its status (0 when none was sent) and how long it took. */
+  /** A request is over. `status` is 0 when none was sent. */
   ended(record: RequestRecord, status: number, milliseconds: number): void;
-  /** A WebSocket was opened. Out: what to call when it is closed. */
+  /** A WebSocket was opened. Call the returned function when it closes. */
   socketOpened(): () => void;
-  /** An upstream answered a call of our own. In: its name, the status, the milliseconds to the head of its answer. */
+  /** An upstream answered a call made by the gate itself. `milliseconds` runs until the head of the response. */
   called(upstream: string, status: number, milliseconds: number): void;
-  /** What becomes of the events that the backend is told of. */
+  /** Delivery of events to the backend. */
   readonly events: {
     delivered(type: string): void;
     failed(reason: string): void;
     dropped(type: string, why: string): void;
   };
-  /** The store could not do its work, for a request or for ourselves. */
+  /** The store failed, for a request or for the gate itself. */
   storeFailed(): void;
-  /** One turn of the event loop took so many milliseconds, far more than any should. */
+  /** One turn of the event loop took this long, more than the allowed 50 ms. */
   loopBlocked(milliseconds: number): void;
-  /** The text of the Prometheus exposition format 0.0.4. */
+  /** Text in the Prometheus exposition format 0.0.4. */
   exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
-  /** The same as values, which can be summed with those of other processes. */
 }
 
 export interface MetricsOptions {
-  /** Lines of the access log that nobody will read. */
+  /** Lines dropped from the access log. */
   readonly droppedLines: () => number;
-  /** How each upstream is doing now. */
+  /** Current state of each upstream. */
   readonly upstreams: () => readonly UpstreamState[];
-  /** How it went when the configuration was last read. */
+  /** Result of the last reload of the configuration. */
   readonly reloads: () => ReloadState;
-  /** Connections whose tokens never came, and apps of which that is so again and again. */
+  /** Connections whose tokens were never used, and apps for which this happens repeatedly. */
   readonly unused: () => { readonly connections: number; readonly apps: number };
-  /** Events that wait to be taken by the backend; undefined: it is told of none. */
+  /** Events waiting for delivery; undefined when the backend receives none. */
   readonly events: () => EventsWaiting | undefined;
   readonly clock: Clock;
 }
@@ -59,12 +58,12 @@ interface UpstreamState {
   readonly breaker: 'closed' | 'open' | 'half_open';
 }
 
-/** RFC 9110 §9.3 and RFC 5789; a client can invent any other, and they are one label. */
+/** RFC 9110 section 9.3 and RFC 5789. A client can invent any other method; these share the label `other`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
- * What the gate counts. Labels are route patterns, upstream names, known methods, statuses and our own codes: none of
- * them is a client's to choose, so the number of series is bounded by the configuration.
+ * The metrics of the gate. Labels are route patterns, upstream names, known methods, statuses and our own codes.
+ * Clients cannot choose any of them, so the configuration bounds the number of series.
  */
 export function createMetrics(options: MetricsOptions): Metrics {
   const { droppedLines, upstreams: states, unused, reloads } = options;
@@ -170,7 +169,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       labelNames: ['upstream'],
       registers,
       collect() {
-        // Those that the configuration does not name any more are not told of for ever.
+        // Drop the series of upstreams that are no longer configured.
         this.reset();
         for (const state of states()) this.set({ upstream: state.name }, count(state));
       },
@@ -227,7 +226,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-/** What becomes of events; a backend that takes them leaves all gauges at 0. */
+/** Metrics of event delivery. All gauges are 0 while the backend accepts events. */
 function eventMetrics({ events, clock }: Pick<MetricsOptions, 'events' | 'clock'>, registers: Registry[]) {
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers });
@@ -283,7 +282,10 @@ function eventMetrics({ events, clock }: Pick<MetricsOptions, 'events' | 'clock'
 
 let ofProcess: Registry | undefined;
 
-/** CPU, memory, event loop, garbage collection, file descriptors: of the process, whatever number of gates it holds. */
+/**
+ * CPU, memory, event loop, garbage collection and file descriptors of the process. Created once per process, even if
+ * it runs several gates.
+ */
 function processMetrics(): Registry {
   if (ofProcess === undefined) {
     ofProcess = new Registry();

@@ -2,13 +2,13 @@ import { GatewayError } from '../errors.ts';
 import type { Store } from '../storage/store.ts';
 
 export interface StoreObserver {
-  /** The store could not do its work. */
+  /** The store failed. */
   storeFailed(): void;
-  /** It was asked: for what, for how long, and whether it could do its work. */
+  /** An operation of the store ended. */
   storeAsked(operation: string, milliseconds: number, failed: boolean): void;
 }
 
-/** The same store, watched. */
+/** Wraps a store to report each operation to the observer. */
 export function observedStore(store: Store, observer: StoreObserver): Store {
   const watch = <T>(operation: string, work: Promise<T>): Promise<T> => {
     const began = performance.now();

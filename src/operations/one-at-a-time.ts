@@ -1,6 +1,9 @@
 import type { Log } from './log.ts';
 
-/** Work that takes longer than its interval is not begun again meanwhile. In: what the log says when it fails. */
+/**
+ * Wraps periodic work so that a run that outlasts its interval does not overlap with the next. `complaint` is logged
+ * when the work fails.
+ */
 export function oneAtATime(work: () => Promise<unknown>, complaint: string, log: Log): () => void {
   let busy = false;
   return () => {

@@ -3,19 +3,19 @@ import manifest from '../../package.json' with { type: 'json' };
 import { AUDIT_ACTIONS, type AuditEvent, outcomeOf } from './audit.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
 
-/** What can be asked when somebody scrapes. What nobody has told of yet has no series. */
+/** Values read at scrape time. A source that is not set has no series. */
 interface Sources {
-  /** Seconds for which the key that signs now has done so. */
+  /** Seconds since the current signing key came into use. */
   readonly keyAge: () => number;
-  /** Whether the gate may be sent requests. */
+  /** Whether the gate can receive requests. */
   readonly ready: () => Promise<boolean>;
-  /** Bytes of the store on the disk. */
+  /** Size of the store on disk, in bytes. */
   readonly storeBytes: () => Promise<number>;
-  /** How members sign in: the `kind` of the configuration. */
+  /** How members sign in: the login's `kind` in the configuration. */
   readonly login: () => string;
 }
 
-/** Something that forgets the oldest when it is full. */
+/** A cache that evicts its oldest entry when it is full. */
 interface Cache {
   readonly size: number;
   readonly max: number;
@@ -23,28 +23,31 @@ interface Cache {
 
 type TokenCheck = 'active' | 'inactive' | 'failed';
 
-/** What the parts of the gate count. Every label is a word of ours, or of the configuration's. */
+/** Metrics reported by the parts of the gate. Every label is one of our own words or comes from the configuration. */
 export interface PartMetrics {
-  /** Counts what the audit tells. */
+  /** Counts an audit event. */
   heard(event: AuditEvent): void;
-  /** An access token was looked up: what it is, and whether that was remembered. */
+  /** An access token was looked up. `remembered` is true on a cache hit. */
   tokenChecked(result: TokenCheck, remembered: boolean): void;
-  /** Somebody was told to slow down, each time. In: the name of the limit. */
+  /** A request was refused by the named limit. */
   limited(limit: string): void;
-  /** The store was asked: for what, how long it took, whether it could do its work. */
+  /** An operation of the store ended. */
   storeAsked(operation: string, milliseconds: number, failed: boolean): void;
-  /** An OAuth endpoint answered with an error. In: its route, the error. */
+  /** An OAuth endpoint answered with an error. `endpoint` is its route. */
   oauthError(endpoint: string, error: string): void;
   watch(sources: Partial<Sources>): void;
-  /** In: a name, by which a later one takes the place of an earlier one. */
+  /** Registering a name again replaces the earlier cache. */
   watchCache(name: string, cache: Cache): void;
 }
 
-/** RFC 6749 and its kin have some twenty; anything else is one label, however much of it a bug may make. */
+/**
+ * RFC 6749 and related specifications define about twenty. Anything else is counted as `other`, so that a bug cannot
+ * create any number of series.
+ */
 const ERROR = /^[a-z_]{1,40}$/;
 const MOST_ERRORS = 64;
 
-/** Why somebody was not signed in: our own words. */
+/** Reasons for a failed sign-in. */
 const SIGN_IN_FAILURES = new Set([
   'not_signed_in',
   'not_as_asked_for',
@@ -96,13 +99,13 @@ export function createPartMetrics(registry: Registry): PartMetrics {
   ]);
   const errorsSeen = new Set<string>();
 
-  // From the start: of a series that begins at 1 no Prometheus can tell that it rose.
+  // Create the series with 0: Prometheus cannot see an increase in a series that starts at 1.
   for (const action of AUDIT_ACTIONS) events.inc({ action, outcome: outcomeOf({ action }) }, 0);
   for (const decision of Object.values(DECISIONS)) consents.inc({ decision }, 0);
   for (const grant of Object.values(GRANTS)) tokens.inc({ grant }, 0);
   for (const limit of LIMITS) limited.inc({ limit }, 0);
 
-  // Counted as plain numbers: this happens with every request.
+  // Plain numbers, because this is counted on every request.
   const checks = { active: [0, 0], inactive: [0, 0], failed: [0, 0] } satisfies Record<TokenCheck, [number, number]>;
   new Counter({
     name: 'coursegate_token_checks_total',

@@ -4,9 +4,9 @@ import { writeAnswer } from '../http/answer.ts';
 const PATHS: readonly string[] = ['/livez', '/readyz', '/metrics'];
 
 /**
- * What of the admin listener may be asked from another machine: a kubelet's probes and Prometheus, who both come to the
- * address of the pod. In: the admin listener's handler. Out: a handler that passes these on to it, without their query
- * (what it would tell an operator in more words is not for everybody), and answers 404 to all else.
+ * Exposes the part of the admin listener that other machines may request: a kubelet's probes and Prometheus connect to
+ * the pod's address. Passes these paths on to `admin` without their query, because the verbose output is for operators
+ * only, and answers 404 to everything else.
  */
 export function probesHandler(admin: RequestListener): RequestListener {
   return (request, response) => {

@@ -2,17 +2,17 @@ import type { Clock } from '../storage/store.ts';
 
 export interface RationOptions {
   readonly clock: Clock;
-  /** Lines a minute, of whatever keys. */
+  /** Lines per minute, for all keys together. */
   readonly lines: number;
-  /** Milliseconds from one line of a key to its next. */
+  /** Minimum milliseconds between two lines of the same key. */
   readonly apart: number;
 }
 
-/** Calls `tell`, or counts: with how many of the same key were only counted since it was told of last. */
+/** Calls `tell` with the number of calls suppressed for this key since its last line, or suppresses this one. */
 export type Ration = (key: string, tell: (suppressed: number) => void) => void;
 
 const MINUTE = 60_000;
-/** Keys that are remembered; when there are more, it starts anew. */
+/** Keys that are remembered. All are cleared when there are more. */
 const MOST = 10_000;
 
 interface Told {
@@ -20,7 +20,10 @@ interface Told {
   held: number;
 }
 
-/** So that what anybody can make happen as often as they like fills no disk, and is not lost either: it is counted. */
+/**
+ * Limits log lines that anyone can trigger at will, so that they cannot fill the disk. Suppressed lines are counted,
+ * not lost.
+ */
 export function createRation({ clock, lines, apart }: RationOptions): Ration {
   const keys = new Map<string, Told>();
   let ends = 0;
@@ -28,7 +31,7 @@ export function createRation({ clock, lines, apart }: RationOptions): Ration {
 
   return (key, tell) => {
     const now = clock();
-    // A clock that was set back begins a new minute, rather than a long silence.
+    // If the clock was set back, start a new minute instead of staying silent for long.
     if (now >= ends || ends - now > MINUTE) {
       ends = now + MINUTE;
       written = 0;

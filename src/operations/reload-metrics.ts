@@ -1,12 +1,12 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ReloadState } from './reloads.ts';
 
-/** Registers what tells whether the configuration that runs is the one that was last written. */
+/** Registers metrics that show whether the running configuration is the latest one on disk. */
 export function registerReloadMetrics(registry: Registry, state: () => ReloadState): void {
   const registers = [registry];
   new Gauge({
     name: 'coursegate_config_last_reload_successful',
-    // Of several workers: whether it was at all of them.
+    // Aggregated over several processes: 0 if the reload failed in any of them.
     aggregator: 'min',
     help: 'Whether the configuration was taken over when it was last read: 0 while an older one serves on.',
     registers,

@@ -2,21 +2,23 @@ import { type ConfigError, formatProblem } from '../config/problems.ts';
 import type { Audit } from './audit.ts';
 import type { Log } from './log.ts';
 
-/** How it went when the configuration was last asked to be another. */
+/** Result of the last reload of the configuration. */
 export interface ReloadState {
   readonly successful: boolean;
-  /** Unix seconds: when one was last taken over, that of the start among them. */
+  /** Unix seconds at which a configuration was last applied, including at startup. */
   readonly takenAt: number;
-  /** Tells configurations apart by what their files hold, and is the same for the same at every replica. */
+  /**
+   * Depends only on the content of the configuration files: equal at every replica that runs the same configuration.
+   */
   readonly fingerprint: string;
 }
 
-/** Tells of each reload: in the log, in the audit, and to the metrics. */
+/** Reports each reload to the log, the audit and the metrics. */
 export interface Reloads {
   readonly state: () => ReloadState;
-  /** In: the keys that are different; none: nothing was. */
+  /** A reload succeeded. `keys` are the configuration keys that changed; empty if none did. */
   taken(keys: readonly string[], fingerprint: string, milliseconds: number): void;
-  /** The one before serves on. In: what was wrong with the new one, or what went wrong. */
+  /** A reload failed, and the previous configuration stays in use. */
   refused(why: ConfigError | Error): void;
 }
 
@@ -25,11 +27,11 @@ export interface ReloadsOptions {
   readonly audit: Audit;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Of the configuration that the gate starts with. */
+  /** Fingerprint of the configuration at startup. */
   readonly fingerprint: string;
 }
 
-/** Keys that are told one by one. */
+/** Changed keys that are listed in the log. */
 const MOST_TOLD = 50;
 
 export function createReloads({ log, audit, clock, fingerprint: first }: ReloadsOptions): Reloads {

@@ -10,27 +10,27 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface RequestRecords {
-  /** The record of a request that has just come in; it is told to the metrics and the access log when it is over. */
+  /** Starts the record of a new request. It is reported to the metrics and the access log when the request is over. */
   begin(request: IncomingMessage, response: ServerResponse, provenance: Provenance): RequestRecord;
-  /** The same for a WebSocket, which is over when it is closed. `told` is called with the status sent. */
+  /** The same for a WebSocket, which is over when its socket closes. Call `told` with the status that was sent. */
   beginTunnel(
     request: IncomingMessage,
     socket: Socket,
     provenance: Provenance,
   ): { record: RequestRecord; told: (status: number) => void };
-  /** Notes that the gate let nobody in, and why; who it was where that is known. */
+  /** Notes that the gate refused the request, and why; `principal` is the member, if known. */
   refused(record: RequestRecord, reason: string, principal: MemberPrincipal | undefined): void;
-  /** Notes a failure in the record; one of ours or of what stands behind us goes to the log as well. */
+  /** Notes a failure in the record. Failures with a status of 500 or more are also logged. */
   failed(record: RequestRecord, failure: GatewayError): void;
 }
 
 export interface RequestRecordsOptions {
   readonly metrics: Metrics;
-  /** undefined: none is kept. */
+  /** Undefined when no access log is kept. */
   readonly accessLog: AccessLog | undefined;
-  /** Told of what a member's app has read or changed; undefined: nobody counts it. */
+  /** Called with the areas that a member's app read or changed; undefined when this is not counted. */
   readonly used: ((member: MemberPrincipal, areas: readonly string[]) => void) | undefined;
-  /** Told of each that was let in by nobody. */
+  /** Called for each request that the gate refused. */
   readonly denied: (record: RequestRecord) => void;
   readonly log: Log;
 }
@@ -41,7 +41,7 @@ export function createRequestRecords({ metrics, accessLog, used, denied, log }: 
     metrics.ended(record, status, milliseconds);
     accessLog?.write(record, status, bytes, milliseconds);
     const { principal, areas } = record;
-    // What failed gave nothing and changed nothing, as far as anyone knows here.
+    // A failed request is not counted as use: as far as the gate knows, it read and changed nothing.
     const succeeded = status >= 200 && status < 400;
     if (used !== undefined && succeeded && areas.length > 0 && principal?.kind === 'member') used(principal, areas);
   };

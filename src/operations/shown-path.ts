@@ -1,11 +1,11 @@
-/** Segments this long that hold a digit may be a secret: a token somebody put there, a link to reset a password. */
+/** Segments of this length that contain a digit may be secrets, such as a token or a password reset link. */
 const LONG = 20;
 const LONGEST_SHOWN = 512;
 const MASK = '***';
 
 /**
- * A path as it may be written down. In: a path without query. Out: the path with every segment that could be a secret
- * replaced by `***`, and cut when it is very long. Words and the ids of a course (`/courses/42`) stay.
+ * Makes a path (without query) safe to log: replaces every segment that could be a secret by `***`, and cuts very long
+ * paths. Words and short ids (`/courses/42`) stay.
  */
 export function shownPath(path: string): string {
   if (path.length <= LONG) return path;

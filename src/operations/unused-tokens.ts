@@ -4,27 +4,33 @@ import type { AuditEvent } from './audit.ts';
 import type { Log } from './log.ts';
 
 /**
- * Finds the apps that are let in and then never come: tokens are issued and none reaches the gate. Mostly an edge in
- * front of it drops what it takes for a bot, and neither the member nor the app is told why.
+ * Finds apps that receive tokens and never use them. Usually a CDN or firewall in front of the gate blocks the app as
+ * a bot, and neither the member nor the app learns why.
  */
 export interface UnusedTokens {
-  /** Takes note of tokens that are issued. */
+  /** Notes tokens that are issued. */
   readonly heard: (event: AuditEvent) => void;
-  /** The same answers, and takes note of tokens that are shown: where nothing remembers them, so not at each request. */
+  /**
+   * Wraps introspection to note tokens that are presented. Wrap it below the cache, so that this does not run on every
+   * request.
+   */
   readonly observed: (ask: Introspect) => Introspect;
-  /** A token was shown to a service that asked us about it. */
+  /** A token was presented to a service that introspected it here. */
   readonly used: (grantId: string) => void;
-  /** Judges the connections whose time is over. Throws GatewayError `store_unavailable`; to be called now and then. */
+  /**
+   * Evaluates the connections whose time for a first request has passed; call it periodically. Rejects with
+   * GatewayError `store_unavailable`.
+   */
   readonly judge: () => Promise<void>;
-  /** Apps whose last connections all stayed without a request. */
+  /** Number of apps whose latest connections all stayed unused. */
   readonly apps: () => number;
-  /** Connections that stayed without a request. */
+  /** Number of connections that stayed unused. */
   readonly connections: () => number;
 }
 
 export interface UnusedTokensOptions {
   readonly store: Store;
-  /** Whether other replicas may be shown what this one has issued. */
+  /** Whether another replica may receive the tokens that this one issued. */
   readonly replicas: boolean;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'info'>;
@@ -32,9 +38,9 @@ export interface UnusedTokensOptions {
 
 /** Seconds that an app has for its first request. */
 const PATIENCE = 600;
-/** Connections in a row that stay without one before it is told of. */
+/** Consecutive unused connections before an app is reported. */
 const IN_A_ROW = 3;
-/** Connections and apps that are remembered; the oldest are forgotten. */
+/** Connections and apps that are remembered; the oldest are evicted. */
 const MOST = 10_000;
 const KIND = 'TokenUse';
 
@@ -48,11 +54,11 @@ interface Waiting {
 }
 
 export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOptions): UnusedTokens {
-  /** By grant, the oldest first. */
+  /** By grant id, oldest first. */
   const waiting = new Map<string, Waiting>();
-  /** By app: how many of its connections in a row stayed without a request. */
+  /** By app: its number of consecutive unused connections. */
   const rows = new Map<string, number>();
-  /** Grants of other replicas that have been told of. */
+  /** Grants of other replicas whose use has been written to the store. */
   const told = new Set<string>();
   let unused = 0;
 
@@ -85,7 +91,7 @@ export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOption
       if (told.size > MOST) told.clear();
       const expiresAt = unixSeconds(clock) + 2 * PATIENCE;
       const entry = { kind: KIND, id: grantId, payload: '{}', expiresAt, references: {} };
-      // Not told, it may come to one false alarm; the request has nothing to do with it.
+      // If this fails, the other replica may raise one false alarm; the request itself must not fail for it.
       store.commit([{ op: 'put', entry }]).catch(() => told.delete(grantId));
     }
   };
@@ -110,7 +116,7 @@ export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOption
       for (const [grantId, { app, until }] of waiting) {
         if (until > now) break;
         const elsewhere = replicas && (await store.get(KIND, grantId)) !== undefined;
-        // It may have come while the store was asked.
+        // The token may have been used while the store was read.
         if (!waiting.delete(grantId)) continue;
         if (elsewhere) came(app);
         else stayedAway(app);

@@ -1,3 +1,5 @@
+// Verifies password hashes as stored by common frameworks, with limited concurrency and off the event loop.
+
 import { argon2, createHash, createHmac, pbkdf2, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
@@ -8,9 +10,9 @@ export interface PasswordHash {
   /** Such as argon2id or bcrypt. */
   readonly scheme: string;
   /**
-   * Whether it is the hash of this password, compared in constant time. Runs in the thread pool or a separate thread,
-   * never on the event loop. A wrong password takes as long as the right one, so any hash can be the decoy for an unknown
-   * account. Rejects only if the machine lacks resources.
+   * Whether this is the hash of the password, compared in constant time. Runs in the thread pool or a separate thread,
+   * never on the event loop. A wrong password takes as long as the right one, so any hash can serve as the decoy for
+   * an unknown account. Rejects only if the machine lacks resources.
    */
   verify(password: string): Promise<boolean>;
 }
@@ -30,7 +32,9 @@ const SCHEMES: readonly Scheme[] = [
 const KNOWN =
   'argon2id, bcrypt, scrypt, pbkdf2, phpass, those of WordPress and Django, and {bcrypt} and {argon2} of Spring';
 
-/** Unsalted fast hashes, which are as good as the password itself: a graphics card tries billions per second. */
+/**
+ * Unsalted fast hashes offer no more protection than the plain password: a graphics card tries billions per second.
+ */
 const UNSALTED = [
   { length: 32, name: 'MD5' },
   { length: 40, name: 'SHA-1' },

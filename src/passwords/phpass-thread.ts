@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** Computes the portable hash of phpass: MD5 iterated 2^cost times, with a salt of 8 characters. The result has 16 bytes. */
+/**
+ * Computes phpass's portable hash: MD5 iterated 2^cost times, with a salt of 8 characters. The result has 16 bytes.
+ */
 const { password, hash } = workerData as { password: string; hash: { cost: number; salt: string } };
 
 const md5 = (...parts: (string | Buffer)[]): Buffer => {

@@ -3,25 +3,31 @@ import type { Socket } from 'node:net';
 import { whenClosed } from '../http/when-closed.ts';
 import { endAnswer } from '../upstream/answer-stream.ts';
 
-/** A server's way out. */
+/** Graceful shutdown of a server. */
 export interface Drain {
-  /** From now on each answer is the last of its connection, so that clients and balancers find another gate. */
+  /**
+   * From now on, each response is the last on its connection, so that clients and load balancers connect to another
+   * gate.
+   */
   announce(): void;
   /**
-   * Takes no more connections and closes those that are idle; resolves when all are gone. What is in flight may end for
-   * at most `seconds`. Then event streams are ended and all other answers are cut, so that none looks whole.
+   * Stops accepting connections and closes idle ones. Resolves when all are closed. Requests in flight get up to
+   * `seconds`; then event streams are ended cleanly and all other responses are cut off, so that none looks complete.
    */
   finish(seconds: number): Promise<void>;
 }
 
-/** How often connections that have become idle are looked for. */
+/** Milliseconds between two searches for idle connections. */
 const LOOK_EVERY = 50;
-/** A connection that was just made may still send its request; one that stays silent is only kept in stock. */
+/**
+ * A new connection may still send its request. One that has sent nothing after this many milliseconds is a client's
+ * spare.
+ */
 const SILENCE = 1_000;
-/** What the last bytes of an ended stream may take to leave. */
+/** Milliseconds for the last bytes of an ended stream. */
 const LAST_BYTES = 500;
 
-/** In: a server that nobody else drains. Must be called before it listens. */
+/** Call it before the server listens, and only once per server. */
 export function drainOf(server: Server): Drain {
   const sockets = new Set<Socket>();
   const answers = new Set<ServerResponse>();

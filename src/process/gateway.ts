@@ -1,3 +1,5 @@
+// The running gate: starts and stops listeners, background tasks and generations, and reloads the configuration.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNetwork, INTERNET } from '../authorization-server/client-documents/network.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -20,11 +22,11 @@ export interface GatewayOptions {
   readonly loaded: LoadedConfig;
   readonly log: Log;
   readonly clock: Clock;
-  /** The file descriptor the access log goes to, if the configuration asks for one; undefined: nowhere. */
+  /** File descriptor of the access log, if the configuration enables it; undefined when there is none. */
   readonly accessDescriptor?: number;
-  /** Where client ID metadata documents are fetched from, when it is not the internet. */
+  /** Where client ID metadata documents are fetched from, if not from the internet. */
   readonly documentNetwork?: DocumentNetwork;
-  /** What answers at /mcp, when it is not the configured tools. */
+  /** Replaces the configured tools at /mcp. */
   readonly mcpServer?: ServerFactory;
 }
 
@@ -32,18 +34,21 @@ export interface Gateway {
   readonly publicPort: number;
   readonly adminPort: number;
   /**
-   * Loads a configuration and serves by it from then on. Requests that are under way end by the one before. Out: how that
-   * went, which is told in the log too; when it was refused the one before serves on, whole. Never rejects.
+   * Loads a configuration and applies it. Requests in progress are finished under the previous one. If the new
+   * configuration is refused, the previous one stays in use unchanged. The result is also logged. Never rejects.
    */
   reload(load: () => Promise<LoadedConfig>): Promise<Reload>;
   /**
-   * Says that it is not ready, stops taking requests, lets those in flight end for at most `seconds`, then closes
-   * everything. Without `seconds` as configured, which may begin with a notice.
+   * Reports not ready, stops taking requests, lets those in flight finish for up to `seconds`, then closes everything.
+   * Without `seconds`, uses the configured grace period, preceded by the configured notice period.
    */
   close(seconds?: number): Promise<void>;
 }
 
-/** Builds every part from the configuration and listens. Throws what keeps it from starting; then nothing is left open. */
+/**
+ * Builds every part from the configuration and starts listening. Rejects if the gate cannot start; nothing is left
+ * open then.
+ */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { loaded, log, clock, documentNetwork = INTERNET, mcpServer, accessDescriptor } = options;
   await checkDriver(loaded);
@@ -58,7 +63,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     events: () => current().events.waiting(),
   });
   const { store, usage, unused, revocations } = foundation;
-  // Whichever generation gives them, and for as long as they last.
+  // Responses of all generations, for as long as they last.
   const openAnswers = createOpenAnswers({
     introspect: (token) => current().introspect(token),
     stands: (grantId) => current().server.stands(grantId),
@@ -128,7 +133,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-/** Each request is taken by the generation that answers when it comes, and by no other from then on. */
+/** A request is handled by the generation that is current when it arrives, until its end. */
 function dispatchTo(current: () => Generation): Dispatch {
   return {
     request: (request, response) => current().dispatch.request(request, response),

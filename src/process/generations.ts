@@ -2,29 +2,32 @@ import type { LoadedConfig } from '../config/load.ts';
 import { createGeneration, type Generation, type GenerationParts } from '../generation/generation.ts';
 import type { Upstream } from '../upstream/pools.ts';
 
-/** The generation that answers, and those before it that have not ended yet what they began. */
+/** The current generation, and earlier ones that still have requests in flight. */
 export interface Generations {
-  /** The one that answers what comes now. To be asked after the first was begun. */
+  /** The generation that handles new requests. Throws before the first `begin`. */
   current(): Generation;
   /**
-   * Builds one from a configuration, and has it answer from then on; the one before ends what it has begun. In: also what
-   * is to be done when it stands and before it answers; when that throws, as when building does, nothing is changed.
+   * Builds a generation and makes it the current one; the previous one finishes its requests. `ready` is called once
+   * it is built and before it takes requests. If building or `ready` fails, nothing changes.
    */
   begin(loaded: LoadedConfig, ready?: () => void): Promise<void>;
-  /** How each upstream is doing, for all generations together. */
+  /** State of each upstream, summed over all generations. */
   upstreams(): readonly ({ readonly name: string } & ReturnType<Upstream['admission']['state']>)[];
-  /** Ends what would never end by itself. Requests go on. */
+  /** Closes WebSockets, which would never end on their own. Requests continue. */
   hangUp(): void;
-  /** Lets go of all of them, what is in use included. */
+  /** Closes all generations immediately, with everything still in use. */
   close(): Promise<void>;
 }
 
-/** Generations that may be ending at a time, each with all that it was made of; the oldest is cut short for one more. */
+/**
+ * Maximum number of retiring generations, because each keeps all its resources. When there are more, the oldest is
+ * closed early.
+ */
 const MOST_ENDING = 8;
 
 export function createGenerations(parts: GenerationParts): Generations {
   let current: Generation | undefined;
-  /** Each with what cuts it short; the oldest first. */
+  /** Each with the controller that closes it early; oldest first. */
   const ending = new Map<Generation, AbortController>();
 
   const retire = (before: Generation, seconds: number): void => {

@@ -17,7 +17,7 @@ interface Address {
   readonly reusePort?: boolean;
 }
 
-/** PEM texts. */
+/** In PEM format. */
 interface AdminTls {
   readonly cert: string;
   readonly key: string;
@@ -27,34 +27,40 @@ interface AdminTls {
 export interface Listeners {
   readonly publicPort: number;
   readonly adminPort: number;
-  /** New certificates for the admin one, if it speaks TLS. Throws what is wrong with them; then the old ones stay. */
+  /**
+   * Replaces the certificates of the admin listener, if it uses TLS. Throws if they are invalid; the old ones then
+   * stay in use.
+   */
   renewTls(tls: AdminTls): void;
-  /** From now on each answer of the public one is the last of its connection. */
+  /** From now on, each response of the public listener is the last on its connection. */
   announceDrain(): void;
-  /** Takes no more requests, lets those in flight end for at most `seconds`, and resolves when all are gone. */
+  /**
+   * Stops taking requests, lets those in flight finish for up to `seconds`, and resolves when all connections are
+   * closed.
+   */
   drain(seconds: number): Promise<void>;
 }
 
-/** Seconds that an answer of the admin listener may still take when all others are given. */
+/** Extra seconds for responses of the admin listener after the public one has been drained. */
 const ADMIN_GRACE = 1;
 
 /**
- * The listeners: the public one, the admin one beside it, and one for probes where the configuration asks for it.
- * Throws Node's error (EADDRINUSE, EACCES, with the port); then none listens.
+ * Opens the public listener, the admin listener and, if configured, the one for probes. Rejects with Node's error
+ * (EADDRINUSE, EACCES, with the port) if one cannot listen; then none is left open.
  */
 export async function openListeners(
   dispatch: Dispatch,
   publicAddress: Address &
     PaceOptions &
     ConnectionCaps & {
-      /** Seconds a client may take for the head of a request. */
+      /** Seconds that a client may take to send the head of a request. */
       readonly headTimeout: number;
-      /** Bytes of a request's first line and fields: beyond them 431. */
+      /** Maximum size of a request's first line and header fields in bytes. Larger requests are answered with 431. */
       readonly longestHead: number;
     },
   admin: RequestListener,
   adminAddress: Address & {
-    /** It speaks TLS then, and asks for a client certificate, which nobody must have. */
+    /** If set, the listener uses TLS and requests a client certificate, which is optional. */
     readonly tls: AdminTls | undefined;
   },
   probesAddress: Address | undefined,
@@ -64,15 +70,17 @@ export async function openListeners(
     {
       optimizeEmptyRequests: true,
       maxHeaderSize: publicAddress.longestHead,
-      // Looked for by the dispatch, which also refuses what comes behind such a request.
+      // Checked when a request is admitted, which also refuses whatever follows a bad one on its connection.
       requireHostHeader: false,
       headersTimeout: longestHead,
-      // Longer than the 60 s that balancers keep an idle connection: who closes first must not be the one that is asked.
+      // Longer than the 60 s for which load balancers keep idle connections, so that the gate does not close a
+      // connection on which a request is being sent.
       keepAliveTimeout: 75_000,
       connectionsCheckingInterval: Math.ceil(longestHead / 3),
-      // Bodies may take their time as long as they come: see keepPace.
+      // Request bodies have no total limit as long as data keeps coming: see keepPace.
       requestTimeout: 0,
-      // Other upgrades (h2c) are ignored, as RFC 9110 §7.8 allows: the request is answered as if it had not asked.
+      // Other upgrades (h2c) are ignored, as RFC 9110 section 7.8 allows: the request is answered as if it had not
+      // asked for one.
       shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
     },
     dispatch.request,
@@ -91,12 +99,12 @@ export async function openListeners(
           {
             ...secureContext(adminAddress.tls),
             requestCert: true,
-            // Whether there is a good one is asked where it matters: probes and metrics come without.
+            // Certificates are verified where they are required. Probes and metrics are requested without one.
             rejectUnauthorized: false,
           },
           admin,
         );
-  // Plain HTTP whatever the admin listener speaks: a kubelet and Prometheus bring no certificate.
+  // Always plain HTTP, because a kubelet and Prometheus have no client certificate.
   const probesServer = createServer(probesHandler(admin));
   const servers: readonly (readonly [Server, Address | undefined])[] = [
     [publicServer, publicAddress],

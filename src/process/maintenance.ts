@@ -7,31 +7,36 @@ import type { Store } from '../storage/store.ts';
 import { sweepAll } from '../storage/sweep.ts';
 
 const SWEEP_EVERY = 60_000;
-/** How soon a rotation done by another replica is taken over. The new key is published long before it signs. */
+/**
+ * How soon a rotation by another replica is picked up, in milliseconds. A new key is published long before it signs.
+ */
 const KEYS_EVERY = 10_000;
-/** What a crash can lose of the counts that members see of their apps. */
+/** Milliseconds: at most this much of the usage counts that members see is lost in a crash. */
 const USE_EVERY = 15_000;
 const UNUSED_EVERY = 30_000;
 
 export interface MaintenanceOptions {
   readonly store: Store;
-  /** The present one. */
+  /** The server of the current configuration. */
   readonly server: () => Pick<AuthorizationServer, 'refreshKeys'>;
   readonly usage: Pick<Usage, 'flush'>;
   readonly unused: Pick<UnusedTokens, 'judge'>;
-  /** Whether the gate is on its way out: a sweep then ends early. */
+  /** Whether the gate is shutting down; a sweep then ends early. */
   readonly draining: () => boolean;
   readonly log: Log;
 }
 
-/** Starts the periodic work, each kind on its own and never twice at the same time. Returns what stops it. */
+/**
+ * Starts the periodic tasks. Each runs on its own schedule and never overlaps with itself. Returns a function that
+ * stops them.
+ */
 export function startMaintenance({ store, server, usage, unused, draining, log }: MaintenanceOptions): () => void {
   const every = (milliseconds: number, work: () => Promise<unknown>, failed: string) => {
     const turn = oneAtATime(work, failed, log);
     return { turn, timer: setInterval(turn, milliseconds).unref() };
   };
   const sweep = every(SWEEP_EVERY, () => sweepAll(store, draining), 'the store could not be swept');
-  // At the start too: a gate that is restarted more often than it sweeps would only ever grow.
+  // Also at startup: otherwise the store of a gate that is restarted more often than it sweeps would only grow.
   sweep.turn();
   const chores = [
     sweep,

@@ -5,22 +5,22 @@ import { checkDriver } from '../login/database/check-driver.ts';
 import type { Generations } from './generations.ts';
 import type { Listeners } from './listeners.ts';
 
-/** How a reload went. */
+/** Result of a reload. */
 export type Reload =
-  /** `keys`: what is different now; none: nothing was. */
+  /** `keys`: the configuration keys that changed; empty if none did. */
   { readonly kind: 'taken'; readonly keys: readonly string[] } | { readonly kind: 'refused'; readonly why: Error };
 
 export interface ReloadParts {
   readonly foundation: Pick<Foundation, 'reloads' | 'fingerprint' | 'log'>;
   readonly generations: Generations;
   readonly listeners: Pick<Listeners, 'renewTls'>;
-  /** Whether the gate is on its way out: nothing is taken over any more. */
+  /** Whether the gate is shutting down; no configuration is applied then. */
   readonly draining: () => boolean;
 }
 
 /**
- * Out: what loads a configuration and has it take the place of the one that serves, whole or not at all; one at a time.
- * It tells of each in the log, the audit and the metrics, and never rejects.
+ * Creates the function that loads a configuration and replaces the current one, completely or not at all. Reloads run
+ * one at a time and are reported to the log, the audit and the metrics. Never rejects.
  */
 export function createReload(parts: ReloadParts): (load: () => Promise<LoadedConfig>) => Promise<Reload> {
   const { foundation, generations, listeners, draining } = parts;

@@ -7,7 +7,7 @@ import { refuseConnect, refuseUnreadable } from './refuse-socket.ts';
 import { serve } from './serve.ts';
 import { upgrade } from './upgrade.ts';
 
-/** Takes everything that arrives on the public listener. */
+/** Handles everything that arrives on the public listener. */
 export interface Dispatch {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void;
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;

@@ -14,7 +14,7 @@ import { presentedBy, reasonOf, writeChallenge } from './refusal.ts';
 import type { Route } from './route.ts';
 import { toSite } from './to-site.ts';
 
-/** A request at its route: the gate, the limits, the handler. */
+/** Handles a request at its route: gate, rate limits, handler. */
 export async function enter(
   parts: RequestParts,
   request: IncomingMessage,
@@ -47,7 +47,7 @@ export async function enter(
   }
 
   const left = admission.admit(principal, provenance.clientAddress, response, route.limits);
-  // Caches may keep a public answer, in which this would soon be wrong.
+  // A cached public response would soon have outdated limits.
   if (left !== undefined && route.protection !== 'public') ownFields.push(...left);
   if (route.attempts === true) admission.attempt(provenance.clientAddress, response);
 
@@ -65,7 +65,7 @@ export async function enter(
   }
 }
 
-/** Registers the answer, so that it is cut off when the token it is given to is revoked. */
+/** Registers the response, so that it is cut off when its token is revoked. */
 function noteAdmitted(
   { openAnswers }: RequestParts,
   response: ServerResponse,
@@ -96,8 +96,8 @@ function refuse(
 }
 
 /**
- * In observe mode, for a route that is observed: why enforcement would refuse the request, `none` if it would not.
- * A live token of ours is enforced in any mode: only an app has one, and none worked here before the gate did.
+ * In observe mode, for an observed route: why enforcement would refuse the request; `none` if it would not. A valid
+ * token of ours is enforced in any mode, because only apps have one, and no app worked here before the gate did.
  */
 function observedRefusal(
   { observing }: RequestParts,

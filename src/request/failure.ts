@@ -8,7 +8,7 @@ import { CORS_HEADERS } from './cors.ts';
 import type { RequestParts } from './parts.ts';
 import type { Route } from './route.ts';
 
-/** Answers a request that failed, in the voice of the route it was meant for. `target` is undefined if it was unreadable. */
+/** Answers a failed request in the error format of its route. `target` is undefined if it could not be parsed. */
 export function answerFailure(
   parts: RequestParts,
   request: IncomingMessage,
@@ -20,7 +20,7 @@ export function answerFailure(
   const failure = asGatewayError(thrown);
   parts.records.failed(record, failure);
   if (response.headersSent || response.destroyed) {
-    // Half an answer must not look complete.
+    // A partial response must not look complete.
     response.destroy();
     return;
   }
@@ -44,7 +44,7 @@ function writeFailure(
   else writeAnswer(response, renderFailure(failure, voice, { requestId, traceId: provenance.traceId() }));
 }
 
-/** The route a failed request was meant for: the one of its method, otherwise the first one of its path. */
+/** The route that a failed request was meant for: the one with its method, otherwise the first one with its path. */
 export function routeAt(routing: Routing<Route>, path: string, method: string): Route | undefined {
   const found = routing(method, path);
   if (found.kind === 'route') return (found.route as Routed<Route>).value;

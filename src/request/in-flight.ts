@@ -3,15 +3,15 @@ import type { Duplex } from 'node:stream';
 import { whenClosed } from '../http/when-closed.ts';
 import { endAnswer } from '../upstream/answer-stream.ts';
 
-/** Requests in flight: their answers, the work on them, and sockets that were taken over. */
+/** Requests in flight: their responses, the work on them, and sockets that were taken over. */
 export interface InFlight {
-  /** Counts an answer until it is closed and the work on it is done. The work must not reject. */
+  /** Counts a response until it is closed and the work on it is done. The work must not reject. */
   hold(answer: ServerResponse, work: Promise<void>): void;
   /** Counts a socket until it is closed. */
   holdSocket(socket: Duplex): void;
-  /** Resolves when none is left. Call it once no more arrive. */
+  /** Resolves when nothing is left. Call it once no more requests arrive. */
   over(): Promise<void>;
-  /** Ends the answers that are left: event streams cleanly, all others cut off, so that none looks complete. */
+  /** Ends the remaining responses: event streams cleanly, all others cut off, so that none looks complete. */
   endAnswers(): void;
 }
 

@@ -32,7 +32,7 @@ export function admitsAlike(
   );
 }
 
-/** What a route does with a request: all but its methods, the scopes that it needs, and what is said of it. */
+/** What a route does with a request: everything except its methods, its scopes and its description. */
 function treatment({ match, scopes: _, ...rest }: RouteConfig): object {
   return { ...rest, pattern: parseMatch(match).pattern };
 }

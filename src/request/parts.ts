@@ -12,7 +12,7 @@ import type { Site } from '../upstream/site.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Route } from './route.ts';
 
-/** What the steps of a request work with: all of it made from one configuration. */
+/** What the steps of a request need. All of it is built from one configuration. */
 export interface RequestParts {
   readonly origin: string;
   readonly connections: Connections;

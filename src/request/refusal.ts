@@ -5,7 +5,7 @@ import { type Challenge, formatChallenge } from '../oauth/challenge.ts';
 import type { Decision, Presented } from '../resource-server/gate.ts';
 import type { Target } from '../upstream/target.ts';
 
-/** What a request shows at the gate. */
+/** The credentials that a request presents to the gate. */
 export function presentedBy(origin: string, request: IncomingMessage, target: Target): Presented {
   return {
     authorization: fieldValues(request, 'authorization'),
@@ -22,7 +22,7 @@ export function writeChallenge(response: ServerResponse, challenge: Challenge): 
   writeAnswer(response, json(challenge.status, body, headers));
 }
 
-/** Why the gate refused a request, as the access log and the metrics name it. */
+/** The reason for a refusal, as used in the access log and the metrics. */
 export function reasonOf({ challenge }: Extract<Decision, { kind: 'refused' }>, { authorization }: Presented): string {
   return authorization.length === 0 ? 'no_token' : challenge.error;
 }

@@ -4,7 +4,9 @@ import type { Duplex } from 'node:stream';
 import type { Connections } from '../http/connections.ts';
 import { unreadableStatus } from '../http/unreadable.ts';
 
-/** Answers on a socket that node:http has handed over, and closes it, since the client might never close its side. */
+/**
+ * Answers on a socket that node:http has handed over, and closes it, because the client might never close its side.
+ */
 export function refuseOn(socket: Duplex, status: string, fields = ''): void {
   socket.end(`HTTP/1.1 ${status}\r\n${fields}Connection: close\r\nContent-Length: 0\r\n\r\n`);
   (socket as Socket).destroySoon();

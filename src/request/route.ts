@@ -14,28 +14,28 @@ import type { Routed } from '../upstream/routing.ts';
 /** A route, apart from its methods and its path. Every route has to state its protection. */
 export interface Route {
   readonly protection: 'public' | Protection;
-  /** The form that its failures are rendered in. */
+  /** The format of its error responses. */
   readonly voice: Voice;
-  /** Whether pages of other origins may call it: never where a cookie decides anything. */
+  /** Whether pages of other origins may call it. Never true where a cookie has any effect. */
   readonly cors: boolean;
   /** Header fields that such pages may send here, in addition to those that they may send everywhere. */
   readonly pageFields?: readonly string[] | undefined;
-  /** Header fields of every answer, as names and values in turn. */
+  /** Header fields of every response, as alternating names and values. */
   readonly fields?: readonly string[];
-  /** Undefined: the limits that hold for all routes. */
+  /** Undefined: the limits for all routes apply. */
   readonly limits?: RouteLimits | undefined;
   /** Whether codes, tokens or secrets could be guessed here: failures are then counted. */
   readonly attempts?: true;
-  /** Whether the handler sends the exchange's own fields itself, together with those of the answer that it relays. */
+  /** Whether the handler sends the exchange's own fields itself, together with those of the response it relays. */
   readonly relays?: true;
   /** Which of the member's data it reads or changes, if that is known before it runs. Otherwise the handler reports it. */
   readonly areas?: readonly string[];
-  /** The operator's configuration of it, if it is one of theirs. The API description is generated from it. */
+  /** The operator's configuration, if it is a configured route. The OpenAPI document is generated from it. */
   readonly entry?: RouteConfig;
   readonly handler: Handler;
 }
 
-/** What answers, built from the configuration. A row of the table picks its handler from these. */
+/** The handlers, built from the configuration. Rows of the route table pick theirs from these. */
 export interface Handlers {
   readonly provider: Mount;
   readonly interactions: Interactions;
@@ -66,7 +66,7 @@ export interface Handlers {
 
 /** What is served under a configuration. */
 export interface Served {
-  /** The origin first, then the parts of it that are resources of their own. */
+  /** The origin first, then the parts of it that are separate resources. */
   readonly resources: readonly [ProtectedResource, ...ProtectedResource[]];
   readonly accountPath: string | undefined;
   readonly mcp: { readonly open: McpEndpointSpellings; readonly member: McpEndpointSpellings } | undefined;
@@ -76,20 +76,20 @@ export interface Served {
   readonly logo: boolean;
   /** The operator's routes: the first match wins. */
   readonly configured: readonly RouteConfig[];
-  /** What the operator's routes do without a token unless they say otherwise. */
+  /** What configured routes without their own setting do with requests that have no token. */
   readonly anonymous: Protection['anonymous'];
 }
 
 type From<T> = (handlers: Handlers) => T;
 
-/** A route as data. Its handler is picked when the table is bound, so the table can be read without one. */
+/** A route as data. Its handler is picked when the table is bound, so the table can be used without handlers. */
 export interface Row extends Omit<Route, 'handler' | 'limits' | 'pageFields'> {
   readonly handler: From<Handler | undefined>;
   readonly limits?: From<RouteLimits | undefined>;
   readonly pageFields?: From<readonly string[] | undefined>;
 }
 
-/** Gives every row its handler. Throws when a row is served and its handler was not built, which is a mistake of ours. */
+/** Gives every row its handler. Throws if the handler of a served row was not built, which would be a bug. */
 export function bindRoutes(rows: readonly Routed<Row>[], handlers: Handlers): readonly Routed<Route>[] {
   const bind = (row: Row, pattern: string): Route => {
     const handler = row.handler(handlers);

@@ -17,7 +17,7 @@ const GUESSABLE = { ...ENDPOINT, attempts: true } as const;
 const PAGE = { protection: 'public', voice: 'page', cors: false } as const;
 const INTERACTION = `${ENDPOINTS.interaction}/*`;
 
-/** Every public URL of the gate, apart from those of the legacy site. To add a route, add a row. */
+/** Every public URL of the gate, except those of the legacy site. To add a route, add a row. */
 export function routeRows(served: Served): readonly Routed<Row>[] {
   const { resources, signIn } = served;
   const [resource] = resources;
@@ -40,7 +40,7 @@ export function routeRows(served: Served): readonly Routed<Row>[] {
     visit(`${INTERACTION}/return`, { ...PAGE, handler: (of) => of.interactions.returned }),
     visit(`${INTERACTION}/switch`, { ...PAGE, handler: (of) => of.interactions.switchAccount }),
 
-    // Switched off, these addresses are 404 rather than the site's: a page there would pass for ours.
+    // When disabled, these URLs answer 404 instead of going to the site, where a page could pass for one of ours.
     ...when(
       served.connectedApps,
       [
@@ -59,7 +59,7 @@ export function routeRows(served: Served): readonly Routed<Row>[] {
     route('GET', ENDPOINTS.stylesheet, { ...PAGE, handler: (of) => of.stylesheet }),
     ...when(served.logo, [route('GET', ENDPOINTS.logo, { ...PAGE, handler: (of) => of.logo })]),
 
-    // Closed, registration is 404: the legacy site must not see what apps send there.
+    // When disabled, registration answers 404, so that the legacy site does not see what apps send.
     ...when(
       served.registration,
       [
@@ -97,7 +97,7 @@ export function routeRows(served: Served): readonly Routed<Row>[] {
   ];
 }
 
-/** A route of the operator's. */
+/** A configured route. */
 function configuredRoute(entry: RouteConfig, { resources, anonymous }: Served): Routed<Row> {
   const { methods, pattern } = parseMatch(entry.match);
   return {
@@ -123,8 +123,9 @@ function configuredRoute(entry: RouteConfig, { resources, anonymous }: Served): 
 }
 
 /**
- * One handler at two endpoints: /mcp serves callers without a token, /mcp/member asks them to sign in. Each has metadata
- * for its own address, also with a final slash: apps compare `resource` with the address they were given, to the letter.
+ * One handler at two endpoints: /mcp serves callers without a token, /mcp/member asks them to sign in. Each has
+ * metadata for its own URL, also with a trailing slash, because apps compare `resource` with the URL they were given,
+ * character by character.
  */
 function mcpRoutes({ open, member }: NonNullable<Served['mcp']>): readonly Routed<Row>[] {
   return ([open, member] as const).flatMap((spellings) => {
@@ -161,7 +162,7 @@ function route(methods: string, pattern: string, value: Row): Routed<Row> {
   return { methods: methods.split('|'), pattern, value };
 }
 
-/** A step of a sign-in or an approval: a GET that has an effect, which HEAD must not have. */
+/** A step of a sign-in or an approval: a GET with an effect, which HEAD must not have. */
 function visit(pattern: string, value: Row): Routed<Row> {
   return { methods: ['GET'], pattern, head: false, value };
 }

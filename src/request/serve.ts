@@ -1,3 +1,5 @@
+// The path of a request from the public listener to the handler of its route, and of errors back to the client.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../errors.ts';
 import type { Provenance } from '../http/provenance.ts';
@@ -12,14 +14,14 @@ import { toSite } from './to-site.ts';
 /**
  * One request, from top to bottom. Each step ends the request or narrows it down for the next:
  *
- *   connection   may this connection send another request, and this address another one at once
- *   target       one canonical path, or 400
+ *   connection   whether this connection may send another request, and its address may have another one open
+ *   target       the canonical path, or 400
  *   preflight    answered for routes that pages of other origins may call
- *   route        one of the table, the legacy site, 404 or 405
+ *   route        from the route table, or the legacy site, or 404 or 405
  *   gate         the token, or a challenge              (enter.ts, from here on)
- *   limits       of the member, the app or the address, or 429
- *   handler      what answers
- *   failure      whatever a step throws, in the voice of the route (failure.ts)
+ *   limits       rate limits of the member, the app or the address, or 429
+ *   handler      produces the response
+ *   failure      whatever a step throws, in the error format of the route (failure.ts)
  *
  * Resolves when the handler is done; the answer may still be on its way to the client. Never rejects.
  */
@@ -78,7 +80,7 @@ function toRoute(
       return toSite(parts, request, response, target, record, 'no_route');
     case 'claimed':
       if (isObserved(parts, method, target.path)) return toSite(parts, request, response, target, record, 'spelling');
-      // The path of a protected route in another spelling, which the backend might take for the same.
+      // A different spelling of a protected route's path, which the backend might treat as the same path.
       throw new GatewayError('not_found');
     case 'method_not_allowed':
       if (isObserved(parts, method, target.path))

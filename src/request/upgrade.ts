@@ -65,7 +65,7 @@ function admitsAnother({ admission }: RequestParts, { clientAddress }: Provenanc
   }
 }
 
-/** Answers as to any other request: with a challenge where the route asks for a token, otherwise with 400 or 404. */
+/** Answers like any other request: with a challenge if the route needs a token, otherwise with 400 or 404. */
 async function refuseUpgrade(
   { records, routing, gate, admission, origin }: RequestParts,
   request: IncomingMessage,

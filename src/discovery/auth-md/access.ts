@@ -4,7 +4,7 @@ import { textOf } from '../described-service.ts';
 import { block, code, codes, durationText, plain, table } from './markdown.ts';
 import { dpopText, toolTable } from './start.ts';
 
-/** The second half: from the member's yes to the end of the connection. */
+/** The second half of auth.md: from the member's approval to the end of the connection. */
 export function accessSections(service: DescribedService): readonly string[] {
   return [
     ...authorize(service),

@@ -4,8 +4,8 @@ import { plain } from './markdown.ts';
 import { startSections } from './start.ts';
 
 /**
- * The instruction file for agents, in the order of the auth.md convention: discover, pick a method, register, authorize,
- * exchange, use, errors, revocation. In: the service as it runs. Out: Markdown; every value in it is one that holds here.
+ * Writes auth.md, the instructions for agents, in the order of the auth.md convention: discover, pick a method,
+ * register, authorize, exchange, use, errors, revocation. All values are those of the running service.
  */
 export function authMd(service: DescribedService): string {
   const { name } = service.config;

@@ -1,15 +1,15 @@
-/** An operator's text inside a line of Markdown: nothing in it is markup, and it does not end the line. */
+/** Escapes an operator's text for use within a line of Markdown, so that it contains no markup and no line break. */
 export function plain(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>|#]/g, '\\$&');
 }
 
-/** In: the titles of the columns, and the cells by row, as Markdown. */
+/** A Markdown table. `rows` are the cells of each row, as Markdown. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [line(titles), line(titles.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** A value that a machine may take as it is. */
+/** A value that is to be used verbatim. */
 export function code(value: string): string {
   return `\`${value}\``;
 }
@@ -18,12 +18,12 @@ export function codes(values: Iterable<string>): string {
   return [...values].map(code).join(', ');
 }
 
-/** A block that is sent as it stands, but for what is in angle brackets. */
+/** A code block to be sent verbatim, apart from the placeholders in angle brackets. */
 export function block(language: string, lines: readonly string[]): string {
   return [`\`\`\`${language}`, ...lines, '```'].join('\n');
 }
 
-/** In: seconds. Out: as people say it, the largest unit that is whole: `10 minutes`. */
+/** Formats seconds in the largest unit that gives a whole number: `10 minutes`. */
 export function durationText(seconds: number): string {
   for (const [unit, of] of [
     ['day', 86_400],

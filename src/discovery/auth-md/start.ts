@@ -4,7 +4,7 @@ import type { DescribedService, DescribedTools } from '../described-service.ts';
 import { DISCOVERY_PATHS } from '../paths.ts';
 import { block, code, codes, durationText, plain, table } from './markdown.ts';
 
-/** The first half: what there is, and how an app becomes one that is known here. */
+/** The first half of auth.md: what the service offers, and how an app becomes a client. */
 export function startSections(service: DescribedService): readonly string[] {
   return [addresses(service), notSupported(service), discover(service), methods(service), ...register(service)];
 }
@@ -134,12 +134,12 @@ function hasPublicTools(mcp: DescribedTools | undefined): boolean {
   return mcp?.tools.some(({ scopes }) => scopes.size === 0) ?? false;
 }
 
-/** The algorithms of proofs, for whoever binds tokens to a key. */
+/** How to bind tokens to a key, with the algorithms accepted for proofs. */
 export function dpopText(): string {
   return `Tokens can be bound to a key (DPoP, RFC 9449): send a proof signed with ${codes(DPOP_ALGORITHMS)} to the token endpoint, and with every request as \`Authorization: DPoP <access_token>\`.`;
 }
 
-/** Which tools there are, and what each needs. */
+/** All tools, with the scopes that each needs. */
 export function toolTable({ tools }: DescribedTools): string {
   return table(
     ['Tool', 'What', 'Scopes'],

@@ -5,7 +5,7 @@ import { content, type Json, schemaRef } from './json.ts';
 import type { OwnOperations } from './oauth-operations.ts';
 import { answer, failures, header } from './responses.ts';
 
-/** The documents that say what there is: metadata, keys, and the two of this room. */
+/** Operations of the documents about the service: metadata, keys, the OpenAPI document and auth.md. */
 export function documentOperations({ config, endpoints, mcp }: DescribedService): OwnOperations {
   const server = content('application/json', schemaRef('AuthorizationServerMetadata'));
   const parts = [...config.resources.map(({ path }) => path), ...(mcp === undefined ? [] : [mcp.open, mcp.member])];

@@ -16,20 +16,20 @@ import type { UpstreamApi } from './upstream/import-api.ts';
 
 export interface DocumentParts {
   readonly service: DescribedService;
-  /** The routes table, first match first. */
+  /** The route table, in order of precedence. */
   readonly routes: readonly RunningRoute[];
-  /** What an upstream says of itself, where that is known. */
+  /** The API that an upstream describes, if known. */
   readonly apiOf: (upstream: string) => UpstreamApi | undefined;
 }
 
-/** What stands in the table and is no API: pages for people, and a second spelling of an address. */
+/** False for rows that are not part of the API: pages for people, and alternative spellings of a URL. */
 function isDescribed({ value, pattern, methods }: RunningRoute): boolean {
   return methods !== undefined && value.voice !== 'page' && !pattern.endsWith('/');
 }
 
 /**
- * The OpenAPI 3.1 document of what runs. In: the service and its routes table. Out: the document, the same for the same
- * input to the byte. Throws TypeError when the table has an address of ours that nothing here describes.
+ * Generates the OpenAPI 3.1 document of the running service. The output is byte-for-byte reproducible from the same
+ * input. Throws TypeError if a route of the gate's own has no description.
  */
 export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json {
   const { config } = service;
@@ -147,7 +147,7 @@ function ownOperations(service: DescribedService): ReadonlyMap<string, { tag: st
   ]);
 }
 
-/** An operation that describes its path parameters itself gives them its own names. */
+/** Renames the path parameters of a pattern to those that the operation itself describes. */
 function namedBy({ parameters }: Json, path: string): string {
   const names = (parameters as readonly Json[]).filter((one) => one.in === 'path').map(({ name }) => String(name));
   return path.replace(/\{[^}]*\}/g, () => `{${names.shift() ?? ''}}`);
@@ -169,10 +169,10 @@ function info({ config }: DescribedService): Json {
   };
 }
 
-/** What of the components is referred to, directly or by one another; the security schemes always. */
+/** The components that are referenced, directly or by one another. Security schemes are always included. */
 function used(paths: Json, components: Readonly<Record<string, Json>>): Json {
   const found = new Set<string>();
-  // Not by recursion: the schemas of an upstream may refer to one another in a chain of thousands.
+  // Iterative, because schemas of an upstream may reference each other in a chain of thousands.
   const open: unknown[] = [paths];
   while (open.length > 0) {
     const node = open.pop();

@@ -4,7 +4,9 @@ import { content, type Json, schemaRef } from './json.ts';
 import type { OwnOperations } from './oauth-operations.ts';
 import { answer, failures, header, LEFT, responseRef } from './responses.ts';
 
-/** The Account API and the tool interface: one address each, whose language is not OpenAPI's to describe. */
+/**
+ * Operations of the Account API and MCP. Each is one URL with its own protocol, which OpenAPI does not describe.
+ */
 export function interfaceOperations({ config, mcp }: DescribedService): OwnOperations {
   const { account } = config;
   return {

@@ -2,13 +2,13 @@ import type { DescribedService } from '../described-service.ts';
 import { content, type Json, object, schemaRef, text, uri } from './json.ts';
 import { answer, failures } from './responses.ts';
 
-/** An operation of our own by method and path, as in `POST /api/oauth/token`. */
+/** The gate's own operations by method and path, such as `POST /api/oauth/token`. */
 export type OwnOperations = Readonly<Record<string, Json>>;
 
 const FORM_LIMIT = 'The body has at most 56 KiB.';
 const RATED = [413, 415, 429, 500, 503] as const;
 
-/** The endpoints of the authorization server: what a client sends, and what comes back. */
+/** Operations of the authorization server. */
 export function oauthOperations({ config, endpoints }: DescribedService): OwnOperations {
   const required = config.resourceIndicator === 'required';
   const resource = uri(
@@ -112,7 +112,7 @@ export function oauthOperations({ config, endpoints }: DescribedService): OwnOpe
   };
 }
 
-/** Looked up for the routes that there are: where registration is closed there are none. */
+/** Only used for routes that exist. There are none if registration is disabled. */
 function registration({ config, endpoints }: Pick<DescribedService, 'config' | 'endpoints'>): OwnOperations {
   const { initialAccessToken, perAddressPerMinute } = config.clients.registration;
   const requestBody = {

@@ -1,6 +1,6 @@
 import type { Json } from './json.ts';
 
-/** A path of an OpenAPI document with the parameters in it. */
+/** A path of an OpenAPI document, with its parameters. */
 export interface PathTemplate {
   readonly path: string;
   readonly parameters: readonly Json[];
@@ -9,9 +9,9 @@ export interface PathTemplate {
 const MEMBER_ID = '{member.id}';
 
 /**
- * The paths that a route's pattern stands for. In: the pattern as the operator wrote it. Out: one template, or, where it
- * ends in `**`, one without the rest and one with it: a parameter of OpenAPI is never empty. `*` and `**` become
- * parameters `part`, `part2` …, `rest`; `{member.id}` becomes `member_id`.
+ * Converts a configured route's pattern to path templates. A pattern that ends in `**` gives two, without and with the
+ * rest, because an OpenAPI parameter cannot be empty. `*` and `**` become the parameters `part`, `part2` …, `rest`;
+ * `{member.id}` becomes `member_id`.
  */
 export function pathTemplates(pattern: string): readonly PathTemplate[] {
   const segments = pattern.slice(1).split('/');
@@ -36,16 +36,16 @@ function templateOf(segments: readonly string[]): PathTemplate {
       return named('rest', 'The rest of the path, which may have several parts with / between them.');
     if (segment === '*') return named('part', 'One part of the path.');
     if (segment === MEMBER_ID) return named('member_id', MEMBER_ID_TEXT);
-    // Braces would be a parameter.
+    // Literal braces would be read as a parameter.
     return segment.replace(/[{}]/g, encodeURIComponent);
   });
   return { path: `/${path.join('/')}`, parameters };
 }
 
-/** Which value a path parameter must have that a route keeps to the member who asks. */
+/** Description of a path parameter that must be the id of the requesting member. */
 export const MEMBER_ID_TEXT = 'The id of the member who asks: `sub` of userinfo. Any other is answered 403.';
 
-/** What two templates have in common that OpenAPI takes for the same path: all but the names of parameters. */
+/** The path without the names of its parameters. OpenAPI considers templates with the same key identical. */
 export function templateKey(path: string): string {
   return path.replace(/\{[^}]*\}/g, '{}');
 }

@@ -1,7 +1,7 @@
 import type { Json } from './json.ts';
 import { type PathTemplate, templateKey } from './path-template.ts';
 
-/** The methods that OpenAPI 3.1 has a word for, in its order. */
+/** The methods that OpenAPI 3.1 supports, in its order. */
 export const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE'] as const;
 
 interface Item {
@@ -10,14 +10,14 @@ interface Item {
   readonly operations: Map<string, Json>;
 }
 
-/** The `paths` of a document while it is put together: templates that differ in names only are one path. */
+/** Builds the `paths` of a document. Templates that differ only in parameter names become one path. */
 export class Paths {
   readonly #items = new Map<string, Item>();
   readonly #ids = new Set<string>();
-  /** The last number that was tried for a wish: a document may give all its operations one name. */
+  /** The last number tried for an id, because a document may give all its operations the same one. */
   readonly #numbers = new Map<string, number>();
 
-  /** Adds an operation unless the path has one of this method. Its `operationId` is a wish: each is there once. */
+  /** Adds an operation, unless the path already has one with this method. A duplicate `operationId` gets a number. */
   add({ path, parameters }: PathTemplate, method: string, operation: Json): void {
     const key = templateKey(path);
     const item = this.#items.get(key) ?? { path, names: namesIn(path), operations: new Map() };
@@ -38,7 +38,7 @@ export class Paths {
     });
   }
 
-  /** Out: the paths in the order in which they came, the methods in the order of OpenAPI. */
+  /** Paths in the order they were added, methods in the order of OpenAPI. */
   json(): Json {
     return Object.fromEntries(
       [...this.#items.values()].map(({ path, operations }) => [
@@ -70,7 +70,7 @@ function namesIn(path: string): readonly string[] {
   return [...path.matchAll(/\{([^}]*)\}/g)].map((match) => match[1] ?? '');
 }
 
-/** `GET /api/v1/courses/{rest}` is `getApiV1CoursesRest`. */
+/** `GET /api/v1/courses/{rest}` becomes `getApiV1CoursesRest`. */
 function idOf(method: string, path: string): string {
   const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
   return method.toLowerCase() + words.map((word) => (word[0] ?? '').toUpperCase() + word.slice(1)).join('');

@@ -1,6 +1,6 @@
 /**
- * Whether every path of one pattern is a path of another. In: both as parts, where `*` and `{…}` stand for one part and
- * a final `**` for the rest, including nothing.
+ * Whether the pattern `wide` matches every path that `narrow` matches. Both are split into segments, where `*` and
+ * `{…}` match one segment and a final `**` matches any number of segments, including none.
  */
 export function covers(wide: readonly string[], narrow: readonly string[]): boolean {
   const [first, ...wider] = wide;

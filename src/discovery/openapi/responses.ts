@@ -28,7 +28,7 @@ const VOICES: Readonly<Record<MachineVoice, { prefix: string; type: string; sche
   jsonrpc: { prefix: 'JsonRpc', type: 'application/json', schema: 'JsonRpcError' },
 };
 
-/** A header field of `components`. */
+/** Reference to a header field in `components`. */
 export function header(name: string): Json {
   return { $ref: `#/components/headers/${name}` };
 }
@@ -36,7 +36,7 @@ export function header(name: string): Json {
 const REQUEST_ID = { 'X-Request-Id': header('RequestId') };
 const RATE_LIMIT = { RateLimit: header('RateLimit'), 'RateLimit-Policy': header('RateLimitPolicy') };
 
-/** The header fields that several responses have. */
+/** Header fields that several responses share. */
 export const HEADERS: Json = {
   RequestId: { description: 'The id of this request in our logs.', required: true, schema: { type: 'string' } },
   RetryAfter: {
@@ -67,7 +67,7 @@ export const HEADERS: Json = {
 
 const CHALLENGE_CONTENT = content('application/json', schemaRef('OAuthError'));
 
-/** The answers of the gate to whoever may not: in these words at every protected route, whatever stands behind it. */
+/** Refusals by the gate, which are the same at every protected route. */
 const REFUSALS: Readonly<Record<string, Json>> = {
   Unauthorized: {
     description:
@@ -93,19 +93,19 @@ const REFUSALS: Readonly<Record<string, Json>> = {
   },
 };
 
-/** What the server itself refuses before it reads a request: without a body, and without an id. */
+/** Refusals by the HTTP server before it reads a request: without a body and without a request id. */
 const UNREAD: Readonly<Record<string, Json>> = {
   ExpectationFailed: { description: 'The Expect field asks for something other than 100-continue.' },
   FieldsTooLarge: { description: 'The header fields are larger than 16 KiB, or more than 2000.' },
 };
 
-/** The responses of the server itself, which every operation has. */
+/** Responses of the HTTP server, which every operation may give. */
 export const UNREAD_RESPONSES: Json = { 417: responseRef('ExpectationFailed'), 431: responseRef('FieldsTooLarge') };
 
-/** How a malformed address is refused at every operation, whatever format its other errors have. */
+/** Malformed URLs are refused in this format at every operation, whatever format its other errors have. */
 const PROBLEM_CONTENT = content('application/problem+json', schemaRef('Problem'));
 
-/** Every response that may stand in `components`, by name. */
+/** All responses for `components`, by name. */
 export const RESPONSES: Json = {
   ...REFUSALS,
   ...UNREAD,
@@ -127,12 +127,12 @@ export const RESPONSES: Json = {
   ),
 };
 
-/** A response of `components`. */
+/** Reference to a response in `components`. */
 export function responseRef(name: string): Json {
   return { $ref: `#/components/responses/${name}` };
 }
 
-/** Failures in one voice, by status. */
+/** Responses for failures in one error format, by status. */
 export function failures(voice: MachineVoice, ...statuses: readonly FailureStatus[]): Json {
   return Object.fromEntries(
     statuses.map((status) => [status, responseRef(VOICES[voice].prefix + FAILURES[status].name)]),
@@ -140,8 +140,8 @@ export function failures(voice: MachineVoice, ...statuses: readonly FailureStatu
 }
 
 /**
- * The responses of an operation with those that every request can meet before its operation is known: an address or a
- * Host field that is malformed (400), too long an address (414), and what the server refuses to read (417, 431).
+ * Adds the responses that any request may get before its operation is known: malformed URL or Host (400), URL too long
+ * (414), and requests the HTTP server refuses to read (417, 431).
  */
 export function withEveryRequest(responses: Json): Json {
   const own = responses[400] as Json | undefined;
@@ -157,10 +157,10 @@ export function withEveryRequest(responses: Json): Json {
   };
 }
 
-/** A response with a body, and the fields that every answer has. */
+/** A response with an optional body, and with the header fields that every response has. */
 export function answer(description: string, body?: Json, headers: Json = {}): Json {
   return { description, headers: { ...REQUEST_ID, ...headers }, ...(body === undefined ? {} : { content: body }) };
 }
 
-/** The fields that tell a caller of a protected route how much is left. */
+/** Header fields that report the remaining rate limit on protected routes. */
 export const LEFT: Json = RATE_LIMIT;

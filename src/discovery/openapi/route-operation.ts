@@ -8,7 +8,7 @@ import { scopeTitles, securityOf, securityText } from './security.ts';
 const BODY_METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
 const ANYTHING = { '*/*': {} };
 
-/** What a route is called that has no scope to be called by. */
+/** Summaries for routes that need no scope. */
 const OPEN_TO_MEMBERS: Readonly<Record<string, string>> = {
   GET: 'Read from the school',
   POST: 'Send to the school',
@@ -17,18 +17,18 @@ const OPEN_TO_MEMBERS: Readonly<Record<string, string>> = {
   DELETE: 'Delete at the school',
 };
 
-/** What the gate itself does at one of the operator's routes, whatever stands behind it. */
+/** What the gate itself does at a configured route, whatever its upstream is. */
 export interface RouteFacts {
-  /** What it is called when the upstream has no words for it. */
+  /** Used if the upstream's document has no summary. */
   readonly summary: string;
   readonly description: string;
   readonly security: readonly Json[];
-  /** The answers of the gate. */
+  /** Responses of the gate itself. */
   readonly responses: Json;
   readonly tag: string;
 }
 
-/** In: the configuration, a route of it, and its protection. */
+/** The facts about one method of a configured route. */
 export function routeFacts(
   config: Config,
   entry: RouteConfig,
@@ -59,7 +59,7 @@ export function routeFacts(
   };
 }
 
-/** An operation of which nothing is known but what the gate does. */
+/** An operation for which there is no upstream document. */
 export function plainOperation(facts: RouteFacts, method: string): Json {
   const requestBody = ['POST', 'PUT', 'PATCH'].includes(method) ? { requestBody: { content: ANYTHING } } : {};
   return {
@@ -74,7 +74,7 @@ export function plainOperation(facts: RouteFacts, method: string): Json {
   };
 }
 
-/** The tag of a route: what its scopes are about. */
+/** The tag of a route: the area of its first scope. */
 function areaOf({ scopes }: RouteProtection): string {
   const [first] = scopes;
   return first === undefined ? 'other' : (first.split(':', 1)[0] ?? first);

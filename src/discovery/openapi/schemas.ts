@@ -217,5 +217,5 @@ const messages = {
   ),
 };
 
-/** Every schema of our own that may stand in `components`, by name. */
+/** All of the gate's own schemas for `components`, by name. */
 export const SCHEMAS: Readonly<Record<string, Json>> = { ...errors, ...oauth, ...metadata, ...messages };

@@ -4,7 +4,7 @@ import { formatScope } from '../../oauth/scope.ts';
 import { type DescribedService, type RouteProtection, textOf } from '../described-service.ts';
 import type { Json } from './json.ts';
 
-/** How tokens are got, with the URLs and scopes that run. */
+/** The `securitySchemes`: how to get tokens, with the URLs and scopes of the running service. */
 export function securitySchemes({ config, endpoints }: DescribedService): Json {
   const { origin, clients } = config;
   const { enabled, initialAccessToken } = clients.registration;
@@ -47,18 +47,18 @@ export function securitySchemes({ config, endpoints }: DescribedService): Json {
   };
 }
 
-/** Every scope with what the member reads of it. */
+/** Every scope with the title that members read. */
 export function scopeTitles({ scopes }: Config): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(scopes).map(([scope, { title }]) => [scope, textOf(title)]));
 }
 
-/** The `security` of an operation behind the gate; `{}` says that it is served without a token too. */
+/** The `security` of a protected operation; `{}` means that it is also served without a token. */
 export function securityOf({ scopes, anonymous }: RouteProtection): readonly Json[] {
   const needed = [...scopes];
   return [{ oauth2: needed }, { openIdConnect: needed }, ...(anonymous === 'serve' ? [{}] : [])];
 }
 
-/** The same in words, for those who read descriptions only. */
+/** The same in words, for readers of descriptions. */
 export function securityText({ scopes, anonymous }: RouteProtection): string {
   const token = scopes.size === 0 ? 'an access token' : `an access token with \`${formatScope(scopes)}\``;
   return anonymous === 'serve'

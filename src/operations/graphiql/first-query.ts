@@ -1,4 +1,4 @@
-/** What a person sees first: the query members' apps begin with. Only good where the contract has these fields. */
+/** The query shown first. Only used if the schema has these fields. */
 export const FIRST_QUERY = `# The courses of the member whose token this is.
 # Ctrl-Enter runs it; the book shows the schema.
 query Courses($first: Int = 10) {

@@ -1,4 +1,4 @@
-// Runs in the browser, beside React and GraphiQL as scripts of the page: plain JavaScript, for there is no build.
+// Runs in the browser next to React and GraphiQL, as a script of the page. Plain JavaScript, because there is no build.
 
 const { React, ReactDOM, GraphiQL } = window;
 const root = document.getElementById('graphiql');
@@ -6,10 +6,10 @@ const { endpoint, query } = root.dataset;
 const field = document.getElementById('token');
 const said = document.getElementById('said');
 
-/** Held here only: not in the address, not in storage, gone with the page. */
+/** The token is kept in memory only: never in the URL or in storage, and lost when the page is closed. */
 let token = fromFragment();
 
-/** A token that another page of this computer hands over. It leaves the address before anything else happens. */
+/** A token passed in by another page on this computer. It is removed from the URL before anything else happens. */
 function fromFragment() {
   const handed = new URLSearchParams(location.hash.slice(1)).get('access_token');
   if (location.hash !== '') history.replaceState(null, '', location.pathname);
@@ -21,7 +21,7 @@ function say(text, ill = false) {
   said.classList.toggle('ill', ill);
 }
 
-/** What a status means to whoever holds the token, and what to do about it. */
+/** What a status means for the token in use, and what to do about it. */
 const ADVICE = {
   401: 'The gate does not take this token: it is missing, mistyped, expired, revoked or meant for another site. Get a new one and paste it above.',
   403: 'The token is good but lacks a scope that is needed here. Connect again and ask for it.',
@@ -30,7 +30,7 @@ const ADVICE = {
   503: 'The gate cannot serve this now. Run it again in a moment.',
 };
 
-/** One operation over HTTP. Out: GraphQL's answer, or the gate's refusal in the shape of one. */
+/** Runs one operation over HTTP. Resolves to the GraphQL response, or to the gate's refusal in the same format. */
 async function send(request, headers) {
   let response;
   try {
@@ -64,7 +64,7 @@ async function send(request, headers) {
 
 const app = ReactDOM.createRoot(root);
 
-/** Shows GraphiQL. A new fetcher makes it read the schema anew, which takes a token. */
+/** Renders GraphiQL. A new fetcher makes it load the schema again, which needs a token. */
 function show() {
   app.render(
     React.createElement(GraphiQL, {
@@ -86,7 +86,7 @@ document.getElementById('access').addEventListener('submit', (event) => {
   show();
 });
 
-/** CodeMirror's text areas and what scrolls have no names of their own: for screen readers, and for the keyboard. */
+/** Names CodeMirror's text areas and scroll areas, which have none, for screen readers and keyboard users. */
 const NAMES = {
   '.graphiql-query-editor': 'Operation',
   '.graphiql-editor-tool .graphiql-editor:first-child': 'Variables',

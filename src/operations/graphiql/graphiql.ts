@@ -6,11 +6,11 @@ import { type GraphiqlOptions, graphiqlPage, graphiqlPolicy } from './page.ts';
 
 interface Asset {
   readonly type: string;
-  /** Where the file is. Throws MODULE_NOT_FOUND when its package is not installed. */
+  /** Path of the file. Throws MODULE_NOT_FOUND if its package is not installed. */
   readonly file: () => string;
 }
 
-/** What is sent for a path of the tool. */
+/** The response for one of `GRAPHIQL_PATHS`. */
 export interface GraphiqlFile {
   readonly status: 200 | 404;
   readonly contentType: string;
@@ -22,7 +22,9 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 const PLAIN = 'text/plain; charset=utf-8';
 
-/** Every file the page loads: from here or from the installed packages, as they ship them for a script element. */
+/**
+ * Every file that the page loads, from this folder or from the builds for script elements in the installed packages.
+ */
 const ASSETS: Readonly<Record<string, Asset>> = {
   '/graphiql/react.js': { type: SCRIPT, file: shipped('react', 'umd/react.production.min.js') },
   '/graphiql/react-dom.js': { type: SCRIPT, file: shipped('react-dom', 'umd/react-dom.production.min.js') },
@@ -32,7 +34,7 @@ const ASSETS: Readonly<Record<string, Asset>> = {
   '/graphiql/page.css': { type: STYLE, file: () => fileURLToPath(new URL('graphiql.css', import.meta.url)) },
 };
 
-/** The paths of the tool: the page, then what it loads. */
+/** The paths of the page and of what it loads. */
 export const GRAPHIQL_PATHS: readonly string[] = ['/graphiql', ...Object.keys(ASSETS)];
 
 const GUARDED = {
@@ -46,15 +48,15 @@ const NO_ACCOUNT_API = 'GraphiQL is for the Account API, which this gate does no
 const NOT_INSTALLED = 'GraphiQL is not installed here. Install it with:  npm ci --include=optional';
 
 /**
- * GraphiQL for people who write against the Account API. In: a path of GRAPHIQL_PATHS, and the endpoint, or undefined
- * without an Account API. Nothing is loaded before somebody asks, and no token ever comes here: the page sends it to
- * the endpoint itself. Rejects when an installed file cannot be read.
+ * Serves GraphiQL for developers who write against the Account API; `options` is undefined without an Account API. No
+ * file is read before it is requested, and no token is ever sent here: the page sends it directly to the API endpoint.
+ * Rejects if an installed file cannot be read.
  */
 export async function graphiqlFile(path: string, options: GraphiqlOptions | undefined): Promise<GraphiqlFile> {
   if (options === undefined) return absent(NO_ACCOUNT_API);
   try {
     const asset = ASSETS[path];
-    // The page asks for all of them: without one it would stay empty and say nothing.
+    // The page needs all of them: with one missing, it would stay blank without an error.
     for (const { file } of Object.values(ASSETS)) file();
     if (asset === undefined) {
       const headers = { ...GUARDED, 'content-security-policy': graphiqlPolicy(options) };
@@ -63,7 +65,7 @@ export async function graphiqlFile(path: string, options: GraphiqlOptions | unde
     return { status: 200, contentType: asset.type, text: await readFile(asset.file(), 'utf8'), headers: GUARDED };
   } catch (thrown) {
     const { code } = thrown as NodeJS.ErrnoException;
-    // Half an installation is none either.
+    // A partial installation counts as not installed.
     if (code === 'MODULE_NOT_FOUND' || code === 'ENOENT') return absent(NOT_INSTALLED);
     throw thrown;
   }
@@ -73,7 +75,7 @@ function absent(text: string): GraphiqlFile {
   return { status: 404, contentType: PLAIN, text, headers: GUARDED };
 }
 
-/** By its package.json: the files for script elements are not among a package's exports. */
+/** Resolves by package.json, because the builds for script elements are not among the package's exports. */
 function shipped(name: string, file: string): () => string {
   return () => join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), file);
 }

@@ -1,17 +1,17 @@
 import { html } from '../../http/html.ts';
 
 export interface GraphiqlOptions {
-  /** Where the Account API is, for browsers: on the public origin. */
+  /** URL of the Account API for browsers, on the public origin. */
   readonly endpoint: string;
-  /** What the editor holds at first; undefined leaves GraphiQL's own greeting. */
+  /** Initial content of the editor; undefined keeps GraphiQL's own welcome text. */
   readonly query: string | undefined;
-  /** Whether the endpoint tells its schema. */
+  /** Whether the endpoint allows introspection. */
   readonly introspection: boolean;
 }
 
 /**
- * What the page may do: run its own scripts, and talk to one endpoint. Styles of its own making are allowed, since
- * GraphiQL's dialogs and tooltips bring theirs; its fonts are inside its stylesheet.
+ * Content-Security-Policy of the page: it may run its own scripts and connect to one origin. Inline styles are
+ * allowed, because GraphiQL's dialogs and tooltips use them. Its fonts are embedded in its stylesheet.
  */
 export function graphiqlPolicy({ endpoint }: GraphiqlOptions): string {
   return [
@@ -27,7 +27,7 @@ export function graphiqlPolicy({ endpoint }: GraphiqlOptions): string {
   ].join('; ');
 }
 
-/** The page around GraphiQL: where it sends to, and a field for the token. */
+/** The page around GraphiQL, with the endpoint and a field for the token. */
 export function graphiqlPage({ endpoint, query, introspection }: GraphiqlOptions): string {
   return html`<!doctype html>
 <html lang="en">

@@ -1,7 +1,7 @@
 import type { RouteConfig } from '../../config/schema.ts';
 import { pathTemplate } from './path-template.ts';
 
-/** What enforcement would have done with a request that was let through; `none`: the same. */
+/** What enforcement would have done with a request that was let through; `none`: let it through as well. */
 export type Refusal =
   | 'none'
   | 'no_token'
@@ -11,32 +11,32 @@ export type Refusal =
   | 'spelling'
   | 'no_route';
 
-/** One request that is over. */
+/** One finished request. */
 export interface Seen {
   readonly method: string;
-  /** Canonical; of a query and a body nothing is known here. */
+  /** Canonical path. The query and the body are not recorded. */
   readonly path: string;
-  /** The operator's route that it met, if it met one. */
+  /** The configured route that matched, if any. */
   readonly route: RouteConfig | undefined;
   readonly refusal: Refusal;
-  /** Whether a member's token was good, or a session cookie was there. What the cookie was worth nobody asked. */
+  /** Whether the request had a valid member token or a session cookie. The cookie is not verified. */
   readonly signedIn: boolean;
   readonly status: number;
-  /** What the site called its answer; '' when it said nothing. */
+  /** Media type of the site's response; '' if it sent none. */
   readonly mediaType: string;
 }
 
-/** What was seen of one method on one path pattern. */
+/** Counts for one method on one path pattern. */
 export interface Observation {
   readonly method: string;
   readonly pattern: string;
   readonly route: RouteConfig | undefined;
   requests: number;
   signedIn: number;
-  /** Requests that were answered below 400, and of these those of nobody. */
+  /** Requests answered with a status below 400, and how many of these were anonymous. */
   succeeded: number;
   anonymousSucceeded: number;
-  /** Requests by status; by what enforcement would have done; by media type, at most a few. */
+  /** Requests by status, by what enforcement would have done, and by media type (at most four). */
   readonly statuses: Map<number, number>;
   readonly refusals: Map<Refusal, number>;
   readonly mediaTypes: Map<string, number>;
@@ -44,26 +44,26 @@ export interface Observation {
 
 export interface Observations {
   note(seen: Seen): void;
-  /** What was seen, in the order of methods and patterns. */
+  /** Sorted by pattern, then method. */
   all(): readonly Observation[];
-  /** Requests that no more place was kept for. */
+  /** Requests that were not recorded. */
   dropped(): number;
 }
 
-/** Different names at one place of a path: more of them are taken for names of one thing of many. */
+/** Distinct names in one position of a path. With more than this, they are taken to be ids. */
 const NAMES_AT_ONE_PLACE = 48;
 const MOST = 2000;
 const MOST_TYPES = 4;
 const STANDARD = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/;
 
 /**
- * Counts what was seen, within bounds whatever is asked for: ids are folded into `*` at once, other names once there are
- * too many at one place, and what is beyond `MOST` patterns is counted and not kept. Addresses where nothing was found
- * take no place, so that scanners do not fill it.
+ * Counts requests in bounded memory, whatever clients request: ids are folded into `*` at once, other names when there
+ * are too many in one position, and requests beyond `MOST` patterns are only counted as dropped. Paths that were not
+ * found are not recorded, so that scanners cannot use up the space.
  */
 export function createObservations(): Observations {
   const all = new Map<string, Observation>();
-  /** By place: the method-less beginning of a path, and whether the name ends it. */
+  /** By position: the beginning of a path, and whether the name is its last. */
   const names = new Map<string, Set<string>>();
   const wide = new Set<string>();
   let dropped = 0;
@@ -81,7 +81,7 @@ export function createObservations(): Observations {
       .reduce((path, name) => `${path}/${name}`, '');
   };
 
-  /** Remembers the names of a pattern; out: whether some place has become too wide, so that patterns change. */
+  /** Records the names of a pattern. Returns whether some position now has too many names, so that patterns change. */
   const remember = (pattern: string): boolean => {
     const segments = pattern.slice(1).split('/');
     let prefix = '';
@@ -90,7 +90,7 @@ export function createObservations(): Observations {
       const last = at === segments.length - 1;
       const place = placeOf(prefix, last);
       prefix += `/${name}`;
-      // The first part of a longer path tells `/api` from `/blog`: that is never folded.
+      // The first segment of a longer path tells `/api` from `/blog` and is never folded.
       if (name === '*' || name === '' || (at === 0 && !last)) continue;
       const known = names.get(place) ?? new Set();
       names.set(place, known.add(name));

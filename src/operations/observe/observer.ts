@@ -8,9 +8,12 @@ import { observedJson, routeMapYaml } from './report.ts';
 import { proposeRouteMap } from './route-map.ts';
 
 export interface Observer {
-  /** Whether a route is watched and not held to: it leads to the site, which is where requests go that are let through. */
+  /**
+   * Whether a route is observed instead of enforced. Only routes to the site are, because that is where requests go
+   * when they are let through.
+   */
   watches(route: RouteConfig): boolean;
-  /** Notes, when it is over, a request to the site or by a route that is watched. */
+  /** Records a request to the site or by an observed route, once it is over. */
   watch(
     request: IncomingMessage,
     response: ServerResponse,
@@ -25,14 +28,14 @@ export interface Observer {
 
 export interface ObserverOptions {
   readonly config: Config;
-  /** Whether a Cookie field holds the cookie of a session. */
+  /** Whether a Cookie field contains a session cookie. */
   readonly hasSession: (cookie: string) => boolean;
   readonly clock: () => number;
-  /** Of what was observed under an earlier configuration. */
+  /** Carries observations over from an earlier configuration. */
   readonly share: Share;
 }
 
-/** Undefined unless the configuration asks for observe mode. */
+/** Undefined unless the configuration enables observe mode. */
 export function createObserver({ config, hasSession, clock, share }: ObserverOptions): Observer | undefined {
   const { site, routes: configured, scopes } = config;
   if (config.enforcement.mode !== 'observe' || site === undefined) return undefined;

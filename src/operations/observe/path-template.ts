@@ -1,6 +1,6 @@
 /**
- * A path with what names one thing of many folded into `*`: numbers, UUIDs, dates, hashes, addresses, whatever is long
- * and holds a digit, and whatever is not plain ASCII. In: a canonical path. Out: a path that can be a route's pattern.
+ * Replaces ids in a canonical path by `*`: numbers, UUIDs, dates, hashes, addresses, long segments with a digit, and
+ * segments that are not plain ASCII. The result can be used as a route's pattern.
  */
 export function pathTemplate(path: string): string {
   const segments = path.split('/');
@@ -9,7 +9,7 @@ export function pathTemplate(path: string): string {
 
 function isOneOfMany(segment: string): boolean {
   if (segment === '') return false;
-  // `v1` and `oauth2` are names of an interface, `42` and `a1b2c3d4e5` are not.
+  // `v1` and `oauth2` are part of an API's naming; `42` and `a1b2c3d4e5` are ids.
   return (
     segment.length > 40 ||
     /[%@*{}:]/.test(segment) ||
@@ -18,7 +18,7 @@ function isOneOfMany(segment: string): boolean {
     (segment.length >= 8 && /^[0-9a-f]+$/i.test(segment) && /\d/.test(segment)) ||
     (segment.length >= 12 && /\d/.test(segment) && /[A-Za-z]/.test(segment)) ||
     /\d{3,}/.test(segment) ||
-    // As random ids without digits are spelled, and no name of an interface is.
+    // Mixed case like a random id without digits.
     (segment.length >= 16 && /[a-z]/.test(segment) && /[A-Z].*[A-Z].*[A-Z]/.test(segment))
   );
 }

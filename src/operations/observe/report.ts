@@ -2,7 +2,7 @@ import { parseMatch, type RouteConfig } from '../../config/schema.ts';
 import type { Observation } from './observations.ts';
 import type { RouteMap } from './route-map.ts';
 
-/** The proposal as a part of a configuration file, with what speaks for each line behind it. */
+/** The proposal as part of a configuration file, each line with the evidence for it as a comment. */
 export function routeMapYaml({ routes, notes }: RouteMap, since: Date): string {
   const lines = [
     `# Proposed by coursegate from the requests since ${since.toISOString()}. Read it before you use it:`,
@@ -15,7 +15,7 @@ export function routeMapYaml({ routes, notes }: RouteMap, since: Date): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** JSON is YAML; only that much of it is written without quotes as reads better so. */
+/** Writes a route in YAML's flow style. JSON is valid YAML; quotes are omitted where the result is easier to read. */
 function flow(route: RouteConfig): string {
   const { match, upstream, scopes, limits, bodyLimit, responseLimit, ...others } = route;
   const rest = {
@@ -36,7 +36,7 @@ function flow(route: RouteConfig): string {
   return `{ ${members.join(', ')} }`;
 }
 
-/** As an operator writes it: what the configuration holds is seconds and bytes. */
+/** In the units an operator would write: the parsed configuration has seconds and bytes. */
 function limitsAsWritten(limits: NonNullable<RouteConfig['limits']>): object {
   return Object.fromEntries(
     Object.entries(limits).map(([whose, rate]) => [
@@ -51,7 +51,7 @@ function sizeAsWritten(bytes: number | undefined): string | undefined {
   return bytes === Number.POSITIVE_INFINITY ? 'unlimited' : `${bytes}B`;
 }
 
-/** Everything that was counted, for programs. */
+/** Everything that was counted, in machine-readable form. */
 export function observedJson(
   observed: readonly Observation[],
   { routes, notes }: RouteMap,

@@ -3,7 +3,7 @@ import type { RouteConfig, ScopeConfig } from '../../config/schema.ts';
 import type { Observation } from './observations.ts';
 import { suggestScope } from './suggested-scope.ts';
 
-/** A route as it is proposed, and what was seen that speaks for it. */
+/** A proposed route and the observed requests that justify it. */
 interface ProposedRoute {
   readonly route: RouteConfig;
   readonly evidence: string;
@@ -11,7 +11,7 @@ interface ProposedRoute {
 
 export interface RouteMap {
   readonly routes: readonly ProposedRoute[];
-  /** What is not in it, and why, one line each. */
+  /** What was left out and why, one line each. */
   readonly notes: readonly string[];
 }
 
@@ -19,15 +19,16 @@ export interface RouteMapOptions {
   readonly observed: readonly Observation[];
   readonly dropped: number;
   readonly configured: readonly RouteConfig[];
-  /** The upstream that the site is. */
+  /** The site's upstream. */
   readonly site: string;
   readonly scopes: Readonly<Record<string, ScopeConfig>>;
 }
 
 /**
- * The least that what was seen needs: a route for each pattern that gave somebody data, by the methods that were used;
- * without a token where nobody who asked was signed in, else by the scope of the catalogue whose name is in the path. The
- * operator's own routes stay as they are written where something met them. Pages, scripts and pictures are the site's own.
+ * Proposes the smallest route map that fits the observed requests: a route for each pattern that returned data, with
+ * the methods that were used. It is public if no request was signed in; otherwise it needs the scope of the catalogue
+ * that the path names. Configured routes stay unchanged if a request matched them. Pages, scripts and images are left
+ * to the site.
  */
 export function proposeRouteMap({ observed, dropped, configured, site, scopes }: RouteMapOptions): RouteMap {
   const routes: ProposedRoute[] = [];
@@ -70,7 +71,7 @@ function proposed(one: Observation, site: string, scopes: RouteMapOptions['scope
   return { route, evidence: evidenceOf([one]) };
 }
 
-/** A write that is answered with a page, or sends the browser to one, is a form of the site's. */
+/** Whether a pattern serves data. A POST answered with a page or a redirect is a form of the site. */
 function isData({ method, mediaTypes }: Observation): boolean {
   const types = [...mediaTypes.keys()];
   if (types.some((type) => /[/+](json|xml|csv|x-ndjson|calendar|protobuf|msgpack|event-stream)$/.test(type)))
@@ -78,7 +79,7 @@ function isData({ method, mediaTypes }: Observation): boolean {
   return method !== 'GET' && method !== 'POST' && types.includes('');
 }
 
-/** The first match wins: a name comes before `*`. */
+/** Routes are matched in order, so a literal name has to come before `*`. */
 function mostSpecificFirst(routes: readonly ProposedRoute[]): readonly ProposedRoute[] {
   const key = ({ route }: ProposedRoute) =>
     route.match

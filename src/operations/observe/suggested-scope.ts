@@ -1,12 +1,12 @@
 import type { ScopeConfig } from '../../config/schema.ts';
 
-/** What an interface calls the member's own record. */
+/** Common names for the member's own record in an API. */
 const ACCOUNT = /^(me|my|account|profile|user|member|whoami)$/;
 
 /**
- * The scope of the catalogue whose area is named in a path, by the last name that is one: `/api/v1/courses/*` is
- * `courses`, and so is `/api/course`. In: a pattern, what is done there, the catalogue. Out: the scope, and whether it
- * was found so; else it is that of the member's account, the narrowest that there is for what is nobody else's.
+ * Suggests the scope of the catalogue whose area a path names, by the last segment that names one: both
+ * `/api/v1/courses/*` and `/api/course` give `courses`. `fits` is false if none does; the suggestion is then the scope
+ * of the member's account, the narrowest one for personal data.
  */
 export function suggestScope(
   pattern: string,

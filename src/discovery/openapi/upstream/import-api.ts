@@ -8,11 +8,11 @@ import { operationCopy } from './operation-copy.ts';
 import { schemaCopy } from './schema-copy.ts';
 import { isInternal, sourceOf } from './source.ts';
 
-/** What an upstream says of itself, where routes lead to it. */
+/** The API that an upstream describes, as seen through routes. */
 export interface UpstreamApi {
   /**
-   * Out: the operations that a route leads to by one method; undefined when the document has no path at all that the
-   * route leads to, so that it says nothing of it.
+   * The operations that a route with this method leads to; undefined if the route leads to no path of the document at
+   * all.
    */
   operationsOf(entry: RouteConfig, method: string, facts: RouteFacts): readonly ImportedOperation[] | undefined;
 }
@@ -20,13 +20,13 @@ export interface UpstreamApi {
 interface ImportedOperation {
   readonly template: PathTemplate;
   readonly operation: Json;
-  /** The schemas that it refers to and none before it did, by their names in our document. */
+  /** The schemas that this operation references and no earlier one did, by their names in our document. */
   readonly schemas: Readonly<Record<string, Json>>;
 }
 
 /**
- * In: the upstream's name and settings, and its OpenAPI document, 3.0 or 3.1 by its own word and not to be trusted
- * beyond that. Never throws for what is in it.
+ * Imports an upstream's OpenAPI document, version 3.0 or 3.1. The document is untrusted: beyond its version nothing is
+ * assumed about it. Never throws because of its content.
  */
 export function importApi(name: string, upstream: UpstreamConfig, document: Tree): UpstreamApi {
   const source = sourceOf(document);
@@ -44,8 +44,8 @@ export function importApi(name: string, upstream: UpstreamConfig, document: Tree
         return path === undefined || item === undefined ? [] : [{ path, item }];
       });
       if (reached.length === 0) return undefined;
-      // A dot keeps its names apart from ours and from those of other upstreams. Each schema is copied once, and is given
-      // on with the first operation that refers to it: the operations of a large document share most of theirs.
+      // The dot keeps names apart from our own and from those of other upstreams. Each schema is copied once, with the
+      // first operation that references it, because the operations of a large document share most of their schemas.
       const schemas = schemaCopy(source, (schema) => `${name}.${schema}`);
       return reached.flatMap(({ path, item }): readonly ImportedOperation[] => {
         const operation = item[method.toLowerCase()];
@@ -57,7 +57,7 @@ export function importApi(name: string, upstream: UpstreamConfig, document: Tree
   };
 }
 
-/** The path of the document's first server, under which its paths stand; its variables at their defaults. */
+/** The path of the document's first server, which its paths are relative to, with variables at their defaults. */
 function basePathOf({ servers }: Tree, url: string): string {
   const [server] = Array.isArray(servers) ? servers : [];
   if (!isTree(server) || typeof server.url !== 'string') return '';

@@ -4,9 +4,9 @@ import { isOnePart, segmentsOf } from '../pattern.ts';
 const MEMBER_ID = '{member.id}';
 
 /**
- * Where clients find an operation of an upstream. In: the route, and the operation's path at the upstream, with `{name}`
- * for parameters. Out: its path at the gate, undefined when the route does not lead to it. What the route fills itself
- * is not in it; a part of it that must be the id of the member is `{member_id}`.
+ * The path at the gate of an upstream's operation; undefined if the route does not lead to it. `upstreamPath` has
+ * `{name}` for parameters. Segments that the route fills itself are left out, and a segment that must be the member's
+ * id becomes `{member_id}`.
  */
 export function pathAtGate({ match, rewrite }: RouteConfig, upstreamPath: string): string | undefined {
   const { pattern } = parseMatch(match);
@@ -20,7 +20,7 @@ export function pathAtGate({ match, rewrite }: RouteConfig, upstreamPath: string
   return `/${segments.join('/')}`;
 }
 
-/** What the wildcards of a pattern stand for in a path, in their order; undefined when the path is not one of it. */
+/** The segments that the wildcards of a pattern match, in order; undefined if the path does not match. */
 function capture(pattern: readonly string[], path: readonly string[]): readonly (readonly string[])[] | undefined {
   const captured: (readonly string[])[] = [];
   for (const [at, segment] of pattern.entries()) {
@@ -35,7 +35,10 @@ function capture(pattern: readonly string[], path: readonly string[]): readonly 
   return pattern.length === path.length ? captured : undefined;
 }
 
-/** The path of an upstream's document as the routes know it: under its server's base path, without the URL's own. */
+/**
+ * Converts a path of an upstream's document to the form that routes use: with the base path of the document's server,
+ * without the path of the upstream's URL.
+ */
 export function pathAtUpstream(path: string, basePath: string, urlPath: string): string {
   const whole = basePath + path;
   return urlPath !== '' && whole.startsWith(`${urlPath}/`) ? whole.slice(urlPath.length) : whole;

@@ -14,7 +14,7 @@ export interface OperationParts {
   readonly upstream: UpstreamConfig;
 }
 
-/** An operation of an upstream with its path item, as the document has them, and the path that it has here. */
+/** An operation and its path item from the upstream's document, and its path at the gate. */
 export interface Found {
   readonly item: Tree;
   readonly operation: Tree;
@@ -22,8 +22,9 @@ export interface Found {
 }
 
 /**
- * An operation as clients of the gate meet it: what the gate fills, drops or answers itself is the gate's, the rest the
- * upstream's words. Nothing is copied that is not named here: no servers, security, callbacks, links or extensions.
+ * Describes an upstream's operation as clients of the gate see it. What the gate fills, drops or answers itself is
+ * described as the gate's; the rest is taken from the upstream. Only what is named here is copied: no servers,
+ * security, callbacks, links or extensions.
  */
 export function operationCopy(
   { source, schemas, upstream }: OperationParts,
@@ -104,7 +105,8 @@ export function operationCopy(
     const types = Object.entries(taken).filter(([type]) => !own || /[/+]json$/.test(type));
     const cleaned = types.map(([type, media]) => {
       if (filled.length === 0) return [type, media];
-      // A schema that is referred to is written out: others refer to it who may say what this route fills.
+      // Write out a referenced schema, because other operations that share it may allow clients to send what this
+      // route fills.
       const { [type]: asked } = isTree(found.content) ? found.content : {};
       const schema = schemas.schema(source.resolve(isTree(asked) ? asked.schema : undefined));
       return [type, { schema: withoutProperties(schema, isFilled) }];
@@ -151,19 +153,19 @@ export function operationCopy(
   };
 }
 
-/** Answers of the gate whatever the upstream says of them: its 401 is a 403 here. */
+/** Always described as the gate's own, because an upstream's 401 becomes a 403 at the gate. */
 const GATES_OWN = ['401', '403', '1XX'];
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** `user_id`, `user_id[]` and `User_Id` are one parameter to some server. */
+/** Some servers treat `user_id`, `user_id[]` and `User_Id` as the same parameter. */
 function bareName(name: string): string {
   return name.replace(/\[.*$/, '').toLowerCase();
 }
 
-/** Examples that are in the document itself. */
+/** Examples that are contained in the document itself. */
 function exampleOf(given: Tree): Json {
   if (Object.hasOwn(given, 'example')) return { example: given.example };
   const examples = membersOf(given.examples).filter(([, one]) => Object.hasOwn(one, 'value'));

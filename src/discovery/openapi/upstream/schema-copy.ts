@@ -2,7 +2,10 @@ import { isTree, type Tree } from '../../../config/tree.ts';
 import type { Json } from '../json.ts';
 import { isInternal, type Source, texts } from './source.ts';
 
-/** Keywords whose value is data, copied as it is. What is not here is dropped: extensions, `$id`, and what is not JSON Schema. */
+/**
+ * Keywords whose value is copied verbatim. Keywords not listed here are dropped: extensions, `$id`, and anything that
+ * is not JSON Schema.
+ */
 const VALUES = [
   ...['type', 'enum', 'const', 'format', 'default', 'example', 'examples', 'pattern', 'required', 'dependentRequired'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength'],
@@ -16,14 +19,19 @@ const MAPS = ['properties', 'patternProperties', 'dependentSchemas'];
 
 const COMPONENT = /^#\/components\/schemas\/([A-Za-z0-9._-]+)$/;
 
-/** Copies schemas out of a foreign document, and everything they refer to. */
+/** Copies schemas from another document, with all schemas they reference. */
 export interface SchemaCopy {
   schema(schema: unknown): Json;
-  /** The schemas that were referred to since this was asked last, directly or by one another, by their names here. */
+  /**
+   * The schemas that were referenced since the last call, directly or by one another, by their names in our document.
+   */
   referred(): Readonly<Record<string, Json>>;
 }
 
-/** In: the document, and what its schemas are called here. What refers to outside of it becomes a schema of anything. */
+/**
+ * `nameOf` maps a schema's name to its name in our document. A reference that leads out of the source document becomes
+ * a schema that allows anything.
+ */
 export function schemaCopy(source: Source, nameOf: (name: string) => string): SchemaCopy {
   const { schemas = {} } = isTree(source.document.components) ? source.document.components : {};
   const known = isTree(schemas) ? schemas : {};
@@ -82,7 +90,7 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string): Sc
   };
 }
 
-/** Takes properties out of a schema of an object. */
+/** Removes properties from an object schema. */
 export function withoutProperties(schema: Json, names: (name: string) => boolean): Json {
   if (!isTree(schema.properties)) return schema;
   const hidden = new Set(Object.keys(schema.properties).filter(names));
@@ -98,7 +106,7 @@ function without(schema: Record<string, unknown>, hidden: ReadonlySet<string>): 
   return schema;
 }
 
-/** OpenAPI 3.0 has words of its own for null and for exclusive bounds. */
+/** Converts OpenAPI 3.0's own keywords for null and exclusive bounds to JSON Schema. */
 function asJsonSchema(out: Record<string, unknown>, { nullable }: Tree): Json {
   for (const [exclusive, bound] of [
     ['exclusiveMinimum', 'minimum'],

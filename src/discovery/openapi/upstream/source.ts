@@ -2,12 +2,12 @@ import { isTree, type Tree } from '../../../config/tree.ts';
 
 const MOST_HOPS = 16;
 
-/** An OpenAPI document that somebody else wrote: nothing of it is known to be as it should. */
+/** An OpenAPI document from an upstream. It is untrusted and may be invalid. */
 export interface Source {
   readonly document: Tree;
-  /** Whether its schemas are those of OpenAPI 3.0, which JSON Schema is not. */
+  /** Whether it uses schemas of OpenAPI 3.0, which are not JSON Schema. */
   readonly isOld: boolean;
-  /** Follows references inside the document. Out: undefined for what leads outside, nowhere, or in circles. */
+  /** Follows references within the document; undefined if a reference leads outside, to nothing, or in a circle. */
   resolve(node: unknown): Tree | undefined;
 }
 
@@ -37,18 +37,18 @@ export function sourceOf(document: Tree): Source {
   };
 }
 
-/** The members of a mapping that are mappings themselves and are not marked as internal. */
+/** The members that are objects themselves and not marked as internal. */
 export function membersOf(node: unknown): readonly (readonly [string, Tree])[] {
   if (!isTree(node)) return [];
   return Object.entries(node).filter((entry): entry is [string, Tree] => isTree(entry[1]) && !isInternal(entry[1]));
 }
 
-/** What its author marked as not for everybody. */
+/** Whether the author marked it as not public (`x-internal`). */
 export function isInternal(node: Tree): boolean {
   return node['x-internal'] === true;
 }
 
-/** Of the named members, those that are text. */
+/** The named members whose values are strings. */
 export function texts(node: Tree, ...names: readonly string[]): Tree {
   return Object.fromEntries(names.flatMap((name) => (typeof node[name] === 'string' ? [[name, node[name]]] : [])));
 }
