@@ -118,8 +118,10 @@ export function createForward(options: {
       return send(exchange, upstreamName, limits, rewrite, undefined, scan);
 
     let attempt = await credential?.attempt(principal, method);
-    // A small body is inspected before the upstream is contacted.
-    const wanted = scan !== undefined || attempt?.judge !== undefined;
+    // A small body is inspected before the upstream is contacted, unless the client waits to be asked for it: then the
+    // upstream has to be there first, and the body is inspected as it passes.
+    const isInspected = scan !== undefined && request.headers.expect === undefined;
+    const wanted = isInspected || attempt?.judge !== undefined;
     const held = wanted ? await heldBody(exchange, framing) : exchange;
     if (held.replacement !== undefined) {
       scan?.push(held.replacement.body);
