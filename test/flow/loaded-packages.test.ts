@@ -73,6 +73,8 @@ describe('a gate loads', () => {
     );
     expect(await loadedBy('agents', (config) => `${config}mcp: { file: tools.yaml }\n`)).toEqual([
       '@modelcontextprotocol/server',
+      // It reads the HTML in texts of tools.
+      'parse5',
     ]);
   });
 

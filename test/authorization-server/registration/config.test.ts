@@ -43,11 +43,11 @@ describe('clients in the configuration', () => {
 
   it.each<[string, string | undefined, RegExp]>([
     ['is not set', undefined, /^clients\.registration\.initialAccessToken .*SCHOOL_TOKEN is not set/],
-    ['is short', 'short', /^clients\.registration\.initialAccessToken .*SCHOOL_TOKEN must be 16 or more/],
+    ['is short', 'short', /^clients\.registration\.initialAccessToken .*SCHOOL_TOKEN must have at least 16/],
     [
       'has a blank',
       'a token of the school',
-      /^clients\.registration\.initialAccessToken .*SCHOOL_TOKEN must be 16 or more/,
+      /^clients\.registration\.initialAccessToken .*SCHOOL_TOKEN must have at least 16/,
     ],
   ])('is refused with an initial access token that %s', async (_name, value, message) => {
     const environment = {
