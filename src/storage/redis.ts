@@ -3,7 +3,8 @@ import { quotaFull } from './quota.ts';
 import { connectRedis } from './redis-connection.ts';
 import { RedisDeadline } from './redis-deadline.ts';
 import { redisMemory } from './redis-memory.ts';
-import { COMMIT, FIND_BY, SWEEP, TIME } from './redis-scripts.ts';
+import { COMMIT } from './redis-script-commit.ts';
+import { FIND_BY, SWEEP, TIME } from './redis-scripts.ts';
 import { createRedisClient, type RedisClient, type RedisTarget } from './redis-target.ts';
 import { type Clock, type Entry, type RawStore, REFERENCE_NAMES, unixSeconds } from './store.ts';
 
