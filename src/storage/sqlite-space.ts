@@ -9,6 +9,9 @@ import { diskFull, FILLER, isFull, SqlitePages } from './sqlite-pages.ts';
  */
 export type Writer = 'stranger' | 'ordinary' | 'vital';
 
+/** Work in one transaction, which calls `begin` first. */
+export type Transaction<T> = (begin: () => void) => T;
+
 const MIB = 1024 * 1024;
 
 /** Bytes that must be free on the disk for each kind of write, and for the file to grow. */
@@ -65,7 +68,7 @@ export class SqliteSpace {
    * again with more room: from the disk above the floor of this kind of write, and for vital writes also from the
    * reserve.
    */
-  write<T>(writer: Writer, transaction: (begin: () => void) => T): T {
+  write<T>(writer: Writer, transaction: Transaction<T>): T {
     if (writer !== 'vital' && this.#free() < FLOOR[writer]) throw diskFull();
     for (let rows = GROWTH; ; rows *= 4) {
       this.#pages.fix();

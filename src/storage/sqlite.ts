@@ -1,9 +1,10 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { CHECK_LIMITS } from './sqlite-check.ts';
-import { openDatabase } from './sqlite-file.ts';
+import { DatabaseSync } from 'node:sqlite';
+import { CHECK_LIMITS, NO_CHECK } from './sqlite-check.ts';
+import { type OpenDatabase, openDatabase } from './sqlite-file.ts';
 import { StoreHealth } from './sqlite-health.ts';
 import { sqliteQuotas } from './sqlite-quota.ts';
-import { SqliteSpace } from './sqlite-space.ts';
+import { migrate } from './sqlite-schema.ts';
+import { SqliteSpace, type Transaction, type Writer } from './sqlite-space.ts';
 import { prepareStatements, type Statements, toEntry, toRow } from './sqlite-statements.ts';
 import { type Clock, type Mutation, type RawStore, type Replacement, unixSeconds } from './store.ts';
 import { takingTurns } from './turns.ts';
@@ -18,7 +19,23 @@ const CLEARED_UP = 8;
  * with `store_unavailable` (503).
  */
 export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): RawStore {
-  const { database, check, unlock } = openDatabase(path, limits);
+  const opened = openDatabase(path, limits);
+  return storeOn({ ...opened, space: new SqliteSpace(opened.database, path) }, clock);
+}
+
+/** A store on SQLite that lives as long as the process. */
+export function memoryStore(clock: Clock): RawStore {
+  const database = new DatabaseSync(':memory:');
+  migrate(database, 0);
+  const space = { write: <T>(_: Writer, transaction: Transaction<T>) => transaction(() => {}), compact: () => 0 };
+  return storeOn({ database, space, check: NO_CHECK, unlock() {} }, clock);
+}
+
+interface Parts extends OpenDatabase {
+  readonly space: Pick<SqliteSpace, 'write' | 'compact'>;
+}
+
+function storeOn({ database, check, unlock, space }: Parts, clock: Clock): RawStore {
   const health = new StoreHealth();
   const reading = takingTurns({ queued: false });
   const writing = takingTurns({ queued: true });
@@ -26,7 +43,6 @@ export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): 
   void check.found.then((damage) => damage && health.condemn(damage));
   const statements = prepareStatements(database);
   const makeRoom = sqliteQuotas(database);
-  const space = new SqliteSpace(database, path);
 
   // From here on, calls that find the file busy retry without blocking (turns.ts).
   database.exec('PRAGMA busy_timeout = 0');

@@ -7,10 +7,9 @@ import { clientEvent, type EventGrant, type GateEvent, grantCreated, grantRevoke
 import { storedLease } from '../../src/events/lease.ts';
 import { eventQueue } from '../../src/events/queue.ts';
 import { eventSender } from '../../src/events/send.ts';
-import { memoryStore } from '../../src/storage/memory.ts';
 import { redisStore } from '../../src/storage/redis.ts';
 import { sealedStore } from '../../src/storage/seal.ts';
-import { sqliteStore } from '../../src/storage/sqlite.ts';
+import { memoryStore, sqliteStore } from '../../src/storage/sqlite.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { createCallUpstream } from '../../src/upstream/call.ts';
 import { createPools } from '../../src/upstream/pools.ts';
