@@ -82,7 +82,7 @@ export function isFull(thrown: unknown): boolean {
 
 /** The error that SQLite would throw. */
 export function diskFull(): Error {
-  return Object.assign(new Error('the disk is full, or nearly: writes that it has no room for are refused'), {
+  return Object.assign(new Error('the disk is full, or nearly full: writes without enough space are refused'), {
     errcode: SQLITE_FULL,
   });
 }
