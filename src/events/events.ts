@@ -3,14 +3,15 @@ import type { Log } from '../operations/log.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';
 import type { Clock, Store } from '../storage/store.ts';
 import type { CallUpstream } from '../upstream/request.ts';
-import { createDeliverer, type EventCounts, type Waiting } from './deliverer.ts';
+import { Deliverer, type EventCounts, type Waiting } from './deliverer.ts';
 import { storedDeliveryState } from './delivery-state.ts';
 import type { EventClient } from './event.ts';
 import { storedLease } from './lease.ts';
 import { NO_OUTBOX, type Outbox, queueOutbox } from './outbox.ts';
-import { CLASSES, eventQueue } from './queue.ts';
+import { eventQueue } from './queue.ts';
 import { type Refused, refusalCounts } from './refusals.ts';
 import { eventSender } from './send.ts';
+import { type EventsState, eventsState } from './state.ts';
 
 /**
  * This folder sends the backend signed webhooks about grants, clients and refusals. Events are stored in the commit of
@@ -23,7 +24,7 @@ export interface Events {
   /** Starts the delivery. */
   start(): void;
   waiting(): Waiting;
-  /** The delivery state and the pending events without their data, for the operator; undefined without `events`. */
+  /** Undefined without `events` in the configuration. */
   state(): Promise<EventsState | undefined>;
   /** Makes all pending events due at once. Resolves to their number. */
   retry(): Promise<number>;
@@ -31,24 +32,6 @@ export interface Events {
   close(): Promise<void>;
 }
 // `state` and `retry` throw GatewayError `store_unavailable`.
-
-interface EventsState {
-  readonly upstream: string;
-  readonly path: string;
-  readonly types: readonly string[];
-  readonly pending: Readonly<Record<string, number>>;
-  readonly paused_until?: string;
-  readonly stopped_at?: string;
-  readonly last_failure?: { readonly at: string; readonly reason: string };
-  /** Oldest first, at most `LISTED`. */
-  readonly events: readonly {
-    readonly id: string;
-    readonly type: string;
-    readonly timestamp: string;
-    readonly attempts: number;
-    readonly due_at?: string;
-  }[];
-}
 
 export interface EventsOptions {
   /** Undefined when no events are sent. */
@@ -59,7 +42,7 @@ export interface EventsOptions {
   readonly store: Store;
   readonly call: CallUpstream;
   readonly describe: (clientId: string) => Promise<EventClient>;
-  readonly told: EventCounts;
+  readonly counts: EventCounts;
   readonly clock: Clock;
   readonly random?: () => number;
   readonly log: Log;
@@ -71,7 +54,6 @@ const AT_ONCE = 50;
 const FLUSH_EVERY = 5000;
 /** Seconds of the lease beyond the timeout of one call. */
 const SPARE = 5;
-const LISTED = 100;
 
 const NOTHING: Waiting = { events: { refusal: 0, client: 0, grant: 0 }, oldestAt: undefined, stopped: false };
 
@@ -86,21 +68,21 @@ const NO_EVENTS: Events = {
 };
 
 export function createEvents(options: EventsOptions): Events {
-  const { config, keys, timeout, store, call, describe, told, clock, random = Math.random, log } = options;
+  const { config, keys, timeout, store, call, describe, counts, clock, random = Math.random, log } = options;
   if (config === undefined) return NO_EVENTS;
   const queue = eventQueue(store, clock, config.maxAge);
   const states = storedDeliveryState(store, `${config.upstream} ${config.path}`);
-  const deliverer = createDeliverer({
+  const deliverer = new Deliverer({
     queue,
     lease: storedLease(store, clock, Math.ceil(timeout) + SPARE),
     states,
     send: eventSender({ call, to: { upstream: config.upstream, path: config.path }, keys, clock }),
     timeout: Math.ceil(timeout),
-    maxAge: config.maxAge,
+    maxAge: config.maxAge * 1000,
     maxPending: config.maxPending,
     clock,
     random,
-    told,
+    counts,
     log,
   });
 
@@ -138,37 +120,9 @@ export function createEvents(options: EventsOptions): Events {
       timers = [setInterval(turn, LOOK_EVERY).unref(), setInterval(flush, FLUSH_EVERY).unref()];
       turn();
     },
-    waiting: deliverer.waiting,
+    waiting: () => deliverer.waiting(),
 
-    async state() {
-      const { upstream, path, types } = config;
-      const [{ waiting }, { stoppedAt, pausedUntil, lastFailure }, ...listed] = await Promise.all([
-        queue.counts(),
-        states.load(),
-        ...CLASSES.toReversed().map((of) => queue.oldest(of, LISTED)),
-      ]);
-      return {
-        upstream,
-        path,
-        types,
-        pending: waiting,
-        ...(pausedUntil > clock() ? { paused_until: isoTime(pausedUntil) } : {}),
-        ...(stoppedAt === undefined ? {} : { stopped_at: isoTime(stoppedAt) }),
-        ...(lastFailure === undefined
-          ? {}
-          : { last_failure: { at: isoTime(lastFailure.at), reason: lastFailure.reason } }),
-        events: listed
-          .flat()
-          .slice(0, LISTED)
-          .map(({ id, type, at, attempts, dueAt }) => ({
-            id,
-            type,
-            timestamp: isoTime(at),
-            attempts,
-            ...(dueAt === 0 ? {} : { due_at: isoTime(dueAt) }),
-          })),
-      };
-    },
+    state: () => eventsState(config, queue, states.load, clock),
 
     async retry() {
       const count = await deliverer.retry();
@@ -185,8 +139,4 @@ export function createEvents(options: EventsOptions): Events {
       await refusals.flush(true).catch((error: unknown) => log.error({ err: error }, 'refusals are lost'));
     },
   };
-}
-
-function isoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

@@ -20,7 +20,7 @@ export function openEvents(
     store,
     call,
     describe: (clientId) => describeClient(store, clientId),
-    told: metrics.events,
+    counts: metrics.events,
     clock,
     log,
   });

@@ -10,7 +10,7 @@ const ALL_PAGES = 2 ** 31 - 1;
 
 /** Why there is no file to copy, by kind of store. */
 const NOT_OURS = {
-  memory: 'There is nothing to copy: this store is kept in memory.',
+  memory: 'There is nothing to back up: this store is in memory.',
   redis:
     'This store is in Redis, which keeps its own copies: back up its append-only file, and keep `secret` elsewhere.',
 } as const;

@@ -11,7 +11,7 @@ const ID = 'index';
 export type IndexKey = () => Promise<Buffer>;
 
 const FOREIGN =
-  'The store was sealed with another secret than those named here: name it as `secret` or in `furtherSecrets`, or give this gate a store of its own.';
+  'The store was sealed with a secret that is not configured: set it as `secret` or in `furtherSecrets`, or use another store.';
 
 /**
  * The key for hashing ids belongs to the store and is kept in it, sealed like everything else. The operator's secret

@@ -26,18 +26,18 @@ export class StoreOpenError extends GatewayError {
 const WHAT: Readonly<Record<Reason, (path: string, detail: string) => string>> = {
   damaged: (path, detail) => `The store ${path} is damaged (${detail}):`,
   newer: (path, detail) => `The store ${path} was written by a newer version of coursegate (${detail}):`,
-  foreign: (path, detail) => `The store ${path} is none of coursegate's (${detail}):`,
+  foreign: (path, detail) => `The store ${path} does not belong to coursegate (${detail}):`,
   'in-use': (path, detail) => `The store ${path} is in use by another coursegate (${detail}):`,
   unopenable: (path, detail) => `The store ${path} cannot be opened (${detail}):`,
 };
 
 const NEXT: Readonly<Record<Reason, string>> = {
   damaged:
-    'restore your backup of it, or move it away with its -wal and -shm files, and members will have to approve their apps again.',
+    'restore a backup, or move it away together with its -wal and -shm files; members then have to approve their apps again.',
   newer: 'run that version, or restore a backup made before the upgrade.',
-  foreign: 'name another file as `store.path`; this one was left as it is.',
-  'in-use': 'stop that one first, or give this one a file of its own. Several gates share one store only in Redis.',
-  unopenable: 'see that its folder exists, has room, and may be written by the user that coursegate runs as.',
+  foreign: 'set `store.path` to another file; this one was not changed.',
+  'in-use': 'stop the other gate first, or use another file. Only Redis can be shared by several gates.',
+  unopenable: 'check that its folder exists, has free space, and is writable by the user that runs coursegate.',
 };
 
 /** SQLite's primary result codes for a file with invalid content. */

@@ -6,13 +6,12 @@ import type { RedisSecrets } from '../config/redis-secrets.ts';
 import type { Config } from '../config/schema.ts';
 import { NO_REPLICAS, type RevocationBus } from './bus.ts';
 import type { Counters } from './counters.ts';
-import { memoryStore } from './memory.ts';
 import { memoryCounters } from './memory-counters.ts';
 import { countedPlaces, type Places } from './places.ts';
 import { writingProbe } from './probe.ts';
 import { type Reseal, type Secrets, sealed } from './seal.ts';
 import { secretsBeside } from './secret.ts';
-import { sqliteStore } from './sqlite.ts';
+import { memoryStore, sqliteStore } from './sqlite.ts';
 import type { Clock, Store } from './store.ts';
 
 export interface OpenedStore {

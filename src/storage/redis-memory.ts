@@ -38,7 +38,7 @@ export function redisMemory(): RedisMemory {
         used = most === 0 ? 0 : bytes('used_memory') / most;
       }
       if (used > MOST[writer])
-        throw new Error('Redis is nearly out of memory: writes that it has no room for are refused');
+        throw new Error('Redis is nearly out of memory: writes without enough memory are refused');
     },
   };
 }

@@ -96,48 +96,57 @@ function judge(
     ...(forgets
       ? [`Redis evicts keys (maxmemory-policy ${evicts}): a used code that it evicts could be used again`]
       : []),
-    ...(evicts === undefined ? ['Redis does not say its maxmemory-policy: see that it is noeviction'] : []),
-    ...(appendOnly === undefined ? ['Redis does not say whether it keeps an append-only file: see that it does'] : []),
-    ...(appendOnly === 'no' ? ['Redis keeps no append-only file: when it restarts, everybody is signed out'] : []),
+    ...(evicts === undefined ? ['Redis does not report its maxmemory-policy: make sure that it is noeviction'] : []),
+    ...(appendOnly === undefined
+      ? ['Redis does not report whether it has an append-only file: make sure that it does']
+      : []),
+    ...(appendOnly === 'no'
+      ? ['Redis has no append-only file: if it restarts, all apps are disconnected and all members signed out']
+      : []),
     ...(appendOnly === 'yes' && appendFsync === 'no'
-      ? ['Redis leaves it to the system when its append-only file is written (appendfsync no): a crash loses minutes']
+      ? ['Redis does not sync its append-only file itself (appendfsync no): a crash can lose minutes of data']
       : []),
     ...(failsOver && minReplicas === 0
       ? [
-          'store.minReplicas is 0: what was acknowledged just before a failover may be lost, and a used code be good again',
+          'store.minReplicas is 0: writes acknowledged just before a failover may be lost, so that a used code could be used again',
         ]
       : []),
     ...(failsOver && minReplicasToWrite === '0'
-      ? ['Redis writes without any replica (min-replicas-to-write 0): a primary that was cut off goes on and forks']
+      ? [
+          'Redis accepts writes without a replica (min-replicas-to-write 0): a primary that is cut off continues, and its writes are lost',
+        ]
       : []),
   ];
 }
 
 const ADVICE: readonly (readonly [RegExp, string])[] = [
-  [/^(WRONGPASS|NOAUTH)|invalid password|without any password/, 'See the user name and password that it is told.'],
+  [/^(WRONGPASS|NOAUTH)|invalid password|without any password/, 'Check the user name and the password.'],
   [
     /^NOPERM|permission|can't (run|access)/,
-    'See what its ACL lets this user do: config/examples/redis.yaml has the list.',
+    'Check the ACL of this user: config/examples/redis.yaml lists what it needs.',
   ],
   [
     /certificate|altname|SSL|TLS|EPROTO|CERT_/i,
-    'See `store.tls`: the authority, the name, and when the certificate ends.',
+    'Check `store.tls`: the CA, the name, and when the certificate expires.',
   ],
   [
     /ECONNRESET|hang up|Connection is closed/,
-    'It ended the connection: see whether it speaks TLS, or asks for a certificate (`store.tls`).',
+    'It closed the connection: check whether it uses TLS, or requires a client certificate (`store.tls`).',
   ],
-  [/^LOADING/, 'It still reads its file: start again in a moment.'],
-  [/^(MISCONF|OOM)/, 'It cannot write: see its disk, its memory and its log.'],
-  [/^(BUSY|NOREPLICAS|READONLY|CLUSTERDOWN|MASTERDOWN)|non local key/, 'See its log: it does not take writes now.'],
-  [/WRONGTYPE/, 'Something else has written under this prefix: choose another `store.keyPrefix`.'],
+  [/^LOADING/, 'It is still loading its data: try again in a moment.'],
+  [/^(MISCONF|OOM)/, 'It cannot write: check its disk, its memory and its log.'],
+  [
+    /^(BUSY|NOREPLICAS|READONLY|CLUSTERDOWN|MASTERDOWN)|non local key/,
+    'It does not accept writes at the moment: check its log.',
+  ],
+  [/WRONGTYPE/, 'Another program has written keys with this prefix: choose another `store.keyPrefix`.'],
   [/noeviction/, ''],
 ];
 
 function explained(thrown: unknown, keyPrefix: string): GatewayError {
   const reason =
     thrown instanceof GatewayError && thrown.cause instanceof Error ? thrown.cause.message : String(thrown);
-  const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1] ?? 'See that it runs, and where.';
+  const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1] ?? 'Check that it is running, and its address.';
   const message =
     `The store in Redis (keys {${keyPrefix}}:*) cannot be used: ${reason.replace(/\.$/, '')}. ${advice}`.trim();
   return new GatewayError('store_unavailable', { message });

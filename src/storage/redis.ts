@@ -3,7 +3,8 @@ import { quotaFull } from './quota.ts';
 import { connectRedis } from './redis-connection.ts';
 import { RedisDeadline } from './redis-deadline.ts';
 import { redisMemory } from './redis-memory.ts';
-import { COMMIT, FIND_BY, SWEEP, TIME } from './redis-scripts.ts';
+import { COMMIT } from './redis-script-commit.ts';
+import { FIND_BY, SWEEP, TIME } from './redis-scripts.ts';
 import { createRedisClient, type RedisClient, type RedisTarget } from './redis-target.ts';
 import { type Clock, type Entry, type RawStore, REFERENCE_NAMES, unixSeconds } from './store.ts';
 
@@ -68,7 +69,7 @@ export function redisStore(options: RedisOptions, clock: Clock): RawStore {
       return connection.call(async (redis) => {
         // The scan covers every key of the one node that has our keys.
         const node = await primaryOf(redis, expiry);
-        if (node === undefined) throw new Error('no node of the Cluster is known to have our keys');
+        if (node === undefined) throw new Error('no node of the Cluster is known to hold our keys');
         const pattern = `${literal(`${prefix}entry:`)}${kind === undefined ? '' : `${kind}:`}*`;
         const [next, keys] = await node.scan(from ?? '0', 'MATCH', pattern, 'COUNT', limit);
         const total = from === undefined ? await node.dbsize() : undefined;
@@ -95,7 +96,7 @@ export function redisStore(options: RedisOptions, clock: Clock): RawStore {
         const outcome = await scripts.coursegateCommit(expiry, prefix, clock(), text, until);
         if (outcome === -1) {
           deadline.forget();
-          throw new Error('Redis took the commit up too late');
+          throw new Error('Redis started the commit after its deadline');
         }
         if (outcome === 1 && minReplicas > 0) await replicated(redis, expiry, minReplicas, left());
         return outcome;

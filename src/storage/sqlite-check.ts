@@ -22,7 +22,7 @@ export interface Check {
   stop(): Promise<void>;
 }
 
-const NO_CHECK: Check = { found: Promise.resolve(undefined), async stop() {} };
+export const NO_CHECK: Check = { found: Promise.resolve(undefined), async stop() {} };
 
 /** Returns the schema version. Throws StoreOpenError if the file belongs to another program or a newer version. */
 export function judgeIdentity(path: string, database: DatabaseSync): number {

@@ -59,7 +59,7 @@ export function openToRead(path: string): DatabaseSync {
 /** A new database appears atomically, so an empty file is never one that is still being created. */
 function create(path: string): void {
   // If the main file was lost, its leftover log would be replayed into the new file.
-  if (existsSync(`${path}-wal`)) throw new StoreOpenError('damaged', path, 'its -wal file is there and it is not');
+  if (existsSync(`${path}-wal`)) throw new StoreOpenError('damaged', path, 'it is missing, but its -wal file exists');
   const draft = draftOf(path);
   try {
     // Created with its mode before SQLite opens it: the write-ahead files copy the mode of the main file.

@@ -37,7 +37,7 @@ export class StoreHealth {
         const { errcode } = thrown as { errcode?: number };
         if (errcode === SQLITE_IOERR_FSYNC || errcode === SQLITE_IOERR_DIR_FSYNC) {
           this.#unwritable = new Error(
-            'the disk did not keep what was written: the store is read-only until coursegate is restarted. See to the disk first.',
+            'the disk failed to store a write: the store is read-only until coursegate is restarted. Check the disk first.',
             { cause: thrown },
           );
           throw this.#unwritable;

@@ -1,12 +1,16 @@
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import { diskFull, FILLER, isFull, SqlitePages } from './sqlite-pages.ts';
 
 /**
  * The kind of write. As the disk fills up, strangers' entries are refused first, then everything ordinary; vital writes
  * may use the reserve.
  */
 export type Writer = 'stranger' | 'ordinary' | 'vital';
+
+/** Work in one transaction, which calls `begin` first. */
+export type Transaction<T> = (begin: () => void) => T;
 
 const MIB = 1024 * 1024;
 
@@ -19,8 +23,6 @@ const FLOOR: Readonly<Record<Writer, number>> = {
 
 /** Bytes of filler in the file. A vital write that does not fit replaces part of it. */
 const RESERVE = 8 * MIB;
-/** Bytes of one filler row. */
-const FILLER = 256 * 1024;
 /** Filler rows that are written per step while the reserve is being restored. */
 const STEP = 2;
 /** Filler rows per step while the file grows: 1 MiB, and more for a larger transaction. */
@@ -38,8 +40,6 @@ const KEPT_FREE = 256;
 /** Milliseconds for which the disk's free space is cached. */
 const BELIEVED = 100;
 
-const SQLITE_FULL = 13;
-
 /**
  * Manages the database's disk space. Both parts of the reserve belong to our own files, so no other program can take
  * them: filler rows in the database, and the length of its write-ahead log.
@@ -51,15 +51,13 @@ const SQLITE_FULL = 13;
 export class SqliteSpace {
   readonly #database: DatabaseSync;
   readonly #free: () => number;
-  readonly #pageSize: number;
   readonly #logFile: string;
-  readonly #pragmas = new Map<string, StatementSync>();
-  #mostPages = 0;
+  readonly #pages: SqlitePages;
 
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
     this.#free = freeSpace(dirname(path));
-    this.#pageSize = this.#number('page_size');
+    this.#pages = new SqlitePages(database);
     this.#logFile = `${path}-wal`;
     // No temporary file of a write may be on a disk that is full.
     database.exec(`PRAGMA journal_size_limit = ${LOG}; PRAGMA temp_store = MEMORY;`);
@@ -70,10 +68,10 @@ export class SqliteSpace {
    * again with more room: from the disk above the floor of this kind of write, and for vital writes also from the
    * reserve.
    */
-  write<T>(writer: Writer, transaction: (begin: () => void) => T): T {
+  write<T>(writer: Writer, transaction: Transaction<T>): T {
     if (writer !== 'vital' && this.#free() < FLOOR[writer]) throw diskFull();
     for (let rows = GROWTH; ; rows *= 4) {
-      this.#limitTo(this.#number('page_count'));
+      this.#pages.fix();
       try {
         return transaction(() => {});
       } catch (thrown) {
@@ -83,10 +81,10 @@ export class SqliteSpace {
       }
       break;
     }
-    this.#checkpoint('RESTART');
+    this.#pages.checkpoint('RESTART');
     for (let rows = 1; ; rows *= 4) {
       try {
-        return transaction(() => this.#giveReserve(rows));
+        return transaction(() => this.#pages.release(rows));
       } catch (thrown) {
         if (!isFull(thrown) || rows * FILLER >= RESERVE) throw thrown;
       }
@@ -95,100 +93,42 @@ export class SqliteSpace {
 
   /** One step of returning deleted pages to the disk, or of restoring the reserve. Returns how many pages it moved. */
   compact(limit: number): number {
-    this.#limitTo(this.#number('page_count'));
-    const spare = this.#number('freelist_count') - KEPT_FREE;
+    this.#pages.fix();
+    const spare = this.#pages.number('freelist_count') - KEPT_FREE;
     if (spare > 0) {
-      const before = this.#number('page_count');
+      const before = this.#pages.number('page_count');
       this.#database.exec(`PRAGMA incremental_vacuum(${Math.min(limit, spare)})`);
-      const given = before - this.#number('page_count');
+      const given = before - this.#pages.number('page_count');
       // A file from before version 3 that could not be rewritten returns no pages.
       if (given > 0) return given;
     }
     if (this.#free() > FLOOR.stranger + LOG) {
-      const reserved = this.#reserved();
-      if (reserved < RESERVE) return this.#fill(STEP) ? (STEP * FILLER) / this.#pageSize : 0;
+      const reserved = this.#pages.filled();
+      if (reserved < RESERVE) return this.#pages.fill(STEP) ? (STEP * FILLER) / this.#pages.size : 0;
       // Left over from a crash while the file was growing.
-      if (reserved > RESERVE) this.#giveReserve((reserved - RESERVE) / FILLER);
+      if (reserved > RESERVE) this.#pages.release((reserved - RESERVE) / FILLER);
       if (this.#logSize() < LOG) {
         // One transaction of that size makes the log that long.
         const rows = `SELECT rowid FROM reserve LIMIT ${LOG / FILLER}`;
         this.#database.exec(`UPDATE reserve SET filler = randomblob(${FILLER}) WHERE rowid IN (${rows})`);
       }
     }
-    this.#checkpoint('PASSIVE');
+    this.#pages.checkpoint('PASSIVE');
     return 0;
   }
 
   /** Adds free pages that are allocated in the file. Returns false if the disk has no room for them. */
   #grow(rows: number, floor: number): boolean {
     // Twice the size: in the log as well as in the file.
-    if (this.#free() < floor + 2 * rows * FILLER || !this.#fill(rows)) return false;
-    this.#checkpoint('PASSIVE');
-    this.#giveReserve(rows);
+    if (this.#free() < floor + 2 * rows * FILLER || !this.#pages.fill(rows)) return false;
+    this.#pages.checkpoint('PASSIVE');
+    this.#pages.release(rows);
     return true;
-  }
-
-  #fill(rows: number): boolean {
-    const pages = this.#number('page_count');
-    this.#limitTo(pages + Math.ceil((rows * FILLER * 1.1) / this.#pageSize));
-    try {
-      const filler = `WITH RECURSIVE at (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM at WHERE n < ${rows})
-        INSERT INTO reserve SELECT zeroblob(${FILLER}) FROM at`;
-      this.#database.exec(filler);
-      return true;
-    } catch (thrown) {
-      if (!isFull(thrown)) throw thrown;
-      return false;
-    } finally {
-      this.#limitTo(this.#number('page_count'));
-    }
-  }
-
-  #reserved(): number {
-    return Number(this.#database.prepare('SELECT count(*) AS rows FROM reserve').get()?.rows) * FILLER;
   }
 
   #logSize(): number {
     return statSync(this.#logFile, { throwIfNoEntry: false })?.size ?? 0;
   }
-
-  #giveReserve(rows: number): void {
-    this.#database.exec(
-      `DELETE FROM reserve WHERE rowid IN (SELECT rowid FROM reserve ORDER BY rowid DESC LIMIT ${rows})`,
-    );
-  }
-
-  #limitTo(pages: number): void {
-    if (pages === this.#mostPages) return;
-    this.#database.exec(`PRAGMA max_page_count = ${pages}`);
-    this.#mostPages = pages;
-  }
-
-  /** Pages that cannot be written into the file stay in the log, so nothing is lost. */
-  #checkpoint(mode: 'PASSIVE' | 'RESTART'): void {
-    try {
-      this.#database.exec(`PRAGMA wal_checkpoint(${mode})`);
-    } catch (thrown) {
-      if (!isFull(thrown)) throw thrown;
-    }
-  }
-
-  #number(pragma: string): number {
-    const statement = this.#pragmas.get(pragma) ?? this.#database.prepare(`PRAGMA ${pragma}`);
-    this.#pragmas.set(pragma, statement);
-    return Number(statement.get()?.[pragma]);
-  }
-}
-
-function isFull(thrown: unknown): boolean {
-  return (thrown as { errcode?: number }).errcode === SQLITE_FULL;
-}
-
-/** The error that SQLite would throw. */
-function diskFull(): Error {
-  return Object.assign(new Error('the disk is full, or nearly: writes that it has no room for are refused'), {
-    errcode: SQLITE_FULL,
-  });
 }
 
 /** The free bytes on the disk of a folder; Infinity if the system does not report them. */

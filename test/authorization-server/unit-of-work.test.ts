@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UnitOfWork } from '../../src/authorization-server/unit-of-work.ts';
-import { memoryStore } from '../../src/storage/memory.ts';
+import { memoryStore } from '../../src/storage/sqlite.ts';
 import type { Mutation, Store } from '../../src/storage/store.ts';
 
 /** A store that tells what was committed together, and fails when told. */

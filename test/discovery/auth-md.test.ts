@@ -217,12 +217,12 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
         ['5 minutes', '300'],
         ['2 hours', '7200'],
       ]);
-      expect(said).toContain('A code lives 30 seconds (`30` seconds).');
+      expect(said).toContain('A code is valid for 30 seconds (`30` seconds).');
       expect(said).toContain('A refresh token that is used twice ends the connection.');
-      expect(tableUnder(said, 'Limits')[0]?.[1]).toBe('7 requests in 1 minute');
-      expect(said).toContain('No app can make itself known here');
+      expect(tableUnder(said, 'Limits')[0]?.[1]).toBe('7 requests per minute');
+      expect(said).toContain('Apps cannot register themselves here');
       expect(said).not.toContain('/api/oauth/register');
-      expect(said).toContain('gets access to A \\| B \\`school\\` \\<x\\> for');
+      expect(said).toContain('gets access to A \\| B \\`school\\` \\<x\\> on behalf of');
       expect(said).toContain('<mailto:help@school.example>');
     } finally {
       await other.close();

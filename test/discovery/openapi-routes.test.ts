@@ -58,7 +58,7 @@ describe('routes in the OpenAPI document', () => {
       ['part'],
       ['part'],
     ]);
-    expect(put?.description).toContain('A body has at most 2 KiB.');
+    expect(put?.description).toContain('The body is limited to 2 KiB.');
     expect(get?.security).toEqual([{ oauth2: ['pages:read'] }, { openIdConnect: ['pages:read'] }, {}]);
   });
 
@@ -68,8 +68,8 @@ describe('routes in the OpenAPI document', () => {
     expect(document.paths).toHaveProperty(['/.well-known/oauth-protected-resource/api/v2', 'get']);
     const text = await (await fetch(`${world.origin}/auth.md`)).text();
     expect(text).toContain('Authorization: Bearer <initial_access_token>');
-    expect(text).toContain(`A token for \`${world.origin}/api/v2\` can have \`pages:read\`, \`pages:write\` only.`);
-    expect(text).toContain('All tools are listed to everybody');
+    expect(text).toContain(`A token for \`${world.origin}/api/v2\` can only have \`pages:read\`, \`pages:write\`.`);
+    expect(text).toContain('All tools are listed for everyone');
     expect(text).not.toContain('a-token-of-thirty-two');
   });
 

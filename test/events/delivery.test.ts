@@ -129,6 +129,21 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(came()).toEqual(['grant.created sick', 'grant.revoked sick']);
   });
 
+  it('put off just before the backend went down are sent once it is back, a minute later', async () => {
+    clock.advance(60 - (Math.floor(clock.now() / 1000) % 60));
+    const one = gate();
+    receiver.answers((_request, response, recorded) => {
+      response.writeHead(recorded.body.toString().includes('"sick"') ? 500 : 503).end();
+    });
+    await one.write(created('sick'), created('well'));
+    await one.settle();
+    expect(came()).toEqual(['grant.created sick', 'grant.created well']);
+    receiver.answers(undefined);
+    clock.advance(65);
+    await gate().settle();
+    expect(came().toSorted()).toEqual(['grant.created sick', 'grant.created well']);
+  });
+
   it('of one connection come in their order, whatever the clocks of two replicas said', async () => {
     const one = gate();
     const behind = gate({ clock: () => clock.now() - 30_000 });

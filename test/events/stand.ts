@@ -1,16 +1,15 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDeliverer, type Deliverer } from '../../src/events/deliverer.ts';
+import { Deliverer } from '../../src/events/deliverer.ts';
 import { storedDeliveryState } from '../../src/events/delivery-state.ts';
 import { clientEvent, type EventGrant, type GateEvent, grantCreated, grantRevoked } from '../../src/events/event.ts';
 import { storedLease } from '../../src/events/lease.ts';
 import { eventQueue } from '../../src/events/queue.ts';
 import { eventSender } from '../../src/events/send.ts';
-import { memoryStore } from '../../src/storage/memory.ts';
 import { redisStore } from '../../src/storage/redis.ts';
 import { sealedStore } from '../../src/storage/seal.ts';
-import { sqliteStore } from '../../src/storage/sqlite.ts';
+import { memoryStore, sqliteStore } from '../../src/storage/sqlite.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { createCallUpstream } from '../../src/upstream/call.ts';
 import { createPools } from '../../src/upstream/pools.ts';
@@ -76,17 +75,17 @@ export function stand({
   const dropped: [string, string][] = [];
   const logged: [string, object][] = [];
   const level = (name: string) => (line: object) => void logged.push([name, line]);
-  const deliverer = createDeliverer({
+  const deliverer = new Deliverer({
     queue,
     lease: storedLease(store, clock, Math.ceil(timeout) + 5),
     states: storedDeliveryState(store, `hooks ${path}`),
     send: eventSender({ call, to: { upstream: 'hooks', path }, keys: keys ?? [keyOf(EVENTS_SECRET)], clock }),
     timeout,
-    maxAge,
+    maxAge: maxAge * 1000,
     maxPending,
     clock,
     random: () => 0,
-    told: {
+    counts: {
       delivered: (type) => delivered.push(type),
       failed: (reason) => failed.push(reason),
       dropped: (type, why) => dropped.push([type, why]),

@@ -99,7 +99,7 @@ describe('a backup', () => {
     const made = await run(join(folder, 'memory.db'), { COURSEGATE__STORE: '{ kind: memory }', COURSEGATE_DATA: '' });
     expect(made).toMatchObject({
       code: 1,
-      stderr: 'There is nothing to copy: this store is kept in memory.\nTry: coursegate backup --help\n',
+      stderr: 'There is nothing to back up: this store is in memory.\nTry: coursegate backup --help\n',
     });
   });
 

@@ -47,7 +47,7 @@ describe.skipIf(!stracePresent())('a disk that fails', () => {
     }
     expect(await readiness('/livez')).toBe(200);
     expect(gate.log().match(/"err":\{[^\n]+the disk did not keep[^\n]+"msg":"not ready/g)).toHaveLength(1);
-    expect(gate.log()).toContain('the disk did not keep what was written');
+    expect(gate.log()).toContain('the disk failed to store a write');
     expect(gate.log()).toContain('read-only until coursegate is restarted');
 
     await gate.kill();

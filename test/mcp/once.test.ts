@@ -5,10 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors.ts';
 import { createOnce, type Once } from '../../src/mcp/once.ts';
 import type { Outcome } from '../../src/mcp/tool.ts';
-import { memoryStore } from '../../src/storage/memory.ts';
 import { memoryCounters } from '../../src/storage/memory-counters.ts';
 import { redisStore } from '../../src/storage/redis.ts';
-import { sqliteStore } from '../../src/storage/sqlite.ts';
+import { memoryStore, sqliteStore } from '../../src/storage/sqlite.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 

@@ -1,4 +1,4 @@
-import { memoryStore } from '../../src/storage/memory.ts';
+import { memoryStore } from '../../src/storage/sqlite.ts';
 import { rawStoreConformance, storeConformance } from './conformance.ts';
 
 storeConformance('memory', memoryStore);

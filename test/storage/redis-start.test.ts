@@ -113,7 +113,7 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
       const message = await refusal({ ...server, username: 'gate', password: PASSWORD });
       expect([needed, message]).toEqual([
         needed,
-        expect.stringMatching(/cannot be used: .*(NOPERM|can't run).* See what its ACL/),
+        expect.stringMatching(/cannot be used: .*(NOPERM|can't run).* Check the ACL/),
       ]);
       expect(message).not.toContain(PASSWORD);
       await admin.call('ACL', 'SETUSER', 'gate', `+${needed}`);
@@ -123,13 +123,15 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
   it('is refused with a wrong password, or without the one it asks for, which is not told', async () => {
     const { server } = await start({ args: ['--requirepass', PASSWORD] });
     const wrong = await refusal({ ...server, password: 'not-the-password' });
-    expect(wrong).toMatch(/cannot be used: WRONGPASS.* See the user name and password/);
+    expect(wrong).toMatch(/cannot be used: WRONGPASS.* Check the user name and the password/);
     expect(wrong).not.toContain('not-the-password');
-    expect(await refusal(server)).toMatch(/cannot be used: NOAUTH.* See the user name and password/);
+    expect(await refusal(server)).toMatch(/cannot be used: NOAUTH.* Check the user name and the password/);
   });
 
   it('is refused when it is not there, or something else is under the prefix', async () => {
-    expect(await refusal({ url: 'redis://127.0.0.1:1' })).toMatch(/ECONNREFUSED.* See that it runs, and where\./);
+    expect(await refusal({ url: 'redis://127.0.0.1:1' })).toMatch(
+      /ECONNREFUSED.* Check that it is running, and its address\./,
+    );
     const { server, admin } = await start({ appendOnly: true });
     await admin.set('{gate}:expiry', 'of another program');
     expect(await refusal(server)).toMatch(/WRONGTYPE.* choose another `store.keyPrefix`/);
@@ -174,13 +176,13 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
     it('is refused with another authority, another name, or a certificate that has ended', async () => {
       const url = await secure('localhost');
       for (const tls of [undefined, { ca: stranger.ca }]) {
-        expect(await refusal({ url, tls })).toMatch(/(unable to verify|self-signed|issuer).*See `store.tls`/);
+        expect(await refusal({ url, tls })).toMatch(/(unable to verify|self-signed|issuer).*Check `store.tls`/);
       }
       const named = await secure('redis.example');
       const { ca } = authority;
-      expect(await refusal({ url: named, tls: { ca } })).toMatch(/does not match certificate.*See `store.tls`/);
+      expect(await refusal({ url: named, tls: { ca } })).toMatch(/does not match certificate.*Check `store.tls`/);
       expect(await check({ url: named, tls: { ca, servername: 'redis.example' } })).toEqual([]);
-      expect(await refusal({ url: await secure('localhost', -1), tls: { ca } })).toMatch(/expired.*See `store.tls`/);
+      expect(await refusal({ url: await secure('localhost', -1), tls: { ca } })).toMatch(/expired.*Check `store.tls`/);
     });
   });
 });

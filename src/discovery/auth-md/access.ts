@@ -24,10 +24,10 @@ function resourceLine({ config }: DescribedService): string {
   const narrower =
     others.length === 0
       ? ''
-      : ` A token for ${codes(others)} opens that part only: name it in place of the origin to get one.`;
+      : ` A token for ${codes(others)} gives access to that part only: to get one, send its URL instead of the origin.`;
   return config.resourceIndicator === 'required'
     ? `\`resource\` (RFC 8707) is required, here and in every token request: ${code(origin)}.${narrower}`
-    : `\`resource\` (RFC 8707) is optional: left out, the token is for ${code(origin)}.${narrower}`;
+    : `\`resource\` (RFC 8707) is optional; without it, the token is for ${code(origin)}.${narrower}`;
 }
 
 function authorize(service: DescribedService): readonly string[] {
@@ -36,14 +36,14 @@ function authorize(service: DescribedService): readonly string[] {
   const optional = config.resourceIndicator === 'optional' ? ' (optional)' : '';
   return [
     '## 4. Authorize',
-    `Make a PKCE verifier and its S256 challenge, and open this in the member’s browser: GET ${code(origin + endpoints.authorization)} with`,
+    `Create a PKCE verifier and its S256 challenge, and open this URL in the member’s browser: GET ${code(origin + endpoints.authorization)} with`,
     table(
       ['Parameter', 'Value'],
       [
         ['`response_type`', code('code')],
         ['`client_id`', 'yours'],
         ['`redirect_uri`', 'one of yours'],
-        ['`scope`', 'what you need, with spaces between: see Scopes'],
+        ['`scope`', 'the scopes that you need, separated by spaces: see Scopes'],
         ['`code_challenge`', 'the challenge'],
         ['`code_challenge_method`', code('S256')],
         ['`state`', 'a random string'],
@@ -51,7 +51,7 @@ function authorize(service: DescribedService): readonly string[] {
       ],
     ),
     resourceLine(service),
-    `The member signs in, sees who asks and for what, and may allow less. The browser then comes back to \`redirect_uri\` with \`code\`, \`state\` and \`iss\`: check that \`state\` is yours and that \`iss\` is ${code(origin)} (RFC 9207). A code lives ${durationText(config.tokens.code)} (${code(String(config.tokens.code))} seconds). The parameters may be sent ahead to ${code(origin + endpoints.pushedAuthorization)} (RFC 9126).`,
+    `The member signs in, sees which app asks for what, and may allow less. The browser is then redirected to \`redirect_uri\` with \`code\`, \`state\` and \`iss\`: check that \`state\` is the one you sent and that \`iss\` is ${code(origin)} (RFC 9207). A code is valid for ${durationText(config.tokens.code)} (${code(String(config.tokens.code))} seconds). The parameters can be pushed to ${code(origin + endpoints.pushedAuthorization)} (RFC 9126).`,
   ];
 }
 
@@ -64,11 +64,11 @@ function exchange(service: DescribedService): readonly string[] {
   const replay =
     tokens.replayWindow === 0
       ? 'A refresh token that is used twice ends the connection.'
-      : `The same request within ${durationText(tokens.replayWindow)} gets the same answer; a refresh token that is used again later ends the connection.`;
+      : `The same request within ${durationText(tokens.replayWindow)} gets the same response; a refresh token that is used again after that ends the connection.`;
   const form = ['Content-Type: application/x-www-form-urlencoded', ''];
   return [
     '## 5. Exchange and refresh',
-    'Forms, with every value percent-encoded. Confidential clients add `client_secret`.',
+    'Send forms, with every value percent-encoded. Confidential clients add `client_secret`.',
     block('http', [
       `POST ${url}`,
       ...form,
@@ -80,7 +80,7 @@ function exchange(service: DescribedService): readonly string[] {
       `grant_type=refresh_token&refresh_token=<refresh_token>&client_id=<client_id>${rest}`,
     ]),
     table(
-      ['What', 'Lives', 'Seconds'],
+      ['What', 'Lifetime', 'Seconds'],
       [
         ['Access token', durationText(tokens.access), code(String(tokens.access))],
         ['Refresh token, unused', durationText(tokens.refresh), code(String(tokens.refresh))],
@@ -91,7 +91,7 @@ function exchange(service: DescribedService): readonly string[] {
         ],
       ],
     ),
-    `Each refresh gives a new refresh token: keep that one. ${replay} Tokens are opaque: ${code(origin + endpoints.introspection)} says what one of yours is (RFC 7662). ${dpopText()}`,
+    `Each refresh returns a new refresh token, which replaces the old one. ${replay} Tokens are opaque: ${code(origin + endpoints.introspection)} introspects your own tokens (RFC 7662). ${dpopText()}`,
   ];
 }
 
@@ -100,17 +100,17 @@ function use(service: DescribedService): readonly string[] {
   const { origin, account } = config;
   const open = config.routes.some((route) => (route.anonymous ?? config.anonymous) === 'serve');
   const anonymous = open
-    ? 'A request without a token is served as to anybody where the OpenAPI document says so (`{}` in `security`), and else answered 401. One with a token that is not valid is always refused.'
-    : 'A request without a token is answered 401.';
+    ? 'A request without a token is served anonymously where the OpenAPI document allows it (`{}` in `security`), and otherwise answered with 401. A request with an invalid token is always refused.'
+    : 'A request without a token is answered with 401.';
   return [
     '## 6. Use',
-    'Send the access token in the header field, never in a URL:',
+    'Send the access token in the header, never in a URL:',
     block('http', [`GET ${origin}${endpoints.userinfo}`, 'Authorization: Bearer <access_token>']),
     anonymous,
     ...(account === undefined
       ? []
       : [
-          `**Account API.** GraphQL, with a token that has ${code('account:read')}; there is no anonymous mode. Introspection is ${account.introspection ? 'open: ask for the schema' : 'closed'}.`,
+          `**Account API.** GraphQL, with a token that has ${code('account:read')}; there is no anonymous mode. Introspection is ${account.introspection ? 'enabled: query it for the schema' : 'disabled'}.`,
           block('http', [
             `POST ${origin}${account.path}`,
             'Authorization: Bearer <access_token>',
@@ -126,10 +126,10 @@ function use(service: DescribedService): readonly string[] {
 function toolTexts({ config }: DescribedService, mcp: NonNullable<DescribedService['mcp']>): readonly string[] {
   const asked =
     config.mcp?.signIn === 'on-call'
-      ? 'All tools are listed to everybody; the call of one that needs a member is answered 401 or 403 with a challenge.'
-      : 'Without a token the public tools are listed, and there is no challenge; with one, those that its scopes cover too.';
+      ? 'All tools are listed for everyone; calling a tool that needs a member is answered with 401 or 403 and a challenge.'
+      : 'Without a token, the public tools are listed and there is no challenge; with a token, also the tools that its scopes allow.';
   return [
-    `**Tools.** The Model Context Protocol over HTTP at ${code(config.origin + mcp.open)}, with or without a token. ${asked} At ${code(config.origin + mcp.member)} the same tools stand behind a 401, for clients that sign in only then.`,
+    `**Tools.** The Model Context Protocol over HTTP at ${code(config.origin + mcp.open)}, with or without a token. ${asked} At ${code(config.origin + mcp.member)} the same tools always require a token, for clients that sign in only after a 401.`,
     block('http', [
       `POST ${config.origin}${mcp.open}`,
       'Content-Type: application/json',
@@ -144,10 +144,10 @@ function toolTexts({ config }: DescribedService, mcp: NonNullable<DescribedServi
 function scopes({ config }: DescribedService): string {
   const rows = Object.entries(config.scopes).map(([scope, { title }]) => [code(scope), plain(textOf(title))]);
   const parts = config.resources.map(
-    ({ path, scopes: of }) => `A token for ${code(config.origin + path)} can have ${codes(of)} only.`,
+    ({ path, scopes: of }) => `A token for ${code(config.origin + path)} can only have ${codes(of)}.`,
   );
-  const words = 'Ask for what you need and no more: the member reads each as a sentence, and may leave out any.';
-  return ['## Scopes', [words, ...parts].join(' '), table(['Scope', 'What the member allows'], rows)].join('\n\n');
+  const words = 'Request only what you need: the member sees each scope as a sentence, and can deselect any of them.';
+  return ['## Scopes', [words, ...parts].join(' '), table(['Scope', 'Description'], rows)].join('\n\n');
 }
 
 function errors({ config }: DescribedService): string {
@@ -157,15 +157,15 @@ function errors({ config }: DescribedService): string {
       ['Status', '`error`', 'What to do'],
       [
         ['401', code('invalid_token'), 'Refresh once. If that fails, start again at step 4.'],
-        ['403', code('insufficient_scope'), 'Step 4 again, with the scopes that `WWW-Authenticate` names.'],
-        ['400', code('invalid_grant'), 'The code or refresh token is used up or ended: step 4.'],
+        ['403', code('insufficient_scope'), 'Repeat step 4 with the scopes that `WWW-Authenticate` names.'],
+        ['400', code('invalid_grant'), 'The code or refresh token was used or has expired: repeat step 4.'],
         ['400', code('invalid_target'), `Send ${code(`resource=${config.origin}`)}.`],
-        ['400', code('invalid_scope'), 'Ask for scopes of the table above only.'],
-        ['400', code('invalid_request'), 'Read `error_description`, and mend the request.'],
-        ['401', code('invalid_client'), 'The client is not known any more: step 3.'],
-        ['—', code('access_denied'), 'The member said no. Do not ask again at once.'],
+        ['400', code('invalid_scope'), 'Request only scopes of the table above.'],
+        ['400', code('invalid_request'), 'Read `error_description` and fix the request.'],
+        ['401', code('invalid_client'), 'The client is unknown, or no longer known: repeat step 3.'],
+        ['—', code('access_denied'), 'The member refused. Do not ask again right away.'],
         ['429', '', 'Wait for `Retry-After` seconds.'],
-        ['503', '', 'Wait for `Retry-After` seconds; the token is as good as before.'],
+        ['503', '', 'Wait for `Retry-After` seconds; the token remains valid.'],
       ],
     ),
   ].join('\n\n');
@@ -174,7 +174,7 @@ function errors({ config }: DescribedService): string {
 function revocation({ config, endpoints }: DescribedService): readonly string[] {
   return [
     '## Revocation',
-    'When the member disconnects, or you need no more access. Either token ends the whole connection (RFC 7009).',
+    'Revoke your tokens when the member disconnects the app, or when you no longer need access. Revoking either token ends the whole connection (RFC 7009).',
     block('http', [
       `POST ${config.origin}${endpoints.revocation}`,
       'Content-Type: application/x-www-form-urlencoded',
@@ -187,17 +187,17 @@ function revocation({ config, endpoints }: DescribedService): readonly string[] 
 function limits({ config }: DescribedService): string {
   const { limits: all, account, mcp } = config;
   const rate = (given: { readonly requests: number; readonly per: number } | undefined) =>
-    given === undefined ? 'no limit' : `${given.requests} requests in ${durationText(given.per)}`;
+    given === undefined ? 'no limit' : `${given.requests} requests per ${durationText(given.per).replace(/^1 /, '')}`;
   return [
     '## Limits',
-    'Answers say in `RateLimit` and `RateLimit-Policy` how many requests are left. A route may have limits of its own.',
+    'Responses report the remaining requests in `RateLimit` and `RateLimit-Policy`. A route may have additional limits.',
     table(
-      ['Of', 'Limit'],
+      ['What', 'Limit'],
       [
-        ['One member, with all apps', rate(all.member)],
-        ['One app, for all members', rate(all.client)],
-        ['One address, without a token', rate(all.address)],
-        ['One address, failing at the token endpoint and its like', rate(all.attempts)],
+        ['Requests of one member, with all apps', rate(all.member)],
+        ['Requests of one app, for all members', rate(all.client)],
+        ['Requests from one address, without a token', rate(all.address)],
+        ['Failed requests from one address, at the token endpoint and similar ones', rate(all.attempts)],
         [
           'Body of a request to the HTTP API',
           Number.isFinite(all.requestBody) ? sizeText(all.requestBody) : 'no limit',

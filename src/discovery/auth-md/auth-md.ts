@@ -9,6 +9,6 @@ import { startSections } from './start.ts';
  */
 export function authMd(service: DescribedService): string {
   const { name } = service.config;
-  const intro = `How an app or an agent gets access to ${plain(name)} for one of its members. This text is written by the service from the configuration that it runs with. Where it and the metadata ever differ, the metadata is right.`;
+  const intro = `How an app or an agent gets access to ${plain(name)} on behalf of a member. This page is generated from the running configuration. If it ever differs from the metadata, the metadata is right.`;
   return `${['# auth.md', intro, ...startSections(service), ...accessSections(service)].join('\n\n')}\n`;
 }

@@ -11,7 +11,7 @@ export function startSections(service: DescribedService): readonly string[] {
 
 function addresses({ config, mcp }: DescribedService): string {
   const { origin, account, resources } = config;
-  const member = mcp === undefined ? [] : [['Tools, asking for a token first', code(origin + mcp.member)]];
+  const member = mcp === undefined ? [] : [['Tools, token always required', code(origin + mcp.member)]];
   return table(
     ['What', 'Where'],
     [
@@ -19,7 +19,7 @@ function addresses({ config, mcp }: DescribedService): string {
       ['Issuer', code(origin)],
       ['Resource', code(origin)],
       ...resources.map(({ path, name }) => [
-        `Resource of its own${name === undefined ? '' : `: ${plain(name)}`}`,
+        `Separate resource${name === undefined ? '' : `: ${plain(name)}`}`,
         code(origin + path),
       ]),
       ...(account === undefined ? [] : [['Account API (GraphQL)', code(origin + account.path)]]),
@@ -38,7 +38,7 @@ function notSupported({ config, mcp }: DescribedService): string {
   const ways = ['OAuth authorization code with PKCE, with the member present in a browser'];
   return [
     '## agent_auth is not supported',
-    'There is no `agent_auth` block in the metadata, and no `identity_endpoint`, `register_uri` or claim endpoint. Do not look for them, and do not try them. Not accepted: `identity_assertion` (ID-JAG), `service_auth`, anonymous registration with a claim step, `client_credentials`, device codes, token exchange, API keys and passwords. Never ask a member for their password.',
+    'There is no `agent_auth` block in the metadata, and no `identity_endpoint`, `register_uri` or claim endpoint. Do not look for them or try them. Not accepted: `identity_assertion` (ID-JAG), `service_auth`, anonymous registration with a claim step, `client_credentials`, device codes, token exchange, API keys and passwords. Never ask a member for their password.',
     `What is supported: ${[...ways, ...anonymous].join('; ')}.`,
   ].join('\n\n');
 }
@@ -60,16 +60,16 @@ function discover({ config, endpoints, mcp }: DescribedService): string {
         ['Public keys', code(origin + endpoints.jwks)],
       ],
     ),
-    `Read the protected resource metadata first, then the metadata of the authorization server that it names. They are the source of truth for endpoints, grants and scopes: do not rely on provoking a challenge. Check that \`issuer\` is ${code(origin)}.`,
+    `Read the protected resource metadata first, then the metadata of the authorization server that it names. They are the source of truth for endpoints, grant types and scopes; there is no need to provoke a challenge. Check that \`issuer\` is ${code(origin)}.`,
   ].join('\n\n');
 }
 
 function methods({ config, mcp, endpoints }: DescribedService): string {
   const { documents, registration } = config.clients;
   const rows = [
-    ...(hasPublicTools(mcp) ? [['Public tools', 'no token', 'nothing: go to step 6']] : []),
+    ...(hasPublicTools(mcp) ? [['Public tools', 'no token is needed', 'nothing: go to step 6']] : []),
     ...(documents.enabled
-      ? [['Client ID metadata document', 'yours is an app with an https address', 'step 3, no request needed']]
+      ? [['Client ID metadata document', 'the app has an https URL', 'step 3, no request needed']]
       : []),
     ...(registration.enabled
       ? [
@@ -85,31 +85,31 @@ function methods({ config, mcp, endpoints }: DescribedService): string {
   return [
     '## 2. Pick a method',
     ...(rows.length === 0 ? [] : [table(['Method', 'When', 'What to do'], rows)]),
-    ...(open ? [] : ['No app can make itself known here: ask the school for a `client_id`.']),
+    ...(open ? [] : ['Apps cannot register themselves here: ask the course site for a `client_id`.']),
   ].join('\n\n');
 }
 
 function register({ config, endpoints }: DescribedService): readonly string[] {
   const { documents, registration, redirects } = config.clients;
   const { origin } = config;
-  const kinds = `Public clients use \`token_endpoint_auth_method\` ${code('none')}, confidential ones ${code('client_secret_post')}. Basic authentication is not taken.`;
+  const kinds = `Public clients use \`token_endpoint_auth_method\` ${code('none')}, confidential ones ${code('client_secret_post')}. Basic authentication is not supported.`;
   const schemes = redirects.schemes.length === 0 ? '' : `, or one of ${codes(redirects.schemes)}`;
-  const allowed = redirects.allow.length === 0 ? '' : ` Of https, these domains only: ${codes(redirects.allow)}.`;
-  const uris = `Redirect URIs: https; http on loopback (\`127.0.0.1\`, \`[::1]\`, \`localhost\`) with any port; a private-use scheme with a dot in it${schemes}.${allowed}`;
+  const allowed = redirects.allow.length === 0 ? '' : ` For https, only these domains: ${codes(redirects.allow)}.`;
+  const uris = `Redirect URIs: https; http on loopback (\`127.0.0.1\`, \`[::1]\`, \`localhost\`) with any port; a private-use scheme that contains a dot${schemes}.${allowed}`;
   return [
     '## 3. Register',
     ...(documents.enabled
       ? [
-          '**Client ID metadata document.** Publish the metadata as JSON at an https URL, with `client_id` being that very URL, and use the URL as `client_id`. Nothing is registered.',
+          '**Client ID metadata document.** Publish the metadata as JSON at an https URL, with that URL as its `client_id`, and use the URL as `client_id`. No registration is needed.',
         ]
-      : ['Client ID metadata documents are not taken here.']),
+      : ['Client ID metadata documents are not supported here.']),
     ...(registration.enabled ? registrationText(`${origin}${endpoints.registration}`, config) : closed()),
     `${kinds} ${uris}`,
   ];
 }
 
 function closed(): readonly string[] {
-  return ['Dynamic client registration is closed.'];
+  return ['Dynamic client registration is disabled.'];
 }
 
 function registrationText(url: string, { clients }: DescribedService['config']): readonly string[] {
@@ -117,9 +117,9 @@ function registrationText(url: string, { clients }: DescribedService['config']):
   const token =
     initialAccessToken === undefined
       ? 'No token is needed.'
-      : 'It needs an initial access token (RFC 7591 §3), which the school hands out: send it as `Authorization: Bearer`.';
+      : 'It needs an initial access token (RFC 7591 section 3) from the course site: send it as `Authorization: Bearer`.';
   return [
-    `**Dynamic client registration** (RFC 7591). ${token} Register once and keep the \`client_id\`: ${perAddressPerMinute} registrations a minute are taken of one address, and an app that no member has connected is forgotten after ${durationText(unusedLifetime)}.`,
+    `**Dynamic client registration** (RFC 7591). ${token} Register once and keep the \`client_id\`: each address is limited to ${perAddressPerMinute} registrations per minute, and an app that no member has connected is deleted after ${durationText(unusedLifetime)}.`,
     block('http', [
       `POST ${url}`,
       'Content-Type: application/json',
@@ -142,7 +142,7 @@ export function dpopText(): string {
 /** All tools, with the scopes that each needs. */
 export function toolTable({ tools }: DescribedTools): string {
   return table(
-    ['Tool', 'What', 'Scopes'],
+    ['Tool', 'Description', 'Scopes'],
     tools.map(({ name, descriptor, scopes }) => [
       code(name),
       plain(descriptor.title),

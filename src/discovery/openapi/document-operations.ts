@@ -15,7 +15,7 @@ export function documentOperations({ config, endpoints, mcp }: DescribedService)
         `GET ${metadataPath(path)}`,
         {
           operationId: `protectedResourceMetadata${path.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, first: string) => first.toUpperCase())}`,
-          summary: `Read what tokens for ${path === '' ? 'this origin' : path} need`,
+          summary: `Get the metadata of ${path === '' ? 'this origin' : path} as a protected resource`,
           description: 'Protected resource metadata (RFC 9728).',
           responses: plain(content('application/json', schemaRef('ProtectedResourceMetadata'))),
         },
@@ -23,46 +23,46 @@ export function documentOperations({ config, endpoints, mcp }: DescribedService)
     ),
     [`GET ${endpoints.authorizationServerMetadata}`]: {
       operationId: 'authorizationServerMetadata',
-      summary: 'Read what the authorization server offers',
-      description: 'Authorization server metadata (RFC 8414): every endpoint, grant and scope.',
+      summary: 'Get the authorization server metadata',
+      description: 'All endpoints, grant types and scopes (RFC 8414).',
       responses: plain(server),
     },
     [`GET ${endpoints.openidConfiguration}`]: {
       operationId: 'openidConfiguration',
-      summary: 'Read what the OpenID provider offers',
-      description: 'The same members as the authorization server metadata (OpenID Connect Discovery §4).',
+      summary: 'Get the OpenID provider metadata',
+      description: 'The same members as the authorization server metadata (OpenID Connect Discovery section 4).',
       responses: plain(server),
     },
     [`GET ${endpoints.jwks}`]: {
       operationId: 'jwks',
-      summary: 'Read the public keys',
-      description: 'Of ID tokens and of the assertion that upstreams get (RFC 7517 §5).',
+      summary: 'Get the public keys',
+      description: 'The keys of ID tokens and of the assertions that upstreams receive (RFC 7517 section 5).',
       responses: plain(content('application/jwk-set+json', schemaRef('Jwks'))),
     },
     [`GET ${DISCOVERY_PATHS.openapi}`]: {
       operationId: 'openapi',
-      summary: 'Read this document',
-      description: 'It is made from the routes that run.',
+      summary: 'Get this document',
+      description: 'Generated from the running configuration.',
       responses: versioned(content('application/json', { type: 'object' })),
     },
     [`GET ${DISCOVERY_PATHS.authMd}`]: {
       operationId: 'authMd',
-      summary: 'Read how an agent gets in',
-      description: 'The way from discovery to revocation in words, for agents and those who write them.',
+      summary: 'Get the instructions for agents',
+      description: 'Instructions from discovery to revocation, for agents and their developers.',
       responses: versioned(content('text/markdown', { type: 'string' })),
     },
   };
 }
 
 function plain(body: Json): Json {
-  return { 200: answer('The document. It may be kept for five minutes.', body), ...failures('oauth', 429, 503) };
+  return { 200: answer('The document. It may be cached for five minutes.', body), ...failures('oauth', 429, 503) };
 }
 
 function versioned(body: Json): Json {
   const etag = { ETag: header('ETag') };
   return {
-    200: answer('The document. It may be kept for five minutes.', body, etag),
-    304: answer('It is as it was: If-None-Match names its ETag.', undefined, etag),
+    200: answer('The document. It may be cached for five minutes.', body, etag),
+    304: answer('The document has not changed since the version in If-None-Match.', undefined, etag),
     ...failures('problem', 429),
   };
 }

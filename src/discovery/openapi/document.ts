@@ -98,14 +98,14 @@ export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json
     const titles = Object.entries(config.scopes)
       .filter(([scope]) => scope.split(':', 1)[0] === area)
       .map(([, { title }]) => textOf(title));
-    return titles.length === 0 ? 'What any member may ask for.' : `${titles.join('. ')}.`;
+    return titles.length === 0 ? 'Available to every member.' : `${titles.join('. ')}.`;
   }
 
   return {
     openapi: '3.1.1',
     info: info(service),
     servers: [{ url: config.origin, description: config.name }],
-    externalDocs: { url: config.origin + DISCOVERY_PATHS.authMd, description: 'How an app or an agent gets in.' },
+    externalDocs: { url: config.origin + DISCOVERY_PATHS.authMd, description: 'How an app or an agent gets access.' },
     tags: [...tags].map(([name, description]) => ({ name, description })),
     paths: paths.json(),
     components: used(paths.json(), {
@@ -123,9 +123,9 @@ const REFUSALS: Json = {
   403: { $ref: '#/components/responses/Forbidden' },
 };
 const OWN_TAGS: Readonly<Record<string, string>> = {
-  discovery: 'Documents that say what there is.',
-  oauth: 'How an app gets, renews, checks and ends a token of a member.',
-  account: 'What members know of themselves, in GraphQL.',
+  discovery: 'Documents about the service.',
+  oauth: 'How an app gets, refreshes, introspects and revokes a member’s tokens.',
+  account: 'The member’s own data, in GraphQL.',
   tools: 'Tools for agents, in the Model Context Protocol.',
 };
 
@@ -159,11 +159,11 @@ function info({ config }: DescribedService): Json {
   return {
     title: config.name,
     version: '1',
-    summary: 'What apps and agents can do for members of the school.',
+    summary: 'What apps and agents can do for members of the course site.',
     description: [
-      `Members connect an app with OAuth 2.0; how that goes is told in words at ${config.origin}${DISCOVERY_PATHS.authMd}.`,
-      'Every GET answers HEAD too, except the authorization endpoint. Every answer has X-Request-Id.',
-      'Where requests are limited, answers say in RateLimit and RateLimit-Policy how many are left.',
+      `Members connect an app with OAuth 2.0, as described at ${config.origin}${DISCOVERY_PATHS.authMd}.`,
+      'Every GET operation also supports HEAD, except the authorization endpoint. Every response has X-Request-Id.',
+      'Where requests are limited, the response reports the remaining requests in RateLimit and RateLimit-Policy.',
     ].join('\n\n'),
     ...(support === undefined ? {} : { contact }),
   };

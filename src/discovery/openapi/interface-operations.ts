@@ -27,8 +27,8 @@ function accountOperation(limit: string): Json {
   });
   return {
     operationId: 'queryAccount',
-    summary: 'Ask the Account API',
-    description: `GraphQL over HTTP: what members know of themselves. Introspection gives the schema. A mutation may need more scope than the address; then the answer is 403. The body has at most ${limit}.`,
+    summary: 'Query the Account API',
+    description: `GraphQL over HTTP: the member’s own data. Introspection returns the schema. A mutation may need more scopes than the endpoint, and is otherwise answered with 403. The body is limited to ${limit}.`,
     requestBody: {
       required: true,
       content: {
@@ -37,10 +37,10 @@ function accountOperation(limit: string): Json {
     },
     responses: {
       200: answer('Data, errors, or both.', both(schemaRef('GraphqlAnswer')), LEFT),
-      400: answer('The request is not one, or its document is refused.', both(schemaRef('GraphqlErrors')), LEFT),
+      400: answer('The request is malformed, or its document is invalid.', both(schemaRef('GraphqlErrors')), LEFT),
       401: responseRef('Unauthorized'),
       403: answer(
-        'The token lacks a scope that the address, or the mutation, needs.',
+        'The token lacks a scope that the endpoint or the mutation needs.',
         content('application/json', { anyOf: [schemaRef('OAuthError'), schemaRef('GraphqlErrors')] }),
         { 'WWW-Authenticate': header('Challenge') },
       ),
@@ -53,12 +53,12 @@ function toolOperation({ tools }: DescribedTools, operationId: string, limit: st
   const forMembers = operationId === 'callToolsAsMember';
   const shown = tools.filter(({ scopes }) => forMembers || scopes.size === 0).map(({ name }) => `\`${name}\``);
   const which = forMembers
-    ? `It asks for a token first, and has all tools that the token is for: ${shown.join(', ')}.`
-    : `Without a token there are the public tools: ${shown.join(', ') || 'none'}. With one, those it is for too.`;
+    ? `It always requires a token, and has all tools that the token’s scopes allow: ${shown.join(', ')}.`
+    : `Without a token, it has the public tools: ${shown.join(', ') || 'none'}. With a token, it also has the tools that its scopes allow.`;
   return {
     operationId,
     summary: forMembers ? 'Use tools as a member' : 'Use tools',
-    description: `Model Context Protocol over HTTP: one JSON-RPC message a request, answered in JSON. ${which} The body has at most ${limit}.`,
+    description: `Model Context Protocol over HTTP: one JSON-RPC message per request, answered in JSON. ${which} The body is limited to ${limit}.`,
     requestBody: {
       required: true,
       content: {
@@ -70,15 +70,15 @@ function toolOperation({ tools }: DescribedTools, operationId: string, limit: st
     },
     responses: {
       200: answer(
-        'The result, or an error of the method.',
+        'The result of the method, or its error.',
         content('application/json', { anyOf: [schemaRef('JsonRpcResult'), schemaRef('JsonRpcError')] }),
         LEFT,
       ),
-      202: answer('A notification was taken.'),
+      202: answer('The notification was accepted.'),
       ...failures('jsonrpc', 400, 404, 413, 415, 429, 500, 503),
       401: responseRef('Unauthorized'),
       403: answer(
-        'The token lacks a scope that the tool needs; or the page that asks is not one that may.',
+        'The token lacks a scope that the tool needs, or the origin of the page is not allowed.',
         content('application/json', { anyOf: [schemaRef('OAuthError'), schemaRef('JsonRpcError')] }),
         { 'WWW-Authenticate': header('MaybeChallenge') },
       ),

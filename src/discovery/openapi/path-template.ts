@@ -32,9 +32,8 @@ function templateOf(segments: readonly string[]): PathTemplate {
     return `{${unique}}`;
   };
   const path = segments.map((segment) => {
-    if (segment === '**')
-      return named('rest', 'The rest of the path, which may have several parts with / between them.');
-    if (segment === '*') return named('part', 'One part of the path.');
+    if (segment === '**') return named('rest', 'The rest of the path, which may have several segments.');
+    if (segment === '*') return named('part', 'One segment of the path.');
     if (segment === MEMBER_ID) return named('member_id', MEMBER_ID_TEXT);
     // Literal braces would be read as a parameter.
     return segment.replace(/[{}]/g, encodeURIComponent);
@@ -43,7 +42,8 @@ function templateOf(segments: readonly string[]): PathTemplate {
 }
 
 /** Description of a path parameter that must be the id of the requesting member. */
-export const MEMBER_ID_TEXT = 'The id of the member who asks: `sub` of userinfo. Any other is answered 403.';
+export const MEMBER_ID_TEXT =
+  'The ID of the requesting member: `sub` from userinfo. Any other ID is answered with 403.';
 
 /** The path without the names of its parameters. OpenAPI considers templates with the same key identical. */
 export function templateKey(path: string): string {

@@ -4,19 +4,22 @@ import { content, type Json, schemaRef } from './json.ts';
 type MachineVoice = Exclude<Voice, 'page'>;
 
 const FAILURES = {
-  400: { name: 'BadRequest', text: 'The request is not well formed, or is refused for what it says.' },
-  401: { name: 'InvalidClient', text: 'The client is not known here, or did not prove that it is the one.' },
+  400: { name: 'BadRequest', text: 'The request is malformed or invalid.' },
+  401: { name: 'InvalidClient', text: 'The client is unknown, or client authentication failed.' },
   403: { name: 'NotAllowed', text: 'This request is not allowed.' },
-  404: { name: 'NotFound', text: 'There is nothing at this address.' },
-  406: { name: 'NotAcceptable', text: 'The answer has no form that the request takes.' },
-  413: { name: 'PayloadTooLarge', text: 'The request body is larger than this address takes.' },
-  414: { name: 'UriTooLong', text: 'The address is longer than 8192 characters.' },
-  415: { name: 'UnsupportedMediaType', text: 'The request body has a content type or coding that is not taken.' },
-  429: { name: 'TooManyRequests', text: 'There were too many requests. Try again after Retry-After seconds.' },
-  500: { name: 'InternalError', text: 'Something went wrong on our side. Tell us the request id.' },
-  502: { name: 'BadGateway', text: 'The service behind this address gave no answer that can be used.' },
-  503: { name: 'Unavailable', text: 'Not available right now. Try again after Retry-After seconds.' },
-  504: { name: 'GatewayTimeout', text: 'The service behind this address took too long to answer.' },
+  404: { name: 'NotFound', text: 'Nothing was found at this URL.' },
+  406: { name: 'NotAcceptable', text: 'No representation matches the Accept header.' },
+  413: { name: 'PayloadTooLarge', text: 'The request body is larger than this endpoint allows.' },
+  414: { name: 'UriTooLong', text: 'The URL is longer than 8,192 characters.' },
+  415: {
+    name: 'UnsupportedMediaType',
+    text: 'The content type or content encoding of the request body is not supported.',
+  },
+  429: { name: 'TooManyRequests', text: 'Too many requests. Try again after Retry-After seconds.' },
+  500: { name: 'InternalError', text: 'An unexpected error. Please report it with the request ID.' },
+  502: { name: 'BadGateway', text: 'The upstream service returned no usable response.' },
+  503: { name: 'Unavailable', text: 'Temporarily unavailable. Try again after Retry-After seconds.' },
+  504: { name: 'GatewayTimeout', text: 'The upstream service took too long to respond.' },
 } as const;
 
 export type FailureStatus = keyof typeof FAILURES;
@@ -38,31 +41,31 @@ const RATE_LIMIT = { RateLimit: header('RateLimit'), 'RateLimit-Policy': header(
 
 /** Header fields that several responses share. */
 export const HEADERS: Json = {
-  RequestId: { description: 'The id of this request in our logs.', required: true, schema: { type: 'string' } },
+  RequestId: { description: 'The ID of this request, as in the logs.', required: true, schema: { type: 'string' } },
   RetryAfter: {
-    description: 'Seconds to wait (RFC 9110 §10.2.3).',
+    description: 'Seconds to wait (RFC 9110 section 10.2.3).',
     required: true,
     schema: { type: 'string', pattern: '^[0-9]+$' },
   },
   RateLimit: {
-    description: 'What is left of the limit and when it is whole again: `"member";r=1199;t=60`.',
+    description: 'The remaining requests, and the seconds until the limit resets: `"member";r=1199;t=60`.',
     schema: { type: 'string' },
   },
   RateLimitPolicy: {
-    description: 'The limit: requests, and in how many seconds: `"member";q=1200;w=60`.',
+    description: 'The limit: the number of requests, and the length of the window in seconds: `"member";q=1200;w=60`.',
     schema: { type: 'string' },
   },
   Challenge: {
     description:
-      'Why, and what would do (RFC 6750 §3): `error`, `error_description`, `resource_metadata` (RFC 9728 §5.1), `scope`.',
+      'The challenge (RFC 6750 section 3) with `error`, `error_description`, `resource_metadata` (RFC 9728 section 5.1) and `scope`.',
     required: true,
     schema: { type: 'string', pattern: '^(Bearer|DPoP) ' },
   },
   MaybeChallenge: {
-    description: 'Where a token with more scope would do: which (RFC 6750 §3.1). Absent where no token would.',
+    description: 'The scopes that are needed (RFC 6750 section 3.1). Absent if no token would be accepted.',
     schema: { type: 'string' },
   },
-  ETag: { description: 'The version of the document (RFC 9110 §8.8.3).', schema: { type: 'string' } },
+  ETag: { description: 'The version of the document (RFC 9110 section 8.8.3).', schema: { type: 'string' } },
 };
 
 const CHALLENGE_CONTENT = content('application/json', schemaRef('OAuthError'));
@@ -71,22 +74,24 @@ const CHALLENGE_CONTENT = content('application/json', schemaRef('OAuthError'));
 const REFUSALS: Readonly<Record<string, Json>> = {
   Unauthorized: {
     description:
-      'There is no access token, or one that is not valid here (RFC 6750 §3.1 `invalid_token`). The header field says where the metadata is.',
+      'The access token is missing or invalid (RFC 6750 section 3.1, `invalid_token`). The header has the URL of the metadata.',
     headers: { ...REQUEST_ID, 'WWW-Authenticate': header('Challenge') },
     content: CHALLENGE_CONTENT,
   },
   Forbidden: {
     description:
-      'The token is valid and lacks a scope (RFC 6750 §3.1 `insufficient_scope`). The header field names the scopes to ask for.',
+      'The token is valid but lacks a scope (RFC 6750 section 3.1, `insufficient_scope`). The header names the scopes to request.',
     headers: { ...REQUEST_ID, 'WWW-Authenticate': header('Challenge') },
     content: CHALLENGE_CONTENT,
   },
   RouteForbidden: {
     description:
-      'With WWW-Authenticate: the token is valid and lacks a scope, which the field names. Without: the record is that of another member, or the school itself says no, in its own words.',
+      'With WWW-Authenticate: the token is valid but lacks the scope that the header names. Without it: the record belongs to another member, or the course site itself refuses, with a body of its own.',
     headers: { ...REQUEST_ID, 'WWW-Authenticate': header('MaybeChallenge') },
     content: {
-      ...content('application/json', { anyOf: [schemaRef('OAuthError'), { description: 'The words of the school.' }] }),
+      ...content('application/json', {
+        anyOf: [schemaRef('OAuthError'), { description: 'The response of the course site.' }],
+      }),
       ...content('application/problem+json', schemaRef('Problem')),
       '*/*': {},
     },
@@ -95,8 +100,8 @@ const REFUSALS: Readonly<Record<string, Json>> = {
 
 /** Refusals by the HTTP server before it reads a request: without a body and without a request id. */
 const UNREAD: Readonly<Record<string, Json>> = {
-  ExpectationFailed: { description: 'The Expect field asks for something other than 100-continue.' },
-  FieldsTooLarge: { description: 'The header fields are larger than 16 KiB, or more than 2000.' },
+  ExpectationFailed: { description: 'The Expect header has a value other than 100-continue.' },
+  FieldsTooLarge: { description: 'The header is larger than 16 KiB, or has more than 2,000 fields.' },
 };
 
 /** Responses of the HTTP server, which every operation may give. */
@@ -164,3 +169,9 @@ export function answer(description: string, body?: Json, headers: Json = {}): Js
 
 /** Header fields that report the remaining rate limit on protected routes. */
 export const LEFT: Json = RATE_LIMIT;
+
+const ANYTHING: Json = { '*/*': {} };
+
+/** Responses of an upstream that no document describes. */
+export const ANY_SUCCESS: Json = { '2XX': answer('The response of the course site.', ANYTHING, LEFT) };
+export const ANY_RESPONSE: Json = { default: answer('Any other response of the course site.', ANYTHING, LEFT) };

@@ -2,19 +2,18 @@ import type { Config, RouteConfig } from '../../config/schema.ts';
 import { sizeText } from '../../http/size-text.ts';
 import type { RouteProtection } from '../described-service.ts';
 import type { Json } from './json.ts';
-import { answer, failures, LEFT, responseRef, UNREAD_RESPONSES } from './responses.ts';
+import { ANY_RESPONSE, ANY_SUCCESS, failures, responseRef, UNREAD_RESPONSES } from './responses.ts';
 import { scopeTitles, securityOf, securityText } from './security.ts';
 
 const BODY_METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
-const ANYTHING = { '*/*': {} };
 
 /** Summaries for routes that need no scope. */
 const OPEN_TO_MEMBERS: Readonly<Record<string, string>> = {
-  GET: 'Read from the school',
-  POST: 'Send to the school',
-  PUT: 'Replace at the school',
-  PATCH: 'Change at the school',
-  DELETE: 'Delete at the school',
+  GET: 'Read from the course site',
+  POST: 'Send to the course site',
+  PUT: 'Replace at the course site',
+  PATCH: 'Change at the course site',
+  DELETE: 'Delete at the course site',
 };
 
 /** What the gate itself does at a configured route, whatever its upstream is. */
@@ -41,12 +40,12 @@ export function routeFacts(
   const filled =
     own.length === 0
       ? []
-      : [`${own.map((name) => `\`${name}\``).join(', ')} is set to the member who asks, whatever is sent.`];
-  const size = takesBody && Number.isFinite(limit) ? [`A body has at most ${sizeText(limit)}.`] : [];
+      : [`${own.map((name) => `\`${name}\``).join(', ')} is always set to the ID of the requesting member.`];
+  const size = takesBody && Number.isFinite(limit) ? [`The body is limited to ${sizeText(limit)}.`] : [];
   const titles = scopeTitles(config);
   const named = [...protection.scopes].map((scope) => titles[scope] ?? scope).join('; ');
   return {
-    summary: named === '' ? (OPEN_TO_MEMBERS[method] ?? 'Ask the school') : named,
+    summary: named === '' ? (OPEN_TO_MEMBERS[method] ?? 'Request from the course site') : named,
     description: [securityText(protection), ...filled, ...size].join(' '),
     security: securityOf(protection),
     responses: {
@@ -61,15 +60,15 @@ export function routeFacts(
 
 /** An operation for which there is no upstream document. */
 export function plainOperation(facts: RouteFacts, method: string): Json {
-  const requestBody = ['POST', 'PUT', 'PATCH'].includes(method) ? { requestBody: { content: ANYTHING } } : {};
+  const requestBody = ['POST', 'PUT', 'PATCH'].includes(method) ? { requestBody: { content: { '*/*': {} } } } : {};
   return {
     summary: facts.summary,
-    description: `${facts.description} What it takes and gives is the school’s own.`,
+    description: `${facts.description} The course site defines the request and the response.`,
     ...requestBody,
     responses: {
-      '2XX': answer('What the school answers.', ANYTHING, LEFT),
+      ...ANY_SUCCESS,
       ...facts.responses,
-      default: answer('Any other answer of the school.', ANYTHING, LEFT),
+      ...ANY_RESPONSE,
     },
   };
 }

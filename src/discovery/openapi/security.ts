@@ -11,7 +11,7 @@ export function securitySchemes({ config, endpoints }: DescribedService): Json {
   return {
     oauth2: {
       type: 'oauth2',
-      description: `Authorization code with PKCE (S256), and \`resource=${origin}\`. Send the access token as \`Authorization: Bearer\`; one that is bound to a key as \`Authorization: DPoP\` with a proof (RFC 9449; ${DPOP_ALGORITHMS.join(', ')}).`,
+      description: `Authorization code with PKCE (S256), and \`resource=${origin}\`. Send the access token as \`Authorization: Bearer\`, or a token that is bound to a key as \`Authorization: DPoP\` with a proof (RFC 9449; ${DPOP_ALGORITHMS.join(', ')}).`,
       flows: {
         authorizationCode: {
           authorizationUrl: origin + endpoints.authorization,
@@ -23,7 +23,7 @@ export function securitySchemes({ config, endpoints }: DescribedService): Json {
     },
     openIdConnect: {
       type: 'openIdConnect',
-      description: 'The same tokens, found by OpenID Connect Discovery.',
+      description: 'The same tokens, with OpenID Connect Discovery.',
       openIdConnectUrl: origin + endpoints.openidConfiguration,
     },
     ...(enabled
@@ -31,7 +31,7 @@ export function securitySchemes({ config, endpoints }: DescribedService): Json {
           registrationAccessToken: {
             type: 'http',
             scheme: 'bearer',
-            description: 'The token that the registration of a client answered with (RFC 7592 §3).',
+            description: 'The token from the response to a client’s registration (RFC 7592 section 3).',
           },
         }
       : {}),
@@ -40,7 +40,8 @@ export function securitySchemes({ config, endpoints }: DescribedService): Json {
           initialAccessToken: {
             type: 'http',
             scheme: 'bearer',
-            description: 'A token that the school hands out to those who may register an app (RFC 7591 §3).',
+            description:
+              'A token that the course site gives to developers who may register an app (RFC 7591 section 3).',
           },
         }
       : {}),
@@ -62,6 +63,6 @@ export function securityOf({ scopes, anonymous }: RouteProtection): readonly Jso
 export function securityText({ scopes, anonymous }: RouteProtection): string {
   const token = scopes.size === 0 ? 'an access token' : `an access token with \`${formatScope(scopes)}\``;
   return anonymous === 'serve'
-    ? `Without a token it is served as to anybody; a token that is sent must be ${token.replace(/^an /, 'a valid ')}.`
+    ? `Anonymous requests are allowed; a token that is sent must be ${token.replace(/^an /, 'a valid ')}.`
     : `Needs ${token}.`;
 }

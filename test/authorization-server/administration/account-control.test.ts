@@ -4,7 +4,7 @@ import { storedSuspensions } from '../../../src/authorization-server/administrat
 import { storedGrants } from '../../../src/authorization-server/grants.ts';
 import { storedMembers } from '../../../src/authorization-server/members.ts';
 import { signInSessions } from '../../../src/login/sign-in-session.ts';
-import { memoryStore } from '../../../src/storage/memory.ts';
+import { memoryStore } from '../../../src/storage/sqlite.ts';
 
 it.each(['revokeMember', 'suspendMember', 'resumeMember'] as const)(
   'ends the sign-ins of the member, in every browser, and nobody else’s',

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FetchBudget, type FetchTurn } from '../../../src/authorization-server/client-documents/budget.ts';
 import { documentRecords, type Known } from '../../../src/authorization-server/client-documents/document-records.ts';
-import { memoryStore } from '../../../src/storage/memory.ts';
+import { memoryStore } from '../../../src/storage/sqlite.ts';
 import { fromClient } from '../../support/client.ts';
 import { plainDocument } from './support/document-host.ts';
 

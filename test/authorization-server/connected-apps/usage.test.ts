@@ -7,10 +7,9 @@ import { createUsage, type Usage } from '../../../src/authorization-server/conne
 import { storedGrants } from '../../../src/authorization-server/grants.ts';
 import { GatewayError } from '../../../src/errors.ts';
 import { NO_OUTBOX } from '../../../src/events/outbox.ts';
-import { memoryStore } from '../../../src/storage/memory.ts';
 import { redisStore } from '../../../src/storage/redis.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
-import { sqliteStore } from '../../../src/storage/sqlite.ts';
+import { memoryStore, sqliteStore } from '../../../src/storage/sqlite.ts';
 import type { Mutation, Store } from '../../../src/storage/store.ts';
 import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
 

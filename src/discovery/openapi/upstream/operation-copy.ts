@@ -3,7 +3,7 @@ import { isTree, type Tree } from '../../../config/tree.ts';
 import { requestFields, responseFields } from '../../../http/header-names.ts';
 import type { Json } from '../json.ts';
 import { MEMBER_ID_TEXT } from '../path-template.ts';
-import { answer, LEFT } from '../responses.ts';
+import { ANY_RESPONSE, ANY_SUCCESS, answer, LEFT } from '../responses.ts';
 import type { RouteFacts } from '../route-operation.ts';
 import { type SchemaCopy, withoutProperties } from './schema-copy.ts';
 import { isInternal, membersOf, type Source, texts } from './source.ts';
@@ -26,131 +26,138 @@ export interface Found {
  * described as the gate's; the rest is taken from the upstream. Only what is named here is copied: no servers,
  * security, callbacks, links or extensions.
  */
-export function operationCopy(
-  { source, schemas, upstream }: OperationParts,
-  entry: RouteConfig,
-  facts: RouteFacts,
-  { item, operation, path }: Found,
-): Json {
+export function operationCopy(parts: OperationParts, entry: RouteConfig, facts: RouteFacts, found: Found): Json {
+  const { operation } = found;
   const filled = [...Object.keys(entry.query ?? {}), ...Object.keys(entry.body ?? {})].map(bareName);
-  const isFilled = (name: string) => filled.includes(bareName(name));
-  const { request, response } = upstream.headers;
-  const requestField = requestFields({ knownOnly: true, allow: request.allow, drop: request.drop });
-  const responseField = responseFields({ drop: response.drop });
-
-  const content = (given: unknown): Json =>
-    Object.fromEntries(
-      membersOf(given).map(([type, media]) => [
-        type,
-        {
-          ...(media.schema === undefined ? {} : { schema: schemas.schema(media.schema) }),
-          ...exampleOf(media),
-        },
-      ]),
-    );
-
-  const parameterOf = (given: unknown): Json | undefined => {
-    const found = source.resolve(given);
-    if (found === undefined || isInternal(found) || typeof found.name !== 'string') return undefined;
-    const { name } = found;
-    const isKept =
-      (found.in === 'path' && path.includes(`{${name}}`)) ||
-      (found.in === 'query' && !isFilled(name)) ||
-      (found.in === 'header' && requestField(name) === 'pass');
-    if (!isKept) return undefined;
-    const said = typeof found.description === 'string' ? found.description : `\`${name}\`.`;
-    return {
-      name,
-      in: found.in,
-      required: found.in === 'path' || found.required === true,
-      description: found.in === 'path' && name === 'member_id' ? MEMBER_ID_TEXT : said,
-      ...(typeof found.style === 'string' ? { style: found.style } : {}),
-      ...(typeof found.explode === 'boolean' ? { explode: found.explode } : {}),
-      ...(found.deprecated === true ? { deprecated: true } : {}),
-      ...(isTree(found.content) ? { content: content(found.content) } : { schema: schemas.schema(found.schema) }),
-      ...(isTree(found.content) ? {} : exampleOf(found)),
-    };
-  };
-
-  const parameters = (): readonly Json[] => {
-    const sent = [...listOf(operation.parameters), ...listOf(item.parameters)];
-    const given = sent.flatMap((one): readonly Json[] => {
-      const parameter = parameterOf(one);
-      return parameter === undefined ? [] : [parameter];
-    });
-    const met = new Set<string>();
-    const first = given.filter((one) => {
-      const key = `${one.in} ${one.name}`;
-      const isFirst = !met.has(key);
-      met.add(key);
-      return isFirst;
-    });
-    const named = new Set(first.filter((one) => one.in === 'path').map(({ name }) => name));
-    const lacking = [...path.matchAll(/\{([^}]*)\}/g)].flatMap(([, name = '']) => (named.has(name) ? [] : [name]));
-    const added = [...new Set(lacking)].map((name) => ({
-      name,
-      in: 'path',
-      required: true,
-      description: name === 'member_id' ? MEMBER_ID_TEXT : `\`${name}\`.`,
-      schema: { type: 'string' },
-    }));
-    return [...added, ...first];
-  };
-
-  const requestBody = (): Json => {
-    const found = source.resolve(operation.requestBody);
-    if (found === undefined || isInternal(found)) return {};
-    const taken = content(found.content);
-    const own = Object.keys(entry.body ?? {}).length > 0;
-    const types = Object.entries(taken).filter(([type]) => !own || /[/+]json$/.test(type));
-    const cleaned = types.map(([type, media]) => {
-      if (filled.length === 0) return [type, media];
-      // Write out a referenced schema, because other operations that share it may allow clients to send what this
-      // route fills.
-      const { [type]: asked } = isTree(found.content) ? found.content : {};
-      const schema = schemas.schema(source.resolve(isTree(asked) ? asked.schema : undefined));
-      return [type, { schema: withoutProperties(schema, isFilled) }];
-    });
-    if (cleaned.length === 0) return {};
-    const required = found.required === true ? { required: true } : {};
-    return { requestBody: { ...texts(found, 'description'), ...required, content: Object.fromEntries(cleaned) } };
-  };
-
-  const responses = (): Json => {
-    const theirs = membersOf(operation.responses).flatMap(([status, given]) => {
-      const found = source.resolve(given);
-      if (found === undefined || !/^([1-5](\d\d|XX)|default)$/.test(status) || GATES_OWN.includes(status)) return [];
-      const headers = membersOf(found.headers).flatMap(([name, header]) => {
-        const resolved = source.resolve(header);
-        if (resolved === undefined || responseField(name) !== 'pass') return [];
-        return [[name, { ...texts(resolved, 'description'), schema: schemas.schema(resolved.schema) }]];
-      });
-      const said = typeof found.description === 'string' && found.description !== '' ? found.description : status;
-      const body = content(found.content);
-      const isBoth = Object.hasOwn(facts.responses, status);
-      const both = isBoth ? { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } : {};
-      const whole = { ...both, ...body };
-      const fields = { ...LEFT, ...Object.fromEntries(headers) };
-      return [[status, answer(said, Object.keys(whole).length === 0 ? undefined : whole, fields)]];
-    });
-    const other = { default: answer('Any other answer of the school.', { '*/*': {} }, LEFT) };
-    const rest = theirs.some(([status]) => /^2/.test(String(status)))
-      ? {}
-      : { '2XX': answer('What the school answers.', { '*/*': {} }, LEFT) };
-    return { ...other, ...rest, ...facts.responses, ...Object.fromEntries(theirs) };
-  };
-
-  const said = typeof operation.description === 'string' ? [operation.description] : [];
-  const summary = typeof operation.summary === 'string' ? operation.summary : undefined;
+  const copy: Copy = { ...parts, ...found, filled };
+  const description = typeof operation.description === 'string' ? [operation.description] : [];
   return {
     ...texts(operation, 'operationId'),
-    summary: summary ?? facts.summary,
-    description: [...said, facts.description].join('\n\n'),
+    summary: typeof operation.summary === 'string' ? operation.summary : facts.summary,
+    description: [...description, facts.description].join('\n\n'),
     ...(operation.deprecated === true ? { deprecated: true } : {}),
-    parameters: parameters(),
-    ...requestBody(),
-    responses: responses(),
+    parameters: parametersOf(copy),
+    ...requestBodyOf(copy, Object.keys(entry.body ?? {}).length > 0),
+    responses: responsesOf(copy, facts),
   };
+}
+
+interface Copy extends OperationParts, Found {
+  /** The bare names of the parameters and members that the gate fills. */
+  readonly filled: readonly string[];
+}
+
+function contentOf({ schemas }: Copy, given: unknown): Json {
+  return Object.fromEntries(
+    membersOf(given).map(([type, media]) => [
+      type,
+      { ...(media.schema === undefined ? {} : { schema: schemas.schema(media.schema) }), ...exampleOf(media) },
+    ]),
+  );
+}
+
+/** The upstream's parameters that clients may send, after those that the path has and the upstream left out. */
+function parametersOf(copy: Copy): readonly Json[] {
+  const { operation, item, path, upstream } = copy;
+  const { request } = upstream.headers;
+  const fieldPolicy = requestFields({ knownOnly: true, allow: request.allow, drop: request.drop });
+  const isField = (name: string) => fieldPolicy(name) === 'pass';
+  // Parameters of the operation override those of the path item.
+  const given = new Map<string, Json>();
+  for (const one of [...listOf(operation.parameters), ...listOf(item.parameters)]) {
+    const parameter = parameterOf(copy, isField, one);
+    if (parameter === undefined) continue;
+    const key = `${parameter.in} ${parameter.name}`;
+    if (!given.has(key)) given.set(key, parameter);
+  }
+  const names = new Set([...path.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name));
+  const missing = [...names].filter((name) => !given.has(`path ${name}`));
+  const added = missing.map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: name === 'member_id' ? MEMBER_ID_TEXT : `\`${name}\`.`,
+    schema: { type: 'string' },
+  }));
+  return [...added, ...given.values()];
+}
+
+function parameterOf(copy: Copy, isField: (name: string) => boolean, given: unknown): Json | undefined {
+  const { source, schemas, path, filled } = copy;
+  const found = source.resolve(given);
+  if (found === undefined || isInternal(found) || typeof found.name !== 'string') return undefined;
+  const { name } = found;
+  const isKept =
+    (found.in === 'path' && path.includes(`{${name}}`)) ||
+    (found.in === 'query' && !filled.includes(bareName(name))) ||
+    (found.in === 'header' && isField(name));
+  if (!isKept) return undefined;
+  const description = typeof found.description === 'string' ? found.description : `\`${name}\`.`;
+  return {
+    name,
+    in: found.in,
+    required: found.in === 'path' || found.required === true,
+    description: found.in === 'path' && name === 'member_id' ? MEMBER_ID_TEXT : description,
+    ...(typeof found.style === 'string' ? { style: found.style } : {}),
+    ...(typeof found.explode === 'boolean' ? { explode: found.explode } : {}),
+    ...(found.deprecated === true ? { deprecated: true } : {}),
+    ...(isTree(found.content)
+      ? { content: contentOf(copy, found.content) }
+      : { schema: schemas.schema(found.schema), ...exampleOf(found) }),
+  };
+}
+
+/** `jsonOnly`: the gate sets members of the body, which it can do only in JSON. */
+function requestBodyOf(copy: Copy, jsonOnly: boolean): Json {
+  const { source, schemas, operation, filled } = copy;
+  const found = source.resolve(operation.requestBody);
+  if (found === undefined || isInternal(found)) return {};
+  const types = Object.entries(contentOf(copy, found.content)).filter(([type]) => !jsonOnly || /[/+]json$/.test(type));
+  if (types.length === 0) return {};
+  const cleaned = types.map(([type, media]) => {
+    if (filled.length === 0) return [type, media];
+    // Write out a referenced schema, because other operations that share it may allow clients to send what this
+    // route fills.
+    const { [type]: given } = isTree(found.content) ? found.content : {};
+    const schema = schemas.schema(source.resolve(isTree(given) ? given.schema : undefined));
+    return [type, { schema: withoutProperties(schema, (name) => filled.includes(bareName(name))) }];
+  });
+  const required = found.required === true ? { required: true } : {};
+  return { requestBody: { ...texts(found, 'description'), ...required, content: Object.fromEntries(cleaned) } };
+}
+
+function responsesOf(copy: Copy, facts: RouteFacts): Json {
+  const { source, operation } = copy;
+  const theirs = membersOf(operation.responses).flatMap(([status, given]) => {
+    const found = source.resolve(given);
+    if (found === undefined || !/^([1-5](\d\d|XX)|default)$/.test(status) || GATES_OWN.includes(status)) return [];
+    return [[status, responseOf(copy, found, status, Object.hasOwn(facts.responses, status))] as const];
+  });
+  const isSuccessKnown = theirs.some(([status]) => status.startsWith('2'));
+  return {
+    ...ANY_RESPONSE,
+    ...(isSuccessKnown ? {} : ANY_SUCCESS),
+    ...facts.responses,
+    ...Object.fromEntries(theirs),
+  };
+}
+
+/** `isAlsoOurs`: the gate itself may answer with this status, too. */
+function responseOf(copy: Copy, found: Tree, status: string, isAlsoOurs: boolean): Json {
+  const { source, schemas, upstream } = copy;
+  const fieldPolicy = responseFields({ drop: upstream.headers.response.drop });
+  const headers = membersOf(found.headers).flatMap(([name, header]) => {
+    const resolved = source.resolve(header);
+    if (resolved === undefined || fieldPolicy(name) !== 'pass') return [];
+    return [[name, { ...texts(resolved, 'description'), schema: schemas.schema(resolved.schema) }]];
+  });
+  const description = typeof found.description === 'string' && found.description !== '' ? found.description : status;
+  const body = {
+    ...(isAlsoOurs ? { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } : {}),
+    ...contentOf(copy, found.content),
+  };
+  const fields = { ...LEFT, ...Object.fromEntries(headers) };
+  return answer(description, Object.keys(body).length === 0 ? undefined : body, fields);
 }
 
 /** Always described as the gate's own, because an upstream's 401 becomes a 403 at the gate. */

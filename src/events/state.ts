@@ -1,0 +1,62 @@
+import type { EventsConfig } from '../config/events.ts';
+import type { Clock } from '../storage/store.ts';
+import type { DeliveryState } from './delivery-state.ts';
+import { CLASSES, type EventQueue } from './queue.ts';
+
+/** The delivery state and the pending events without their data, as the admin listener returns them. */
+export interface EventsState {
+  readonly upstream: string;
+  readonly path: string;
+  readonly types: readonly string[];
+  readonly pending: Readonly<Record<string, number>>;
+  readonly paused_until?: string;
+  readonly stopped_at?: string;
+  readonly last_failure?: { readonly at: string; readonly reason: string };
+  /** The most important class first, in each class the oldest first; at most `LISTED`. */
+  readonly events: readonly {
+    readonly id: string;
+    readonly type: string;
+    readonly timestamp: string;
+    readonly attempts: number;
+    readonly due_at?: string;
+  }[];
+}
+
+const LISTED = 100;
+
+/** Throws GatewayError `store_unavailable`. */
+export async function eventsState(
+  { upstream, path, types }: EventsConfig,
+  queue: EventQueue,
+  load: () => Promise<DeliveryState>,
+  clock: Clock,
+): Promise<EventsState> {
+  const [{ waiting }, { stoppedAt, pausedUntil, lastFailure }, ...listed] = await Promise.all([
+    queue.counts(),
+    load(),
+    ...CLASSES.toReversed().map((of) => queue.oldest(of, LISTED)),
+  ]);
+  return {
+    upstream,
+    path,
+    types,
+    pending: waiting,
+    ...(pausedUntil > clock() && { paused_until: isoTime(pausedUntil) }),
+    ...(stoppedAt !== undefined && { stopped_at: isoTime(stoppedAt) }),
+    ...(lastFailure !== undefined && { last_failure: { ...lastFailure, at: isoTime(lastFailure.at) } }),
+    events: listed
+      .flat()
+      .slice(0, LISTED)
+      .map(({ id, type, at, attempts, dueAt }) => ({
+        id,
+        type,
+        timestamp: isoTime(at),
+        attempts,
+        ...(dueAt > 0 && { due_at: isoTime(dueAt) }),
+      })),
+  };
+}
+
+function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,114 @@
+/**
+ * While a Cluster moves our slot to another node, the keys are split between both nodes, and a key that is missing on
+ * one may exist on the other. A script that went on would take a used code for an unknown one, or stop half-way, so it
+ * is refused before it begins. Two keys that never exist reveal the state: the old node refuses a missing key, and the
+ * new one refuses two keys of which one is missing.
+ */
+export const WHOLE = `
+local here = redis.pcall('EXISTS', ARGV[1] .. 'nowhere:1', ARGV[1] .. 'nowhere:2')
+if type(here) == 'table' and here.err then return here end
+`;
+
+/**
+ * The functions that the store's scripts share. Redis runs one script at a time, so each is one atomic step. All keys carry one hash tag and
+ * are in one slot of a Cluster. The scripts build key names themselves, which is why the tag is passed as ARGV[1].
+ *
+ *   {prefix}:entry:<kind>:<id>            hash: payload, expiresAt ('' is never), consumedAt, and the references
+ *   {prefix}:index:<kind>:<name>:<value>  sorted set of ids, by expiry (+inf is never)
+ *   {prefix}:expiry                       sorted set of <kind>:<id>, by expiry: used by the sweep
+ *   {prefix}:charge:<kind>:<id>           hash: what a charged entry counts towards. It outlives an entry that Redis expires
+ *   {prefix}:charged:size:<quota>:<client>           sorted set of networks, by bytes; '*' is all networks, or all clients
+ *   {prefix}:charged:age:<quota>:<client>:<network>  sorted set of <kind>:<id>, the oldest first
+ *   {prefix}:charged:last                            the age of the newest
+ *
+ * The caller's clock decides expiry. Redis itself expires keys a GRACE later, also by the caller's clock. That frees
+ * entries that no sweep reached, and clocks may differ by this much before one of them loses an entry too early.
+ */
+export const COMMON = `${WHOLE}
+local EXPIRY, PREFIX, NOW_MS = KEYS[1], ARGV[1], tonumber(ARGV[2])
+local NOW, GRACE = math.floor(NOW_MS / 1000), 60
+local REFERENCES = { 'grant', 'member', 'client', 'uid' }
+
+local function entryKey(kind, id) return PREFIX .. 'entry:' .. kind .. ':' .. id end
+local function indexKey(kind, name, value) return PREFIX .. 'index:' .. kind .. ':' .. name .. ':' .. value end
+local function lifetime(expiresAt) return string.format('%.0f', math.max((expiresAt + GRACE) * 1000 - NOW_MS, 1)) end
+
+local function sizeKey(quota, client) return PREFIX .. 'charged:size:' .. quota .. ':' .. client end
+local function ageKey(quota, client, network)
+  return PREFIX .. 'charged:age:' .. quota .. ':' .. client .. ':' .. network
+end
+
+-- Changes how many bytes a part of a quota holds, and returns the new number. With 0 it only reads it.
+local function add(quota, client, network, bytes)
+  local key = sizeKey(quota, client)
+  local held = tonumber(redis.call('ZADD', key, 'INCR', bytes, network))
+  if held <= 0 then redis.call('ZREM', key, network) end
+  return held
+end
+
+-- Takes an entry out of its quota. Returns what it was charged to, or nil.
+local function release(member)
+  local key = PREFIX .. 'charge:' .. member
+  local quota, network, client, bytes, age = unpack(redis.call('HMGET', key, 'quota', 'network', 'client', 'bytes', 'age'))
+  if not quota then return nil end
+  for _, app in ipairs({ '*', client }) do
+    add(quota, app, network, -bytes)
+    add(quota, app, '*', -bytes)
+    redis.call('ZREM', ageKey(quota, app, network), member)
+  end
+  redis.call('DEL', key)
+  return { quota = quota, network = network, client = client, age = age }
+end
+
+local function take(member, charge, payload, before)
+  local quota, network, client, bytes = charge.quota.name, charge.network, charge.client, #payload + 1024
+  local same = before and before.quota == quota and before.network == network and before.client == client
+  local age = same and before.age or redis.call('INCRBY', PREFIX .. 'charged:last', 1)
+  redis.call('HSET', PREFIX .. 'charge:' .. member, 'quota', quota, 'network', network, 'client', client, 'bytes', bytes, 'age', age)
+  for _, app in ipairs({ '*', client }) do
+    add(quota, app, network, bytes)
+    add(quota, app, '*', bytes)
+    redis.call('ZADD', ageKey(quota, app, network), age, member)
+  end
+end
+
+-- Deletes an entry and its index members. Redis may have expired the entry already.
+local function discard(member)
+  local kind, id = string.match(member, '^([^:]*):(.*)$')
+  local key = entryKey(kind, id)
+  local values = redis.call('HMGET', key, unpack(REFERENCES))
+  for at, name in ipairs(REFERENCES) do
+    if values[at] then redis.call('ZREM', indexKey(kind, name, values[at]), id) end
+  end
+  redis.call('DEL', key)
+  redis.call('ZREM', EXPIRY, member)
+  release(member)
+end
+
+-- Deletes up to limit expired entries, and returns their number.
+local function reap(limit)
+  local dead = redis.call('ZRANGEBYSCORE', EXPIRY, '-inf', NOW, 'LIMIT', 0, limit)
+  for _, member in ipairs(dead) do discard(member) end
+  return #dead
+end
+
+-- Deletes the oldest entry of a network ('*': of the one that holds the most) and of a client ('*': of any).
+local function evict(quota, client, network)
+  if network == '*' then
+    -- The member '*' holds at least as much as any network, so the largest network is one of the last two.
+    local most = redis.call('ZRANGE', sizeKey(quota, client), -2, -1)
+    network = most[2] == '*' and most[1] or most[2]
+  end
+  local oldest = redis.call('ZRANGE', ageKey(quota, client, network), 0, 0)[1]
+  if oldest then discard(oldest) end
+  return oldest
+end
+
+-- The parts of a quota that a charge counts towards, with the limit of each.
+local function limitsOf(charge)
+  local limits = { { '*', charge.network, charge.quota.perNetwork } }
+  if charge.client ~= '' then limits[2] = { charge.client, '*', charge.quota.perClient } end
+  limits[#limits + 1] = { '*', '*', charge.quota.total }
+  return limits
+end
+`;
