@@ -115,7 +115,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'login/oidc/discovery.ts',
     'tools/demo/school',
   ],
-  'openid-client': ['login/oidc'],
+
   pg: ['login/database/postgres.ts'],
   mysql2: ['login/database/mysql.ts'],
   // A document's fetch pins the address it has judged, on a client of its own: never on a pool of an upstream.
@@ -142,7 +142,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   bcryptjs: ['passwords/bcrypt-thread.ts'],
   commander: ['main.ts', 'commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
-  oauth4webapi: ['tools/connect', 'tools/demo/client', 'tools/demo/client.ts'],
+  oauth4webapi: ['login/oidc', 'tools/connect', 'tools/demo/client', 'tools/demo/client.ts'],
   express: ['tools/demo'],
   ws: ['tools/demo/school'],
 };
