@@ -142,7 +142,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   bcryptjs: ['passwords/bcrypt-thread.ts'],
   commander: ['main.ts', 'commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
-  oauth4webapi: ['login/oidc', 'tools/connect', 'tools/demo/client', 'tools/demo/client.ts'],
+  oauth4webapi: ['login/oidc', 'tools/connect/oauth'],
   express: ['tools/demo'],
   ws: ['tools/demo/school'],
 };

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { callbackPage } from './callback-page.ts';
+import { listen, shut } from './listen.ts';
 
 /** The loopback listener that receives the authorization response of a native app (RFC 8252 section 7.3). */
 export interface CallbackServer {
@@ -30,11 +30,7 @@ export async function listenForCallback(): Promise<CallbackServer> {
     waiting = undefined;
     answer(response, 200, callbackPage(query.has('error') ? 'denied' : 'received'), () => accept(query));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  host = `127.0.0.1:${await listen(server, 0, '127.0.0.1')}`;
 
   return {
     redirectUri: `http://${host}/callback`,
@@ -52,13 +48,7 @@ export async function listenForCallback(): Promise<CallbackServer> {
         };
       });
     },
-    close() {
-      waiting = undefined;
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
-    },
+    close: () => shut(server),
   };
 }
 

@@ -1,10 +1,10 @@
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
+import { listen, shut } from '../connect/listen.ts';
 import { openAccounts } from './school/accounts.ts';
 import { buildSchoolData } from './school/data/school-data.ts';
 import { attachEcho } from './school/echo-socket.ts';
 import { eventsService } from './school/events-service.ts';
 import type { Gate } from './school/gate-identity.ts';
-import { listen, shut } from './school/listen.ts';
 import { progressService } from './school/progress-service.ts';
 import { schoolService } from './school/school-service.ts';
 import { Sessions } from './school/sessions.ts';
@@ -46,11 +46,13 @@ export async function startSchool(options: SchoolOptions): Promise<School> {
     endEchoes();
     await Promise.all([school, progress, events].map(shut));
   };
+  const open = async (server: Server, port: number): Promise<string> =>
+    `http://${host.includes(':') ? `[${host}]` : host}:${await listen(server, port, host)}`;
   try {
     const urls = {
-      school: await listen(school, ports.school, host),
-      progress: await listen(progress, ports.progress, host),
-      events: await listen(events, ports.events, host),
+      school: await open(school, ports.school),
+      progress: await open(progress, ports.progress),
+      events: await open(events, ports.events),
     };
     return { urls, close };
   } catch (thrown) {

@@ -1,4 +1,4 @@
-import type { Send } from '../../connect/transport.ts';
+import type { Send } from '../../connect/oauth/transport.ts';
 
 /** A recorded request and response, with secrets. They are masked when displayed. */
 export interface Exchange {

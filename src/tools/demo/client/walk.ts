@@ -1,10 +1,10 @@
-import type * as oauth from 'oauth4webapi';
-import type { AuthorizationRequest } from '../../connect/authorization-request.ts';
 import type { ConnectError } from '../../connect/connect-error.ts';
 import type { Courses } from '../../connect/courses.ts';
-import { explain } from '../../connect/explain.ts';
-import type { TokenContext } from '../../connect/tokens.ts';
-import { type Transport, transport } from '../../connect/transport.ts';
+import type { AuthorizationRequest } from '../../connect/oauth/authorization.ts';
+import { explain } from '../../connect/oauth/explain.ts';
+import type { RegisteredClient } from '../../connect/oauth/registration.ts';
+import type { TokenResponse } from '../../connect/oauth/tokens.ts';
+import { type Transport, transport } from '../../connect/oauth/transport.ts';
 import { type Exchange, recording } from './exchange.ts';
 import { LESSONS, type LessonName } from './lessons.ts';
 
@@ -26,7 +26,7 @@ export interface Walk {
   readonly scope: string;
   readonly clientType: 'public' | 'confidential';
   readonly steps: Step[];
-  context: TokenContext | undefined;
+  client: RegisteredClient | undefined;
   /** The authorization request that is waiting for its response. */
   pending: AuthorizationRequest | undefined;
   tokens: { readonly access: string; readonly refresh: string | undefined; readonly scope: string } | undefined;
@@ -40,7 +40,7 @@ export function newWalk(chosen: Pick<Walk, 'gate' | 'redirectUri' | 'scope' | 'c
   return {
     ...chosen,
     steps: [],
-    context: undefined,
+    client: undefined,
     pending: undefined,
     tokens: undefined,
     subject: undefined,
@@ -75,7 +75,7 @@ export async function take<T extends {}>(
 }
 
 /** Stores the tokens of a response. Without a new refresh token, the old one remains valid (RFC 6749 section 6). */
-export function keepTokens(walk: Walk, answer: oauth.TokenEndpointResponse): void {
+export function keepTokens(walk: Walk, answer: TokenResponse): void {
   walk.tokens = {
     access: answer.access_token,
     refresh: answer.refresh_token ?? walk.tokens?.refresh,
