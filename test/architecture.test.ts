@@ -71,7 +71,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'generation',
   ],
   // What operators try things with. `doctor` and `connect` know nothing of the gate but what the standards say.
-  tools: ['config', 'storage', 'operations', 'request/public-paths.ts', 'process/gateway.ts'],
+  tools: ['passwords', 'config', 'storage', 'operations', 'request/public-paths.ts', 'process/gateway.ts'],
   // What is typed: it starts the work of other modules, and none of them knows it.
   commands: [
     'config',

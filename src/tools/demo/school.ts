@@ -1,14 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import { listen, shut } from '../connect/listen.ts';
-import { openAccounts } from './school/accounts.ts';
+import { application } from './school/api.ts';
 import { buildSchoolData } from './school/data/school-data.ts';
 import { attachEcho } from './school/echo-socket.ts';
 import { eventsService } from './school/events-service.ts';
 import type { Gate } from './school/gate-identity.ts';
 import { progressService } from './school/progress-service.ts';
-import { schoolService } from './school/school-service.ts';
-import { Sessions } from './school/sessions.ts';
-import { Visitors } from './school/visitors.ts';
+import { schoolService } from './school/site.ts';
+import { openVisitors } from './school/visitors.ts';
 
 /** The options of the demo's legacy school. */
 export interface SchoolOptions {
@@ -34,14 +33,13 @@ export interface School {
  */
 export async function startSchool(options: SchoolOptions): Promise<School> {
   const { ports, gate, host = '127.0.0.1', clock = Date.now } = options;
-  const data = buildSchoolData(clock());
-  const visitors = new Visitors(await openAccounts(data.members), new Sessions(clock));
-  const parts = { data, gate, clock };
-  const school = createServer(schoolService(parts, visitors));
-  const progress = createServer(progressService(parts));
-  const events = createServer(eventsService(parts));
+  const now = () => Math.floor(clock() / 1000);
+  const parts = { data: buildSchoolData(now()), gate, now };
+  const visitors = await openVisitors(parts.data.members, now);
+  const school = createServer(application().use(schoolService(parts, visitors)));
+  const progress = createServer(application().use(progressService(parts)));
+  const events = createServer(application().use(eventsService(parts)));
   const endEchoes = attachEcho(school);
-
   const close = async (): Promise<void> => {
     endEchoes();
     await Promise.all([school, progress, events].map(shut));

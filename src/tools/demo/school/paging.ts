@@ -4,25 +4,15 @@ import { ApiError } from './api-error.ts';
 const DEFAULT_PER_PAGE = 20;
 const LARGEST_PER_PAGE = 50;
 
-/** One page of a list of the REST service. */
-export interface Page<T> {
-  readonly data: readonly T[];
-  readonly meta: {
-    readonly page: number;
-    readonly per_page: number;
-    readonly total: number;
-    readonly next_page: number | null;
-  };
-}
-
 /** The page that `page` and `per_page` of the request select. Throws for invalid values. */
-export function pageOf<T>(request: Request, rows: readonly T[]): Page<T> {
+export function pageOf(request: Request, rows: readonly object[]): object {
   const page = wholeNumber(request, 'page', 1);
   const perPage = Math.min(wholeNumber(request, 'per_page', DEFAULT_PER_PAGE), LARGEST_PER_PAGE);
   const end = page * perPage;
+  const next = end < rows.length ? page + 1 : null;
   return {
     data: rows.slice(end - perPage, end),
-    meta: { page, per_page: perPage, total: rows.length, next_page: end < rows.length ? page + 1 : null },
+    meta: { page, per_page: perPage, total: rows.length, next_page: next },
   };
 }
 

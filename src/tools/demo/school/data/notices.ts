@@ -1,46 +1,26 @@
 import { DAY } from './time.ts';
 
-/** A row of the REST service. */
-export type Row = { readonly id: string; readonly [field: string]: unknown };
-
-/** The rows of the areas without code of their own, by area. `today` is midnight in Unix seconds. */
-export function buildNotices(today: number): Readonly<Record<string, readonly Row[]>> {
+/** The rows of the areas without code of their own, by area. `today` is midnight. */
+export function buildNotices(today: number) {
   return {
-    posts: POSTS.map(([slug, title, excerpt], index) => ({
-      id: `p-${index + 1}`,
-      slug,
-      title,
-      excerpt,
-      author: 'The harbour office',
-      published_at: today - (index + 1) * 16 * DAY,
-    })),
-    pages: PAGES.map(([slug, title, body], index) => ({
-      id: `pg-${index + 1}`,
-      slug,
-      title,
-      body,
-      updated_at: today - (index + 2) * 50 * DAY,
-    })),
+    posts: POSTS.map(([slug, title, excerpt], index) => {
+      const published_at = today - (index + 1) * 16 * DAY;
+      return { id: `p-${index + 1}`, slug, title, excerpt, author: 'The harbour office', published_at };
+    }),
+    pages: PAGES.map(([slug, title, body], index) => {
+      return { id: `pg-${index + 1}`, slug, title, body, updated_at: today - (index + 2) * 50 * DAY };
+    }),
     membership_plans: [
       { id: 'plan-1', slug: 'monthly', name: 'Monthly', price_cents: 1900, currency: 'EUR', interval: 'month' },
       { id: 'plan-2', slug: 'yearly', name: 'Yearly', price_cents: 17900, currency: 'EUR', interval: 'year' },
       { id: 'plan-3', slug: 'household', name: 'Household', price_cents: 24900, currency: 'EUR', interval: 'year' },
     ],
-    digital_products: PRODUCTS.map(([slug, title, price, kind], index) => ({
-      id: `dp-${index + 1}`,
-      slug,
-      title,
-      file_type: kind,
-      price_cents: price,
-      currency: 'EUR',
-    })),
-    comments: COMMENTS.map(([author, course, body], index) => ({
-      id: `cm-${index + 1}`,
-      course_slug: course,
-      author_name: author,
-      body,
-      written_at: today - (index + 1) * 5 * DAY,
-    })),
+    digital_products: PRODUCTS.map(([slug, title, price, kind], index) => {
+      return { id: `dp-${index + 1}`, slug, title, file_type: kind, price_cents: price, currency: 'EUR' };
+    }),
+    comments: COMMENTS.map(([author_name, course_slug, body], index) => {
+      return { id: `cm-${index + 1}`, course_slug, author_name, body, written_at: today - (index + 1) * 5 * DAY };
+    }),
     forms: [
       { id: 'f-1', slug: 'contact', title: 'Write to us', fields: ['name', 'email', 'message'] },
       { id: 'f-2', slug: 'course-feedback', title: 'How was the course?', fields: ['course', 'rating', 'message'] },
