@@ -134,6 +134,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'account',
     'authorization-server/client-documents',
     'storage/memory-counters.ts',
+    'tools/demo/client/sessions.ts',
   ],
   'rate-limiter-flexible': ['storage/redis-counters.ts'],
   // Texts in the results of tools are read as clients would read them: as Markdown, and as HTML.

@@ -3,19 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { callbackPage } from './callback-page.ts';
 import { listen, shut } from './listen.ts';
 
-/** The loopback listener that receives the authorization response of a native app (RFC 8252 section 7.3). */
-export interface CallbackServer {
-  readonly redirectUri: string;
-  /**
-   * Waits for the response with this `state`, and refuses all other requests. Rejects with the signal's reason when
-   * aborted.
-   */
-  receive(state: string, signal: AbortSignal): Promise<URLSearchParams>;
-  close(): Promise<void>;
-}
+export type CallbackServer = Awaited<ReturnType<typeof listenForCallback>>;
 
-/** Listens on a free port of 127.0.0.1. Rejects with Node's error on failure. */
-export async function listenForCallback(): Promise<CallbackServer> {
+/**
+ * Listens on a free port of 127.0.0.1 for the authorization response of a native app (RFC 8252 section 7.3). Rejects
+ * with Node's error on failure.
+ */
+export async function listenForCallback() {
   let waiting: { state: string; accept: (response: URLSearchParams) => void } | undefined;
   let host = '';
 
@@ -34,7 +28,11 @@ export async function listenForCallback(): Promise<CallbackServer> {
 
   return {
     redirectUri: `http://${host}/callback`,
-    receive(state, signal) {
+    /**
+     * Waits for the response with this `state`, and refuses all other requests. Rejects with the signal's reason when
+     * aborted.
+     */
+    receive(state: string, signal: AbortSignal): Promise<URLSearchParams> {
       return new Promise((resolve, reject) => {
         signal.throwIfAborted();
         const stop = () => reject(signal.reason);

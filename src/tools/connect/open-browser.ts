@@ -1,10 +1,7 @@
 import { spawn } from 'node:child_process';
 
 /** What the browser command depends on; injected in tests. */
-export interface Desktop {
-  readonly platform: NodeJS.Platform;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
+export type Desktop = Pick<NodeJS.Process, 'platform' | 'env'>;
 
 /**
  * The program and arguments that open `url` in the default browser; undefined without a display. The URL is passed as

@@ -5,8 +5,6 @@ import { studyBuddy } from './client/app.ts';
 import { memorySessions } from './client/sessions.ts';
 
 export interface ClientOptions {
-  /** The address to listen on. The app's own URL is on localhost regardless. */
-  readonly host?: string;
   /** 0 for any free port. */
   readonly port: number;
   /** The gate's origin, such as http://localhost:8080. */
@@ -24,7 +22,7 @@ export interface ClientOptions {
 export async function startClient(options: ClientOptions): Promise<{ url: string; close(): Promise<void> }> {
   const gate = gateOrigin(options.gate);
   const server = createServer();
-  const url = `http://localhost:${await listen(server, options.port, options.host ?? 'localhost')}`;
+  const url = `http://localhost:${await listen(server, options.port, 'localhost')}`;
   server.on(
     'request',
     studyBuddy({ url, gate, graphiql: options.graphiql }, memorySessions(options.clock ?? Date.now)),

@@ -11,8 +11,6 @@ import { openVisitors } from './school/visitors.ts';
 
 /** The options of the demo's legacy school. */
 export interface SchoolOptions {
-  /** Default 127.0.0.1. */
-  readonly host?: string;
   /** 0 for any free port. */
   readonly ports: { readonly school: number; readonly progress: number; readonly events: number };
   /** The gate whose identity assertions are trusted. A function, since the gate starts later. */
@@ -32,29 +30,24 @@ export interface School {
  * Rejects with Node's own error when a port is in use, after closing what was started.
  */
 export async function startSchool(options: SchoolOptions): Promise<School> {
-  const { ports, gate, host = '127.0.0.1', clock = Date.now } = options;
+  const { ports, gate, clock = Date.now } = options;
   const now = () => Math.floor(clock() / 1000);
   const parts = { data: buildSchoolData(now()), gate, now };
   const visitors = await openVisitors(parts.data.members, now);
-  const school = createServer(application().use(schoolService(parts, visitors)));
-  const progress = createServer(application().use(progressService(parts)));
-  const events = createServer(application().use(eventsService(parts)));
-  const endEchoes = attachEcho(school);
-  const close = async (): Promise<void> => {
-    endEchoes();
-    await Promise.all([school, progress, events].map(shut));
+  await using started = new AsyncDisposableStack();
+  const open = async (server: Server, port: number): Promise<string> => {
+    started.defer(() => shut(server));
+    return `http://127.0.0.1:${await listen(server, port, '127.0.0.1')}`;
   };
-  const open = async (server: Server, port: number): Promise<string> =>
-    `http://${host.includes(':') ? `[${host}]` : host}:${await listen(server, port, host)}`;
-  try {
-    const urls = {
-      school: await open(school, ports.school),
-      progress: await open(progress, ports.progress),
-      events: await open(events, ports.events),
-    };
-    return { urls, close };
-  } catch (thrown) {
-    await close();
-    throw thrown;
-  }
+  const school = createServer(application().use(schoolService(parts, visitors)));
+  const endEchoes = attachEcho(school);
+  const urls = {
+    school: await open(school, ports.school),
+    progress: await open(createServer(application().use(progressService(parts))), ports.progress),
+    events: await open(createServer(application().use(eventsService(parts))), ports.events),
+  };
+  // Before the server, which waits for upgraded connections.
+  started.defer(endEchoes);
+  const running = started.move();
+  return { urls, close: () => running.disposeAsync() };
 }

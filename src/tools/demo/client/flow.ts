@@ -36,7 +36,7 @@ export async function begin(walk: Walk): Promise<string | undefined> {
 
   walk.pending = await take(walk, 'authorize', async (_http, step) => {
     const made = await authorizationRequest(client, walk.redirectUri, walk.scope);
-    step.exchanges.push({ method: 'GET', url: made.url, headers: [], body: undefined, answer: undefined });
+    step.exchanges.push({ method: 'GET', url: made.url, headers: [], body: undefined });
     step.facts.push('The browser carries this request; Study Buddy itself sends nothing here.');
     return made;
   });
@@ -50,12 +50,11 @@ export async function finish(walk: Walk, callback: URL): Promise<void> {
   walk.pending = undefined;
   await take(walk, 'approve', async (_http, step) => {
     const said = callback.searchParams.has('error') ? 'an error instead of a code' : 'a code';
-    step.facts.push(`The browser came back with ${said}.`);
-    return step;
+    return step.facts.push(`The browser came back with ${said}.`);
   });
 
   const checked = await take(walk, 'callback', async (_http, step) => {
-    step.exchanges.push({ method: 'GET', url: callback.href, headers: [], body: undefined, answer: undefined });
+    step.exchanges.push({ method: 'GET', url: callback.href, headers: [], body: undefined });
     step.facts.push('state matches step 4.');
     const response = checkResponse(client, pending, callback.searchParams);
     step.facts.push(`iss is ${response.get('iss') ?? 'not sent'}, as expected from step 2.`);
@@ -63,14 +62,13 @@ export async function finish(walk: Walk, callback: URL): Promise<void> {
   });
   if (checked === undefined) return;
 
-  const tokens = await take(walk, 'token', async (http, step) => {
+  await take(walk, 'token', async (http, step) => {
     const answer = await exchangeCode(client, pending, checked, http);
     keepTokens(walk, answer);
     walk.subject = subjectOf(answer);
-    step.facts.push(`Approved: ${walk.tokens?.scope}.`, lifetime(answer));
-    return answer;
+    return step.facts.push(`Approved: ${walk.tokens?.scope}.`, lifetime(answer));
   });
-  if (tokens !== undefined) await read(walk);
+  await read(walk);
 }
 
 /** Reads the courses with the current token. */

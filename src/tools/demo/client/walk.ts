@@ -15,7 +15,7 @@ export interface Step {
   readonly exchanges: Exchange[];
   /** What was found or checked, in sentences. */
   readonly facts: string[];
-  problem: ConnectError | undefined;
+  problem?: ConnectError;
 }
 
 /** One run of the flow in a browser, from Connect to Disconnect. */
@@ -26,27 +26,14 @@ export interface Walk {
   readonly scope: string;
   readonly clientType: 'public' | 'confidential';
   readonly steps: Step[];
-  client: RegisteredClient | undefined;
+  client?: RegisteredClient | undefined;
   /** The authorization request that is waiting for its response. */
-  pending: AuthorizationRequest | undefined;
-  tokens: { readonly access: string; readonly refresh: string | undefined; readonly scope: string } | undefined;
+  pending?: AuthorizationRequest | undefined;
+  tokens?: { readonly access: string; readonly refresh: string | undefined; readonly scope: string };
   /** The subject of the ID token, if there was one. */
-  subject: string | undefined;
+  subject?: string | undefined;
   revoked: boolean;
-  courses: Courses | undefined;
-}
-
-export function newWalk(chosen: Pick<Walk, 'gate' | 'redirectUri' | 'scope' | 'clientType'>): Walk {
-  return {
-    ...chosen,
-    steps: [],
-    client: undefined,
-    pending: undefined,
-    tokens: undefined,
-    subject: undefined,
-    revoked: false,
-    courses: undefined,
-  };
+  courses?: Courses | undefined;
 }
 
 /** The steps of the flow are all kept; of later ones, only the last `AFTERWARDS`. */
@@ -63,7 +50,7 @@ export async function take<T extends {}>(
   work: (http: Transport, step: Step) => Promise<T>,
 ): Promise<T | undefined> {
   const number = (walk.steps.at(-1)?.number ?? 0) + 1;
-  const step: Step = { number, lesson, exchanges: [], facts: [], problem: undefined };
+  const step: Step = { number, lesson, exchanges: [], facts: [] };
   walk.steps.push(step);
   if (walk.steps.length > FLOW + AFTERWARDS) walk.steps.splice(FLOW, 1);
   try {

@@ -1,9 +1,8 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
-import { addRoute, jsonBody, jsonObject, type Parts } from './api.ts';
+import { addRoute, jsonBody, jsonObject, type Parts, pageOf } from './api.ts';
 import { ApiError } from './api-error.ts';
 import { AREAS, type Area } from './areas.ts';
 import { membersOnly, requireMember } from './gate-identity.ts';
-import { pageOf } from './paging.ts';
 import { type OwnedRow, type Row, seedAreas } from './seed.ts';
 
 /** The most new rows of an area. The oldest are dropped, so that a demo left running does not fill the memory. */

@@ -1,4 +1,4 @@
-import type { Router } from 'express';
+import type { RequestHandler, Router } from 'express';
 import { addRoute, gatedApi, jsonBody, jsonObject, type Parts } from './api.ts';
 import { ApiError } from './api-error.ts';
 import type { Position } from './data/enrolments.ts';
@@ -17,25 +17,21 @@ export function progressService(parts: Parts): Router {
         response.json({ positions: wantedSlugs(request.query.slugs).flatMap((slug) => own?.get(slug) ?? []) });
       },
     });
-    const store = (slug: string, memberId: string, body: Record<string, unknown>): Position => {
-      if (!courses.some((course) => course.slug === slug))
-        throw new ApiError(404, 'not_found', 'There is no such course.');
-      const { lecture_id, position_ms } = body;
+    const store: RequestHandler = (request, response) => {
+      const { slug } = request.params;
+      const course_slug = courses.find((course) => course.slug === slug)?.slug;
+      if (course_slug === undefined) throw new ApiError(404, 'not_found', 'There is no such course.');
+      const { lecture_id, position_ms } = jsonObject(request);
       if (!isCount(lecture_id) || !isCount(position_ms)) {
         throw new ApiError(400, 'bad_request', 'lecture_id and position_ms must be whole numbers from 0.');
       }
-      const position = { course_slug: slug, lecture_id, position_ms, updated_at: parts.now() };
+      const position = { course_slug, lecture_id, position_ms, updated_at: parts.now() };
+      const memberId = requireMember(response);
       const own = positions.get(memberId) ?? new Map<string, Position>();
-      positions.set(memberId, own.set(slug, position));
-      return position;
+      positions.set(memberId, own.set(course_slug, position));
+      response.json(position);
     };
-    addRoute(router, '/v2/positions/:slug', {
-      put: [
-        jsonBody,
-        (request, response) =>
-          void response.json(store(String(request.params.slug), requireMember(response), jsonObject(request))),
-      ],
-    });
+    addRoute(router, '/v2/positions/:slug', { put: [jsonBody, store] });
   });
 }
 

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import express, { type RequestHandler, type Router } from 'express';
-import { addRoute, gatedApi, type Parts } from './api.ts';
+import { addRoute, gatedApi, type Parts, pageOf, wholeNumber } from './api.ts';
 import { ApiError } from './api-error.ts';
 import { addAreas } from './area-api.ts';
 import type { Enrolment } from './data/enrolments.ts';
 import { identityOf, membersOnly, requireMember } from './gate-identity.ts';
-import { pageOf, wholeNumber } from './paging.ts';
 
 const LARGEST_FILE = '1mb';
 const MOST_FILES = 64;

@@ -12,19 +12,18 @@ export function addSignIn(router: Router, visitors: Visitors, send: Send): void 
   const form = express.urlencoded({ extended: false, limit: '16kb' });
   router.get('/login', (request, response) => {
     const { return_to, login } = request.query;
-    const parts = { returnTo: returnPath(return_to), login: textOf(login) };
-    send(request, response, 200, (visitor) => loginPage(visitor, parts));
+    send(request, response, 200, (visitor) => loginPage(visitor, returnPath(return_to), textOf(login)));
   });
   router.post('/login', form, async (request, response) => {
-    const { csrf, login, password, return_to } = Object(request.body) as Record<string, unknown>;
-    const again = { returnTo: returnPath(return_to), login: textOf(login) };
+    const { csrf, password, ...kept } = Object(request.body) as Record<string, unknown>;
+    const [returnTo, login] = [returnPath(kept.return_to), textOf(kept.login)];
     const refuse = (status: number, problem: string) =>
-      send(request, response, status, (visitor) => loginPage(visitor, { ...again, problem }));
+      send(request, response, status, (visitor) => loginPage(visitor, returnTo, login, problem));
     if (!visitors.postedHere(request, textOf(csrf))) return refuse(403, 'This form has expired. Please sign in again.');
-    if (!(await visitors.signIn(request, response, again.login, textOf(password)))) {
+    if (!(await visitors.signIn(request, response, login, textOf(password)))) {
       return refuse(401, 'Wrong email address or password.');
     }
-    response.redirect(303, again.returnTo);
+    response.redirect(303, returnTo);
   });
   router.post('/logout', form, (request, response) => {
     const { csrf } = Object(request.body) as Record<string, unknown>;

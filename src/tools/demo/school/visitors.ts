@@ -12,20 +12,7 @@ export interface Visitor {
 }
 
 /** Recognises visitors by their cookies, and signs them in and out. */
-export interface Visitors {
-  /** The signed-in member, if any. */
-  memberOf(request: Request): Member | undefined;
-  /** The visitor of a page. Sets the cookie that its forms need. */
-  meet(request: Request, response: Response): Visitor;
-  /**
-   * Whether the posted field `csrf` proves that the form came from this school: it must match the visitor's cookie and
-   * session. Both are needed, so that a planted cookie does not work for a signed-in visitor.
-   */
-  postedHere(request: Request, field: string): boolean;
-  /** Signs a member in with a new session. Resolves to false when login or password is wrong. */
-  signIn(request: Request, response: Response, login: string, password: string): Promise<boolean>;
-  signOut(request: Request, response: Response): void;
-}
+export type Visitors = Awaited<ReturnType<typeof openVisitors>>;
 
 const SESSION_SECONDS = 8 * 3600;
 const SESSION_COOKIE = 'school_session';
@@ -33,7 +20,7 @@ const CSRF_COOKIE = 'school_csrf';
 const COOKIE = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
 
 /** Visitors of this process: a restart signs everyone out. Only hashes of the passwords are kept. */
-export async function openVisitors(members: readonly Member[], now: () => number): Promise<Visitors> {
+export async function openVisitors(members: readonly Member[], now: () => number) {
   const key = randomBytes(32);
   const sessions = new Map<string, { readonly member: Member; readonly until: number }>();
   const hashes = new Map<Member, PasswordHash | undefined>();
@@ -49,18 +36,25 @@ export async function openVisitors(members: readonly Member[], now: () => number
     return session !== undefined && session.until > now() ? session.member : undefined;
   };
   return {
+    /** The signed-in member, if any. */
     memberOf,
-    meet(request, response) {
+    /** The visitor of a page. Sets the cookie that its forms need. */
+    meet(request: Request, response: Response): Visitor {
       const cookie = cookieOf(request, CSRF_COOKIE) || randomBytes(16).toString('base64url');
       response.cookie(CSRF_COOKIE, cookie, COOKIE);
       return { member: memberOf(request), csrf: csrfFor(request, cookie) };
     },
-    postedHere(request, field) {
+    /**
+     * Whether the posted field `csrf` proves that the form came from this school: it must match the visitor's cookie
+     * and session. Both are needed, so that a planted cookie does not work for a signed-in visitor.
+     */
+    postedHere(request: Request, field: string): boolean {
       const cookie = cookieOf(request, CSRF_COOKIE);
       const [expected, given] = [Buffer.from(csrfFor(request, cookie)), Buffer.from(field)];
       return cookie !== '' && given.length === expected.length && timingSafeEqual(given, expected);
     },
-    async signIn(request, response, login, password) {
+    /** Signs a member in with a new session. Resolves to false when login or password is wrong. */
+    async signIn(request: Request, response: Response, login: string, password: string): Promise<boolean> {
       const member = members.find(({ email }) => email === login.trim().toLowerCase());
       // An unknown login takes as long as a known one.
       const matches = await hashes.get(member ?? (members[0] as Member))?.verify(password);
@@ -72,7 +66,7 @@ export async function openVisitors(members: readonly Member[], now: () => number
       response.cookie(SESSION_COOKIE, id, COOKIE);
       return true;
     },
-    signOut(request, response) {
+    signOut(request: Request, response: Response): void {
       sessions.delete(cookieOf(request, SESSION_COOKIE));
       response.clearCookie(SESSION_COOKIE, COOKIE);
     },

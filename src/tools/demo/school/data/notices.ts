@@ -59,34 +59,22 @@ export function buildNotices(today: number) {
 const POSTS = [
   ['new-workshop-floor', 'A new floor for the workshop', 'Forty metres of oak, laid by the Saturday group.'],
   ['meet-siobhan', 'Meet Siobhán Keane', 'Our new garden lecturer on walls, wind and espaliers.'],
-  ['winter-programme', 'The winter programme is out', 'Eleven new courses and the return of Night Sailing.'],
   ['captions-everywhere', 'Captions on every lecture', 'All 600 lectures now have captions in two languages.'],
-  ['member-work-october', 'Members show their work', 'Bowls, box joints and one remarkable tide clock.'],
-  ['library-hours', 'Library hours over the holidays', 'Open on three afternoons, with soup.'],
 ] as const;
 
 const PAGES = [
   ['about', 'About the school', 'Harbour Lane School began in a net loft in a fishing town and still meets there.'],
-  ['house-rules', 'House rules', 'Be on time, be kind, sweep your bench.'],
   ['refunds', 'Refunds', 'Money back within fourteen days, no questions.'],
-  ['privacy', 'Privacy', 'We keep what the courses need and nothing else.'],
 ] as const;
 
 const PRODUCTS = [
   ['tide-planner', 'Tide planner, printable', 900, 'pdf'],
   ['bread-formulas', 'Bread formulas', 1400, 'pdf'],
-  ['workshop-drawings', 'Workshop drawings: the small cabinet', 1900, 'pdf'],
   ['sowing-calendar', 'Sowing calendar', 700, 'ics'],
-  ['raw-photo-set', 'Practice set of raw photographs', 1200, 'zip'],
 ] as const;
 
 const COMMENTS = [
   ['Wim', 'harbour-navigation', 'The lecture on leading lines saved my paint last weekend.'],
   ['Aoife', 'sourdough-from-scratch', 'Day six and it floats!'],
-  ['Chidi', 'sql-for-curious-people', 'Finally understood why my counts were doubled.'],
   ['Marta', 'joinery-by-hand', 'Could we have the drawing with metric sizes too?'],
-  ['Lars', 'drawing-what-you-see', 'Twenty minutes a day for a month. I can see the difference.'],
-  ['Noor', 'the-small-kitchen-garden', 'Radishes already.'],
-  ['Pascal', 'tides-and-currents', 'The worked example for Saint-Malo is gold.'],
-  ['Elif', 'available-light', 'Please more of the kitchen window exercise.'],
 ] as const;

@@ -2,15 +2,8 @@ import { html } from '../../../../http/html.ts';
 import type { Visitor } from '../visitors.ts';
 import type { Page } from './layout.ts';
 
-/** What the sign-in page shows in addition to its fields. */
-export interface LoginParts {
-  readonly returnTo: string;
-  readonly login?: string;
-  readonly problem?: string;
-}
-
 /** The sign-in page. */
-export function loginPage({ member, csrf }: Visitor, { returnTo, login = '', problem }: LoginParts): Page {
+export function loginPage({ member, csrf }: Visitor, returnTo: string, login: string, problem?: string): Page {
   const main = html`<div class="panel narrow">
 <h1>Sign in</h1>
 ${problem !== undefined && html`<p class="alert" role="alert">${problem}</p>`}
