@@ -71,7 +71,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'generation',
   ],
   // What operators try things with. `doctor` and `connect` know nothing of the gate but what the standards say.
-  tools: ['config', 'storage', 'operations', 'request/public-paths.ts', 'process/gateway.ts'],
+  tools: ['passwords', 'config', 'storage', 'operations', 'request/public-paths.ts', 'process/gateway.ts'],
   // What is typed: it starts the work of other modules, and none of them knows it.
   commands: [
     'config',
@@ -115,7 +115,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'login/oidc/discovery.ts',
     'tools/demo/school',
   ],
-  'openid-client': ['login/oidc'],
+
   pg: ['login/database/postgres.ts'],
   mysql2: ['login/database/mysql.ts'],
   // A document's fetch pins the address it has judged, on a client of its own: never on a pool of an upstream.
@@ -134,6 +134,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'account',
     'authorization-server/client-documents',
     'storage/memory-counters.ts',
+    'tools/demo/client/sessions.ts',
   ],
   'rate-limiter-flexible': ['storage/redis-counters.ts'],
   // Texts in the results of tools are read as clients would read them: as Markdown, and as HTML.
@@ -142,7 +143,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   bcryptjs: ['passwords/bcrypt-thread.ts'],
   commander: ['main.ts', 'commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
-  oauth4webapi: ['tools/connect', 'tools/demo/client', 'tools/demo/client.ts'],
+  oauth4webapi: ['login/oidc', 'tools/connect/oauth'],
   express: ['tools/demo'],
   ws: ['tools/demo/school'],
 };

@@ -16,27 +16,23 @@ interface Attempt {
 }
 
 /** Sign-ins in progress at a provider. Each can be finished once, in the browser that began it. */
-export interface Attempts {
-  /** Creates a `state`. It is only stored by `keep`, after the provider's `begin`. */
-  state(): string;
-  /** Stores an attempt for a state and the browser's secret. */
-  keep(state: string, browser: string, attempt: Attempt): Promise<void>;
-  /** Takes the attempt out; undefined if the state is unknown, expired, already used, or from another browser. */
-  take(state: string, browser: string | undefined): Promise<Attempt | undefined>;
-}
+export type Attempts = ReturnType<typeof signInAttempts>;
 
-export function signInAttempts(store: Store, clock: Clock): Attempts {
+export function signInAttempts(store: Store, clock: Clock) {
   return {
-    state: () => randomBytes(32).toString('base64url'),
+    /** Creates a `state`. It is only stored by `keep`, after the provider's `begin`. */
+    state: (): string => randomBytes(32).toString('base64url'),
 
-    async keep(state, browser, attempt) {
+    /** Stores an attempt for a state and the browser's secret. */
+    async keep(state: string, browser: string, attempt: Attempt): Promise<void> {
       const payload = JSON.stringify({ ...attempt, browser: digest(browser).toString('base64url') });
       const expiresAt = unixSeconds(clock) + LIFETIME;
       const entry = { kind: KIND, id: state, payload, expiresAt, references: {}, charge: chargeTo(PENDING) };
       await store.commit([{ op: 'create', entry }]);
     },
 
-    async take(state, browser) {
+    /** Takes the attempt out; undefined if the state is unknown, expired, already used, or from another browser. */
+    async take(state: string, browser: string | undefined): Promise<Attempt | undefined> {
       const entry = await store.get(KIND, state);
       if (entry === undefined || entry.consumedAt !== undefined || browser === undefined) return undefined;
       const { browser: expected, ...attempt } = JSON.parse(entry.payload) as Attempt & { browser: string };

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import type { Member, SignInProvider } from './connector.ts';
-import { readMember, readVersion } from './whoami/member.ts';
+import { readMember } from './whoami/member.ts';
 
 export interface BridgeOptions {
   /** The page of the backend that says who is signed in: an absolute URL, or a path at our origin. */
@@ -67,13 +67,12 @@ function only(query: URLSearchParams, name: string): string | undefined {
 
 function memberOf(said: URLSearchParams): Member {
   const authTime = only(said, 'auth_time');
-  const version = only(said, 'version');
-  const values = {
+  return readMember({
     sub: only(said, 'external_id'),
     email: only(said, 'email'),
     name: only(said, 'name') ?? only(said, 'username'),
     authTime: authTime === undefined ? undefined : Number(authTime),
     acr: only(said, 'acr'),
-  };
-  return readMember(values, version === undefined ? undefined : readVersion(version));
+    version: only(said, 'version'),
+  });
 }

@@ -3,9 +3,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { type DirectoryMember, parseMembers } from '../config/members-file.ts';
 import { foldAccountName } from '../oauth/account-name.ts';
 import type { Log } from '../operations/log.ts';
-import type { Hashing } from '../passwords/hashing.ts';
+import { BUSY_SECONDS, type Hashing } from '../passwords/hashing.ts';
 import { type PasswordHash, readPasswordHash } from '../passwords/password-hash.ts';
-import type { CredentialCheck, Member } from './connector.ts';
+import type { CredentialCheck } from './connector.ts';
 import type { Recheck } from './recheck.ts';
 
 export interface DirectoryOptions {
@@ -16,22 +16,6 @@ export interface DirectoryOptions {
   readonly hashing: Hashing;
   readonly log: Pick<Log, 'error'>;
 }
-
-interface Entry {
-  readonly member: Member & { readonly version: string };
-  readonly suspended: boolean;
-  readonly hash: PasswordHash;
-}
-
-interface Directory {
-  readonly bySub: ReadonlyMap<string, Entry>;
-  readonly byLogin: ReadonlyMap<string, Entry>;
-  /** The member whose hash is verified for an unknown login: always the same one, so that it always takes as long. */
-  decoyOf(login: string): Entry;
-}
-
-/** Retry-After in seconds when too many passwords are waiting to be verified. */
-const BUSY = 5;
 
 /**
  * The `directory` login: members in a file. The file is checked at each sign-in and each refresh, and read again if it
@@ -44,7 +28,7 @@ export function createDirectory({ file, members, hashing, log }: DirectoryOption
   let directory = indexed(members);
   let stamp: string | undefined;
 
-  const current = async (): Promise<Directory> => {
+  const current = async (): Promise<typeof directory> => {
     try {
       const { mtimeMs, size, ino } = await stat(file);
       const now = `${mtimeMs} ${size} ${ino}`;
@@ -52,11 +36,10 @@ export function createDirectory({ file, members, hashing, log }: DirectoryOption
       const read = parseMembers(file, await readFile(file, 'utf8'));
       stamp = now;
       if (read.members !== undefined) directory = indexed(read.members);
-      else
-        log.error(
-          { problems: read.problems.map(told) },
-          'the members file has a mistake; the previous members stay in effect',
-        );
+      else {
+        const problems = read.problems.map(({ line, path, message }) => `line ${line}: ${path} ${message}`);
+        log.error({ problems }, 'the members file has a mistake; the previous members stay in effect');
+      }
     } catch (err) {
       if (stamp !== 'gone') log.error({ err }, 'the members file cannot be read; the previous members stay in effect');
       stamp = 'gone';
@@ -70,7 +53,7 @@ export function createDirectory({ file, members, hashing, log }: DirectoryOption
       const login = foldAccountName(username);
       const entry = byLogin.get(login);
       const fits = await hashing.verify((entry ?? decoyOf(login)).hash, password);
-      if (fits === 'busy') return { kind: 'slow_down', retryAfter: BUSY };
+      if (fits === 'busy') return { kind: 'slow_down', retryAfter: BUSY_SECONDS };
       return fits && entry !== undefined && !entry.suspended
         ? { kind: 'member', member: entry.member }
         : { kind: 'wrong' };
@@ -84,33 +67,26 @@ export function createDirectory({ file, members, hashing, log }: DirectoryOption
   };
 }
 
-function indexed(members: readonly DirectoryMember[]): Directory {
-  const entries = members.map((given) => ({ given, entry: entryOf(given) }));
-  const all = entries.map(({ entry }) => entry);
+function indexed(members: readonly DirectoryMember[]) {
+  const entries = members.map(entryOf);
   const salt = digest(members.map(({ password }) => password).join());
   return {
-    bySub: new Map(all.map((entry) => [entry.member.sub, entry])),
-    byLogin: new Map(entries.flatMap(({ given, entry }) => given.logins.map((name) => [foldAccountName(name), entry]))),
-    decoyOf: (login) =>
-      all[
-        createHash('sha256')
-          .update(salt + login)
-          .digest()
-          .readUInt32BE() % all.length
-      ] as Entry,
+    bySub: new Map(entries.map((entry) => [entry.member.sub, entry])),
+    byLogin: new Map(entries.flatMap((entry) => entry.logins.map((name) => [foldAccountName(name), entry]))),
+    /** The member whose hash is verified for an unknown login: always the same one, so that it always takes as long. */
+    decoyOf(login: string) {
+      const number = createHash('sha256').update(`${salt}${login}`).digest().readUInt32BE();
+      return entries[number % entries.length] as ReturnType<typeof entryOf>;
+    },
   };
 }
 
-function entryOf({ id, email, name, suspended, password }: DirectoryMember): Entry {
+function entryOf({ id, email, name, suspended, password, logins }: DirectoryMember) {
   // A new password ends the connections made with the old one.
   const member = { sub: id, email, name, authTime: undefined, acr: undefined, version: digest(password) };
-  return { member, suspended, hash: readPasswordHash(password) as PasswordHash };
+  return { member, suspended, logins, hash: readPasswordHash(password) as PasswordHash };
 }
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
-}
-
-function told({ line, path, message }: { line: number; path: string; message: string }): string {
-  return `line ${line}: ${path} ${message}`;
 }

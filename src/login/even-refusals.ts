@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CredentialCheck } from './connector.ts';
 
-/** A monotonic clock and timer, in milliseconds. */
-interface RefusalTime {
-  now(): number;
-  wait(milliseconds: number): Promise<unknown>;
-}
-
 /**
  * Wraps a check so that refusals come at multiples of a number of seconds. A backend that hashes nothing for an unknown
  * login responds faster, and the response time must not reveal that. Successful sign-ins are not delayed.
@@ -14,7 +8,7 @@ interface RefusalTime {
 export function evenRefusals(
   check: CredentialCheck,
   seconds: number,
-  { now, wait }: RefusalTime = { now: () => performance.now(), wait: sleep },
+  { now = () => performance.now(), wait = (milliseconds: number): Promise<unknown> => sleep(milliseconds) } = {},
 ): CredentialCheck {
   if (seconds === 0) return check;
   return async (given) => {

@@ -40,8 +40,7 @@ function plain(
   if (sub === undefined || sub === '') return undefined;
   // Node joins repeated headers with a comma, and there is no telling which of them the proxy set.
   if (sub.includes(',')) throw unavailable(`${user} has two values: the proxy must replace the header, not add to it`);
-  const values = { sub, email: fieldOf(headers, email), name: fieldOf(headers, name) };
-  return readMember({ ...values, authTime: undefined, acr: undefined }, undefined);
+  return readMember({ sub, email: fieldOf(headers, email), name: fieldOf(headers, name) });
 }
 
 function assertionReader(
@@ -57,7 +56,7 @@ function assertionReader(
       const said = await verifySignedToken(token, { keys, issuer, audience, algorithms, clock });
       const { auth_time: authTime, acr } = said;
       const { subject, email, name } = claims;
-      return readMember({ sub: said[subject], email: said[email], name: said[name], authTime, acr }, undefined);
+      return readMember({ sub: said[subject], email: said[email], name: said[name], authTime, acr });
     } catch (thrown) {
       if (thrown instanceof GatewayError && thrown.code === 'invalid_request') return undefined;
       throw thrown;

@@ -1,9 +1,8 @@
 import { MEMBER_ID, type RecheckConfig } from '../config/recheck.ts';
-import { GatewayError } from '../errors.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import { answerReader } from './whoami/answer.ts';
 import { readVersion } from './whoami/member.ts';
-import { unusable } from './whoami/unusable.ts';
+import { askBackend, unusable } from './whoami/unusable.ts';
 
 /** What the backend says about a member in their absence, without a cookie. */
 export type Standing =
@@ -23,6 +22,7 @@ export type Recheck = (sub: string) => Promise<Standing>;
 /** Creates the recheck that is configured, for any kind of login. `key` is the secret that `config.key` refers to. */
 export function createRecheck(config: RecheckConfig, key: string | undefined, call: CallUpstream): Recheck {
   const { format, active, version, gone } = config;
+  const ask = askBackend(call);
   const reader = answerReader(format, [active, version]);
   const field =
     config.key === undefined || key === undefined
@@ -30,14 +30,12 @@ export function createRecheck(config: RecheckConfig, key: string | undefined, ca
       : { [config.key.header]: config.key.scheme === undefined ? key : `${config.key.scheme} ${key}` };
 
   return async (sub) => {
-    const answer = await call({
+    const answer = await ask({
       upstream: config.upstream,
       method: 'GET',
       path: config.path.replaceAll(MEMBER_ID, () => inPath(sub)),
       headers: { accept: format === 'json' ? 'application/json' : '*/*', ...field },
       signal: AbortSignal.timeout(config.timeout * 1000),
-    }).catch((thrown: unknown) => {
-      throw new GatewayError('login_unavailable', { cause: thrown });
     });
     if (gone.includes(answer.status)) return { kind: 'gone' };
     if (answer.status !== 200) throw unusable(`${answer.status}`);

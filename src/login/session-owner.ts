@@ -4,6 +4,7 @@ import { GatewayError } from '../errors.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import type { Member } from './connector.ts';
 import { cookieFilter } from './cookies.ts';
+import { askBackend } from './whoami/unusable.ts';
 import { createWhoami } from './whoami/whoami.ts';
 
 /** The member that a session belongs to, undefined for no one, and the cookies that the response set. */
@@ -18,18 +19,17 @@ interface Owned {
  * @throws {GatewayError} `login_unavailable` when the backend cannot say
  */
 export function askWhoami(config: SessionLoginConfig, call: CallUpstream): (cookies: string) => Promise<Owned> {
+  const ask = askBackend(call);
   const whoami = createWhoami(config.whoami);
   const listed = cookieFilter(config.cookies);
   return async (cookies) => {
     const cookie = listed(cookies);
     if (cookie === '') return { member: undefined, setCookie: [] };
-    const answer = await call({
+    const answer = await ask({
       upstream: config.upstream,
       method: 'GET',
       path: config.whoami.path,
       headers: { cookie, accept: whoami.accept, 'cache-control': 'no-cache' },
-    }).catch((thrown: unknown) => {
-      throw new GatewayError('login_unavailable', { cause: thrown });
     });
     return { member: whoami.read(answer), setCookie: answer.headers['set-cookie']?.split('\n') ?? [] };
   };

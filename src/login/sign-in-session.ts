@@ -8,15 +8,7 @@ import { readCookie } from './cookie.ts';
 export const SIGN_IN_KIND = 'SignIn';
 
 /** Sign-in sessions kept by coursegate, for logins without a session cookie of the backend. */
-export interface SignInSessions {
-  identify(headers: IncomingHttpHeaders): Promise<Member | undefined>;
-  /**
-   * Starts a new session for a member and ends the one the browser had, which prevents session fixation. Returns the new
-   * cookie's value and its lifetime in seconds.
-   */
-  begin(headers: IncomingHttpHeaders, member: Member): Promise<{ readonly value: string; readonly lifetime: number }>;
-}
-// Both methods throw GatewayError `store_unavailable`.
+export type SignInSessions = ReturnType<typeof signInSessions>;
 
 export interface SignInSessionsOptions {
   readonly store: Store;
@@ -26,15 +18,20 @@ export interface SignInSessionsOptions {
   readonly lifetime: number;
 }
 
-export function signInSessions({ store, clock, cookieName, lifetime }: SignInSessionsOptions): SignInSessions {
+/** Both methods throw GatewayError `store_unavailable`. */
+export function signInSessions({ store, clock, cookieName, lifetime }: SignInSessionsOptions) {
   return {
-    async identify(headers) {
+    async identify(headers: IncomingHttpHeaders): Promise<Member | undefined> {
       const id = readCookie(headers, cookieName);
       const entry = id === undefined ? undefined : await store.get(SIGN_IN_KIND, id);
       return entry === undefined ? undefined : (JSON.parse(entry.payload) as Member);
     },
 
-    async begin(headers, member) {
+    /**
+     * Starts a new session for a member and ends the one the browser had, which prevents session fixation. Returns the
+     * new cookie's value and its lifetime in seconds.
+     */
+    async begin(headers: IncomingHttpHeaders, member: Member) {
       const former = readCookie(headers, cookieName);
       const value = randomBytes(32).toString('base64url');
       const now = unixSeconds(clock);

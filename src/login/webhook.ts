@@ -1,14 +1,13 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { WebhookLoginConfig } from '../config/webhook-login.ts';
-import { GatewayError } from '../errors.ts';
 import { at } from '../http/json-pointer.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import type { CallUpstream, UpstreamResponse } from '../upstream/request.ts';
 import type { CredentialCheck, Member } from './connector.ts';
 import { retryAfter } from './retry-after.ts';
 import { jsonAnswer } from './whoami/json-answer.ts';
-import { readMember, readVersion } from './whoami/member.ts';
-import { unusable } from './whoami/unusable.ts';
+import { readMember } from './whoami/member.ts';
+import { askBackend, unusable } from './whoami/unusable.ts';
 
 export interface WebhookOptions {
   readonly call: CallUpstream;
@@ -27,6 +26,7 @@ const WRONG = new Set([401, 403, 404]);
  * never counts as a wrong password.
  */
 export function webhookCheck(config: WebhookLoginConfig, { call, secret, clock }: WebhookOptions): CredentialCheck {
+  const ask = askBackend(call);
   const sign = (...lines: readonly string[]) => createHmac('sha256', secret).update(lines.join('\n')).digest();
 
   return async ({ username, password, address }) => {
@@ -34,7 +34,7 @@ export function webhookCheck(config: WebhookLoginConfig, { call, secret, clock }
     const time = String(unixSeconds(clock));
     const nonce = randomBytes(16).toString('hex');
     const signature = sign('coursegate-login-v1', time, nonce, digest(body)).toString('hex');
-    const answer = await call({
+    const answer = await ask({
       upstream: config.upstream,
       method: 'POST',
       path: config.path,
@@ -45,8 +45,6 @@ export function webhookCheck(config: WebhookLoginConfig, { call, secret, clock }
       },
       body,
       signal: AbortSignal.timeout(config.timeout * 1000),
-    }).catch((thrown: unknown) => {
-      throw new GatewayError('login_unavailable', { cause: thrown });
     });
     const expected = sign('coursegate-login-answer-v1', nonce, String(answer.status), digest(answer.body));
     if (!isSigned(answer, expected)) throw unusable(`${answer.status}, which it has not signed`);
@@ -68,15 +66,12 @@ function digest(text: string): string {
 
 function memberOf(body: string): Member {
   const said = jsonAnswer(body);
-  const version = at(said, '/version');
-  return readMember(
-    {
-      sub: at(said, '/sub'),
-      email: at(said, '/email'),
-      name: at(said, '/name'),
-      authTime: at(said, '/auth_time'),
-      acr: at(said, '/acr'),
-    },
-    version === undefined ? undefined : readVersion(version),
-  );
+  return readMember({
+    sub: at(said, '/sub'),
+    email: at(said, '/email'),
+    name: at(said, '/name'),
+    authTime: at(said, '/auth_time'),
+    acr: at(said, '/acr'),
+    version: at(said, '/version'),
+  });
 }

@@ -3,11 +3,10 @@ import { currentRequest } from '../http/current-request.ts';
 import type { PasswordHash } from './password-hash.ts';
 
 /** Verifies password hashes with limited concurrency. */
-export interface Hashing {
-  /** Whether the password matches; `busy` when too many are already waiting. */
-  verify(hash: PasswordHash, password: string): Promise<boolean | 'busy'>;
-}
+export type Hashing = ReturnType<typeof createHashing>;
 
+/** Retry-After in seconds when too many passwords are waiting. */
+export const BUSY_SECONDS = 5;
 /** Half of the thread pool. The other half is left for signing tokens, DNS lookups and file access. */
 const AT_ONCE = 2;
 const WAITING = 32;
@@ -21,7 +20,7 @@ interface Waiting {
  * Queues bursts of sign-ins, so that the rest of the gate keeps working. The queue is shared fairly between client
  * networks: one that sends more is served after those that send less, and loses its places first when the queue is full.
  */
-export function createHashing({ atOnce = AT_ONCE, waiting = WAITING } = {}): Hashing {
+export function createHashing({ atOnce = AT_ONCE, waiting = WAITING } = {}) {
   let line: Waiting[] = [];
   let under = 0;
   /** The networks that were served most recently. */
@@ -54,7 +53,8 @@ export function createHashing({ atOnce = AT_ONCE, waiting = WAITING } = {}): Has
   };
 
   return {
-    async verify(hash, password) {
+    /** Whether the password matches; `busy` when too many are already waiting. */
+    async verify(hash: PasswordHash, password: string): Promise<boolean | 'busy'> {
       if (under < atOnce) under += 1;
       // A finished verification hands its slot directly to the next in line, so no newcomer can take it.
       else if ((await turn(networkOf(currentRequest()?.provenance.clientAddress ?? ''))) === 'busy') return 'busy';

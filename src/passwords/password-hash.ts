@@ -35,11 +35,7 @@ const KNOWN =
 /**
  * Unsalted fast hashes offer no more protection than the plain password: a graphics card tries billions per second.
  */
-const UNSALTED = [
-  { length: 32, name: 'MD5' },
-  { length: 40, name: 'SHA-1' },
-  { length: 64, name: 'SHA-256' },
-];
+const UNSALTED: Readonly<Record<number, string>> = { 32: 'MD5', 40: 'SHA-1', 64: 'SHA-256' };
 
 /** Parses a stored hash; undefined if it is malformed or its scheme is not supported. */
 export function readPasswordHash(encoded: string): PasswordHash | undefined {
@@ -50,8 +46,8 @@ export function readPasswordHash(encoded: string): PasswordHash | undefined {
 /** Says why a text cannot be used as a hash, without showing it; undefined when it can. */
 export function passwordHashProblem(encoded: string): string | undefined {
   const found = recognise(encoded);
-  const unsalted = /^[0-9a-f]+$/i.test(encoded) && UNSALTED.find(({ length }) => length === encoded.length);
-  if (unsalted) return `is not a supported password hash: unsalted ${unsalted.name} offers no protection`;
+  const unsalted = /^[0-9a-f]+$/i.test(encoded) && UNSALTED[encoded.length];
+  if (unsalted) return `is not a supported password hash: unsalted ${unsalted} offers no protection`;
   if (found === undefined)
     return `is not a supported password hash (${KNOWN}); create one with: coursegate hash-password`;
   return found === 'malformed' ? 'is a password hash that is truncated or whose cost is out of range' : undefined;
@@ -66,11 +62,12 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 function recognise(encoded: string): PasswordHash | 'malformed' | undefined {
-  for (const scheme of SCHEMES) {
-    const found = scheme(encoded);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  return SCHEMES.map((scheme) => scheme(encoded)).find((found) => found !== undefined);
+}
+
+/** A hash that is derived from the password and compared in constant time. */
+function compared(scheme: string, tag: Buffer, derive: (password: string) => Promise<Uint8Array>): PasswordHash {
+  return { scheme, verify: async (password) => timingSafeEqual(await derive(password), tag) };
 }
 
 const argon2Of = promisify(argon2);
@@ -89,14 +86,8 @@ function phcArgon2(encoded: string): ReturnType<Scheme> {
   const [nonce, tag] = [fromBase64(found?.[4]), fromBase64(found?.[5])];
   const good = within(parallelism, 1, 64) && within(memory, 8 * parallelism, 1024 ** 2) && within(passes, 1, 100);
   if (!good || !within(nonce.length, 8, 64) || !within(tag.length, 16, 128)) return 'malformed';
-  return {
-    scheme,
-    verify: async (password) =>
-      timingSafeEqual(
-        await argon2Of(scheme, { message: password, nonce, memory, passes, parallelism, tagLength: tag.length }),
-        tag,
-      ),
-  };
+  const parameters = { nonce, memory, passes, parallelism, tagLength: tag.length };
+  return compared(scheme, tag, (message) => argon2Of(scheme, { message, ...parameters }));
 }
 
 /** `$2a$`, `$2b$` and `$2y$` are equivalent for UTF-8 passwords. `$2x$`, from a broken implementation, is refused. */
@@ -133,10 +124,7 @@ function scryptHash(N: number, r: number, p: number, salt: Buffer, key: Buffer):
     return 'malformed';
   }
   const cost = { N, r, p, maxmem: 128 * N * r + 128 * r * p + 1024 ** 2 };
-  return {
-    scheme: 'scrypt',
-    verify: async (password) => timingSafeEqual(await scryptOf(password, salt, key.length, cost), key),
-  };
+  return compared('scrypt', key, (password) => scryptOf(password, salt, key.length, cost));
 }
 
 /** The format of passlib: `$pbkdf2-sha256$29000$salt$key`. */
@@ -150,10 +138,7 @@ function pbkdf2Hash(digest: string, iterations: number, salt: Buffer, key: Buffe
   if (!within(iterations, 1000, 5_000_000) || !within(salt.length, 8, 128) || !within(key.length, 20, 128)) {
     return 'malformed';
   }
-  return {
-    scheme: 'pbkdf2',
-    verify: async (password) => timingSafeEqual(await pbkdf2Of(password, salt, iterations, key.length, digest), key),
-  };
+  return compared('pbkdf2', key, (password) => pbkdf2Of(password, salt, iterations, key.length, digest));
 }
 
 const PHPASS_DIGITS = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -164,18 +149,9 @@ function phpass(encoded: string): ReturnType<Scheme> {
   const found = /^\$[PH]\$(.)([./0-9A-Za-z]{8})([./0-9A-Za-z]{22})$/.exec(encoded);
   const cost = PHPASS_DIGITS.indexOf(found?.[1] ?? '?');
   if (!within(cost, 7, 20)) return 'malformed';
-  const tag = fromPhpass(found?.[3] ?? '');
-  return {
-    scheme: 'phpass',
-    verify: async (password) =>
-      timingSafeEqual(
-        await inThread<Uint8Array>(new URL('./phpass-thread.ts', import.meta.url), password, {
-          cost,
-          salt: found?.[2],
-        }),
-        tag,
-      ),
-  };
+  const thread = new URL('./phpass-thread.ts', import.meta.url);
+  const hash = { cost, salt: found?.[2] };
+  return compared('phpass', fromPhpass(found?.[3] ?? ''), (password) => inThread<Uint8Array>(thread, password, hash));
 }
 
 /** Decodes phpass's variant of Base64, which has the least significant bits first. */

@@ -13,7 +13,7 @@ const HEAVY = [
   'graphql',
   'ioredis',
   'mysql2',
-  'openid-client',
+  'oauth4webapi',
   'parse5',
   'pg',
   'rate-limiter-flexible',

@@ -1,11 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { DatabaseLoginConfig } from '../../config/database-login.ts';
 import type { Log } from '../../operations/log.ts';
-import type { Hashing } from '../../passwords/hashing.ts';
+import { BUSY_SECONDS, type Hashing } from '../../passwords/hashing.ts';
 import { type PasswordHash, passwordHashProblem, readPasswordHash } from '../../passwords/password-hash.ts';
 import type { CredentialCheck, Member } from '../connector.ts';
 import { unavailable } from '../outbound-fetch.ts';
 import { readMember, readVersion } from '../whoami/member.ts';
-import { hashVersion } from './hash-version.ts';
 import { mysqlReader } from './mysql.ts';
 import { postgresReader } from './postgres.ts';
 import type { Reader, ReaderOptions, Row } from './reader.ts';
@@ -26,9 +26,6 @@ export interface DatabaseCheck {
 }
 
 const LONGEST_HASH = 1024;
-
-/** Retry-After in seconds when too many passwords are waiting to be verified. */
-const BUSY = 5;
 
 /** Verified for unknown logins until a member's hash has been seen, which then serves as the decoy. */
 const FIRST_DECOY = '$2y$10$wV3K1xJc0nPq7mE2dYzRUe0aS9vBh5tLr8GiNk4XfOo6uCjMlTyWq';
@@ -94,8 +91,7 @@ export function databaseCheck(
     const own = recheck === undefined ? hashVersion(text) : undefined;
     const version = columns.version === undefined ? own : readVersion(plain(row[columns.version]));
     const sub = asText(row[columns.subject], columns.subject);
-    const values = { sub, email: row[columns.email], name: row[columns.name], authTime: undefined, acr: undefined };
-    return readMember(values, version);
+    return readMember({ sub, email: row[columns.email], name: row[columns.name], version });
   };
 
   const check: CredentialCheck = async ({ username, password }) => {
@@ -103,7 +99,7 @@ export function databaseCheck(
     const found = username.includes('\0') ? undefined : candidate(await read(username));
     if (found !== undefined) decoy = found.hash;
     const fits = await hashing.verify(found?.hash ?? decoy, password + pepper);
-    if (fits === 'busy') return { kind: 'slow_down', retryAfter: BUSY };
+    if (fits === 'busy') return { kind: 'slow_down', retryAfter: BUSY_SECONDS };
     if (!fits || found === undefined) return { kind: 'wrong' };
     return { kind: 'member', member: memberOf(found.row, found.text) };
   };
@@ -116,6 +112,11 @@ export function databaseCheck(
       });
     },
   };
+}
+
+/** A value that changes with the password and reveals nothing about its hash. */
+function hashVersion(hash: string): string {
+  return createHash('sha256').update(`coursegate database hash ${hash}`).digest('base64url');
 }
 
 function open(options: ReaderOptions): Reader {

@@ -8,28 +8,25 @@ const LARGEST = 8192;
 const PAIR = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+=[\x21-\x3A\x3C-\x7E]*$/;
 
 /** The cookies that the backend has set during one sign-in. */
-export interface CookieJar {
-  /**
-   * Applies the Set-Cookie headers of a response.
-   *
-   * @throws {GatewayError} `login_unavailable` when they are too large
-   */
-  take(answer: UpstreamResponse): void;
-  /** The value of the Cookie header; empty if there are no cookies. */
-  header(): string;
-}
+export type CookieJar = ReturnType<typeof createCookieJar>;
 
-export function createCookieJar(clock: () => number): CookieJar {
+export function createCookieJar(clock: () => number) {
   const cookies = new Map<string, string>();
   const header = () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   return {
-    take(answer) {
+    /**
+     * Applies the Set-Cookie headers of a response.
+     *
+     * @throws {GatewayError} `login_unavailable` when they are too large
+     */
+    take(answer: UpstreamResponse): void {
       for (const { name, value } of deleted(answer, clock)) {
         if (value === undefined) cookies.delete(name);
         else cookies.set(name, value);
       }
       if (header().length > LARGEST) throw unusable('with too many cookies');
     },
+    /** The value of the Cookie header; empty if there are no cookies. */
     header,
   };
 }
@@ -40,10 +37,7 @@ export function cookiesSet(answer: UpstreamResponse, clock: () => number): reado
 }
 
 /** The cookies that a response sets; without a value for those it deletes (RFC 6265 sections 5.2 and 5.3). */
-function deleted(
-  answer: UpstreamResponse,
-  clock: () => number,
-): readonly { readonly name: string; readonly value: string | undefined }[] {
+function deleted(answer: UpstreamResponse, clock: () => number) {
   return (answer.headers['set-cookie'] ?? '').split('\n').flatMap((line) => {
     const [pair = '', ...attributes] = line.split(';').map((part) => part.trim());
     const name = pair.slice(0, Math.max(0, pair.indexOf('=')));

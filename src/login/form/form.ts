@@ -1,10 +1,10 @@
 import type { FormLoginConfig } from '../../config/form-login.ts';
 import { GatewayError } from '../../errors.ts';
-import { parseBoundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
 import type { Clock } from '../../storage/store.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
 import type { CredentialCheck, Member } from '../connector.ts';
 import { retryAfter } from '../retry-after.ts';
+import { jsonOrNothing } from '../whoami/json-answer.ts';
 import { unusable } from '../whoami/unusable.ts';
 import { createWhoami } from '../whoami/whoami.ts';
 import { createCookieJar } from './cookie-jar.ts';
@@ -51,37 +51,21 @@ export function formCheck(config: FormLoginConfig, options: FormOptions): Creden
 
   const submit = (site: Site, { path, from, hidden }: Submission, username: string, password: string) => {
     const own = new Map([...Object.entries(extra), [fields.username, username], [fields.password, password]]);
-    const all = [...hidden.filter(([name]) => !own.has(name)), ...own].map(([name, value]): [string, string] => [
-      name,
-      value,
-    ]);
-    const came = from === undefined ? {} : { from };
-    switch (format) {
-      case 'query': {
-        const query = new URLSearchParams(all);
-        return site.ask({ method: 'GET', path: `${path}${path.includes('?') ? '&' : '?'}${query}`, ...came });
-      }
-      case 'json':
-        return site.ask({
-          method: 'POST',
-          path,
-          body: JSON.stringify(Object.fromEntries(all)),
-          headers: { 'content-type': 'application/json', accept: 'application/json' },
-          ...came,
-        });
-      case 'form':
-        return site.ask({
-          method: 'POST',
-          path,
-          body: new URLSearchParams(all).toString(),
-          headers: { 'content-type': 'application/x-www-form-urlencoded' },
-          ...came,
-        });
+    const all = [...hidden.filter(([name]) => !own.has(name)), ...own];
+    const encoded = new URLSearchParams(all.map(([name, value]) => [name, value])).toString();
+    if (format === 'query') {
+      return site.ask({ method: 'GET', path: `${path}${path.includes('?') ? '&' : '?'}${encoded}`, from });
     }
+    const body = format === 'json' ? JSON.stringify(Object.fromEntries(all)) : encoded;
+    const headers: Record<string, string> =
+      format === 'json'
+        ? { 'content-type': 'application/json', accept: 'application/json' }
+        : { 'content-type': 'application/x-www-form-urlencoded' };
+    return site.ask({ method: 'POST', path, body, headers, from });
   };
 
   const identify = async (site: Site, answer: UpstreamResponse): Promise<Member | undefined> => {
-    const document = documentOf(answer.body);
+    const document = jsonOrNothing(answer.body);
     const headers = Object.fromEntries(
       Object.entries(config.whoamiHeaders).map(([name, text]) => [
         name.toLowerCase(),
@@ -117,12 +101,4 @@ export function formCheck(config: FormLoginConfig, options: FormOptions): Creden
       throw new GatewayError('login_unavailable', { cause: thrown });
     }
   };
-}
-
-function documentOf(body: string): unknown {
-  try {
-    return parseBoundedJson(body, RECORD_BOUNDS);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,9 +1,9 @@
 import type { FormLoginConfig } from '../../config/form-login.ts';
 import { compilePattern } from '../../config/pattern.ts';
-import { parseBoundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
 import { namePattern } from '../../http/cookie-names.ts';
 import { at } from '../../http/json-pointer.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
+import { jsonOrNothing } from '../whoami/json-answer.ts';
 import { unusable } from '../whoami/unusable.ts';
 import { cookiesSet } from './cookie-jar.ts';
 import { findLoginForm } from './login-page.ts';
@@ -39,7 +39,7 @@ export function createJudge(
       location === undefined || (to !== undefined && location.matches(to)),
       notLocation === undefined || (to !== undefined && !notLocation.matches(to)),
       isCookie === undefined || cookiesSet(answer, clock).some(isCookie),
-      success.pointer === undefined || isSomething(at(documentOf(answer.body), success.pointer)),
+      success.pointer === undefined || isSomething(at(jsonOrNothing(answer.body), success.pointer)),
     ];
     return answer.status < 400 && rules.every((holds) => holds);
   };
@@ -60,19 +60,11 @@ export function createJudge(
       if (wrongBody.matches(body)) return 'wrong';
       throw unusable(`${status} to the credentials, without failure.body in it`);
     }
-    if (status === 200 && documentOf(body) === undefined && !isFormAgain(body)) {
+    if (status === 200 && jsonOrNothing(body) === undefined && !isFormAgain(body)) {
       throw unusable('the credentials with a page that is not the sign-in form');
     }
     return 'wrong';
   };
-}
-
-function documentOf(body: string): unknown {
-  try {
-    return parseBoundedJson(body, RECORD_BOUNDS);
-  } catch {
-    return undefined;
-  }
 }
 
 function isSomething(value: unknown): boolean {

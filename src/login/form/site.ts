@@ -3,17 +3,10 @@ import { unusable } from '../whoami/unusable.ts';
 import type { CookieJar } from './cookie-jar.ts';
 
 /** The backend as used by a browser with this cookie jar. */
-export interface Site {
-  /** Resolves an address on a page to a path; undefined if it is on another site, which is never called. */
-  within(address: string, from: string): string | undefined;
-  /** Sends one request. */
-  ask(request: SiteRequest): Promise<UpstreamResponse>;
-  /** Sends a GET and follows a limited number of redirects within the site. Returns the last response and its path. */
-  open(path: string): Promise<{ readonly answer: UpstreamResponse; readonly path: string }>;
-}
+export type Site = ReturnType<typeof createSite>;
 
 interface SiteRequest extends Pick<UpstreamRequest, 'method' | 'path' | 'body' | 'headers'> {
-  readonly from?: string;
+  readonly from?: string | undefined;
 }
 
 export interface SiteOptions {
@@ -32,9 +25,10 @@ export interface SiteOptions {
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MOST_HOPS = 5;
 
-export function createSite({ upstream, origin, aliases, prefix, call, jar, signal }: SiteOptions): Site {
+export function createSite({ upstream, origin, aliases, prefix, call, jar, signal }: SiteOptions) {
   const seen = (path: string) => `${origin}${prefix}${path}`;
 
+  /** Resolves an address on a page to a path; undefined if it is on another site, which is never called. */
   const within = (address: string, from: string): string | undefined => {
     if (!URL.canParse(address, seen(from))) return undefined;
     const url = new URL(address, seen(from));
@@ -66,10 +60,11 @@ export function createSite({ upstream, origin, aliases, prefix, call, jar, signa
   return {
     within,
     ask,
-    async open(path) {
+    /** Sends a GET and follows a limited number of redirects within the site. Returns the last response and its path. */
+    async open(path: string) {
       let at = path;
       for (let hops = 0; hops <= MOST_HOPS; hops += 1) {
-        const answer = await ask({ method: 'GET', path: at, ...(hops === 0 ? {} : { from: at }) });
+        const answer = await ask({ method: 'GET', path: at, from: hops === 0 ? undefined : at });
         if (!REDIRECTS.has(answer.status)) return { answer, path: at };
         const next = within(answer.headers.location ?? '', at);
         if (next === undefined) throw unusable(`a redirect to another site at ${at}`);

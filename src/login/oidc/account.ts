@@ -41,13 +41,12 @@ export function memberOf(provider: OidcProviderConfig, said: Claims): Member {
     if (!values.some((value) => has.includes(value))) throw notAllowed(`its ${name} is not an allowed value`);
   }
   const sub = claims.subject === undefined ? `${id}:${ownSubject(said)}` : mappedSubject(said, claims, email);
-  const values = { sub, email, name: said[claims.name], authTime: said.auth_time, acr: said.acr };
-  return readMember(values, undefined);
+  return readMember({ sub, email, name: said[claims.name], authTime: said.auth_time, acr: said.acr });
 }
 
 /** Validates the provider's `sub` before it is prefixed, since the prefix would hide a leading space. */
 function ownSubject({ sub }: Claims): string {
-  return readMember({ sub, email: undefined, name: undefined, authTime: undefined, acr: undefined }, undefined).sub;
+  return readMember({ sub }).sub;
 }
 
 /** An email is only accepted as the id if it is verified: otherwise anyone could enter it in their profile. */

@@ -1,6 +1,5 @@
 import type { JWTVerifyGetKey } from 'jose';
-import * as client from 'openid-client';
-import type { OidcProviderConfig } from '../../config/oidc-login.ts';
+import * as oauth from 'oauth4webapi';
 import type { Clock } from '../../storage/store.ts';
 import { type OutboundFetch, unavailable } from '../outbound-fetch.ts';
 import { remoteKeys } from '../signed-token/remote-keys.ts';
@@ -10,32 +9,22 @@ const FRESH = 3600;
 /** Seconds for which it is still used while the provider's metadata is unavailable. */
 const LASTING = 24 * 3600;
 
-/** Adapts our fetch for openid-client, which only sends forms or empty bodies in the calls we make. */
-function asCustomFetch(fetch: OutboundFetch): client.CustomFetch {
-  return (url, { method, headers, body, signal }) => {
-    if (body != null && !(body instanceof URLSearchParams)) throw new TypeError('only forms are sent');
-    return fetch(url, { method, headers, body, signal });
-  };
+/** The options of every request to a provider. */
+export interface ProviderTransport {
+  readonly [oauth.customFetch]: OutboundFetch;
+  readonly [oauth.allowInsecureRequests]: true;
 }
 
-export interface DiscoveryOptions {
-  readonly provider: OidcProviderConfig;
-  readonly clientSecret: string | undefined;
-  readonly fetch: OutboundFetch;
-  readonly clock: Clock;
+/** `fetch` itself refuses everything that is neither https nor loopback. */
+export function providerTransport(fetch: OutboundFetch): ProviderTransport {
+  return { [oauth.customFetch]: fetch, [oauth.allowInsecureRequests]: true };
 }
 
-/** A provider's metadata, ready to use. */
+/** A provider's metadata. */
 export interface Discovered {
-  readonly configuration: client.Configuration;
+  readonly server: oauth.AuthorizationServer;
   /** The provider's signing keys. */
   readonly keys: JWTVerifyGetKey;
-}
-
-interface Known {
-  readonly server: client.ServerMetadata;
-  readonly keys: JWTVerifyGetKey;
-  readonly at: number;
 }
 
 /**
@@ -44,23 +33,22 @@ interface Known {
  *
  * @throws {GatewayError} `login_unavailable` when the metadata is unavailable
  */
-export function createDiscovery(options: DiscoveryOptions): () => Promise<Discovered> {
-  const { provider, fetch, clock } = options;
-  let known: Known | undefined;
-  let reading: Promise<Known> | undefined;
+export function createDiscovery(issuer: string, fetch: OutboundFetch, clock: Clock): () => Promise<Discovered> {
+  let known: (Discovered & { readonly at: number }) | undefined;
+  let reading: ReturnType<typeof read> | undefined;
 
   const now = () => clock() / 1000;
 
-  const read = async (): Promise<Known> => {
-    const server = await readMetadata(provider, fetch);
+  const read = async () => {
+    const server = await readMetadata(issuer, fetch);
     const url = server.jwks_uri;
-    if (url === undefined) throw unavailable(`${provider.issuer} has no jwks_uri`);
+    if (url === undefined) throw unavailable(`${issuer} has no jwks_uri`);
     // Keep the cached keys as long as their URL is the same.
     const keys = known?.server.jwks_uri === url ? known.keys : remoteKeys({ url, fetch, clock });
     return { server, keys, at: now() };
   };
 
-  const current = async (): Promise<Known> => {
+  return async () => {
     if (known !== undefined && now() - known.at < FRESH) return known;
     reading ??= read().finally(() => {
       reading = undefined;
@@ -72,52 +60,18 @@ export function createDiscovery(options: DiscoveryOptions): () => Promise<Discov
     }
     return known;
   };
-
-  return async () => {
-    const { server, keys } = await current();
-    return { configuration: configure(server, options), keys };
-  };
 }
 
-async function readMetadata(
-  { issuer, clientId }: OidcProviderConfig,
-  fetch: OutboundFetch,
-): Promise<client.ServerMetadata> {
-  const found = await client
-    .discovery(new URL(issuer), clientId, undefined, client.None(), {
-      [client.customFetch]: asCustomFetch(fetch),
-      // Our own `fetch` refuses everything that is neither https nor loopback.
-      execute: [client.allowInsecureRequests],
-    })
+async function readMetadata(issuer: string, fetch: OutboundFetch): Promise<oauth.AuthorizationServer> {
+  const url = new URL(issuer);
+  const server = await oauth
+    .discoveryRequest(url, providerTransport(fetch))
+    .then((response) => oauth.processDiscoveryResponse(url, response))
     .catch((thrown: unknown) => {
       throw unavailable(`the metadata of ${issuer} is unavailable`, thrown);
     });
-  const server = found.serverMetadata();
-  // Compared byte for byte, because tokens are checked against this exact value. It could be a template.
+  // Compared byte for byte, because tokens are checked against this exact value.
   if (server.issuer !== issuer)
     throw unavailable(`the issuer in the metadata of ${issuer} is ${server.issuer}: set that as issuer`);
   return server;
-}
-
-/** Created for each use, because tokens are checked against the gate's clock, whose skew can change. */
-function configure(server: client.ServerMetadata, { provider, clientSecret, fetch, clock }: DiscoveryOptions) {
-  const skew = Math.round((clock() - Date.now()) / 1000);
-  const metadata = { [client.clockSkew]: skew, [client.clockTolerance]: 30 };
-  const authentication = clientAuthentication(server, provider, clientSecret);
-  const configuration = new client.Configuration({ ...server }, provider.clientId, metadata, authentication);
-  configuration[client.customFetch] = asCustomFetch(fetch);
-  client.allowInsecureRequests(configuration);
-  return configuration;
-}
-
-function clientAuthentication(
-  server: client.ServerMetadata,
-  { clientAuthentication: chosen }: OidcProviderConfig,
-  secret: string | undefined,
-): client.ClientAuth {
-  if (secret === undefined) return client.None();
-  // OpenID Connect Discovery section 3: the default is client_secret_basic.
-  const taken = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-  const method = chosen ?? (taken.includes('client_secret_basic') ? 'client_secret_basic' : 'client_secret_post');
-  return method === 'client_secret_basic' ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret);
 }

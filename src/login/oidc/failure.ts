@@ -1,4 +1,4 @@
-import * as client from 'openid-client';
+import * as oauth from 'oauth4webapi';
 import { GatewayError } from '../../errors.ts';
 import { unavailable } from '../outbound-fetch.ts';
 
@@ -13,16 +13,16 @@ const NOBODY = new Set([
 
 /** Whether the member came back without having signed in. */
 export function isNobody(thrown: unknown): boolean {
-  return thrown instanceof client.AuthorizationResponseError && NOBODY.has(thrown.error);
+  return thrown instanceof oauth.AuthorizationResponseError && NOBODY.has(thrown.error);
 }
 
-/** Error codes of openid-client for a response that is well-formed but does not pass verification. */
-const FORGED = new Set([
-  'OAUTH_INVALID_RESPONSE',
-  'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
-  'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
-  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
-  'OAUTH_UNSUPPORTED_OPERATION',
+/** The codes of oauth4webapi for a response that is well-formed but does not pass verification. */
+const FORGED = new Set<string | undefined>([
+  oauth.INVALID_RESPONSE,
+  oauth.JSON_ATTRIBUTE_COMPARISON,
+  oauth.JWT_CLAIM_COMPARISON,
+  oauth.JWT_TIMESTAMP_CHECK,
+  oauth.UNSUPPORTED_OPERATION,
 ]);
 
 /**
@@ -31,12 +31,9 @@ const FORGED = new Set([
  */
 export function failureOf(thrown: unknown, issuer: string): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
-  const inner = thrown instanceof Error && thrown.cause instanceof GatewayError ? thrown.cause : undefined;
-  if (inner !== undefined) return inner;
   // The code is forged, already used, or from another provider (RFC 6749 section 5.2).
-  const badCode = thrown instanceof client.ResponseBodyError && thrown.error === 'invalid_grant';
-  if (badCode || (thrown instanceof client.ClientError && FORGED.has(thrown.code ?? ''))) {
-    return new GatewayError('invalid_request', { cause: thrown });
-  }
+  const badCode = thrown instanceof oauth.ResponseBodyError && thrown.error === 'invalid_grant';
+  const failed = thrown instanceof oauth.OperationProcessingError || thrown instanceof oauth.UnsupportedOperationError;
+  if (badCode || (failed && FORGED.has(thrown.code))) return new GatewayError('invalid_request', { cause: thrown });
   return unavailable(`the sign-in at ${issuer} could not be completed`, thrown);
 }

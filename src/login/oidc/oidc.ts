@@ -1,11 +1,11 @@
-import * as client from 'openid-client';
+import * as oauth from 'oauth4webapi';
 import type { OidcProviderConfig } from '../../config/oidc-login.ts';
 import type { Clock } from '../../storage/store.ts';
 import type { SignInProvider, SignInWish } from '../connector.ts';
 import { isSafeUrl, outboundFetch, unavailable } from '../outbound-fetch.ts';
 import { verifySignedToken } from '../signed-token/verify.ts';
 import { type Claims, lacksClaims, memberOf, withUserinfo } from './account.ts';
-import { createDiscovery, type Discovered } from './discovery.ts';
+import { createDiscovery, type Discovered, providerTransport } from './discovery.ts';
 import { failureOf, isNobody } from './failure.ts';
 
 export interface OidcOptions {
@@ -30,22 +30,25 @@ interface Kept {
 export function oidcProvider({ provider, clientSecret, timeout, clock }: OidcOptions): SignInProvider {
   const { issuer } = provider;
   const fetch = outboundFetch({ timeout, loopback: new URL(issuer).protocol === 'http:' });
-  const discover = createDiscovery({ provider, clientSecret, fetch, clock });
+  const discover = createDiscovery(issuer, fetch, clock);
+  const transport = providerTransport(fetch);
 
   return {
     id: provider.id,
     name: provider.name,
 
     async begin({ state, callback, wish }) {
-      const { configuration } = await discover();
-      const [verifier, nonce] = [client.randomPKCECodeVerifier(), client.randomNonce()];
-      const url = signInPage(configuration, {
+      const { server } = await discover();
+      const [verifier, nonce] = [oauth.generateRandomCodeVerifier(), oauth.generateRandomNonce()];
+      const url = signInPage(server, {
+        client_id: provider.clientId,
         redirect_uri: callback.href,
+        response_type: 'code',
         response_mode: 'query',
         scope: provider.scope,
         state,
         nonce,
-        code_challenge: await client.calculatePKCECodeChallenge(verifier),
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
         ...asked(provider, wish),
       });
@@ -70,33 +73,56 @@ export function oidcProvider({ provider, clientSecret, timeout, clock }: OidcOpt
   };
 
   async function redeem(
-    { configuration, keys }: Discovered,
+    { server, keys }: Discovered,
     { query, callback, kept }: { query: URLSearchParams; callback: URL; kept: Kept },
   ): Promise<Claims> {
-    const answered = new URL(callback);
-    answered.search = query.toString();
-    const tokens = await client.authorizationCodeGrant(configuration, answered, {
-      pkceCodeVerifier: kept.verifier,
-      expectedNonce: kept.nonce,
-      expectedState: query.get('state') ?? '',
-      idTokenExpected: true,
-    });
-    // The library checks the claims. The signature is verified here in any case, without relying on TLS.
     const { clientId: audience, algorithms } = provider;
+    // Per use, since the difference between the two clocks can change.
+    const skew = Math.round((clock() - Date.now()) / 1000);
+    const client = { client_id: audience, [oauth.clockSkew]: skew, [oauth.clockTolerance]: 30 };
+    const checked = oauth.validateAuthResponse(server, client, query, query.get('state') ?? '');
+    const authentication = clientAuthentication(server, provider, clientSecret);
+    const tokens = await oauth.processAuthorizationCodeResponse(
+      server,
+      client,
+      await oauth.authorizationCodeGrantRequest(
+        server,
+        client,
+        authentication,
+        checked,
+        callback.href,
+        kept.verifier,
+        transport,
+      ),
+      { expectedNonce: kept.nonce, requireIdToken: true },
+    );
+    // The library checks the claims. The signature is verified here in any case, without relying on TLS.
     const said = await verifySignedToken(tokens.id_token ?? '', { keys, issuer, audience, algorithms, clock });
-    const endpoint = configuration.serverMetadata().userinfo_endpoint;
-    if (endpoint === undefined || !lacksClaims(provider, said)) return said;
-    const more = await client.fetchUserInfo(configuration, tokens.access_token, said.sub ?? '');
+    if (server.userinfo_endpoint === undefined || !lacksClaims(provider, said)) return said;
+    const answer = await oauth.userInfoRequest(server, client, tokens.access_token, transport);
+    const more = await oauth.processUserInfoResponse(server, client, said.sub ?? '', answer);
     return withUserinfo(provider, said, more);
   }
 }
 
 /** @throws {GatewayError} `login_unavailable` when the provider's sign-in page is missing or not safe to redirect to */
-function signInPage(configuration: client.Configuration, query: Record<string, string>): URL {
-  const named = configuration.serverMetadata().authorization_endpoint ?? '';
-  if (!URL.canParse(named) || !isSafeUrl(new URL(named)))
-    throw unavailable(`its authorization_endpoint is ${named || 'missing'}`);
-  return client.buildAuthorizationUrl(configuration, query);
+function signInPage({ authorization_endpoint: named = '' }: oauth.AuthorizationServer, query: Record<string, string>) {
+  const url = URL.parse(named);
+  if (url === null || !isSafeUrl(url)) throw unavailable(`its authorization_endpoint is ${named || 'missing'}`);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url;
+}
+
+function clientAuthentication(
+  server: oauth.AuthorizationServer,
+  { clientAuthentication: chosen }: OidcProviderConfig,
+  secret: string | undefined,
+): oauth.ClientAuth {
+  if (secret === undefined) return oauth.None();
+  // OpenID Connect Discovery section 3: the default is client_secret_basic.
+  const taken = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  const method = chosen ?? (taken.includes('client_secret_basic') ? 'client_secret_basic' : 'client_secret_post');
+  return method === 'client_secret_basic' ? oauth.ClientSecretBasic(secret) : oauth.ClientSecretPost(secret);
 }
 
 /**

@@ -4,28 +4,20 @@ import type { UpstreamResponse } from '../../upstream/request.ts';
 import type { ValueAt } from './answer.ts';
 import { unusable } from './unusable.ts';
 
-/** Recognises answers that say that no member is signed in. */
-export interface AnonymousRules {
-  /**
-   * Checks status and Location only. Returns true if no member is signed in, false for a 200, where the rest of the
-   * answer decides. Throws GatewayError `login_unavailable` for any other status.
-   */
-  byHead(answer: UpstreamResponse): boolean;
-  /** Checks the body of a successful answer. */
-  byBody(answer: UpstreamResponse): boolean;
-  /** Checks a value of the answer. */
-  byValue(valueAt: ValueAt): boolean;
-}
-
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-export function anonymousRules({ anonymous, subject }: Pick<WhoamiConfig, 'anonymous' | 'subject'>): AnonymousRules {
+/** Recognises answers that say that no member is signed in. */
+export function anonymousRules({ anonymous, subject }: Pick<WhoamiConfig, 'anonymous' | 'subject'>) {
   const { statuses, redirects, values, absent } = anonymous;
   const location = typeof redirects === 'string' ? compilePattern(redirects) : undefined;
   const body = anonymous.body === undefined ? undefined : compilePattern(anonymous.body);
 
   return {
-    byHead({ status, headers }) {
+    /**
+     * Checks status and Location only. Returns true if no member is signed in, false for a 200, where the rest of the
+     * answer decides. Throws GatewayError `login_unavailable` for any other status.
+     */
+    byHead({ status, headers }: UpstreamResponse): boolean {
       if (statuses.includes(status)) return true;
       if (
         REDIRECTS.has(status) &&
@@ -35,8 +27,8 @@ export function anonymousRules({ anonymous, subject }: Pick<WhoamiConfig, 'anony
       if (status !== 200) throw unusable(`${status}`);
       return false;
     },
-    byBody: (answer) => body?.matches(answer.body) ?? false,
-    byValue(valueAt) {
+    byBody: (answer: UpstreamResponse): boolean => body?.matches(answer.body) ?? false,
+    byValue(valueAt: ValueAt): boolean {
       const value = valueAt(anonymous.at ?? subject);
       if (value === undefined) return absent;
       return values.some(

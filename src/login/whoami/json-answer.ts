@@ -12,3 +12,12 @@ export function jsonAnswer(body: string): unknown {
     throw unusable(thrown instanceof JsonTooLarge ? `JSON that ${thrown.message}` : 'no JSON');
   }
 }
+
+/** Like `jsonAnswer`, but returns undefined if the body is not JSON. */
+export function jsonOrNothing(body: string): unknown {
+  try {
+    return parseBoundedJson(body, RECORD_BOUNDS);
+  } catch {
+    return undefined;
+  }
+}

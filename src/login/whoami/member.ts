@@ -9,21 +9,22 @@ const LONGEST_TEXT = 320;
 const LONGEST_VERSION = 1024;
 
 /** The values found in an answer; undefined if missing or not configured. */
-export type MemberValues = Readonly<Record<'sub' | 'email' | 'name' | 'authTime' | 'acr', unknown>>;
+export type MemberValues = Readonly<
+  Partial<Record<'sub' | 'email' | 'name' | 'authTime' | 'acr' | 'version', unknown>>
+>;
 
 /**
  * Creates the member from the values of an answer. Optional values are omitted if they are unusable. Throws
  * GatewayError `login_unavailable` if the id is unusable: it is never trimmed, case-folded or guessed.
  */
-export function readMember(values: MemberValues, version: string | undefined): Member {
-  const { email, name, authTime, acr } = values;
+export function readMember({ sub, email, name, authTime, acr, version }: MemberValues): Member {
   return {
-    sub: readSubject(values.sub),
+    sub: readSubject(sub),
     email: text(email),
     name: text(name),
     authTime: Number.isSafeInteger(authTime) ? (authTime as number) : undefined,
     acr: text(acr),
-    version,
+    version: version === undefined ? undefined : readVersion(version),
   };
 }
 

@@ -10,32 +10,27 @@ import { answerReader } from './answer.ts';
 import { readMember, readVersion } from './member.ts';
 import { unusable } from './unusable.ts';
 
-/** A reader for the configured format. */
-export interface Whoami {
-  /** The Accept field of the request. */
-  readonly accept: string;
-  /**
-   * Returns the member, or undefined if no member is signed in. Throws GatewayError `login_unavailable` if the answer
-   * says neither, which must never be taken for "not signed in".
-   * @param answer - any redirect must not have been followed
-   */
-  read(answer: UpstreamResponse): Member | undefined;
-}
-
 const ACCEPT: Readonly<Record<AnswerFormat, string>> = {
   json: 'application/json',
   header: '*/*',
   html: 'text/html,application/xhtml+xml',
 };
 
-export function createWhoami(config: Omit<WhoamiConfig, 'path'>): Whoami {
+/** A reader for the configured format. */
+export function createWhoami(config: Omit<WhoamiConfig, 'path'>) {
   const { format, subject, email, name, authTime, acr, version, anonymous } = config;
   const rules = anonymousRules(config);
   const reader = answerReader(format, [subject, email, name, authTime, acr, version, anonymous.at]);
 
   return {
+    /** The Accept field of the request. */
     accept: ACCEPT[format],
-    read(answer) {
+    /**
+     * Returns the member, or undefined if no member is signed in. Throws GatewayError `login_unavailable` if the answer
+     * says neither, which must never be taken for "not signed in".
+     * @param answer - any redirect must not have been followed
+     */
+    read(answer: UpstreamResponse): Member | undefined {
       // A cache that stores such an answer would return one member's identity to another (RFC 9111 section 5.1).
       if (Number(answer.headers.age ?? 0) !== 0) throw unusable('out of a cache');
       if (rules.byHead(answer) || rules.byBody(answer)) return undefined;
@@ -45,16 +40,14 @@ export function createWhoami(config: Omit<WhoamiConfig, 'path'>): Whoami {
       const sub = found(subject);
       // Repeated fields arrive joined by commas. It would be unsafe to choose one of the ids.
       if (format === 'header' && String(sub).includes(',')) throw unusable('more than one id of a member');
-      return readMember(
-        {
-          sub,
-          email: found(email),
-          name: found(name),
-          authTime: format === 'json' ? found(authTime) : wholeNumber(found(authTime)),
-          acr: found(acr),
-        },
-        version === undefined ? undefined : readVersion(valueAt(version)),
-      );
+      return readMember({
+        sub,
+        email: found(email),
+        name: found(name),
+        authTime: format === 'json' ? found(authTime) : wholeNumber(found(authTime)),
+        acr: found(acr),
+        version: version === undefined ? undefined : readVersion(valueAt(version)),
+      });
     },
   };
 }

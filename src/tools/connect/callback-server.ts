@@ -1,21 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { callbackPage } from './callback-page.ts';
+import { listen, shut } from './listen.ts';
 
-/** The loopback listener that receives the authorization response of a native app (RFC 8252 section 7.3). */
-export interface CallbackServer {
-  readonly redirectUri: string;
-  /**
-   * Waits for the response with this `state`, and refuses all other requests. Rejects with the signal's reason when
-   * aborted.
-   */
-  receive(state: string, signal: AbortSignal): Promise<URLSearchParams>;
-  close(): Promise<void>;
-}
+export type CallbackServer = Awaited<ReturnType<typeof listenForCallback>>;
 
-/** Listens on a free port of 127.0.0.1. Rejects with Node's error on failure. */
-export async function listenForCallback(): Promise<CallbackServer> {
+/**
+ * Listens on a free port of 127.0.0.1 for the authorization response of a native app (RFC 8252 section 7.3). Rejects
+ * with Node's error on failure.
+ */
+export async function listenForCallback() {
   let waiting: { state: string; accept: (response: URLSearchParams) => void } | undefined;
   let host = '';
 
@@ -30,15 +24,15 @@ export async function listenForCallback(): Promise<CallbackServer> {
     waiting = undefined;
     answer(response, 200, callbackPage(query.has('error') ? 'denied' : 'received'), () => accept(query));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  host = `127.0.0.1:${await listen(server, 0, '127.0.0.1')}`;
 
   return {
     redirectUri: `http://${host}/callback`,
-    receive(state, signal) {
+    /**
+     * Waits for the response with this `state`, and refuses all other requests. Rejects with the signal's reason when
+     * aborted.
+     */
+    receive(state: string, signal: AbortSignal): Promise<URLSearchParams> {
       return new Promise((resolve, reject) => {
         signal.throwIfAborted();
         const stop = () => reject(signal.reason);
@@ -52,13 +46,7 @@ export async function listenForCallback(): Promise<CallbackServer> {
         };
       });
     },
-    close() {
-      waiting = undefined;
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
-    },
+    close: () => shut(server),
   };
 }
 

@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as oauth from 'oauth4webapi';
-import { authorizationRequest } from './authorization-request.ts';
 import { type CallbackServer, listenForCallback } from './callback-server.ts';
 import { ConnectError } from './connect-error.ts';
 import { courseTable } from './course-text.ts';
 import { readCourses } from './courses.ts';
-import { discoverResource, discoverServer, offeredScopes } from './discovery.ts';
-import { explain } from './explain.ts';
-import { register, unregister } from './registration.ts';
-import { checkResponse, exchangeCode, refreshTokens, revokeToken, type TokenContext } from './tokens.ts';
-import { gateOrigin, type Transport, transport } from './transport.ts';
+import { authorizationRequest, checkResponse } from './oauth/authorization.ts';
+import { type AuthorizationServer, discoverResource, discoverServer, type ResourceServer } from './oauth/discovery.ts';
+import { explain } from './oauth/explain.ts';
+import { type RegisteredClient, register, unregister } from './oauth/registration.ts';
+import { exchangeCode, isTokenRefused, refreshTokens, revokeToken, type TokenResponse } from './oauth/tokens.ts';
+import { gateOrigin, type Transport, transport } from './oauth/transport.ts';
 
 export interface ConnectOptions {
   /** The site: its origin, or any address under it. */
@@ -28,6 +27,14 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What the steps after the registration share. */
+interface Run extends ConnectOptions {
+  readonly origin: string;
+  readonly client: RegisteredClient;
+  readonly step: Step;
+  readonly http: Transport;
+}
+
 const DEFAULT_SCOPE = ['openid', 'account:read', 'courses:read'];
 /** Seconds within which a revocation must reach every replica. */
 const REVOCATION_REACH = 5;
@@ -37,36 +44,35 @@ const REVOCATION_REACH = 5;
  * refresh, revoke. Throws ConnectError when a step fails, the member denies access, time runs out or `signal` aborts.
  */
 export async function connect(options: ConnectOptions): Promise<void> {
+  const { print, signal } = options;
   const origin = gateOrigin(options.url);
-  const step = steps(options.print);
-  const http = transport(origin, options.signal === undefined ? {} : { signal: options.signal });
+  const step = steps(print);
+  const http = transport(origin, { signal });
 
   const resource = await step('Finding the protected resource', () => discoverResource(origin, http));
   const server = await step('Finding the authorization server', () => discoverServer(resource, http));
-  const registration = await step('Registering as a public client', () =>
-    register(server, { name: 'coursegate connect', redirectUri: 'http://127.0.0.1/callback', type: 'public' }, http),
-  );
-  const context: TokenContext = { server, registration, resource: resource.resource };
-  const issued: oauth.TokenEndpointResponse[] = [];
+  const description = { name: 'coursegate connect', redirectUri: 'http://127.0.0.1/callback', type: 'public' } as const;
+  const client = await step('Registering as a public client', () => register(server, resource, description, http));
+  const run: Run = { ...options, origin, client, step, http };
+  const issued: TokenResponse[] = [];
   try {
-    const scope = options.scope ?? offeredScopes(DEFAULT_SCOPE, resource, server).join(' ');
-    const first = await signIn(context, scope, options, step, http);
+    const first = await signIn(run, options.scope ?? offeredScopes(resource, server));
     issued.push(first);
     const courses = await step('Reading the courses', () => readCourses(origin, first.access_token, first.scope, http));
     for (const line of courseTable(courses)) options.result(line);
-    await refreshOnce(context, issued, options.print, step, http);
-    const last = issued.at(-1) ?? first;
-    await step('Revoking the tokens', () => revokeAll(context, issued, http));
+    const last = await refreshOnce(run, first);
+    if (last !== first) issued.push(last);
+    await step('Revoking the tokens', () => revokeAll(client, issued, http));
     issued.length = 0;
-    await step('Checking that the token was revoked', () => requireDead(origin, last, http, options.signal));
+    await step('Checking that the token was revoked', () => requireDead(run, last));
   } finally {
     // With a transport of its own: an aborted signal would abort the cleanup as well.
     const last = transport(origin);
-    await revokeAll(context, issued, last).catch(() => undefined);
-    const gone = await unregister(server, registration, last).catch(() => false);
-    if (gone) options.print('✓ Registration deleted');
+    await revokeAll(client, issued, last).catch(() => undefined);
+    const gone = await unregister(client, last).catch(() => false);
+    if (gone) print('✓ Registration deleted');
   }
-  options.print('✓ Everything works.');
+  print('✓ Everything works.');
 }
 
 type Step = <T>(doing: string, work: () => Promise<T>) => Promise<T>;
@@ -86,24 +92,22 @@ function steps(print: (line: string) => void): Step {
   };
 }
 
+/** The default scopes that the site offers; all of them if the site lists none. */
+function offeredScopes(resource: ResourceServer, server: AuthorizationServer): string {
+  const offered = [...(server.scopes_supported ?? []), ...(resource.scopes_supported ?? [])];
+  return DEFAULT_SCOPE.filter((scope) => offered.length === 0 || offered.includes(scope)).join(' ');
+}
+
 /** Sends the member to the site in a browser, and exchanges the code that comes back for the first tokens. */
-async function signIn(
-  context: TokenContext,
-  scope: string,
-  options: ConnectOptions,
-  step: Step,
-  http: Transport,
-): Promise<oauth.TokenEndpointResponse> {
+async function signIn(run: Run, scope: string): Promise<TokenResponse> {
+  const { client, step } = run;
   const callback = await listenForCallback();
   try {
-    const wanted = { redirectUri: callback.redirectUri, scope, resource: context.resource };
-    const request = await authorizationRequest(context.server, context.registration.client, wanted);
-    options.print(`Sign in and approve here:\n\n  ${request.url}\n`);
-    const response = await step('Waiting for the member', () =>
-      waitForMember(callback, request.state, request.url, options),
-    );
+    const request = await authorizationRequest(client, callback.redirectUri, scope);
+    run.print(`Sign in and approve here:\n\n  ${request.url}\n`);
+    const response = await step('Waiting for the member', () => waitForMember(callback, request, run));
     return await step('Exchanging the code for tokens', async () =>
-      exchangeCode(context, request, checkResponse(context, request, response), http),
+      exchangeCode(client, request, checkResponse(client, request, response), run.http),
     );
   } finally {
     await callback.close();
@@ -112,8 +116,7 @@ async function signIn(
 
 async function waitForMember(
   callback: CallbackServer,
-  state: string,
-  url: string,
+  { state, url }: { readonly state: string; readonly url: string },
   { open, timeout = 300, signal }: ConnectOptions,
 ): Promise<URLSearchParams> {
   const late = AbortSignal.timeout(timeout * 1000);
@@ -133,44 +136,28 @@ async function waitForMember(
   }
 }
 
-/** Tests a refresh. A site that issues no refresh token does not fail the run. */
-async function refreshOnce(
-  context: TokenContext,
-  issued: oauth.TokenEndpointResponse[],
-  print: (line: string) => void,
-  step: Step,
-  http: Transport,
-): Promise<void> {
-  const token = issued.at(-1)?.refresh_token;
-  if (token === undefined) return print('– No refresh token was issued: nothing to refresh');
-  issued.push(await step('Refreshing the token', () => refreshTokens(context, token, http)));
+/** Tests a refresh and returns the newest tokens. A site that issues no refresh token does not fail the run. */
+async function refreshOnce({ client, print, step, http }: Run, first: TokenResponse): Promise<TokenResponse> {
+  const token = first.refresh_token;
+  if (token !== undefined) return step('Refreshing the token', () => refreshTokens(client, token, http));
+  print('– No refresh token was issued: nothing to refresh');
+  return first;
 }
 
 /** Revokes all tokens, newest first: revoking a refresh token revokes its whole family. */
-async function revokeAll(
-  context: TokenContext,
-  issued: readonly oauth.TokenEndpointResponse[],
-  http: Transport,
-): Promise<void> {
-  const newest = issued.at(-1);
-  if (newest === undefined) return;
-  const tokens = [newest.refresh_token, ...issued.map((answer) => answer.access_token).reverse()];
-  for (const token of tokens) if (token !== undefined) await revokeToken(context, token, http);
+async function revokeAll(client: RegisteredClient, issued: readonly TokenResponse[], http: Transport): Promise<void> {
+  const tokens = [issued.at(-1)?.refresh_token, ...issued.map((answer) => answer.access_token).reverse()];
+  for (const token of tokens) if (token !== undefined) await revokeToken(client, token, http);
 }
 
 /** Throws ConnectError when a revoked token is still accepted after REVOCATION_REACH. */
-async function requireDead(
-  origin: string,
-  token: oauth.TokenEndpointResponse,
-  http: Transport,
-  signal?: AbortSignal,
-): Promise<void> {
+async function requireDead({ origin, http, signal }: Run, token: TokenResponse): Promise<void> {
   for (let second = 0; second <= REVOCATION_REACH; second += 1) {
     if (second > 0) await sleep(1000, undefined, signal === undefined ? {} : { signal });
     try {
       await readCourses(origin, token.access_token, token.scope, http);
     } catch (thrown) {
-      if (thrown instanceof oauth.WWWAuthenticateChallengeError && thrown.status === 401) return;
+      if (isTokenRefused(thrown)) return;
       throw thrown;
     }
   }

@@ -1,6 +1,6 @@
-import * as oauth from 'oauth4webapi';
 import { ConnectError } from './connect-error.ts';
-import type { Transport } from './transport.ts';
+import { requestResource } from './oauth/tokens.ts';
+import type { Transport } from './oauth/transport.ts';
 
 /** One course, from either API. Missing information is `unknown`, which differs from `none`. */
 export interface Course {
@@ -40,10 +40,8 @@ export async function readCourses(
   if (granted?.includes('account:read') === false && granted.includes('courses:read')) {
     return readRest(origin, token, http);
   }
-  const url = new URL('/account/graphql', origin);
-  const headers = new Headers({ accept: 'application/json', 'content-type': 'application/json' });
-  const body = JSON.stringify({ query: QUERY, variables: { n: PAGE } });
-  const response = await oauth.protectedResourceRequest(token, 'POST', url, headers, body, http);
+  const body = { query: QUERY, variables: { n: PAGE } };
+  const response = await requestResource(token, new URL('/account/graphql', origin), http, body);
   if (response.status === 404) {
     await response.body?.cancel();
     return readRest(origin, token, http);
@@ -68,9 +66,7 @@ export async function readCourses(
 }
 
 async function readRest(origin: string, token: string, http: Transport): Promise<Courses> {
-  const url = new URL('/api/v1/courses', origin);
-  const headers = new Headers({ accept: 'application/json' });
-  const answer = await readJson(await oauth.protectedResourceRequest(token, 'GET', url, headers, undefined, http));
+  const answer = await readJson(await requestResource(token, new URL('/api/v1/courses', origin), http));
   // The REST API is the site's own: the list may be bare or inside an envelope with any member name.
   const envelope = record(answer);
   const nodes = Array.isArray(answer) ? answer : (Object.values(envelope).find(Array.isArray) ?? []);

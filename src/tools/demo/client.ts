@@ -1,12 +1,10 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { gateOrigin } from '../connect/transport.ts';
+import { listen, shut } from '../connect/listen.ts';
+import { gateOrigin } from '../connect/oauth/transport.ts';
 import { studyBuddy } from './client/app.ts';
 import { memorySessions } from './client/sessions.ts';
 
 export interface ClientOptions {
-  /** The address to listen on. The app's own URL is on localhost regardless. */
-  readonly host?: string;
   /** 0 for any free port. */
   readonly port: number;
   /** The gate's origin, such as http://localhost:8080. */
@@ -24,21 +22,10 @@ export interface ClientOptions {
 export async function startClient(options: ClientOptions): Promise<{ url: string; close(): Promise<void> }> {
   const gate = gateOrigin(options.gate);
   const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host ?? 'localhost', resolve);
-  });
-  const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const url = `http://localhost:${await listen(server, options.port, 'localhost')}`;
   server.on(
     'request',
     studyBuddy({ url, gate, graphiql: options.graphiql }, memorySessions(options.clock ?? Date.now)),
   );
-  return {
-    url,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { url, close: () => shut(server) };
 }

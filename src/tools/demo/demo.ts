@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../config/load.ts';
 import { createLog } from '../../operations/log.ts';
-import { type Gateway, startGateway } from '../../process/gateway.ts';
+import { startGateway } from '../../process/gateway.ts';
 import type { Clock } from '../../storage/store.ts';
 import { startClient } from './client.ts';
 import { startSchool } from './school.ts';
@@ -26,39 +26,34 @@ export interface Demo {
  * the others are closed and its error is thrown.
  */
 export async function startDemo({ environment, clock }: DemoOptions): Promise<Demo> {
-  const closers: (() => Promise<void>)[] = [];
-  const close = async () => {
-    for (const closer of closers.reverse()) await closer();
+  await using started = new AsyncDisposableStack();
+  let origin: string | undefined;
+  const schoolPort = portOf(environment.SCHOOL_PORT, 4000);
+  const beside = (offset: number) => (schoolPort === 0 ? 0 : schoolPort + offset);
+  const { urls, close } = await startSchool({
+    ports: { school: schoolPort, progress: beside(1), events: beside(2) },
+    gate: () => (origin === undefined ? undefined : { issuer: origin, jwksUrl: `${origin}/.well-known/jwks.json` }),
+    clock,
+  });
+  started.defer(close);
+
+  const upstreams = { school: { url: urls.school }, progress: { url: urls.progress }, events: { url: urls.events } };
+  const loaded = await loadConfig({ file: CONFIG_FILE, environment, overrides: { upstreams } });
+  const { account, listen, log: logging } = loaded.config;
+  origin = loaded.config.origin;
+  const gateway = await startGateway({ loaded, log: createLog(logging.level, 2), clock, accessDescriptor: 1 });
+  started.defer(() => gateway.close(5));
+
+  const graphiql = account && `${adminOrigin(listen.admin.host, gateway.adminPort)}/graphiql`;
+  const client = await startClient({ port: portOf(environment.CLIENT_PORT, 8081), gate: origin, graphiql, clock });
+  started.defer(() => client.close());
+  const running = started.move();
+  return {
+    origin,
+    profile: loaded.profile,
+    urls: { school: urls.school, client: client.url, graphiql },
+    close: () => running.disposeAsync(),
   };
-  try {
-    let origin: string | undefined;
-    const schoolPort = portOf(environment.SCHOOL_PORT, 4000);
-    const beside = (offset: number) => (schoolPort === 0 ? 0 : schoolPort + offset);
-    const school = await startSchool({
-      ports: { school: schoolPort, progress: beside(1), events: beside(2) },
-      gate: () => (origin === undefined ? undefined : { issuer: origin, jwksUrl: `${origin}/.well-known/jwks.json` }),
-      clock,
-    });
-    closers.push(() => school.close());
-
-    const { urls } = school;
-    const upstreams = { school: { url: urls.school }, progress: { url: urls.progress }, events: { url: urls.events } };
-    const loaded = await loadConfig({ file: CONFIG_FILE, environment, overrides: { upstreams } });
-    origin = loaded.config.origin;
-    const log = createLog(loaded.config.log.level, 2);
-    const gateway: Gateway = await startGateway({ loaded, log, clock, accessDescriptor: 1 });
-    closers.push(() => gateway.close(5));
-
-    const { account, listen } = loaded.config;
-    const graphiql =
-      account === undefined ? undefined : `${adminOrigin(listen.admin.host, gateway.adminPort)}/graphiql`;
-    const client = await startClient({ port: portOf(environment.CLIENT_PORT, 8081), gate: origin, graphiql, clock });
-    closers.push(() => client.close());
-    return { origin, profile: loaded.profile, urls: { school: urls.school, client: client.url, graphiql }, close };
-  } catch (thrown) {
-    await close();
-    throw thrown;
-  }
 }
 
 /** The admin listener's origin for a browser on this machine. */

@@ -1,19 +1,16 @@
-import { createServer } from 'node:http';
-import { openAccounts } from './school/accounts.ts';
+import { createServer, type Server } from 'node:http';
+import { listen, shut } from '../connect/listen.ts';
+import { application } from './school/api.ts';
 import { buildSchoolData } from './school/data/school-data.ts';
 import { attachEcho } from './school/echo-socket.ts';
 import { eventsService } from './school/events-service.ts';
 import type { Gate } from './school/gate-identity.ts';
-import { listen, shut } from './school/listen.ts';
 import { progressService } from './school/progress-service.ts';
-import { schoolService } from './school/school-service.ts';
-import { Sessions } from './school/sessions.ts';
-import { Visitors } from './school/visitors.ts';
+import { schoolService } from './school/site.ts';
+import { openVisitors } from './school/visitors.ts';
 
 /** The options of the demo's legacy school. */
 export interface SchoolOptions {
-  /** Default 127.0.0.1. */
-  readonly host?: string;
   /** 0 for any free port. */
   readonly ports: { readonly school: number; readonly progress: number; readonly events: number };
   /** The gate whose identity assertions are trusted. A function, since the gate starts later. */
@@ -33,28 +30,24 @@ export interface School {
  * Rejects with Node's own error when a port is in use, after closing what was started.
  */
 export async function startSchool(options: SchoolOptions): Promise<School> {
-  const { ports, gate, host = '127.0.0.1', clock = Date.now } = options;
-  const data = buildSchoolData(clock());
-  const visitors = new Visitors(await openAccounts(data.members), new Sessions(clock));
-  const parts = { data, gate, clock };
-  const school = createServer(schoolService(parts, visitors));
-  const progress = createServer(progressService(parts));
-  const events = createServer(eventsService(parts));
-  const endEchoes = attachEcho(school);
-
-  const close = async (): Promise<void> => {
-    endEchoes();
-    await Promise.all([school, progress, events].map(shut));
+  const { ports, gate, clock = Date.now } = options;
+  const now = () => Math.floor(clock() / 1000);
+  const parts = { data: buildSchoolData(now()), gate, now };
+  const visitors = await openVisitors(parts.data.members, now);
+  await using started = new AsyncDisposableStack();
+  const open = async (server: Server, port: number): Promise<string> => {
+    started.defer(() => shut(server));
+    return `http://127.0.0.1:${await listen(server, port, '127.0.0.1')}`;
   };
-  try {
-    const urls = {
-      school: await listen(school, ports.school, host),
-      progress: await listen(progress, ports.progress, host),
-      events: await listen(events, ports.events, host),
-    };
-    return { urls, close };
-  } catch (thrown) {
-    await close();
-    throw thrown;
-  }
+  const school = createServer(application().use(schoolService(parts, visitors)));
+  const endEchoes = attachEcho(school);
+  const urls = {
+    school: await open(school, ports.school),
+    progress: await open(createServer(application().use(progressService(parts))), ports.progress),
+    events: await open(createServer(application().use(eventsService(parts))), ports.events),
+  };
+  // Before the server, which waits for upgraded connections.
+  started.defer(endEchoes);
+  const running = started.move();
+  return { urls, close: () => running.disposeAsync() };
 }

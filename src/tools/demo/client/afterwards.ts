@@ -1,100 +1,75 @@
-import * as oauth from 'oauth4webapi';
 import { ConnectError } from '../../connect/connect-error.ts';
 import { readCourses } from '../../connect/courses.ts';
-import { refreshTokens, revokeToken, type TokenContext } from '../../connect/tokens.ts';
+import type { RegisteredClient } from '../../connect/oauth/registration.ts';
+import { introspectToken, isTokenRefused, refreshTokens, revokeToken, userinfo } from '../../connect/oauth/tokens.ts';
+import type { Transport } from '../../connect/oauth/transport.ts';
 import { lifetime, read } from './flow.ts';
+import type { LessonName } from './lessons.ts';
 import { keepTokens, take, type Walk } from './walk.ts';
 
-type Tokens = NonNullable<Walk['tokens']>;
-type Action = (walk: Walk, tokens: Tokens, context: TokenContext) => Promise<void>;
+/** A connected walk, during one step. What the step found goes into `facts`. */
+interface Connected {
+  readonly walk: Walk;
+  readonly tokens: NonNullable<Walk['tokens']>;
+  readonly client: RegisteredClient;
+  readonly http: Transport;
+  readonly facts: string[];
+}
 
 /** The actions for a connected app: the page's buttons, by the last segment of their path. */
 export const ACTIONS: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
-  courses: connected((walk, tokens) => (walk.revoked ? readAnyway(walk, tokens) : read(walk))),
-  refresh: connected(refresh),
-  introspect: connected(introspect),
-  userinfo: connected(userinfo),
-  revoke: connected(revoke),
-};
-
-/** Runs an action only for a walk with a token. Without one, as on an outdated page, it does nothing. */
-function connected(action: Action): (walk: Walk) => Promise<void> {
-  return async (walk) => {
-    const { context, tokens } = walk;
-    if (context !== undefined && tokens !== undefined) await action(walk, tokens, context);
-  };
-}
-
-async function refresh(walk: Walk, tokens: Tokens, context: TokenContext): Promise<void> {
-  await take(walk, 'refresh', async (http, step) => {
+  courses: (walk) => (walk.revoked ? readAnyway(walk) : read(walk)),
+  refresh: connected('refresh', async ({ walk, tokens, client, http, facts }) => {
     if (tokens.refresh === undefined) {
       throw new ConnectError('The school issued no refresh token.', 'Connect again when the access token has expired.');
     }
-    const answer = await refreshTokens(context, tokens.refresh, http);
+    const answer = await refreshTokens(client, tokens.refresh, http);
     keepTokens(walk, answer);
-    step.facts.push(lifetime(answer));
-    return answer;
-  });
-}
-
-async function introspect(walk: Walk, tokens: Tokens, { server, registration }: TokenContext): Promise<void> {
-  await take(walk, 'introspect', async (http, step) => {
-    const { client, authentication } = registration;
-    const answer = await oauth.processIntrospectionResponse(
-      server,
-      client,
-      await oauth.introspectionRequest(server, client, authentication, tokens.access, http),
-    );
-    step.facts.push(
-      answer.active ? 'The token is active.' : 'The token is not active: it will not be accepted anywhere.',
-    );
-    if (answer.aud !== undefined) step.facts.push(`It is bound to ${[answer.aud].flat().join(', ')}.`);
-    return answer;
-  });
-}
-
-async function userinfo(walk: Walk, tokens: Tokens, { server, registration }: TokenContext): Promise<void> {
-  await take(walk, 'userinfo', async (http, step) => {
-    const answer = await oauth.processUserInfoResponse(
-      server,
-      registration.client,
-      // Without an ID token there is no earlier subject to compare with.
-      walk.subject ?? oauth.skipSubjectCheck,
-      await oauth.userInfoRequest(server, registration.client, tokens.access, http),
-    );
-    step.facts.push(`The member is ${answer.email ?? answer.name ?? answer.sub}.`);
-    return answer;
-  });
-}
-
-/** Revokes both tokens. The access token is kept in memory only to show that it is refused. */
-async function revoke(walk: Walk, tokens: Tokens, context: TokenContext): Promise<void> {
-  if (walk.revoked) return;
-  const done = await take(walk, 'revoke', async (http, step) => {
+    facts.push(lifetime(answer));
+  }),
+  introspect: connected('introspect', async ({ tokens, client, http, facts }) => {
+    const { active, aud } = await introspectToken(client, tokens.access, http);
+    facts.push(active ? 'The token is active.' : 'The token is not active: it will not be accepted anywhere.');
+    if (aud !== undefined) facts.push(`It is bound to ${[aud].flat().join(', ')}.`);
+  }),
+  userinfo: connected('userinfo', async ({ walk, tokens, client, http, facts }) => {
+    const answer = await userinfo(client, tokens.access, walk.subject, http);
+    facts.push(`The member is ${answer.email ?? answer.name ?? answer.sub}.`);
+  }),
+  // Revokes both tokens. The access token is kept in memory only to show that it is refused.
+  revoke: connected('revoke', async ({ walk, tokens, client, http, facts }) => {
     for (const token of [tokens.refresh, tokens.access]) {
-      if (token !== undefined) await revokeToken(context, token, http);
+      if (token !== undefined) await revokeToken(client, token, http);
     }
-    step.facts.push('The school answers the same for known and unknown tokens: guessing reveals nothing.');
-    return step;
-  });
-  if (done === undefined) return;
-  walk.revoked = true;
-  walk.courses = undefined;
-}
+    facts.push('The school answers the same for known and unknown tokens: guessing reveals nothing.');
+    walk.revoked = true;
+    walk.courses = undefined;
+  }),
+};
 
 /** Reads with the revoked token. Here a refusal is the success, and data would be a failure. */
-async function readAnyway(walk: Walk, tokens: Tokens): Promise<void> {
-  await take(walk, 'refused', async (http, step) => {
-    try {
-      await readCourses(walk.gate, tokens.access, tokens.scope, http);
-    } catch (thrown) {
-      if (!(thrown instanceof oauth.WWWAuthenticateChallengeError) || thrown.status !== 401) throw thrown;
-      step.facts.push('Refused, as it should be: the token no longer works.');
-      return step;
-    }
-    throw new ConnectError(
-      'The school still accepted a revoked token.',
-      'Its replicas may learn of a revocation a few seconds late: try again.',
-    );
-  });
+const readAnyway = connected('refused', async ({ walk, tokens, http, facts }) => {
+  try {
+    await readCourses(walk.gate, tokens.access, tokens.scope, http);
+  } catch (thrown) {
+    if (!isTokenRefused(thrown)) throw thrown;
+    facts.push('Refused, as it should be: the token no longer works.');
+    return;
+  }
+  throw new ConnectError(
+    'The school still accepted a revoked token.',
+    'Its replicas may learn of a revocation a few seconds late: try again.',
+  );
+});
+
+/** Runs a step only for a walk with a token. Without one, as on an outdated page, it does nothing. */
+function connected(lesson: LessonName, work: (connected: Connected) => Promise<void>): (walk: Walk) => Promise<void> {
+  return async (walk) => {
+    const { client, tokens } = walk;
+    if (client === undefined || tokens === undefined) return;
+    await take(walk, lesson, async (http, { facts }) => {
+      await work({ walk, tokens, client, http, facts });
+      return facts;
+    });
+  };
 }

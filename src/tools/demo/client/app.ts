@@ -5,10 +5,10 @@ import { begin, finish } from './flow.ts';
 import { allowLeaving, guard, protect } from './guard.ts';
 import { ICON, layout } from './layout.ts';
 import { SCOPE_CHOICES } from './lessons.ts';
-import { COOKIE, IDLE, type Session, type Sessions } from './sessions.ts';
+import { COOKIE, IDLE, inTurn, type Session, type Sessions } from './sessions.ts';
 import { STYLE } from './style.ts';
 import { problemPage, walkPage, welcome } from './views.ts';
-import { newWalk } from './walk.ts';
+import type { Walk } from './walk.ts';
 
 export interface Places {
   /** The app's own address. */
@@ -22,7 +22,6 @@ export interface Places {
 /** Study Buddy as an Express application. */
 export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions): express.Express {
   const app = express();
-  const redirectUri = `${url}/callback`;
   app.disable('x-powered-by').use(protect(graphiql), guard(url), express.urlencoded({ extended: false, limit: '8kb' }));
 
   app.get('/style.css', (_request, response) => void response.type('css').send(STYLE));
@@ -38,10 +37,10 @@ export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions):
 
   app.post('/connect', async (request, response) => {
     const session = sessions.find(request.headers.cookie) ?? sessions.create();
-    setCookie(response, session);
-    const walk = newWalk({ gate, redirectUri, ...chosen(request.body) });
+    response.cookie(COOKIE, session.id, { ...COOKIE_OPTIONS, maxAge: IDLE * 1000 });
+    const walk: Walk = { gate, redirectUri: `${url}/callback`, ...chosen(request.body), steps: [], revoked: false };
     session.walk = walk;
-    const authorize = await sessions.inTurn(session, () => begin(walk));
+    const authorize = await inTurn(session, () => begin(walk));
     response.redirect(303, authorize ?? latest(session));
   });
 
@@ -49,17 +48,11 @@ export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions):
     const callback = new URL(request.originalUrl, url);
     const session = sessions.find(request.headers.cookie);
     const walk = session?.walk;
-    const states = callback.searchParams.getAll('state');
+    const [state, ...more] = callback.searchParams.getAll('state');
     // A wrong state has no effect: otherwise a foreign page could end a sign-in in progress.
-    if (
-      session === undefined ||
-      walk?.pending === undefined ||
-      states.length !== 1 ||
-      states[0] !== walk.pending.state
-    ) {
-      return send(response, 400, problemPage(STRANGER));
-    }
-    await sessions.inTurn(session, () => finish(walk, callback));
+    const expected = state !== undefined && state === walk?.pending?.state && more.length === 0;
+    if (session === undefined || walk === undefined || !expected) return send(response, 400, problemPage(STRANGER));
+    await inTurn(session, () => finish(walk, callback));
     // Redirect, so that the code does not stay in the address bar and a reload does not send it again.
     response.redirect(303, walk.courses === undefined ? latest(session) : '/');
   });
@@ -85,7 +78,7 @@ export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions):
     const session = sessions.find(request.headers.cookie);
     const walk = session?.walk;
     if (session === undefined || walk === undefined) return response.redirect(303, '/');
-    await sessions.inTurn(session, () => work(walk));
+    await inTurn(session, () => work(walk));
     response.redirect(303, latest(session));
   });
 
@@ -107,10 +100,6 @@ const UNREADABLE = { message: 'This request is invalid.', advice: 'Go back and t
 const BROKEN = { message: 'Study Buddy failed.', advice: 'Start over. This is not the fault of the school.' };
 
 const COOKIE_OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
-
-function setCookie(response: express.Response, session: Session): void {
-  response.cookie(COOKIE, session.id, { ...COOKIE_OPTIONS, maxAge: IDLE * 1000 });
-}
 
 function send(response: express.Response, status: number, content: Html): void {
   response.status(status).type('html').send(layout(content));

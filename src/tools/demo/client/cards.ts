@@ -29,34 +29,26 @@ function exchangeView({ method, url, headers, body, answer }: Exchange, mask: Ma
   const target = URL.parse(url);
   const query = parameterLines(target?.searchParams ?? new URLSearchParams(), mask);
   const address = target === null ? url : `${target.origin}${target.pathname}`;
+  const request = html`<b>${method}</b> ${address}\n${parameters(query, '?')}`;
   return html`<div class="exchange">
     <h3>Request</h3>
-    ${wire(
-      `Request: ${method} ${address}`,
-      html`<b>${method}</b> ${address}\n${parameters(query, '?')}${headerLines(headers, mask)}${bodyText(body, headers, mask)}`,
-    )}
+    ${wire(`Request: ${method} ${address}`, request, { headers, body }, mask)}
     ${
       answer !== undefined &&
       html`<h3>Answer <small>after ${answer.milliseconds} ms</small></h3>
-    ${wire(
-      `Answer: ${answer.status}`,
-      html`<b>${answer.status} ${answer.statusText}</b>\n${headerLines(answer.headers, mask)}${bodyText(answer.body, answer.headers, mask)}`,
-    )}`
+    ${wire(`Answer: ${answer.status}`, html`<b>${answer.status} ${answer.statusText}</b>\n`, answer, mask)}`
     }
   </div>`;
 }
 
-/** A block of wire text. It may scroll, so it must be reachable by keyboard. */
-function wire(label: string, content: Html): Html {
-  return html`<pre tabindex="0" role="group" aria-label="${label}"><code>${content}</code></pre>`;
+/** A request or response. It may scroll, so it must be reachable by keyboard. */
+function wire(label: string, start: Html, { headers, body }: Pick<Exchange, 'headers' | 'body'>, mask: Mask): Html {
+  const lines = headers.map(([name, value]) => html`<i>${name}</i>: ${maskHeader(name, value, mask)}\n`);
+  return html`<pre tabindex="0" role="group" aria-label="${label}"><code>${start}${lines}${bodyText(body, headers, mask)}</code></pre>`;
 }
 
 function parameters(lines: readonly [string, string][], first: string): HtmlValue {
   return lines.map(([name, value], index) => html`  ${index === 0 ? first : '&'}<i>${name}</i>=${value}\n`);
-}
-
-function headerLines(headers: Exchange['headers'], mask: Mask): HtmlValue {
-  return headers.map(([name, value]) => html`<i>${name}</i>: ${maskHeader(name, value, mask)}\n`);
 }
 
 function bodyText(body: string | undefined, headers: Exchange['headers'], mask: Mask): HtmlValue {

@@ -1,4 +1,4 @@
-import type { Send } from '../../connect/transport.ts';
+import type { Send } from '../../connect/oauth/transport.ts';
 
 /** A recorded request and response, with secrets. They are masked when displayed. */
 export interface Exchange {
@@ -6,14 +6,12 @@ export interface Exchange {
   readonly url: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string | undefined;
-  answer: Answer | undefined;
+  answer?: Answer;
 }
 
-interface Answer {
+interface Answer extends Pick<Exchange, 'headers' | 'body'> {
   readonly status: number;
   readonly statusText: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: string;
   readonly milliseconds: number;
 }
 
@@ -30,7 +28,6 @@ export function recording(exchanges: Exchange[]): (send: Send) => Send {
       url,
       headers: Object.entries(request.headers),
       body: typeof body === 'string' || body instanceof URLSearchParams ? String(body) : undefined,
-      answer: undefined,
     };
     exchanges.push(exchange);
     const begin = performance.now();

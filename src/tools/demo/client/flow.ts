@@ -1,9 +1,8 @@
-import * as oauth from 'oauth4webapi';
-import { authorizationRequest } from '../../connect/authorization-request.ts';
 import { readCourses } from '../../connect/courses.ts';
-import { discoverResource, discoverServer } from '../../connect/discovery.ts';
-import { register } from '../../connect/registration.ts';
-import { checkResponse, exchangeCode } from '../../connect/tokens.ts';
+import { authorizationRequest, checkResponse } from '../../connect/oauth/authorization.ts';
+import { discoverResource, discoverServer } from '../../connect/oauth/discovery.ts';
+import { register } from '../../connect/oauth/registration.ts';
+import { exchangeCode, subjectOf, type TokenResponse } from '../../connect/oauth/tokens.ts';
 import { keepTokens, take, type Walk } from './walk.ts';
 
 /** Steps 1 to 4. Resolves to the URL for the browser, or to undefined when a step failed. */
@@ -22,9 +21,9 @@ export async function begin(walk: Walk): Promise<string | undefined> {
   });
   if (server === undefined) return undefined;
 
-  const registration = await take(walk, 'register', async (http, step) => {
+  walk.client = await take(walk, 'register', async (http, step) => {
     const description = { name: 'Study Buddy', redirectUri: walk.redirectUri, type: walk.clientType };
-    const registered = await register(server, description, http);
+    const registered = await register(server, resource, description, http);
     step.facts.push(
       walk.clientType === 'public'
         ? 'A public client: it has no secret and is protected by PKCE.'
@@ -32,49 +31,44 @@ export async function begin(walk: Walk): Promise<string | undefined> {
     );
     return registered;
   });
-  if (registration === undefined) return undefined;
-  walk.context = { server, registration, resource: resource.resource };
+  const { client } = walk;
+  if (client === undefined) return undefined;
 
-  const request = await take(walk, 'authorize', async (_http, step) => {
-    const { redirectUri, scope } = walk;
-    const wanted = { redirectUri, scope, resource: resource.resource };
-    const made = await authorizationRequest(server, registration.client, wanted);
-    step.exchanges.push({ method: 'GET', url: made.url, headers: [], body: undefined, answer: undefined });
+  walk.pending = await take(walk, 'authorize', async (_http, step) => {
+    const made = await authorizationRequest(client, walk.redirectUri, walk.scope);
+    step.exchanges.push({ method: 'GET', url: made.url, headers: [], body: undefined });
     step.facts.push('The browser carries this request; Study Buddy itself sends nothing here.');
     return made;
   });
-  walk.pending = request;
-  return request?.url;
+  return walk.pending?.url;
 }
 
 /** Steps 5 to 8, for a response with the expected state, which is used up here in any case. */
 export async function finish(walk: Walk, callback: URL): Promise<void> {
-  const { pending, context } = walk;
-  if (pending === undefined || context === undefined) return;
+  const { pending, client } = walk;
+  if (pending === undefined || client === undefined) return;
   walk.pending = undefined;
   await take(walk, 'approve', async (_http, step) => {
     const said = callback.searchParams.has('error') ? 'an error instead of a code' : 'a code';
-    step.facts.push(`The browser came back with ${said}.`);
-    return step;
+    return step.facts.push(`The browser came back with ${said}.`);
   });
 
   const checked = await take(walk, 'callback', async (_http, step) => {
-    step.exchanges.push({ method: 'GET', url: callback.href, headers: [], body: undefined, answer: undefined });
+    step.exchanges.push({ method: 'GET', url: callback.href, headers: [], body: undefined });
     step.facts.push('state matches step 4.');
-    const response = checkResponse(context, pending, callback.searchParams);
+    const response = checkResponse(client, pending, callback.searchParams);
     step.facts.push(`iss is ${response.get('iss') ?? 'not sent'}, as expected from step 2.`);
     return response;
   });
   if (checked === undefined) return;
 
-  const tokens = await take(walk, 'token', async (http, step) => {
-    const answer = await exchangeCode(context, pending, checked, http);
+  await take(walk, 'token', async (http, step) => {
+    const answer = await exchangeCode(client, pending, checked, http);
     keepTokens(walk, answer);
-    walk.subject = oauth.getValidatedIdTokenClaims(answer)?.sub;
-    step.facts.push(`Approved: ${walk.tokens?.scope}.`, lifetime(answer));
-    return answer;
+    walk.subject = subjectOf(answer);
+    return step.facts.push(`Approved: ${walk.tokens?.scope}.`, lifetime(answer));
   });
-  if (tokens !== undefined) await read(walk);
+  await read(walk);
 }
 
 /** Reads the courses with the current token. */
@@ -90,7 +84,7 @@ export async function read(walk: Walk): Promise<void> {
 }
 
 /** Describes the lifetime of the tokens in a response. */
-export function lifetime({ expires_in, refresh_token }: oauth.TokenEndpointResponse): string {
+export function lifetime({ expires_in, refresh_token }: TokenResponse): string {
   const access =
     expires_in === undefined
       ? 'The access token has no stated lifetime'

@@ -1,15 +1,9 @@
-/** What each step teaches: its name, what happens and why, and the standard behind it. */
-export interface Lesson {
-  readonly title: string;
-  readonly why: string;
-  readonly standard: readonly [label: string, url: string];
-}
-
 const rfc = (number: number, section: string): [string, string] => [
   `RFC ${number}, section ${section}`,
   `https://www.rfc-editor.org/rfc/rfc${number}#section-${section}`,
 ];
 
+/** What each step teaches: its name, what happens and why, and the standard behind it. */
 export const LESSONS = {
   resource: {
     title: 'Discover the resource',
@@ -76,7 +70,7 @@ export const LESSONS = {
     why: 'The same request with the revoked token. A 401 is the correct response; its WWW-Authenticate header tells an app where to start again.',
     standard: rfc(9728, '5.1'),
   },
-} as const satisfies Record<string, Lesson>;
+};
 
 export type LessonName = keyof typeof LESSONS;
 

@@ -87,53 +87,45 @@ function buttons(walk: Walk, graphiql: boolean): Html {
   const has = walk.tokens !== undefined;
   const button = (action: string, label: string, kind = ''): Html =>
     html`<form method="post" action="/${action}"><button class="${kind}">${label}</button></form>`;
+  const graphiqlForm =
+    graphiql &&
+    html`<form method="post" action="/graphiql" target="_blank" rel="noopener"><button>Open in GraphiQL</button></form>`;
+  const connected = [
+    button('courses', 'Read my courses again'),
+    button('refresh', 'Refresh the token'),
+    button('introspect', 'Show what the token is'),
+    button('userinfo', 'Who am I'),
+    graphiqlForm,
+    button('revoke', 'Disconnect', 'danger'),
+  ];
+  const disconnected = [
+    button('courses', 'Try to read anyway', 'primary'),
+    button('introspect', 'Show what the token is'),
+  ];
   return html`<div class="buttons">
-    ${
-      has &&
-      !walk.revoked && [
-        button('courses', 'Read my courses again'),
-        button('refresh', 'Refresh the token'),
-        button('introspect', 'Show what the token is'),
-        button('userinfo', 'Who am I'),
-        graphiql &&
-          html`<form method="post" action="/graphiql" target="_blank" rel="noopener"><button>Open in GraphiQL</button></form>`,
-        button('revoke', 'Disconnect', 'danger'),
-      ]
-    }
-    ${
-      has &&
-      walk.revoked && [
-        button('courses', 'Try to read anyway', 'primary'),
-        button('introspect', 'Show what the token is'),
-      ]
-    }
+    ${has && (walk.revoked ? disconnected : connected)}
     ${button('start-over', 'Start over', has ? '' : 'primary')}
   </div>`;
 }
 
 function courseList({ courses, total, source }: Courses): Html {
   const own = source === 'Account API';
-  const table = own ? ownTable : plainTable;
   const rest = courses.slice(FIRST_COURSES);
   return html`<section aria-labelledby="courses-title"><h2 id="courses-title">${own ? 'My courses' : 'Courses of the school'} <small>${total}</small></h2>
-    ${courses.length === 0 ? html`<p>No courses yet.</p>` : table('The first courses', courses.slice(0, FIRST_COURSES))}
-    ${rest.length > 0 && html`<details class="rest"><summary>${rest.length} more</summary>${table('More courses', rest)}</details>`}
+    ${courses.length === 0 ? html`<p>No courses yet.</p>` : table('The first courses', courses.slice(0, FIRST_COURSES), own)}
+    ${rest.length > 0 && html`<details class="rest"><summary>${rest.length} more</summary>${table('More courses', rest, own)}</details>`}
     <p class="note">From the ${source}${courses.length < total && html`, the first ${courses.length} of ${total}`}.</p>
   </section>`;
 }
 
-function ownTable(caption: string, courses: readonly Course[]): Html {
+/** Courses that are not the member's own have only a name. */
+function table(caption: string, courses: readonly Course[], own: boolean): Html {
   return html`<table><caption class="unseen">${caption}</caption>
-    <thead><tr><th scope="col">Course</th><th scope="col">Access until</th><th scope="col">Last watched</th></tr></thead>
+    <thead><tr><th scope="col">Course</th>${own && html`<th scope="col">Access until</th><th scope="col">Last watched</th>`}</tr></thead>
     <tbody>${courses.map(
       (course) =>
-        html`<tr><th scope="row">${course.slug}</th><td class="day">${accessText(course)}</td><td>${watchedText(course)}</td></tr>`,
+        html`<tr><th scope="row">${course.slug}</th>${
+          own && html`<td class="day">${accessText(course)}</td><td>${watchedText(course)}</td>`
+        }</tr>`,
     )}</tbody></table>`;
-}
-
-/** Courses by name only: they are not the member's own. */
-function plainTable(caption: string, courses: readonly Course[]): Html {
-  return html`<table><caption class="unseen">${caption}</caption>
-    <thead><tr><th scope="col">Course</th></tr></thead>
-    <tbody>${courses.map((course) => html`<tr><th scope="row">${course.slug}</th></tr>`)}</tbody></table>`;
 }

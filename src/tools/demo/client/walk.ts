@@ -1,10 +1,10 @@
-import type * as oauth from 'oauth4webapi';
-import type { AuthorizationRequest } from '../../connect/authorization-request.ts';
 import type { ConnectError } from '../../connect/connect-error.ts';
 import type { Courses } from '../../connect/courses.ts';
-import { explain } from '../../connect/explain.ts';
-import type { TokenContext } from '../../connect/tokens.ts';
-import { type Transport, transport } from '../../connect/transport.ts';
+import type { AuthorizationRequest } from '../../connect/oauth/authorization.ts';
+import { explain } from '../../connect/oauth/explain.ts';
+import type { RegisteredClient } from '../../connect/oauth/registration.ts';
+import type { TokenResponse } from '../../connect/oauth/tokens.ts';
+import { type Transport, transport } from '../../connect/oauth/transport.ts';
 import { type Exchange, recording } from './exchange.ts';
 import { LESSONS, type LessonName } from './lessons.ts';
 
@@ -15,7 +15,7 @@ export interface Step {
   readonly exchanges: Exchange[];
   /** What was found or checked, in sentences. */
   readonly facts: string[];
-  problem: ConnectError | undefined;
+  problem?: ConnectError;
 }
 
 /** One run of the flow in a browser, from Connect to Disconnect. */
@@ -26,27 +26,14 @@ export interface Walk {
   readonly scope: string;
   readonly clientType: 'public' | 'confidential';
   readonly steps: Step[];
-  context: TokenContext | undefined;
+  client?: RegisteredClient | undefined;
   /** The authorization request that is waiting for its response. */
-  pending: AuthorizationRequest | undefined;
-  tokens: { readonly access: string; readonly refresh: string | undefined; readonly scope: string } | undefined;
+  pending?: AuthorizationRequest | undefined;
+  tokens?: { readonly access: string; readonly refresh: string | undefined; readonly scope: string };
   /** The subject of the ID token, if there was one. */
-  subject: string | undefined;
+  subject?: string | undefined;
   revoked: boolean;
-  courses: Courses | undefined;
-}
-
-export function newWalk(chosen: Pick<Walk, 'gate' | 'redirectUri' | 'scope' | 'clientType'>): Walk {
-  return {
-    ...chosen,
-    steps: [],
-    context: undefined,
-    pending: undefined,
-    tokens: undefined,
-    subject: undefined,
-    revoked: false,
-    courses: undefined,
-  };
+  courses?: Courses | undefined;
 }
 
 /** The steps of the flow are all kept; of later ones, only the last `AFTERWARDS`. */
@@ -63,7 +50,7 @@ export async function take<T extends {}>(
   work: (http: Transport, step: Step) => Promise<T>,
 ): Promise<T | undefined> {
   const number = (walk.steps.at(-1)?.number ?? 0) + 1;
-  const step: Step = { number, lesson, exchanges: [], facts: [], problem: undefined };
+  const step: Step = { number, lesson, exchanges: [], facts: [] };
   walk.steps.push(step);
   if (walk.steps.length > FLOW + AFTERWARDS) walk.steps.splice(FLOW, 1);
   try {
@@ -75,7 +62,7 @@ export async function take<T extends {}>(
 }
 
 /** Stores the tokens of a response. Without a new refresh token, the old one remains valid (RFC 6749 section 6). */
-export function keepTokens(walk: Walk, answer: oauth.TokenEndpointResponse): void {
+export function keepTokens(walk: Walk, answer: TokenResponse): void {
   walk.tokens = {
     access: answer.access_token,
     refresh: answer.refresh_token ?? walk.tokens?.refresh,

@@ -1,144 +1,141 @@
-import { type Request, type RequestHandler, type Response, Router } from 'express';
-import { ApiError, onlyMethods } from './api-error.ts';
-import { AreaRows } from './area-rows.ts';
+import type { Request, RequestHandler, Response, Router } from 'express';
+import { addRoute, jsonBody, jsonObject, type Parts, pageOf } from './api.ts';
+import { ApiError } from './api-error.ts';
 import { AREAS, type Area } from './areas.ts';
-import type { Row } from './data/notices.ts';
-import type { SchoolData } from './data/school-data.ts';
-import { unixSeconds } from './data/time.ts';
-import { identityOf, requireIdentity } from './gate-identity.ts';
-import { jsonObject } from './json-object.ts';
-import { pageOf } from './paging.ts';
-import { type OwnedRow, seedAreas } from './seed.ts';
-import { jsonBody } from './service.ts';
+import { membersOnly, requireMember } from './gate-identity.ts';
+import { type OwnedRow, type Row, seedAreas } from './seed.ts';
 
-/** The routes of every area in the table. */
-export function areaApi(data: SchoolData, clock: () => number): Router {
-  const router = Router({ caseSensitive: true });
+/** The most new rows of an area. The oldest are dropped, so that a demo left running does not fill the memory. */
+const MOST_NEW_ROWS = 500;
+
+/** Adds the routes of every area in the table. */
+export function addAreas(router: Router, { data, now }: Parts): void {
   const seed = seedAreas(data);
   for (const area of AREAS) {
-    const rows = new AreaRows(area, seed[area.name] ?? []);
-    if (area.single) mountSingle(router, area, rows, clock);
-    else mountList(router, area, rows, clock);
+    const rows = new Map((seed[area.name] ?? []).map((owned) => [owned.row.id, owned]));
+    if (area.single) addSingle(router, area, rows, now);
+    else addList(router, area, rows, now);
   }
-  return router;
 }
 
-function mountList(router: Router, area: Area, rows: AreaRows, clock: () => number): void {
-  const list = router.route(`/${area.name}`);
-  const item = router.route(`/${area.name}/:id`);
-  list.get((request, response) => {
-    const reader = readerOf(area, response);
-    response.json(pageOf(request, searched(area, request, filtered(area, request, rows.list(reader)))));
-  });
-  item.get((request, response) => {
-    readerOf(area, response);
+type Rows = Map<string, OwnedRow>;
+
+function addList(router: Router, area: Area, rows: Rows, now: () => number): void {
+  let last = 10_000;
+  const list: RequestHandler = (request, response) => {
+    const owner = area.audience === 'everybody' ? undefined : requireMember(response);
+    const shown = [...rows.values()].filter((owned) => area.audience !== 'own rows' || owned.owner === owner);
+    response.json(
+      pageOf(
+        request,
+        searched(
+          area,
+          request,
+          filtered(
+            area,
+            request,
+            shown.map(({ row }) => row),
+          ),
+        ),
+      ),
+    );
+  };
+  const create: RequestHandler = (request, response) => {
+    const member = requireMember(response);
+    last += 1;
+    const id = `${area.prefix}-${last}`;
+    const at = now();
+    const row = { ...jsonObject(request), id, created_by: member, created_at: at, updated_at: at };
+    rows.set(id, { row, owner: member });
+    rows.delete(`${area.prefix}-${last - MOST_NEW_ROWS}`);
+    response.status(201).location(`${request.baseUrl}/${area.name}/${id}`).json({ data: row });
+  };
+  const read: RequestHandler = (request, response) => {
+    if (area.audience !== 'everybody') requireMember(response);
     response.json({ data: found(area, rows, request, response).row });
-  });
-  if (!area.writable) {
-    list.all(onlyMethods('GET', 'HEAD'));
-    item.all(onlyMethods('GET', 'HEAD'));
-    return;
-  }
-  list.post(membersOnly, jsonBody, (request, response) => {
-    const row = rows.add(jsonObject(request), requireIdentity(response).memberId, unixSeconds(clock()));
-    response.status(201).location(`${request.baseUrl}/${area.name}/${row.id}`).json({ data: row });
-  });
-  item.put(membersOnly, jsonBody, (request, response) => {
+  };
+  const update: RequestHandler = (request, response) => {
     const before = found(area, rows, request, response);
-    response.json({ data: rows.replace(before, jsonObject(request), unixSeconds(clock())) });
-  });
-  item.patch(membersOnly, jsonBody, (request, response) => {
-    const before = found(area, rows, request, response);
-    const fields = { ...before.row, ...jsonObject(request) };
-    response.json({ data: rows.replace(before, fields, unixSeconds(clock())) });
-  });
-  item.delete(membersOnly, (request, response) => {
-    rows.remove(found(area, rows, request, response).row.id);
+    const kept = request.method === 'PATCH' ? before.row : {};
+    response.json({ data: replace(rows, before, { ...kept, ...jsonObject(request) }, now()) });
+  };
+  const remove: RequestHandler = (request, response) => {
+    rows.delete(found(area, rows, request, response).row.id);
     response.status(204).end();
+  };
+  const write = [membersOnly, jsonBody, update];
+  addRoute(router, `/${area.name}`, { get: list, ...(area.writable && { post: [membersOnly, jsonBody, create] }) });
+  addRoute(router, `/${area.name}/:id`, {
+    get: read,
+    ...(area.writable && { put: write, patch: write, delete: [membersOnly, remove] }),
   });
-  list.all(onlyMethods('GET', 'HEAD', 'POST'));
-  item.all(onlyMethods('GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'));
 }
 
 /** Routes of an area with a single object, which is read and written at the area's path or at its id. */
-function mountSingle(router: Router, area: Area, rows: AreaRows, clock: () => number): void {
-  const only = (): OwnedRow => {
-    const owned = rows.find(area.name);
-    if (owned === undefined) throw missing();
-    return owned;
-  };
+function addSingle(router: Router, { name }: Area, rows: Rows, now: () => number): void {
+  const only = (): OwnedRow => rows.get(name) ?? missing();
   const write: RequestHandler = (request, response) => {
-    const { memberId } = requireIdentity(response);
     const before = only();
-    const fields = request.method === 'PUT' ? jsonObject(request) : { ...before.row, ...jsonObject(request) };
-    const row = rows.replace(before, { ...fields, updated_by: memberId }, unixSeconds(clock()));
-    response.status(request.method === 'POST' ? 201 : 200).json({ data: row });
+    const kept = request.method === 'PUT' ? {} : before.row;
+    const fields = { ...kept, ...jsonObject(request), updated_by: requireMember(response) };
+    response.status(request.method === 'POST' ? 201 : 200).json({ data: replace(rows, before, fields, now()) });
   };
-  const read: RequestHandler = (_request, response) => {
-    response.json({ data: only().row });
-  };
-  router
-    .route([`/${area.name}`, `/${area.name}/${area.name}`])
-    .get(read)
-    .post(membersOnly, jsonBody, write)
-    .put(membersOnly, jsonBody, write)
-    .patch(membersOnly, jsonBody, write)
-    .all(onlyMethods('GET', 'HEAD', 'POST', 'PUT', 'PATCH'));
+  const chain = [membersOnly, jsonBody, write];
+  addRoute(router, [`/${name}`, `/${name}/${name}`], {
+    get: (_request, response) => void response.json({ data: only().row }),
+    post: chain,
+    put: chain,
+    patch: chain,
+  });
 }
 
-/** Runs before the body parser, so that the school does not read bodies of anonymous callers. */
-const membersOnly: RequestHandler = (_request, response, next) => {
-  requireIdentity(response);
-  next();
-};
-
-/** The member whose rows to show, or undefined for all rows. Throws if the caller may not read any. */
-function readerOf(area: Area, response: Response): string | undefined {
-  if (area.audience === 'everybody') return undefined;
-  const { memberId } = requireIdentity(response);
-  return area.audience === 'own rows' ? memberId : undefined;
+/** Replaces the fields of a row, except for those that the school maintains itself. */
+function replace(rows: Rows, before: OwnedRow, fields: Readonly<Record<string, unknown>>, at: number): Row {
+  const { id, created_by, created_at } = before.row;
+  const { created_by: _by, created_at: _at, ...rest } = fields;
+  const row = { ...rest, ...(created_by !== undefined && { created_by, created_at }), id, updated_at: at };
+  rows.set(id, { ...before, row });
+  return row;
 }
 
-function found(area: Area, rows: AreaRows, request: Request, response: Response): OwnedRow {
+/** The row with the id or slug of the path. The id takes precedence. */
+function found(area: Area, rows: Rows, request: Request, response: Response): OwnedRow {
   const key = String(request.params.id);
-  const owned = rows.find(key);
-  if (area.audience !== 'own rows') {
-    if (owned === undefined) throw missing();
-    return owned;
-  }
-  const memberId = identityOf(response)?.memberId;
-  if (owned !== undefined && owned.owner === memberId) return owned;
+  const owned = rows.get(key) ?? [...rows.values()].find(({ row }) => row.slug === key);
+  if (area.audience !== 'own rows') return owned ?? missing();
+  const memberId = requireMember(response);
+  if (owned?.owner === memberId) return owned;
   if (area.refuseOthers && key !== memberId) throw new ApiError(403, 'not_yours', 'This record is not yours.');
-  throw missing();
+  return missing();
 }
 
-function filtered(area: Area, request: Request, rows: readonly Row[]): readonly Row[] {
-  return Object.entries(area.filters ?? {}).reduce((left, [parameter, fields]) => {
-    const wanted = request.query[parameter];
-    if (wanted === undefined) return left;
-    if (typeof wanted !== 'string') throw new ApiError(400, 'bad_request', `${parameter} must not be repeated.`);
-    return left.filter((row) => fields.some((field) => row[field] === wanted));
-  }, rows);
+function filtered({ filter }: Area, request: Request, rows: readonly Row[]): readonly Row[] {
+  const [parameter, ...fields] = filter ?? [];
+  const wanted = parameter && single(request, parameter);
+  return wanted === undefined ? rows : rows.filter((row) => fields.some((field) => row[field] === wanted));
 }
 
 /** The rows that contain every word of `search` in the area's searched fields. */
-function searched({ searched: fields = [] }: Area, request: Request, rows: readonly Row[]): readonly Row[] {
-  const { search } = request.query;
-  if (search === undefined || fields.length === 0) return rows;
-  if (typeof search !== 'string') throw new ApiError(400, 'bad_request', 'search must not be repeated.');
-  const words = search
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '');
+function searched({ searched: fields }: Area, request: Request, rows: readonly Row[]): readonly Row[] {
+  const search = fields && single(request, 'search');
+  if (search === undefined) return rows;
+  const words = search.toLowerCase().split(/\s+/);
   return rows.filter((row) => {
-    const text = fields
-      .map((field) => String(row[field] ?? ''))
-      .join(' ')
-      .toLowerCase();
+    const text =
+      fields
+        ?.map((field) => row[field])
+        .join(' ')
+        .toLowerCase() ?? '';
     return words.every((word) => text.includes(word));
   });
 }
 
-function missing(): ApiError {
-  return new ApiError(404, 'not_found', 'There is no such record.');
+function single(request: Request, parameter: string): string | undefined {
+  const given = request.query[parameter];
+  if (given === undefined || typeof given === 'string') return given;
+  throw new ApiError(400, 'bad_request', `${parameter} must not be repeated.`);
+}
+
+function missing(): never {
+  throw new ApiError(404, 'not_found', 'There is no such record.');
 }

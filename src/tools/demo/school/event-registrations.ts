@@ -1,10 +1,10 @@
-import { GraphQLError } from 'graphql';
+import { refused } from './connection.ts';
 import type { Registration, SchoolEvent } from './data/events.ts';
 import type { SchoolData } from './data/school-data.ts';
 
 export type EventTime = 'ANY' | 'UPCOMING' | 'PAST';
 
-/** A member's registrations as the events service returns them. `now` is in Unix seconds. */
+/** A member's registrations as the events service returns them. */
 export function registrationsOf(data: SchoolData, memberId: string, when: EventTime, now: number) {
   return data.registrations
     .filter((registration) => registration.memberId === memberId)
@@ -18,12 +18,9 @@ export function registrationsOf(data: SchoolData, memberId: string, when: EventT
  */
 export function cancelRegistration(data: SchoolData, memberId: string | undefined, id: string, now: number) {
   const own = data.registrations.find((each) => each.id === id && each.memberId === memberId);
-  if (own === undefined)
-    throw new GraphQLError('There is no such registration.', { extensions: { code: 'NOT_FOUND' } });
+  if (own === undefined) throw refused('There is no such registration.', 'NOT_FOUND');
   if (cancelledAt(own, data) === null) {
-    if (own.event.endsAt < now) {
-      throw new GraphQLError('The event is over.', { extensions: { code: 'BAD_USER_INPUT' } });
-    }
+    if (own.event.endsAt < now) throw refused('The event is over.');
     data.cancellations.set(id, now);
   }
   return { registration: shown(own, data) };
@@ -36,17 +33,16 @@ export function asEvent(event: SchoolEvent) {
 }
 
 function shown(registration: Registration, data: SchoolData) {
-  const { id, registeredAt, checkedInAt, seats, event } = registration;
+  const { registeredAt, checkedInAt, event } = registration;
   const cancelled = cancelledAt(registration, data);
   const status = cancelled === null ? registration.status : 'CANCELLED';
   const online = status === 'REGISTERED' && event.attendanceMode !== 'OFFLINE';
   return {
-    id,
+    ...registration,
     status,
-    seats,
     registeredAt: instant(registeredAt),
-    cancelledAt: cancelled === null ? null : instant(cancelled),
-    checkedInAt: checkedInAt === null ? null : instant(checkedInAt),
+    cancelledAt: instant(cancelled),
+    checkedInAt: instant(checkedInAt),
     event: { ...asEvent(event), joinUrl: online ? `https://meet.harbour-lane.example/${event.id}` : null },
   };
 }
@@ -55,6 +51,6 @@ function cancelledAt({ id, cancelledAt: before }: Registration, { cancellations 
   return before ?? cancellations.get(id) ?? null;
 }
 
-function instant(seconds: number): string {
-  return new Date(seconds * 1000).toISOString();
+function instant(seconds: number | null): string | null {
+  return seconds === null ? null : new Date(seconds * 1000).toISOString();
 }

@@ -1,45 +1,36 @@
-import type { Express } from 'express';
+import type { RequestHandler, Router } from 'express';
 import { type ExecutionResult, GraphQLError, graphql } from 'graphql';
-import { jsonErrors, nothingHere, onlyMethods } from './api-error.ts';
+import { addRoute, gatedApi, jsonBody, jsonObject, type Parts } from './api.ts';
 import { connectionOf, type Slice } from './connection.ts';
 import type { SchoolData } from './data/school-data.ts';
-import { unixSeconds } from './data/time.ts';
 import { asEvent, cancelRegistration, type EventTime, registrationsOf } from './event-registrations.ts';
 import { eventsSchema } from './events-schema.ts';
-import { gateIdentity, identityOf } from './gate-identity.ts';
-import { jsonObject } from './json-object.ts';
-import type { RestParts } from './rest-api.ts';
-import { createService, jsonBody } from './service.ts';
+import { identityOf } from './gate-identity.ts';
 
 const MOST_WORDS = 2000;
 const MOST_IDS = 100;
 
 /** The events service: GraphQL over HTTP at POST /graphql. Anonymous callers may read the events. */
-export function eventsService({ data, gate, clock }: RestParts): Express {
-  const service = createService();
-  service.use(gateIdentity('events', gate));
-  service
-    .route('/graphql')
-    .post(jsonBody, async (request, response) => {
-      const { query, variables, operationName } = jsonObject(request);
-      if (typeof query !== 'string' || !isMap(variables) || !isName(operationName)) {
-        response.status(400).json({ errors: [{ message: 'Send {"query": "…", "variables": {…}}.' }] });
-        return;
-      }
-      const result = await graphql({
-        schema: eventsSchema,
-        source: query,
-        rootValue: rootFor(data, identityOf(response)?.memberId, unixSeconds(clock())),
-        variableValues: variables ?? null,
-        operationName: operationName ?? null,
-        maxTokens: MOST_WORDS,
-      });
-      // Without data nothing was executed: the document itself was invalid.
-      response.status(result.data === undefined ? 400 : 200).json({ ...result, ...safeErrors(result) });
-    })
-    .all(onlyMethods('POST'));
-  service.use(nothingHere, jsonErrors);
-  return service;
+export function eventsService(parts: Parts): Router {
+  const { data, now } = parts;
+  const execute: RequestHandler = async (request, response) => {
+    const { query, variables, operationName } = jsonObject(request);
+    if (typeof query !== 'string') {
+      response.status(400).json({ errors: [{ message: 'Send {"query": "…", "variables": {…}}.' }] });
+      return;
+    }
+    const result = await graphql({
+      schema: eventsSchema,
+      source: query,
+      rootValue: rootFor(data, identityOf(response)?.memberId, now()),
+      variableValues: Object(variables),
+      operationName: operationName == null ? null : String(operationName),
+      maxTokens: MOST_WORDS,
+    });
+    // Without data nothing was executed: the document itself was invalid.
+    response.status(result.data === undefined ? 400 : 200).json({ ...result, ...safeErrors(result) });
+  };
+  return gatedApi('events', parts, (router) => addRoute(router, '/graphql', { post: [jsonBody, execute] }));
 }
 
 function rootFor(data: SchoolData, memberId: string | undefined, now: number): object {
@@ -50,8 +41,8 @@ function rootFor(data: SchoolData, memberId: string | undefined, now: number): o
       return ids.map((id) => (id === memberId ? memberFor(data, id, now) : null));
     },
     events: (slice: Slice) => connectionOf(events, slice),
-    event: ({ id }: { id: string }) => events.find((event) => event.id === id) ?? null,
-    internalAudit: () => `${data.registrations.length} registrations checked, 0 questions`,
+    event: ({ id }: { id: string }) => events.find((event) => event.id === id),
+    internalAudit: `${data.registrations.length} registrations checked, 0 questions`,
     cancelRegistration: ({ registrationId }: { registrationId: string }) =>
       cancelRegistration(data, memberId, registrationId, now),
     deleteMember: () => {
@@ -78,12 +69,4 @@ function safeErrors({ errors }: ExecutionResult): { errors?: readonly object[] }
       return { ...error.toJSON(), message: 'Something went wrong at the school.' };
     }),
   };
-}
-
-function isMap(value: unknown): value is Record<string, unknown> | null | undefined {
-  return value == null || (typeof value === 'object' && !Array.isArray(value));
-}
-
-function isName(value: unknown): value is string | null | undefined {
-  return value == null || typeof value === 'string';
 }

@@ -11,17 +11,14 @@ export interface Gate {
 /** The caller according to the gate. */
 export interface Identity {
   readonly memberId: string;
-  readonly email: string | undefined;
   readonly claims: JWTPayload;
 }
 
-const ASSERTION = 'x-coursegate-assertion';
-const MEMBER_ID = 'x-member-id';
 const CLOCK_TOLERANCE_SECONDS = 5;
 /** An assertion is meant for one call. One that is valid for longer than this is refused. */
 const LONGEST_LIFE_SECONDS = 300;
-
-class KeysUnavailable extends Error {}
+/** The codes of jose for keys that cannot be read. All others mean that the assertion is invalid. */
+const UNREADABLE_KEYS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT'];
 
 /**
  * Middleware that identifies the caller. `audience` is this service's name in assertions. A call without identity is
@@ -29,13 +26,19 @@ class KeysUnavailable extends Error {}
  * headers.
  */
 export function gateIdentity(audience: string, gate: () => Gate | undefined): RequestHandler {
-  const keys = keysOf();
+  let known: { readonly url: string; readonly keys: JWTVerifyGetKey } | undefined;
   return async (request, response, next) => {
-    const assertion = request.get(ASSERTION);
-    const memberId = request.get(MEMBER_ID);
-    if (assertion !== undefined || memberId !== undefined) {
-      response.locals.identity = await prove(assertion, memberId, audience, gate(), keys);
+    const assertion = request.get('x-coursegate-assertion');
+    const memberId = request.get('x-member-id');
+    if (assertion === undefined && memberId === undefined) return next();
+    if (assertion === undefined) throw notProved('The member id came without a signed assertion.');
+    const { issuer, jwksUrl: url } = gate() ?? unavailable();
+    if (known?.url !== url) known = { url, keys: createRemoteJWKSet(new URL(url), { cooldownDuration: 1000 }) };
+    const claims = await verify(assertion, known.keys, issuer, audience);
+    if (claims.sub === undefined || claims.sub === '' || claims.sub !== memberId) {
+      throw notProved('The member id does not match the signed assertion.');
     }
+    response.locals.identity = { memberId, claims } satisfies Identity;
     next();
   };
 }
@@ -45,74 +48,39 @@ export function identityOf(response: Response): Identity | undefined {
   return response.locals.identity as Identity | undefined;
 }
 
-/** Like `identityOf`, but throws `sign_in_required` for an anonymous call. */
-export function requireIdentity(response: Response): Identity {
+/** The id of the member that `gateIdentity` identified. Throws `sign_in_required` for an anonymous call. */
+export function requireMember(response: Response): string {
   const identity = identityOf(response);
   if (identity === undefined) throw new ApiError(401, 'sign_in_required', 'Sign in to use this.');
-  return identity;
+  return identity.memberId;
 }
 
-async function prove(
-  assertion: string | undefined,
-  memberId: string | undefined,
-  audience: string,
-  gate: Gate | undefined,
-  keys: (jwksUrl: string) => JWTVerifyGetKey,
-): Promise<Identity> {
-  if (assertion === undefined) throw notProved('The member id came without a signed assertion.');
-  if (gate === undefined) throw unavailable();
-  const claims = await verify(assertion, audience, gate, keys(gate.jwksUrl));
-  if (typeof claims.sub !== 'string' || claims.sub === '' || claims.sub !== memberId) {
-    throw notProved('The member id does not match the signed assertion.');
-  }
-  const email = typeof claims.email === 'string' ? claims.email : undefined;
-  return { memberId: claims.sub, email, claims };
-}
+/** Runs before body parsers, so that the school does not read bodies of anonymous callers. */
+export const membersOnly: RequestHandler = (_request, response, next) => {
+  requireMember(response);
+  next();
+};
 
-async function verify(assertion: string, audience: string, gate: Gate, key: JWTVerifyGetKey): Promise<JWTPayload> {
-  try {
-    const { payload } = await jwtVerify(assertion, key, {
-      issuer: gate.issuer,
-      audience,
-      algorithms: ['ES256'],
-      requiredClaims: ['sub', 'exp'],
-      clockTolerance: CLOCK_TOLERANCE_SECONDS,
-    });
-    if ((payload.exp ?? 0) > Date.now() / 1000 + LONGEST_LIFE_SECONDS)
-      throw notProved('The assertion is valid for too long.');
-    return payload;
-  } catch (thrown) {
-    if (thrown instanceof KeysUnavailable) throw unavailable();
-    if (thrown instanceof errors.JOSEError) throw notProved('The assertion is not valid here.');
-    throw thrown;
-  }
-}
-
-/** Key look-ups by URL, cached so that the keys are not fetched for every call. */
-function keysOf(): (jwksUrl: string) => JWTVerifyGetKey {
-  const known = new Map<string, JWTVerifyGetKey>();
-  return (jwksUrl) => {
-    const remote = known.get(jwksUrl) ?? createRemoteJWKSet(new URL(jwksUrl), { cooldownDuration: 1000 });
-    known.set(jwksUrl, remote);
-    return async (header, jws) => {
-      try {
-        return await remote(header, jws);
-      } catch (thrown) {
-        // A key that the gate does not have is the caller's fault; unavailable keys are not.
-        if (thrown instanceof errors.JWKSNoMatchingKey || thrown instanceof errors.JWKSMultipleMatchingKeys)
-          throw thrown;
-        throw new KeysUnavailable("the gate's keys cannot be read", { cause: thrown });
-      }
-    };
-  };
+async function verify(token: string, keys: JWTVerifyGetKey, issuer: string, audience: string): Promise<JWTPayload> {
+  const { payload } = await jwtVerify(token, keys, {
+    issuer,
+    audience,
+    algorithms: ['ES256'],
+    requiredClaims: ['sub', 'exp'],
+    clockTolerance: CLOCK_TOLERANCE_SECONDS,
+  }).catch((thrown: unknown) => {
+    if (!(thrown instanceof errors.JOSEError) || UNREADABLE_KEYS.includes(thrown.code)) return unavailable();
+    throw notProved('The assertion is not valid here.');
+  });
+  if ((payload.exp ?? 0) > Date.now() / 1000 + LONGEST_LIFE_SECONDS)
+    throw notProved('The assertion is valid for too long.');
+  return payload;
 }
 
 function notProved(message: string): ApiError {
   return new ApiError(401, 'identity_not_proved', message);
 }
 
-function unavailable(): ApiError {
-  return new ApiError(503, 'identity_unavailable', "The gate's keys cannot be read.", {
-    'retry-after': '1',
-  });
+function unavailable(): never {
+  throw new ApiError(503, 'identity_unavailable', "The gate's keys cannot be read.", { 'retry-after': '1' });
 }

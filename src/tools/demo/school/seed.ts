@@ -1,7 +1,10 @@
 import { LECTURERS } from './data/lecturers.ts';
-import { buildNotices, type Row } from './data/notices.ts';
+import { buildNotices } from './data/notices.ts';
 import type { SchoolData } from './data/school-data.ts';
 import { DAY } from './data/time.ts';
+
+/** A row of the REST service. */
+export type Row = { readonly id: string; readonly [field: string]: unknown };
 
 /** A row and its owner, if any. */
 export interface OwnedRow {
@@ -11,14 +14,14 @@ export interface OwnedRow {
 
 /** The initial rows of every area, in the form that the REST service returns. */
 export function seedAreas(data: SchoolData): Readonly<Record<string, readonly OwnedRow[]>> {
-  const shared = Object.entries({ ...buildNotices(data.today), ...catalogueRows(data) });
+  const shared = Object.entries<readonly Row[]>({ ...buildNotices(data.today), ...catalogueRows(data) });
   return {
-    ...Object.fromEntries(shared.map(([name, rows]) => [name, rows.map((row): OwnedRow => ({ row }))])),
-    ...personalRows(data),
+    ...Object.fromEntries(shared.map(([name, rows]) => [name, rows.map((row) => ({ row }))])),
+    ...ownRows(data),
   };
 }
 
-function catalogueRows({ courses, events }: SchoolData): Record<string, readonly Row[]> {
+function catalogueRows({ courses, events }: SchoolData) {
   return {
     courses: courses.map((course) => ({
       id: course.id,
@@ -31,20 +34,9 @@ function catalogueRows({ courses, events }: SchoolData): Record<string, readonly
       currency: 'EUR',
       published_at: course.publishedAt,
     })),
-    curriculum: courses.map((course, index) => ({
-      id: `cu-${index + 1}`,
-      course_id: course.id,
-      course_slug: course.slug,
-      sections: course.sections.map(({ id, title, lectures }) => ({
-        id,
-        title,
-        lectures: lectures.map((lecture) => ({
-          id: lecture.id,
-          title: lecture.title,
-          duration_seconds: lecture.durationSeconds,
-        })),
-      })),
-    })),
+    curriculum: courses.map(({ id, slug, sections }, index) => {
+      return { id: `cu-${index + 1}`, course_id: id, course_slug: slug, sections };
+    }),
     lecturers: LECTURERS.map(({ id, slug, name, bio }) => ({ id, slug, name, bio })),
     events: events.map((event) => ({
       id: event.id,
@@ -58,8 +50,8 @@ function catalogueRows({ courses, events }: SchoolData): Record<string, readonly
   };
 }
 
-function personalRows(data: SchoolData): Record<string, readonly OwnedRow[]> {
-  const { members, orders, registrations } = data;
+function ownRows(data: SchoolData): Record<string, readonly OwnedRow[]> {
+  const { members, orders, registrations, today } = data;
   const people = members.map(({ id, email, name, joinedAt }) => ({
     row: { id, email_address: email, display_name: name, joined_at: joinedAt },
     owner: id,
@@ -67,29 +59,29 @@ function personalRows(data: SchoolData): Record<string, readonly OwnedRow[]> {
   return {
     members: people,
     students: people,
-    orders: orders.map(({ memberId, ...row }) => ({ row: { ...row }, owner: memberId })),
-    event_registrations: registrations.map((registration) => ({
+    orders,
+    event_registrations: registrations.map(({ id, memberId, event, status, registeredAt }) => ({
       row: {
-        id: registration.id,
-        event_id: registration.event.id,
-        event_title: registration.event.title,
-        status: registration.status.toLowerCase(),
-        registered_at: registration.registeredAt,
+        id,
+        event_id: event.id,
+        event_title: event.title,
+        status: status.toLowerCase(),
+        registered_at: registeredAt,
       },
-      owner: registration.memberId,
+      owner: memberId,
     })),
-    subscriptions: members.map((member, index) => ({
+    subscriptions: members.map(({ id, joinedAt }, index) => ({
       row: {
         id: `su-${index + 1}`,
         plan_id: `plan-${index + 1}`,
         status: 'active',
-        started_at: member.joinedAt,
-        renews_at: data.today + (index + 1) * 17 * DAY,
+        started_at: joinedAt,
+        renews_at: today + (index + 1) * 17 * DAY,
         cancel_at_period_end: 0,
       },
-      owner: member.id,
+      owner: id,
     })),
-    analytics: members.map((member) => ({ row: learningSummary(data, member.id), owner: member.id })),
+    analytics: members.map(({ id }) => ({ row: learningSummary(data, id), owner: id })),
   };
 }
 

@@ -1,9 +1,8 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Request, Response } from 'express';
-import type { Accounts } from './accounts.ts';
-import { cookieOf } from './cookies.ts';
+import { cookiePairs } from '../../../http/cookie-names.ts';
+import { hashPassword, type PasswordHash, readPasswordHash } from '../../../passwords/password-hash.ts';
 import type { Member } from './data/members.ts';
-import { FormGuard } from './form-guard.ts';
-import type { Sessions } from './sessions.ts';
 
 /** A visitor of a page. */
 export interface Visitor {
@@ -12,56 +11,70 @@ export interface Visitor {
   readonly csrf: string;
 }
 
+/** Recognises visitors by their cookies, and signs them in and out. */
+export type Visitors = Awaited<ReturnType<typeof openVisitors>>;
+
+const SESSION_SECONDS = 8 * 3600;
 const SESSION_COOKIE = 'school_session';
 const CSRF_COOKIE = 'school_csrf';
 const COOKIE = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
 
-/** Recognises visitors by their cookies, and signs them in and out. */
-export class Visitors {
-  readonly #accounts: Accounts;
-  readonly #sessions: Sessions;
-  readonly #guard = new FormGuard();
+/** Visitors of this process: a restart signs everyone out. Only hashes of the passwords are kept. */
+export async function openVisitors(members: readonly Member[], now: () => number) {
+  const key = randomBytes(32);
+  const sessions = new Map<string, { readonly member: Member; readonly until: number }>();
+  const hashes = new Map<Member, PasswordHash | undefined>();
+  for (const member of members) hashes.set(member, readPasswordHash(await hashPassword(member.password)));
 
-  constructor(accounts: Accounts, sessions: Sessions) {
-    this.#accounts = accounts;
-    this.#sessions = sessions;
-  }
+  const csrfFor = (request: Request, cookie: string): string => {
+    // An expired session counts as none; otherwise forms would never be accepted again.
+    const session = memberOf(request) === undefined ? '' : cookieOf(request, SESSION_COOKIE);
+    return createHmac('sha256', key).update(`${cookie}.${session}`).digest('base64url');
+  };
+  const memberOf = (request: Request): Member | undefined => {
+    const session = sessions.get(cookieOf(request, SESSION_COOKIE));
+    return session !== undefined && session.until > now() ? session.member : undefined;
+  };
+  return {
+    /** The signed-in member, if any. */
+    memberOf,
+    /** The visitor of a page. Sets the cookie that its forms need. */
+    meet(request: Request, response: Response): Visitor {
+      const cookie = cookieOf(request, CSRF_COOKIE) || randomBytes(16).toString('base64url');
+      response.cookie(CSRF_COOKIE, cookie, COOKIE);
+      return { member: memberOf(request), csrf: csrfFor(request, cookie) };
+    },
+    /**
+     * Whether the posted field `csrf` proves that the form came from this school: it must match the visitor's cookie
+     * and session. Both are needed, so that a planted cookie does not work for a signed-in visitor.
+     */
+    postedHere(request: Request, field: string): boolean {
+      const cookie = cookieOf(request, CSRF_COOKIE);
+      const [expected, given] = [Buffer.from(csrfFor(request, cookie)), Buffer.from(field)];
+      return cookie !== '' && given.length === expected.length && timingSafeEqual(given, expected);
+    },
+    /** Signs a member in with a new session. Resolves to false when login or password is wrong. */
+    async signIn(request: Request, response: Response, login: string, password: string): Promise<boolean> {
+      const member = members.find(({ email }) => email === login.trim().toLowerCase());
+      // An unknown login takes as long as a known one.
+      const matches = await hashes.get(member ?? (members[0] as Member))?.verify(password);
+      if (member === undefined || matches !== true) return false;
+      for (const [id, { until }] of sessions) if (until <= now()) sessions.delete(id);
+      sessions.delete(cookieOf(request, SESSION_COOKIE));
+      const id = randomBytes(32).toString('base64url');
+      sessions.set(id, { member, until: now() + SESSION_SECONDS });
+      response.cookie(SESSION_COOKIE, id, COOKIE);
+      return true;
+    },
+    signOut(request: Request, response: Response): void {
+      sessions.delete(cookieOf(request, SESSION_COOKIE));
+      response.clearCookie(SESSION_COOKIE, COOKIE);
+    },
+  };
+}
 
-  /** The signed-in member, if any. */
-  memberOf(request: Request): Member | undefined {
-    const memberId = this.#sessions.memberOf(cookieOf(request, SESSION_COOKIE));
-    return memberId === undefined ? undefined : this.#accounts.byId(memberId);
-  }
-
-  /** The visitor of a page. Sets the cookie that its forms need. */
-  meet(request: Request, response: Response): Visitor {
-    const given = cookieOf(request, CSRF_COOKIE);
-    const nonce = this.#guard.nonce(given);
-    if (nonce !== given) response.cookie(CSRF_COOKIE, nonce, COOKIE);
-    return { member: this.memberOf(request), csrf: this.#guard.field(nonce, this.#liveSession(request)) };
-  }
-
-  /** Whether the posted field `csrf` proves that the form came from this school. */
-  postedHere(request: Request, field: string): boolean {
-    return this.#guard.accepts(field, cookieOf(request, CSRF_COOKIE), this.#liveSession(request));
-  }
-
-  /** Signs a member in with a new session. Resolves to undefined when login or password is wrong. */
-  async signIn(request: Request, response: Response, login: string, password: string): Promise<Member | undefined> {
-    const member = await this.#accounts.check(login, password);
-    if (member === undefined) return undefined;
-    this.#sessions.end(cookieOf(request, SESSION_COOKIE));
-    response.cookie(SESSION_COOKIE, this.#sessions.start(member.id), COOKIE);
-    return member;
-  }
-
-  signOut(request: Request, response: Response): void {
-    this.#sessions.end(cookieOf(request, SESSION_COOKIE));
-    response.clearCookie(SESSION_COOKIE, COOKIE);
-  }
-
-  /** An expired session counts as none; otherwise forms would never be accepted again. */
-  #liveSession(request: Request): string | undefined {
-    return this.memberOf(request) === undefined ? undefined : cookieOf(request, SESSION_COOKIE);
-  }
+/** The raw value of a cookie, or '' without one. */
+function cookieOf(request: Request, name: string): string {
+  const pair = cookiePairs(request.get('cookie') ?? '').find((each) => each.startsWith(`${name}=`));
+  return pair?.slice(name.length + 1) ?? '';
 }

@@ -3,37 +3,9 @@ import { seededRandom } from './random.ts';
 import { DAY, HOUR } from './time.ts';
 
 /** A workshop, talk or open day. */
-export interface SchoolEvent {
-  readonly id: string;
-  readonly title: string;
-  readonly startsAt: number;
-  readonly endsAt: number;
-  readonly timeZone: string;
-  readonly attendanceMode: 'ONLINE' | 'OFFLINE' | 'MIXED';
-  /** null for an online event. */
-  readonly venue: Venue | null;
-}
-
-interface Venue {
-  readonly name: string;
-  readonly address: string;
-  readonly city: string;
-  readonly countryCode: string;
-}
-
+export type SchoolEvent = ReturnType<typeof buildEvents>[number];
 /** A member's registration for an event. */
-export interface Registration {
-  readonly id: string;
-  readonly memberId: string;
-  readonly event: SchoolEvent;
-  readonly status: 'REGISTERED' | 'WAITLISTED' | 'CANCELLED';
-  readonly registeredAt: number;
-  /** null unless cancelled. */
-  readonly cancelledAt: number | null;
-  /** null without a check-in so far. */
-  readonly checkedInAt: number | null;
-  readonly seats: number;
-}
+export type Registration = ReturnType<typeof buildRegistrations>[number];
 
 const TITLES = [
   'Open evening at the harbour',
@@ -62,46 +34,38 @@ const TITLES = [
   'Members summer party',
 ];
 const TOWN = { city: 'Westhaven', countryCode: 'NL' } as const;
-const PLACES: readonly Venue[] = [
+const PLACES = [
   { name: 'Net Loft', address: 'Harbour Lane 4', ...TOWN },
   { name: 'The Boathouse', address: 'Quay Street 1', ...TOWN },
   { name: 'Studio 2', address: 'Harbour Lane 11', ...TOWN },
 ];
-const REGISTRATIONS = [14, 6] as const;
+const REGISTRATIONS = [14, 6];
+const MODES = ['ONLINE', 'OFFLINE', 'OFFLINE', 'MIXED'] as const;
+const STATUSES = ['REGISTERED', 'REGISTERED', 'REGISTERED', 'WAITLISTED', 'CANCELLED'] as const;
 
-/** The events by start time: a third past, the others upcoming. `today` is midnight in Unix seconds. */
-export function buildEvents(today: number): readonly SchoolEvent[] {
+/** The events by start time: a third past, the others upcoming. `today` is midnight. */
+export function buildEvents(today: number) {
   const random = seededRandom(43);
   return TITLES.map((title, index) => {
     const startsAt = today + (index - 8) * 11 * DAY + random.whole(9, 19) * HOUR;
-    const attendanceMode = random.pick(['ONLINE', 'OFFLINE', 'OFFLINE', 'MIXED'] as const);
-    return {
-      id: `ev-${index + 1}`,
-      title,
-      startsAt,
-      endsAt: startsAt + random.whole(1, 6) * HOUR,
-      timeZone: 'Europe/Amsterdam',
-      attendanceMode,
-      venue: attendanceMode === 'ONLINE' ? null : random.pick(PLACES),
-    };
+    const attendanceMode = random.pick(MODES);
+    const endsAt = startsAt + random.whole(1, 6) * HOUR;
+    const venue = attendanceMode === 'ONLINE' ? null : random.pick(PLACES);
+    return { id: `ev-${index + 1}`, title, startsAt, endsAt, timeZone: 'Europe/Amsterdam', attendanceMode, venue };
   });
 }
 
 /** 14 registrations of the first member and 6 of the second. */
-export function buildRegistrations(
-  members: readonly [Member, Member],
-  events: readonly SchoolEvent[],
-  today: number,
-): readonly Registration[] {
+export function buildRegistrations(members: readonly Member[], events: readonly SchoolEvent[], today: number) {
   const random = seededRandom(47);
   let number = 0;
   return members.flatMap((member, index) =>
     random
       .shuffle(events)
       .slice(0, REGISTRATIONS[index])
-      .map((event): Registration => {
+      .map((event) => {
         number += 1;
-        const status = random.pick(['REGISTERED', 'REGISTERED', 'REGISTERED', 'WAITLISTED', 'CANCELLED'] as const);
+        const status = random.pick(STATUSES);
         const registeredAt = Math.min(event.startsAt, today) - random.whole(1, 40) * DAY;
         return {
           id: `r-${number}`,

@@ -1,15 +1,6 @@
 import type { Subject } from './courses.ts';
 
-/** A lecturer, as returned by the REST service. */
-export interface Lecturer {
-  readonly id: string;
-  readonly slug: string;
-  readonly name: string;
-  readonly subject: Subject;
-  readonly bio: string;
-}
-
-const TEXTS: readonly (readonly [Subject, string, string])[] = [
+const TEXTS: readonly (readonly [subject: Subject, name: string, bio: string])[] = [
   ['sea', 'Maren Holt', 'Twenty years of pilotage on the Frisian coast.'],
   ['sea', 'Tomasz Wilk', 'Yacht delivery skipper, fourteen Atlantic crossings.'],
   ['wood', 'Ewan Baird', 'Cabinet maker with a workshop over the old net loft.'],
@@ -29,13 +20,9 @@ const TEXTS: readonly (readonly [Subject, string, string])[] = [
 ];
 
 /** Every lecturer, two per subject. */
-export const LECTURERS: readonly Lecturer[] = TEXTS.map(([subject, name, bio], index) => ({
-  id: `l-${index + 1}`,
-  slug: slugOf(name),
-  name,
-  subject,
-  bio,
-}));
+export const LECTURERS = TEXTS.map(([subject, name, bio], index) => {
+  return { id: `l-${index + 1}`, slug: slugOf(name), name, subject, bio };
+});
 
 /** Turns a title or name into a slug: lower-case ASCII words joined by hyphens. */
 export function slugOf(text: string): string {

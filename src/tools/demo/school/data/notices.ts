@@ -1,46 +1,26 @@
 import { DAY } from './time.ts';
 
-/** A row of the REST service. */
-export type Row = { readonly id: string; readonly [field: string]: unknown };
-
-/** The rows of the areas without code of their own, by area. `today` is midnight in Unix seconds. */
-export function buildNotices(today: number): Readonly<Record<string, readonly Row[]>> {
+/** The rows of the areas without code of their own, by area. `today` is midnight. */
+export function buildNotices(today: number) {
   return {
-    posts: POSTS.map(([slug, title, excerpt], index) => ({
-      id: `p-${index + 1}`,
-      slug,
-      title,
-      excerpt,
-      author: 'The harbour office',
-      published_at: today - (index + 1) * 16 * DAY,
-    })),
-    pages: PAGES.map(([slug, title, body], index) => ({
-      id: `pg-${index + 1}`,
-      slug,
-      title,
-      body,
-      updated_at: today - (index + 2) * 50 * DAY,
-    })),
+    posts: POSTS.map(([slug, title, excerpt], index) => {
+      const published_at = today - (index + 1) * 16 * DAY;
+      return { id: `p-${index + 1}`, slug, title, excerpt, author: 'The harbour office', published_at };
+    }),
+    pages: PAGES.map(([slug, title, body], index) => {
+      return { id: `pg-${index + 1}`, slug, title, body, updated_at: today - (index + 2) * 50 * DAY };
+    }),
     membership_plans: [
       { id: 'plan-1', slug: 'monthly', name: 'Monthly', price_cents: 1900, currency: 'EUR', interval: 'month' },
       { id: 'plan-2', slug: 'yearly', name: 'Yearly', price_cents: 17900, currency: 'EUR', interval: 'year' },
       { id: 'plan-3', slug: 'household', name: 'Household', price_cents: 24900, currency: 'EUR', interval: 'year' },
     ],
-    digital_products: PRODUCTS.map(([slug, title, price, kind], index) => ({
-      id: `dp-${index + 1}`,
-      slug,
-      title,
-      file_type: kind,
-      price_cents: price,
-      currency: 'EUR',
-    })),
-    comments: COMMENTS.map(([author, course, body], index) => ({
-      id: `cm-${index + 1}`,
-      course_slug: course,
-      author_name: author,
-      body,
-      written_at: today - (index + 1) * 5 * DAY,
-    })),
+    digital_products: PRODUCTS.map(([slug, title, price, kind], index) => {
+      return { id: `dp-${index + 1}`, slug, title, file_type: kind, price_cents: price, currency: 'EUR' };
+    }),
+    comments: COMMENTS.map(([author_name, course_slug, body], index) => {
+      return { id: `cm-${index + 1}`, course_slug, author_name, body, written_at: today - (index + 1) * 5 * DAY };
+    }),
     forms: [
       { id: 'f-1', slug: 'contact', title: 'Write to us', fields: ['name', 'email', 'message'] },
       { id: 'f-2', slug: 'course-feedback', title: 'How was the course?', fields: ['course', 'rating', 'message'] },
@@ -79,34 +59,22 @@ export function buildNotices(today: number): Readonly<Record<string, readonly Ro
 const POSTS = [
   ['new-workshop-floor', 'A new floor for the workshop', 'Forty metres of oak, laid by the Saturday group.'],
   ['meet-siobhan', 'Meet Siobhán Keane', 'Our new garden lecturer on walls, wind and espaliers.'],
-  ['winter-programme', 'The winter programme is out', 'Eleven new courses and the return of Night Sailing.'],
   ['captions-everywhere', 'Captions on every lecture', 'All 600 lectures now have captions in two languages.'],
-  ['member-work-october', 'Members show their work', 'Bowls, box joints and one remarkable tide clock.'],
-  ['library-hours', 'Library hours over the holidays', 'Open on three afternoons, with soup.'],
 ] as const;
 
 const PAGES = [
   ['about', 'About the school', 'Harbour Lane School began in a net loft in a fishing town and still meets there.'],
-  ['house-rules', 'House rules', 'Be on time, be kind, sweep your bench.'],
   ['refunds', 'Refunds', 'Money back within fourteen days, no questions.'],
-  ['privacy', 'Privacy', 'We keep what the courses need and nothing else.'],
 ] as const;
 
 const PRODUCTS = [
   ['tide-planner', 'Tide planner, printable', 900, 'pdf'],
   ['bread-formulas', 'Bread formulas', 1400, 'pdf'],
-  ['workshop-drawings', 'Workshop drawings: the small cabinet', 1900, 'pdf'],
   ['sowing-calendar', 'Sowing calendar', 700, 'ics'],
-  ['raw-photo-set', 'Practice set of raw photographs', 1200, 'zip'],
 ] as const;
 
 const COMMENTS = [
   ['Wim', 'harbour-navigation', 'The lecture on leading lines saved my paint last weekend.'],
   ['Aoife', 'sourdough-from-scratch', 'Day six and it floats!'],
-  ['Chidi', 'sql-for-curious-people', 'Finally understood why my counts were doubled.'],
   ['Marta', 'joinery-by-hand', 'Could we have the drawing with metric sizes too?'],
-  ['Lars', 'drawing-what-you-see', 'Twenty minutes a day for a month. I can see the difference.'],
-  ['Noor', 'the-small-kitchen-garden', 'Radishes already.'],
-  ['Pascal', 'tides-and-currents', 'The worked example for Saint-Malo is gold.'],
-  ['Elif', 'available-light', 'Please more of the kitchen window exercise.'],
 ] as const;

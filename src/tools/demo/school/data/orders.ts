@@ -2,49 +2,25 @@ import type { Enrolment } from './enrolments.ts';
 import { seededRandom } from './random.ts';
 import { DAY } from './time.ts';
 
-/** A purchase. Amounts are in cents, times in Unix seconds, with 0 for not yet. */
-export interface Order {
-  readonly id: string;
-  readonly number: string;
-  readonly status: 'paid' | 'refunded' | 'pending';
-  readonly currency: 'EUR';
-  readonly subtotal_cents: number;
-  readonly tax_cents: number;
-  readonly total_cents: number;
-  readonly placed_at: number;
-  readonly paid_at: number;
-  readonly refunded_at: number;
-  readonly refund: { readonly cents: number; readonly currency: string } | null;
-  readonly line_items: readonly {
-    readonly course_id: string;
-    readonly course_slug: string;
-    readonly title: string;
-    readonly quantity: number;
-    readonly unit_price_cents: number;
-    readonly total_cents: number;
-  }[];
-}
-
 const LARGEST_BASKET = 3;
 const TAX_PERCENT = 21;
 
-/** The orders for the enrolments, oldest first for each member. */
-export function buildOrders(enrolments: readonly Enrolment[]): (Order & { readonly memberId: string })[] {
+/** The orders for the enrolments, each with its owner, oldest first for each member. */
+export function buildOrders(enrolments: readonly Enrolment[]) {
   const random = seededRandom(31);
-  const orders: (Order & { memberId: string })[] = [];
-  for (const memberId of new Set(enrolments.map((enrolment) => enrolment.memberId))) {
-    const bought = enrolments
-      .filter((enrolment) => enrolment.memberId === memberId)
-      .sort((left, right) => left.enrolledAt - right.enrolledAt);
+  const orders: { row: ReturnType<typeof order>; owner: string }[] = [];
+  for (const [owner, own] of Map.groupBy(enrolments, ({ memberId }) => memberId)) {
+    const bought = own.toSorted((left, right) => left.enrolledAt - right.enrolledAt);
     while (bought.length > 0) {
       const basket = bought.splice(0, random.whole(1, LARGEST_BASKET));
-      orders.push({ ...order(orders.length + 1, basket, random.whole(1, 12)), memberId });
+      orders.push({ row: order(orders.length + 1, basket, random.whole(1, 12)), owner });
     }
   }
   return orders;
 }
 
-function order(serial: number, basket: readonly Enrolment[], dice: number): Order {
+/** Amounts are in cents. A time of 0 means not yet. */
+function order(serial: number, basket: readonly Enrolment[], dice: number) {
   const placedAt = basket[0]?.enrolledAt ?? 0;
   const total = basket.reduce((sum, { course }) => sum + course.priceCents, 0);
   const tax = Math.round((total * TAX_PERCENT) / (100 + TAX_PERCENT));

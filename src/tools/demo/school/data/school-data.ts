@@ -1,28 +1,16 @@
-import { buildCatalogue, type Course } from './catalogue.ts';
-import { buildEnrolments, buildPositions, type Enrolment, type Position } from './enrolments.ts';
-import { buildEvents, buildRegistrations, type Registration, type SchoolEvent } from './events.ts';
-import { buildMembers, type Member } from './members.ts';
-import { buildOrders, type Order } from './orders.ts';
-import { startOfDay, unixSeconds } from './time.ts';
+import { buildCatalogue } from './catalogue.ts';
+import { buildEnrolments, buildPositions } from './enrolments.ts';
+import { buildEvents, buildRegistrations } from './events.ts';
+import { buildMembers } from './members.ts';
+import { buildOrders } from './orders.ts';
+import { DAY } from './time.ts';
 
-/** The school's data at its start. Only positions and cancellations change afterwards. */
-export interface SchoolData {
-  readonly today: number;
-  readonly members: readonly Member[];
-  readonly courses: readonly Course[];
-  readonly enrolments: readonly Enrolment[];
-  readonly orders: readonly (Order & { readonly memberId: string })[];
-  readonly events: readonly SchoolEvent[];
-  readonly registrations: readonly Registration[];
-  /** By member id, then course slug. Written by the progress service, read by the pages. */
-  readonly positions: Map<string, Map<string, Position>>;
-  /** Times of cancellation in Unix seconds, by registration id. Written by the events service. */
-  readonly cancellations: Map<string, number>;
-}
+/** The school's data. Only positions and cancellations change after its start. */
+export type SchoolData = ReturnType<typeof buildSchoolData>;
 
-/** Builds the data. Dates are relative to the given day (in milliseconds); everything else is the same in every run. */
-export function buildSchoolData(now: number): SchoolData {
-  const today = startOfDay(now);
+/** Builds the data. Dates are relative to the day of `now`; everything else is the same in every run. */
+export function buildSchoolData(now: number) {
+  const today = Math.floor(now / DAY) * DAY;
   const members = buildMembers(today);
   const courses = buildCatalogue(today);
   const enrolments = buildEnrolments(members, courses, today);
@@ -35,7 +23,9 @@ export function buildSchoolData(now: number): SchoolData {
     orders: buildOrders(enrolments),
     events,
     registrations: buildRegistrations(members, events, today),
-    positions: buildPositions(enrolments, unixSeconds(now)),
-    cancellations: new Map(),
+    /** By member id, then course slug. Written by the progress service, read by the pages. */
+    positions: buildPositions(enrolments, now),
+    /** Times of cancellation, by registration id. Written by the events service. */
+    cancellations: new Map<string, number>(),
   };
 }

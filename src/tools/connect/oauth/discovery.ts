@@ -1,6 +1,8 @@
 import * as oauth from 'oauth4webapi';
-import { ConnectError } from './connect-error.ts';
+import { ConnectError } from '../connect-error.ts';
 import { requireSafe, type Transport } from './transport.ts';
+
+export type { AuthorizationServer, ResourceServer } from 'oauth4webapi';
 
 /**
  * Fetches the protected resource metadata (RFC 9728) of `origin`. Throws oauth4webapi's errors, for example when the
@@ -19,8 +21,7 @@ export async function discoverServer(
   resource: oauth.ResourceServer,
   http: Transport,
 ): Promise<oauth.AuthorizationServer> {
-  const named = resource.authorization_servers?.[0];
-  const issuer = named === undefined ? null : URL.parse(named);
+  const issuer = URL.parse(resource.authorization_servers?.[0] ?? '');
   if (issuer === null) {
     throw new ConnectError(
       'The protected-resource metadata names no authorization server.',
@@ -37,14 +38,4 @@ export async function discoverServer(
     );
   }
   return server;
-}
-
-/** The wanted scopes that the site offers; all of them if the site lists none. */
-export function offeredScopes(
-  wanted: readonly string[],
-  resource: oauth.ResourceServer,
-  server: oauth.AuthorizationServer,
-): string[] {
-  const offered = [...(server.scopes_supported ?? []), ...(resource.scopes_supported ?? [])];
-  return offered.length === 0 ? [...wanted] : wanted.filter((scope) => offered.includes(scope));
 }

@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi';
-import { ConnectError } from './connect-error.ts';
+import { ConnectError } from '../connect-error.ts';
+import type { RegisteredClient } from './registration.ts';
 import { requireSafe } from './transport.ts';
 
 /** An authorization request, and what is needed to check the response. */
@@ -14,9 +15,9 @@ export interface AuthorizationRequest {
 
 /** Creates an authorization request with PKCE, state and resource (RFC 6749 section 4.1.1, RFC 7636, RFC 8707). */
 export async function authorizationRequest(
-  server: oauth.AuthorizationServer,
-  client: oauth.Client,
-  wanted: { readonly redirectUri: string; readonly scope: string; readonly resource: string },
+  { at: [server, client], resource }: RegisteredClient,
+  redirectUri: string,
+  scope: string,
 ): Promise<AuthorizationRequest> {
   const url = URL.parse(server.authorization_endpoint ?? '');
   if (url === null) {
@@ -31,13 +32,25 @@ export async function authorizationRequest(
   const parameters = {
     response_type: 'code',
     client_id: client.client_id,
-    redirect_uri: wanted.redirectUri,
-    scope: wanted.scope,
+    redirect_uri: redirectUri,
+    scope,
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
     state,
-    resource: wanted.resource,
+    resource,
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  return { url: url.href, redirectUri: wanted.redirectUri, state, verifier };
+  return { url: url.href, redirectUri, state, verifier };
+}
+
+/**
+ * Checks state and iss (RFC 9207) of an authorization response. Throws oauth4webapi's
+ * AuthorizationResponseError when the response is an error, and its OperationProcessingError when a check fails.
+ */
+export function checkResponse(
+  { at: [server, client] }: RegisteredClient,
+  request: AuthorizationRequest,
+  response: URLSearchParams,
+): URLSearchParams {
+  return oauth.validateAuthResponse(server, client, response, request.state);
 }

@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { ConnectError } from './connect-error.ts';
+import { ConnectError } from '../connect-error.ts';
 
 /** Options for every oauth4webapi request. */
 export interface Transport {
@@ -52,7 +52,7 @@ export function requireSafe(url: URL): void {
  */
 export function transport(
   origin: string,
-  options: { signal?: AbortSignal; watch?: (send: Send) => Send } = {},
+  options: { signal?: AbortSignal | undefined; watch?: (send: Send) => Send } = {},
 ): Transport {
   const send: Send = async (url, request) => {
     requireSafe(new URL(url));

@@ -1,14 +1,13 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Listens and resolves to the server's URL. Port 0 means any free port. Rejects with Node's own error. */
-export function listen(server: Server, port: number, host: string): Promise<string> {
+/** Listens and resolves to the port. Port 0 means any free port. Rejects with Node's own error. */
+export function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
       server.off('error', reject);
-      const { port: actual } = server.address() as AddressInfo;
-      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${actual}`);
+      resolve((server.address() as AddressInfo).port);
     });
   });
 }

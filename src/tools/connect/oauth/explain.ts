@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
-import { ConnectError } from './connect-error.ts';
-import { printable } from './printable.ts';
+import { ConnectError } from '../connect-error.ts';
+import { printable } from '../printable.ts';
 
 /**
  * What to do about an OAuth error code (RFC 6749 sections 4.1.2.1 and 5.2, RFC 6750 section 3.1, RFC 7591 section
