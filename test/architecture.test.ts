@@ -142,7 +142,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   bcryptjs: ['passwords/bcrypt-thread.ts'],
   commander: ['main.ts', 'commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
-  oauth4webapi: ['tools/connect', 'tools/demo/client', 'tools/demo/client.ts'],
+  oauth4webapi: ['tools/connect', 'tools/doctor/challenges.ts', 'tools/demo/client', 'tools/demo/client.ts'],
   express: ['tools/demo'],
   ws: ['tools/demo/school'],
 };
@@ -213,11 +213,13 @@ describe('the layout of src', () => {
   });
 
   it('keeps doctor and connect apart from the gate that they look at', () => {
+    // Which addresses are public is said by IANA, not by the gate.
+    const others = ['../package.json', 'http/public-address.ts'];
     const broken = IMPORTS.filter(
       ({ file, specifier }) => /^tools\/(doctor|connect)\//.test(file) && specifier.startsWith('.'),
     )
       .map((entry) => ({ ...entry, target: targetOf(entry) }))
-      .filter(({ target }) => !within(target, ['tools/doctor', 'tools/connect', '../package.json']))
+      .filter(({ target }) => !within(target, ['tools/doctor', 'tools/connect', ...others]))
       .map(({ file, target }) => `${file} imports ${target}`);
     expect(broken).toEqual([]);
   });
