@@ -143,7 +143,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   bcryptjs: ['passwords/bcrypt-thread.ts'],
   commander: ['main.ts', 'commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
-  oauth4webapi: ['login/oidc', 'tools/connect/oauth'],
+  oauth4webapi: ['login/oidc', 'tools/connect/oauth', 'tools/doctor/challenges.ts'],
   express: ['tools/demo'],
   ws: ['tools/demo/school'],
 };
@@ -214,11 +214,13 @@ describe('the layout of src', () => {
   });
 
   it('keeps doctor and connect apart from the gate that they look at', () => {
+    // Which addresses are public is said by IANA, not by the gate.
+    const others = ['../package.json', 'http/public-address.ts'];
     const broken = IMPORTS.filter(
       ({ file, specifier }) => /^tools\/(doctor|connect)\//.test(file) && specifier.startsWith('.'),
     )
       .map((entry) => ({ ...entry, target: targetOf(entry) }))
-      .filter(({ target }) => !within(target, ['tools/doctor', 'tools/connect', '../package.json']))
+      .filter(({ target }) => !within(target, ['tools/doctor', 'tools/connect', ...others]))
       .map(({ file, target }) => `${file} imports ${target}`);
     expect(broken).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { isPublicAddress } from './address.ts';
+import { isPublicAddress } from '../../http/public-address.ts';
 
 /** The network that documents are fetched from: the internet, or a test's own. Not configurable. */
 export interface DocumentNetwork {

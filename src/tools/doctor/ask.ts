@@ -1,11 +1,14 @@
 import { lookup as resolve } from 'node:dns';
-import { type ClientRequest, request as plainRequest, type RequestOptions } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import manifest from '../../../package.json' with { type: 'json' };
+import { isPublicAddress } from '../../http/public-address.ts';
+import { isLoopback } from '../connect/transport.ts';
 import type { Answer } from './answer.ts';
-import { noAnswer } from './no-answer.ts';
-import { isLoopbackName, isPrivateAddress } from './private-addresses.ts';
-import { NoAnswer, Unavailable } from './unavailable.ts';
+import { type Limits, Unavailable, within } from './unavailable.ts';
 
 /** A request. `agent` is the User-Agent: the doctor's own by default, and `null` sends none. */
 export interface Question {
@@ -21,18 +24,14 @@ export interface Question {
  */
 export type Ask = (url: string, question?: Question) => Promise<Answer>;
 
-export interface AskOptions {
+export interface AskOptions extends Limits {
   /** The origin that the operator named. Other hosts are subject to restrictions. */
   readonly origin: string;
-  /** Aborts everything. */
-  readonly signal: AbortSignal;
   /** Additional trusted certificates, PEM. */
   readonly ca?: string | undefined;
-  /** Milliseconds for one request, from the first byte sent to the last byte read. */
-  readonly patience: number;
 }
 
-const AGENT = 'coursegate-doctor/0.1 (audit of an OAuth deployment, asked for by a person)';
+const AGENT = `coursegate-doctor/${manifest.version} (audit of an OAuth deployment, asked for by a person)`;
 /** The longest body that is read. No expected document is longer. */
 const LONGEST_BODY = 256 * 1024;
 /** Milliseconds to wait for the first event of a stream. */
@@ -40,12 +39,18 @@ const FIRST_EVENT = 1500;
 
 export function createAsk(options: AskOptions): Ask {
   const home = new URL(options.origin);
-  return (url, question = {}) => {
+  return async (url, question = {}) => {
     const target = URL.parse(url);
     if (target === null) throw new Unavailable(`"${url}" is not a URL`);
     const lookup = requireAskable(target, home);
-    return exchange(target, question, options, lookup);
+    return within(options, (signal) => exchange(target, question, { lookup, ca: options.ca, signal }));
   };
+}
+
+/** Whether a URL names this machine, or an address that is not on the internet. */
+export function isHidden({ hostname }: URL): boolean {
+  const address = hostname.replace(/^\[|\]$/g, '');
+  return isLoopback(hostname) || (isIP(address) !== 0 && !isPublicAddress(address));
 }
 
 /**
@@ -55,38 +60,32 @@ export function createAsk(options: AskOptions): Ask {
 function requireAskable(target: URL, home: URL): LookupFunction | undefined {
   if (!/^https?:$/.test(target.protocol)) throw new Unavailable(`${target.href} is not a web address`);
   if (target.hostname === home.hostname) return undefined;
-  if (isLoopbackName(home.hostname) && isLoopbackName(target.hostname)) return undefined;
+  if (isLoopback(home.hostname) && isLoopback(target.hostname)) return undefined;
   if (target.protocol !== 'https:') throw new Unavailable(`no request to ${target.origin}: it is not https`);
-  const literal = target.hostname.replace(/^\[|\]$/g, '');
-  if (isLoopbackName(target.hostname) || (isIP(literal) !== 0 && isPrivateAddress(literal)))
-    throw new Unavailable(`no request to ${target.origin}: it is in a private network`);
+  if (isHidden(target)) throw new Unavailable(`no request to ${target.origin}: it is in a private network`);
   return publicOnly;
 }
 
 const publicOnly: LookupFunction = (hostname, options, callback) => {
   resolve(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '', 0);
-    const hidden = addresses.find(({ address }) => isPrivateAddress(address));
-    if (hidden !== undefined)
+    if (!addresses.every(({ address }) => isPublicAddress(address)))
       return callback(new Unavailable(`no request to ${hostname}: it resolves to a private network`), '', 0);
     if (options.all === true) return callback(null, addresses);
     callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
   });
 };
 
-function exchange(
+async function exchange(
   target: URL,
   { method = 'GET', headers = {}, body, agent = AGENT }: Question,
-  { signal, ca, patience }: AskOptions,
-  lookup: LookupFunction | undefined,
+  { lookup, ca, signal }: { lookup: LookupFunction | undefined; ca: string | undefined; signal: AbortSignal },
 ): Promise<Answer> {
-  const late = AbortSignal.timeout(patience);
-  const end = AbortSignal.any([signal, late]);
   const options: RequestOptions & { ca?: string } = {
     method,
     // A new connection for each request, so that one response cannot affect the next.
     agent: false,
-    signal: end,
+    signal,
     headers: {
       ...(agent === null ? {} : { 'user-agent': agent }),
       accept: 'application/json, */*;q=0.5',
@@ -96,58 +95,33 @@ function exchange(
     ...(lookup === undefined ? {} : { lookup }),
     ...(ca === undefined ? {} : { ca }),
   };
-  return new Promise((done, failed) => {
-    const refuse = (error: unknown) => {
-      if (error instanceof Unavailable) failed(error);
-      else if (signal.aborted) failed(new Unavailable('the time for the audit was over'));
-      else
-        failed(late.aborted ? new NoAnswer(`no complete response within ${patience / 1000} seconds`) : noAnswer(error));
-    };
-    let sent: ClientRequest;
-    try {
-      sent = (target.protocol === 'https:' ? secureRequest : plainRequest)(target, options);
-    } catch (error) {
-      return refuse(error);
-    }
-    let answered = false;
-    sent.on('error', (error) => {
-      if (!answered) refuse(error);
-    });
-    sent.on('response', (response) => {
-      answered = true;
-      const chunks: Buffer[] = [];
-      let length = 0;
-      const finish = (cut: boolean) =>
-        done({
-          url: target.href,
-          method,
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          text: Buffer.concat(chunks).toString('utf8', 0, LONGEST_BODY),
-          cut,
-        });
-      response.on('data', (chunk: Buffer) => {
-        chunks.push(chunk);
-        length += chunk.length;
-        if (length <= LONGEST_BODY && !isEndless(response.headers['content-type'])) return;
-        finish(length > LONGEST_BODY);
-        sent.destroy();
-      });
-      // A stream without events so far is a valid response too.
-      const enough = () => {
-        finish(false);
-        sent.destroy();
-      };
-      const waiting = isEndless(response.headers['content-type']) ? setTimeout(enough, FIRST_EVENT) : undefined;
-      response.on('close', () => clearTimeout(waiting));
-      response.on('end', () => finish(false));
-      response.on('error', refuse);
-    });
-    sent.end(body);
-  });
+  const sent = (target.protocol === 'https:' ? secureRequest : plainRequest)(target, options);
+  const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+  // After the response has begun, its own errors say enough.
+  sent.on('error', () => undefined);
+  sent.end(body);
+  try {
+    const [response] = await answered;
+    const { statusCode = 0, headers: received } = response;
+    return { url: target.href, method, status: statusCode, headers: received, ...(await read(response)) };
+  } finally {
+    sent.destroy();
+  }
 }
 
-/** An event stream may never end, and its beginning is enough. */
-function isEndless(type: string | undefined): boolean {
-  return type?.toLowerCase().startsWith('text/event-stream') === true;
+async function read(response: IncomingMessage): Promise<Pick<Answer, 'text' | 'cut'>> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  if (/^text\/event-stream/i.test(response.headers['content-type'] ?? '')) {
+    // A stream may never end. Its beginning is enough, and a stream without events so far is a valid response too.
+    const late = sleep(FIRST_EVENT, [], { ref: false });
+    const [first] = await Promise.race([once(response, 'data'), once(response, 'end'), late]);
+    return { text: String(first ?? '').slice(0, LONGEST_BODY), cut: false };
+  }
+  for await (const chunk of response) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > LONGEST_BODY) break;
+  }
+  return { text: Buffer.concat(chunks).toString('utf8', 0, LONGEST_BODY), cut: length > LONGEST_BODY };
 }

@@ -1,32 +1,14 @@
-/** One challenge of a WWW-Authenticate field (RFC 9110 section 11.6.1). */
-export interface ReadChallenge {
-  readonly scheme: string;
-  readonly parameters: ReadonlyMap<string, string>;
-}
+import * as oauth from 'oauth4webapi';
+import { type Answer, field } from './answer.ts';
 
-const TOKEN = /[\s,]*([!#$%&'*+.^_`|~\w-]+)/y;
-const VALUE = /\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/y;
-
-/** Parses a WWW-Authenticate field with any number of challenges, up to the first part that is invalid. */
-function readChallenges(value: string): readonly ReadChallenge[] {
-  const found: { scheme: string; parameters: Map<string, string> }[] = [];
-  let at = 0;
-  for (;;) {
-    TOKEN.lastIndex = at;
-    const name = TOKEN.exec(value)?.[1];
-    if (name === undefined) return found;
-    at = TOKEN.lastIndex;
-    VALUE.lastIndex = at;
-    const given = found.length === 0 ? null : VALUE.exec(value);
-    if (given === null) found.push({ scheme: name.toLowerCase(), parameters: new Map() });
-    else {
-      at = VALUE.lastIndex;
-      found.at(-1)?.parameters.set(name.toLowerCase(), (given[1] ?? given[2] ?? '').replace(/\\(.)/g, '$1'));
-    }
-  }
-}
-
-/** The Bearer challenge of a field (RFC 6750 section 3). */
-export function bearerChallenge(value: string): ReadChallenge | undefined {
-  return readChallenges(value).find(({ scheme }) => scheme === 'bearer');
+/** The parameters of a response's Bearer challenge (RFC 6750 section 3), as oauth4webapi reads them for its clients. */
+export async function bearerChallenge(answer: Answer): Promise<oauth.WWWAuthenticateChallengeParameters | undefined> {
+  const headers = { 'www-authenticate': field(answer, 'www-authenticate') };
+  const response = new Response(null, { status: 401, headers });
+  const transport = { [oauth.customFetch]: async () => response };
+  const thrown = await oauth
+    .protectedResourceRequest('none', 'GET', new URL('https://coursegate-doctor.invalid'), undefined, null, transport)
+    .catch((reason: unknown) => reason);
+  if (!(thrown instanceof oauth.WWWAuthenticateChallengeError)) return undefined;
+  return thrown.cause.find(({ scheme }) => scheme === 'bearer')?.parameters;
 }

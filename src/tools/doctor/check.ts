@@ -2,28 +2,36 @@ import type { Facts, Need } from './facts/facts.ts';
 import type { Verdict } from './finding.ts';
 import type { Site } from './site.ts';
 
-/** One check of the table. */
-export interface Check {
-  /** `theme.name`, as used with --only and --skip. */
-  readonly id: string;
+type Outcome = Verdict | readonly Verdict[];
+
+interface About {
   /** The expected state, as a statement. */
   readonly title: string;
   /** The standard and section behind the check. */
   readonly reference: string;
   /** What to change if the statement is false. */
   readonly fix: string;
+}
+
+/** One check of the table. */
+export interface Check extends About {
+  /** `theme.name`, as used with --only and --skip. */
+  readonly id: string;
   /** The facts that the check needs. If one is unavailable, the check is skipped with the reason. */
   readonly needs: readonly Need[];
   /** Examines a site. Throws NoAnswer and Unavailable. */
-  run(site: Site, facts: Partial<Facts>): Promise<Verdict | readonly Verdict[]>;
+  run(site: Site, facts: Partial<Facts>): Promise<Outcome>;
 }
 
-/** Types a check so that `run` receives exactly the facts that it needs. */
-export function check<const N extends readonly Need[]>(
-  definition: Omit<Check, 'needs' | 'run'> & {
-    readonly needs: N;
-    run(site: Site, facts: Pick<Facts, N[number]>): Promise<Verdict | readonly Verdict[]>;
-  },
-): Check {
-  return definition as unknown as Check;
+/** Checks by id that need the same facts. `run` receives these facts and the site. */
+export function checks<const N extends readonly Need[]>(
+  needs: N,
+  table: Readonly<Record<string, About & { run(known: Site & Pick<Facts, N[number]>): Outcome | Promise<Outcome> }>>,
+): readonly Check[] {
+  return Object.entries(table).map(([id, { run, ...about }]) => ({
+    id,
+    ...about,
+    needs,
+    run: async (site, facts) => run({ ...site, ...(facts as Pick<Facts, N[number]>) }),
+  }));
 }

@@ -1,11 +1,11 @@
 import { printable } from '../connect/printable.ts';
+import { typedUrl } from '../connect/transport.ts';
 import { createAsk } from './ask.ts';
 import type { Check } from './check.ts';
 import { CHECKS } from './checks/checks.ts';
 import { examine } from './examine.ts';
 import type { Finding, Level } from './finding.ts';
-import { isLoopbackName } from './private-addresses.ts';
-import { createRegistrations } from './registrations.ts';
+import { type Registered, removeAll } from './registrations.ts';
 import { patiently, type Site } from './site.ts';
 import { statusByHttp2, viewTls } from './tls-view.ts';
 
@@ -66,26 +66,28 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
   options.begin?.(origin + path);
   const late = AbortSignal.timeout((options.timeout ?? DEFAULT_TIMEOUT) * 1000);
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
-  const { ca, patience = PATIENCE } = options;
-  const askAsIs = createAsk({ origin, signal, ca, patience });
-  const ask = patiently(askAsIs, signal);
-  const tidy = createAsk({ origin, signal: AbortSignal.any([]), ca, patience: Math.min(patience, 5000) });
-  const registrations = options.register === true ? createRegistrations(ask, tidy) : undefined;
-  const inTls = { ca, signal, patience };
+  const limits = { ca: options.ca, patience: options.patience ?? PATIENCE, signal };
+  const askAsIs = createAsk({ origin, ...limits });
+  const registered = options.register === true ? new Set<Registered>() : undefined;
   const site: Site = {
     origin,
     path,
-    ask,
+    ask: patiently(askAsIs, signal),
     askAsIs,
     plainOrigin: plainOrigin(origin, options.plainOrigin),
-    registrations,
-    tls: { view: () => viewTls(origin, inTls), statusByHttp2: (url) => statusByHttp2(url, inTls) },
+    registered,
+    tls: { view: () => viewTls(origin, limits), statusByHttp2: (url) => statusByHttp2(url, limits) },
     now,
   };
 
-  const unreachable = await knock(site);
+  const unreachable = await askAsIs(origin + path).then(
+    () => undefined,
+    (thrown: unknown) => (thrown instanceof Error ? thrown.message : String(thrown)),
+  );
   const findings = unreachable === undefined ? await examine(site, checks) : [];
-  const leftBehind = (await registrations?.takeBack()) ?? [];
+  // The cleanup may run after the time for the audit is over.
+  const tidy = createAsk({ origin, ...limits, signal: AbortSignal.any([]), patience: Math.min(limits.patience, 5000) });
+  const leftBehind = await removeAll(tidy, registered ?? new Set());
   return {
     url: origin + path,
     startedAt: new Date(begun),
@@ -110,21 +112,9 @@ export function countLevels(findings: readonly Finding[]): Readonly<Record<Level
   return count;
 }
 
-/** Why the site cannot be reached; undefined when it answers at all. */
-async function knock({ askAsIs, origin, path }: Site): Promise<string | undefined> {
-  try {
-    await askAsIs(origin + path);
-    return undefined;
-  } catch (thrown) {
-    return thrown instanceof Error ? thrown.message : String(thrown);
-  }
-}
-
-/** Without a scheme, `school.example` means https and a loopback name http. Credentials in the URL are refused. */
+/** The address as typed. Credentials in it are refused. */
 function addressOf(typed: string): { origin: string; path: string } {
-  const bare = !/^[a-z][a-z0-9+.-]*:\/\//i.test(typed.trim());
-  const host = /^(\[[^\]]*\]|[^:/?#]*)/.exec(typed.trim())?.[0] ?? '';
-  const url = URL.parse(bare ? `${isLoopbackName(host) ? 'http' : 'https'}://${typed.trim()}` : typed.trim());
+  const url = typedUrl(typed);
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new DoctorError(`"${typed}" is not a web address. Give one such as https://school.example/mcp.`);
   if (url.username !== '' || url.password !== '')

@@ -30,10 +30,7 @@ async function findAll(checks: readonly Check[], find: FactFinder): Promise<Read
   const met = new Set<unknown>();
   for (const one of checks) {
     for (const need of one.needs) {
-      const thrown = await find(need).then(
-        () => undefined,
-        (reason: unknown) => reason,
-      );
+      const thrown = await (find(need) as Promise<unknown>).catch((reason: unknown) => reason);
       if (!(thrown instanceof NoAnswer) || met.has(thrown)) continue;
       met.add(thrown);
       if (!blamed.has(one)) blamed.set(one, thrown);

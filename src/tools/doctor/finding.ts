@@ -33,9 +33,19 @@ function verdict(level: Level, seen: string, fix: string | undefined): Verdict {
   return fix === undefined ? { level, seen } : { level, seen, fix };
 }
 
-/** The problems, or a pass if there are none. */
-export function problemsOr(problems: readonly Verdict[], seen: string): readonly Verdict[] {
-  return problems.length > 0 ? problems : [pass(seen)];
+/** Verdicts about one item; undefined and false mean that nothing is wrong. */
+type Judged = Verdict | undefined | false | readonly (Verdict | undefined | false)[];
+
+/** Judges items one after the other. Resolves to the problems, or to a pass that says `good` if there are none. */
+export async function judgeEach<T>(
+  good: string | (() => string),
+  items: Iterable<T>,
+  judge: (item: T) => Judged | Promise<Judged>,
+): Promise<readonly Verdict[]> {
+  const problems: Verdict[] = [];
+  for (const item of items)
+    for (const one of [await judge(item)].flat()) if (one && one.level !== 'pass') problems.push(one);
+  return problems.length > 0 ? problems : [pass(typeof good === 'string' ? good : good())];
 }
 
 /** Turns a result into an entry of the report. It may contain text of the server, which is made printable here. */

@@ -21,37 +21,36 @@ export function toText(report: Report, style: TextStyle): string {
   const paint = (code: number, text: string) => (style.colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const mark = (level: Level) => paint(COLOURS[level], MARKS[level]);
   const lines: string[] = [];
+  const put = (text: string, first = '', rest = '') => lines.push(...wrap(text, width, first, rest));
 
   if (report.unreachable !== undefined) {
-    lines.push(
-      ...wrap(`${report.url} cannot be reached: ${report.unreachable}.`, width, `${mark('failure')} `, '  '),
-      '',
-    );
-    return `${lines.join('\n')}\n`;
+    put(`${report.url} cannot be reached: ${report.unreachable}.`, `${mark('failure')} `, '  ');
+    return `${lines.join('\n')}\n\n`;
   }
 
-  for (const [theme, findings] of byTheme(report.findings)) {
+  for (const [theme, findings] of Map.groupBy(report.findings, (one) => one.theme)) {
     lines.push(paint(1, THEMES[theme] ?? theme));
     for (const one of overview(findings)) {
       const why = one.level === 'skipped' ? ` (skipped: ${one.seen})` : '';
-      lines.push(...wrap(`${one.title}${why}`, width, `  ${mark(one.level)} `, '    '));
+      put(`${one.title}${why}`, `  ${mark(one.level)} `, '    ');
     }
     lines.push('');
   }
   for (const level of ['warning', 'failure'] as const) {
     for (const one of report.findings.filter((finding) => finding.level === level)) {
-      lines.push(...wrap(`${one.title}: ${level === 'failure' ? 'no' : 'not quite'}`, width, `${mark(level)} `, '  '));
-      lines.push(...wrap(one.seen, width, '  seen   ', '         '));
-      lines.push(...wrap(one.fix ?? '', width, '  fix    ', '         '));
-      lines.push(...wrap(`${one.reference}  [${one.check}]`, width, '  see    ', '         '), '');
+      put(`${one.title}: ${level === 'failure' ? 'no' : 'not quite'}`, `${mark(level)} `, '  ');
+      put(one.seen, '  seen   ', '         ');
+      put(one.fix ?? '', '  fix    ', '         ');
+      put(`${one.reference}  [${one.check}]`, '  see    ', '         ');
+      lines.push('');
     }
   }
-  if (report.leftBehind.length > 0)
-    lines.push(...wrap(`Registered but not deleted: ${report.leftBehind.join(', ')}`, width, '', '  '), '');
+  if (report.leftBehind.length > 0) {
+    put(`Registered but not deleted: ${report.leftBehind.join(', ')}`, '', '  ');
+    lines.push('');
+  }
   if (report.findings.some(({ seen }) => seen.includes('--register')))
-    lines.push(
-      ...wrap('Some checks were skipped because they register an app. Use --register to allow that.', width, '', ''),
-    );
+    put('Some checks were skipped because they register an app. Use --register to allow that.');
   if (!report.complete) lines.push('The time was over before all checks had finished.');
   lines.push(paint(1, summary(report)));
   return `${lines.join('\n')}\n`;
@@ -61,12 +60,6 @@ function summary({ url, findings, seconds }: Report): string {
   const { pass, skipped, warning, failure } = countLevels(findings);
   const warnings = `${warning} ${warning === 1 ? 'warning' : 'warnings'}`;
   return `${url}: ${failure} ${failure === 1 ? 'failure' : 'failures'}, ${warnings}, ${pass} passed, ${skipped} skipped (${seconds} s)`;
-}
-
-function byTheme(findings: readonly Finding[]): ReadonlyMap<string, readonly Finding[]> {
-  const themes = new Map<string, Finding[]>();
-  for (const one of findings) themes.set(one.theme, [...(themes.get(one.theme) ?? []), one]);
-  return themes;
 }
 
 /** One finding for each check: its worst, which comes first. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, field } from './answer.ts';
 import type { Ask } from './ask.ts';
-import type { Registrations } from './registrations.ts';
+import type { Registered } from './registrations.ts';
 import type { TlsView } from './tls-view.ts';
 import { Unavailable } from './unavailable.ts';
 
@@ -19,7 +19,7 @@ export interface Site {
   /** The plain http origin of the same host; undefined if the site itself uses plain http. */
   readonly plainOrigin: string | undefined;
   /** The clients registered for the audit; undefined when registering is not allowed. */
-  readonly registrations: Registrations | undefined;
+  readonly registered: Set<Registered> | undefined;
   /** Milliseconds since 1970, by this machine's clock. */
   readonly now: () => number;
 }

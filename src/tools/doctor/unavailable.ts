@@ -7,3 +7,55 @@ export class Unavailable extends Error {
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 }
+
+/** Limits of one exchange with a server. */
+export interface Limits {
+  /** Aborts everything. */
+  readonly signal: AbortSignal;
+  /** Milliseconds for one request, from the first byte sent to the last byte read. */
+  readonly patience: number;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing is listening there',
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'the host name could not be resolved',
+  ECONNRESET: 'the connection was closed',
+  EPIPE: 'the connection was closed while the request was being sent',
+  EHOSTUNREACH: 'there is no route to that host',
+  ENETUNREACH: 'there is no route to that network',
+  HPE_HEADER_OVERFLOW: 'the header of the response is too long',
+};
+
+/** Runs an exchange within its limits. Throws NoAnswer, and Unavailable when the time for everything is over. */
+export async function within<T>({ signal, patience }: Limits, work: (end: AbortSignal) => Promise<T>): Promise<T> {
+  const late = AbortSignal.timeout(patience);
+  try {
+    return await work(AbortSignal.any([signal, late]));
+  } catch (thrown) {
+    if (thrown instanceof Unavailable) throw thrown;
+    if (signal.aborted) throw new Unavailable('the time for the audit was over');
+    const words = late.aborted ? `no complete response within ${patience / 1000} seconds` : wordsFor(thrown);
+    throw new NoAnswer(words, { cause: thrown });
+  }
+}
+
+function wordsFor(thrown: unknown): string {
+  const { code, message } = Object(thrown) as { code?: unknown; message?: unknown };
+  const name = String(code ?? '');
+  if (WORDS[name] !== undefined) return WORDS[name];
+  if (name.startsWith('HPE_')) return `the response is not HTTP (${name})`;
+  if (/CERT|SSL|TLS|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(name)) return `the certificate is not trusted (${name})`;
+  return String(message ?? thrown);
+}
+
+/** The value; undefined when an error of `kind` was thrown. */
+export function orNone<T>(
+  value: Promise<T>,
+  kind: typeof NoAnswer | typeof Unavailable = NoAnswer,
+): Promise<T | undefined> {
+  return value.catch((thrown: unknown) => {
+    if (thrown instanceof kind) return undefined;
+    throw thrown;
+  });
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../src/authorization-server/client-documents/address.ts';
+import { isPublicAddress } from '../../../src/http/public-address.ts';
 
 /** Of each special-use block: its first and last address, and those just outside when they are public. */
 const BLOCKS: readonly { block: string; inside: readonly string[]; outside?: readonly string[] }[] = [

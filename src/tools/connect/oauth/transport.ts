@@ -14,19 +14,24 @@ export type Send = (url: string, request: oauth.CustomFetchOptions<string, unkno
 const PATIENCE = 10;
 
 /** Whether a host name refers to this machine (RFC 8252 section 8.3, RFC 6761 section 6.3). */
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
 }
 
+/** An address as typed: without a scheme, `school.example` means https, and a loopback name http. Null if not a URL. */
+export function typedUrl(typed: string): URL | null {
+  const text = typed.trim();
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return URL.parse(text);
+  const host = /^(\[[^\]]*\]|[^:/?#]*)/.exec(text)?.[0] ?? '';
+  return URL.parse(`${isLoopback(host) ? 'http' : 'https'}://${text}`);
+}
+
 /**
- * The origin of an address as typed: without a scheme, `school.example` means https, and a loopback name means http.
- * Throws ConnectError for anything but a web address, and for plain http to another machine, which would expose tokens.
+ * The origin of an address as typed. Throws ConnectError for anything but a web address, and for plain http to another
+ * machine, which would expose tokens.
  */
 export function gateOrigin(typed: string): string {
-  const text = typed.trim();
-  const bare = !/^[a-z][a-z0-9+.-]*:\/\//i.test(text);
-  const host = /^(\[[^\]]*\]|[^:/?#]*)/.exec(text)?.[0] ?? '';
-  const url = URL.parse(bare ? `${isLoopback(host) ? 'http' : 'https'}://${text}` : text);
+  const url = typedUrl(typed);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new ConnectError(
       `"${typed}" is not a web address.`,

@@ -1,8 +1,8 @@
+import { isLoopback } from '../../connect/transport.ts';
 import { field, isRedirect, jsonObject, redirectTarget, where } from '../answer.ts';
-import { check } from '../check.ts';
-import { failure, pass, warning } from '../finding.ts';
-import { isLoopbackName } from '../private-addresses.ts';
-import { NoAnswer, Unavailable } from '../unavailable.ts';
+import { checks } from '../check.ts';
+import { failure, judgeEach, pass, warning } from '../finding.ts';
+import { orNone, Unavailable } from '../unavailable.ts';
 
 /** A name that can never exist (RFC 6761 section 6.4). */
 const STRANGE_HOST = 'coursegate-doctor.invalid';
@@ -14,122 +14,113 @@ const SOON = 14;
 
 /** Whether clients can reach the site securely. */
 export const REACH = [
-  check({
-    id: 'reach.https',
-    title: 'The site uses https',
-    reference: 'RFC 6750 section 5.3, RFC 9728 section 2',
-    fix: 'Serve the site over https only, and set the gate’s origin to that address.',
-    needs: [],
-    async run({ origin }) {
-      const { protocol, hostname } = new URL(origin);
-      if (protocol === 'https:') return pass(origin);
-      if (isLoopbackName(hostname)) return pass(`${origin}: plain http, but only on this machine`);
-      return failure(`${origin} is plain http: tokens can be intercepted`);
+  ...checks([], {
+    'reach.https': {
+      title: 'The site uses https',
+      reference: 'RFC 6750 section 5.3, RFC 9728 section 2',
+      fix: 'Serve the site over https only, and set the gate’s origin to that address.',
+      run({ origin }) {
+        const { protocol, hostname } = new URL(origin);
+        if (protocol === 'https:') return pass(origin);
+        if (isLoopback(hostname)) return pass(`${origin}: plain http, but only on this machine`);
+        return failure(`${origin} is plain http: tokens can be intercepted`);
+      },
     },
-  }),
-  check({
-    id: 'reach.http-redirect',
-    title: 'Plain http redirects to https or is refused',
-    reference: 'RFC 9700 section 2.6, RFC 6797 section 7.2',
-    fix: 'Redirect plain http to https for pages (301 or 308), and refuse it for the API: a token sent there may already have been intercepted.',
-    needs: [],
-    async run({ plainOrigin, origin, ask }) {
-      if (plainOrigin === undefined) throw new Unavailable('this address has no plain http counterpart');
-      try {
-        const answer = await ask(`${plainOrigin}/`);
+    'reach.http-redirect': {
+      title: 'Plain http redirects to https or is refused',
+      reference: 'RFC 9700 section 2.6, RFC 6797 section 7.2',
+      fix: 'Redirect plain http to https for pages (301 or 308), and refuse it for the API: a token sent there may already have been intercepted.',
+      async run({ plainOrigin, origin, ask }) {
+        if (plainOrigin === undefined) throw new Unavailable('this address has no plain http counterpart');
+        const answer = await orNone(ask(`${plainOrigin}/`));
+        if (answer === undefined) return pass('plain http is not served');
         const target = redirectTarget(answer);
         if (target?.protocol === 'https:' && target.hostname === new URL(origin).hostname)
           return pass(`${answer.status} to ${target.origin}`);
         if (target !== undefined) return warning(`${plainOrigin}/ redirects to ${target.origin}`);
         if (answer.status >= 400) return pass(`plain http gets ${answer.status}`);
         return warning(`${plainOrigin}/ answers ${answer.status} without a redirect`);
-      } catch (thrown) {
-        if (thrown instanceof NoAnswer) return pass(`plain http is not served (${thrown.message})`);
-        throw thrown;
-      }
+      },
+    },
+    'reach.hsts': {
+      title: 'Browsers are told to use only https',
+      reference: 'RFC 6797 section 7.1',
+      fix: 'Send Strict-Transport-Security: max-age=31536000 from the server that terminates TLS.',
+      async run({ origin, ask }) {
+        requireHttps(origin);
+        const said = field(await ask(`${origin}/`), 'strict-transport-security');
+        if (/max-age="?0*[1-9]/i.test(said)) return pass(said);
+        return warning(said === '' ? 'no Strict-Transport-Security' : `Strict-Transport-Security: ${said}`);
+      },
+    },
+    'reach.certificate': {
+      title: 'The certificate does not expire soon',
+      reference: 'RFC 5280 section 4.1.2.5',
+      fix: 'Renew it, and find out why it was not renewed automatically: ACME clients renew thirty days ahead.',
+      async run({ origin, tls, now }) {
+        requireHttps(origin);
+        const days = Math.floor(((await tls.view()).ends - now()) / DAY);
+        return days < SOON ? warning(`it expires in ${days} days`) : pass(`valid for ${days} more days`);
+      },
+    },
+    'reach.http2': {
+      title: 'HTTP/2 gets the same answers as HTTP/1.1',
+      reference: 'RFC 9113 section 3.2',
+      fix: 'Let the server that terminates TLS use HTTP/2 to clients and HTTP/1.1 to the gate for every path, or do not offer h2.',
+      async run({ origin, tls, ask }) {
+        requireHttps(origin);
+        if (!(await tls.view()).http2) return pass('not offered');
+        const url = `${origin}/.well-known/oauth-protected-resource`;
+        const [{ status }, other] = [await ask(url), await tls.statusByHttp2(url)];
+        if (status === other) return pass(`${other}`);
+        return warning(`the metadata gets ${other} over HTTP/2, ${status} over HTTP/1.1`);
+      },
+    },
+    'reach.clock': {
+      title: 'The server’s clock is correct',
+      reference: 'RFC 9110 section 6.6.1, RFC 9449 section 11.1',
+      fix: 'Run a time service (chrony, systemd-timesyncd) on the server: proofs, assertions and expiry depend on its clock.',
+      async run({ origin, path, ask, now }) {
+        const before = now();
+        const answer = await ask(`${origin}${path}`);
+        const said = Date.parse(field(answer, 'date'));
+        if (Number.isNaN(said)) throw new Unavailable('the response has no Date');
+        const cached = Number(field(answer, 'age') || 0);
+        // Date has whole seconds, and the response took some time.
+        const skew = Math.round(Math.max(before - said - 1000, said - now(), 0) / 1000) - cached;
+        if (skew <= SKEW) return pass('within a minute of this machine’s');
+        return warning(`${skew} seconds ${said > before ? 'ahead of' : 'behind'} this machine’s`);
+      },
     },
   }),
-  check({
-    id: 'reach.hsts',
-    title: 'Browsers are told to use only https',
-    reference: 'RFC 6797 section 7.1',
-    fix: 'Send Strict-Transport-Security: max-age=31536000 from the server that terminates TLS.',
-    needs: [],
-    async run({ origin, ask }) {
-      if (!origin.startsWith('https:')) throw new Unavailable('the site does not use https');
-      const answer = await ask(`${origin}/`);
-      const said = field(answer, 'strict-transport-security');
-      const age = Number(/max-age="?(\d+)/i.exec(said)?.[1] ?? 0);
-      if (age > 0) return pass(said);
-      return warning(said === '' ? 'no Strict-Transport-Security' : `Strict-Transport-Security: ${said}`);
+  ...checks(['server'], {
+    'reach.forwarded-host': {
+      title: 'A forged host name does not appear in the metadata',
+      reference: 'RFC 9700 section 4.4, RFC 8414 section 6.2',
+      fix: 'Build the issuer and every URL from configuration, and trust X-Forwarded-* only from your own proxies: overwrite it at the edge.',
+      run: ({ ask, server }) =>
+        judgeEach(
+          'Host, Forwarded and X-Forwarded-Host change nothing',
+          [
+            { 'x-forwarded-host': STRANGE_HOST, 'x-forwarded-proto': 'https' },
+            { forwarded: `host=${STRANGE_HOST};proto=https` },
+            { host: STRANGE_HOST },
+          ],
+          async (headers) => {
+            const answer = await ask(server.answer.url, { headers });
+            const [name, value] = Object.entries(headers)[0] ?? [];
+            const seen = `requested with ${name}: ${value}, ${where(answer)}`;
+            if (jsonObject(answer) !== undefined && answer.text.includes(STRANGE_HOST))
+              return failure(`${seen} contains that host`);
+            if (isRedirect(answer) && field(answer, 'location').includes(STRANGE_HOST))
+              return failure(`${seen} redirects to that host`);
+            return undefined;
+          },
+        ),
     },
   }),
-  check({
-    id: 'reach.certificate',
-    title: 'The certificate does not expire soon',
-    reference: 'RFC 5280 section 4.1.2.5',
-    fix: 'Renew it, and find out why it was not renewed automatically: ACME clients renew thirty days ahead.',
-    needs: [],
-    async run({ origin, tls, now }) {
-      if (!origin.startsWith('https:')) throw new Unavailable('the site does not use https');
-      const days = Math.floor(((await tls.view()).ends - now()) / DAY);
-      return days < SOON ? warning(`it expires in ${days} days`) : pass(`valid for ${days} more days`);
-    },
-  }),
-  check({
-    id: 'reach.http2',
-    title: 'HTTP/2 gets the same answers as HTTP/1.1',
-    reference: 'RFC 9113 section 3.2',
-    fix: 'Let the server that terminates TLS use HTTP/2 to clients and HTTP/1.1 to the gate for every path, or do not offer h2.',
-    needs: [],
-    async run({ origin, tls, ask }) {
-      if (!origin.startsWith('https:')) throw new Unavailable('the site does not use https');
-      if (!(await tls.view()).http2) return pass('not offered');
-      const url = `${origin}/.well-known/oauth-protected-resource`;
-      const [{ status }, other] = [await ask(url), await tls.statusByHttp2(url)];
-      if (status === other) return pass(`${other}`);
-      return warning(`the metadata gets ${other} over HTTP/2, ${status} over HTTP/1.1`);
-    },
-  }),
-  check({
-    id: 'reach.clock',
-    title: 'The server’s clock is correct',
-    reference: 'RFC 9110 section 6.6.1, RFC 9449 section 11.1',
-    fix: 'Run a time service (chrony, systemd-timesyncd) on the server: proofs, assertions and expiry depend on its clock.',
-    needs: [],
-    async run({ origin, path, ask, now }) {
-      const before = now();
-      const answer = await ask(`${origin}${path}`);
-      const said = Date.parse(field(answer, 'date'));
-      if (Number.isNaN(said)) throw new Unavailable('the response has no Date');
-      const cached = Number(field(answer, 'age') || 0);
-      // Date has whole seconds, and the response took some time.
-      const skew = Math.round(Math.max(before - said - 1000, said - now(), 0) / 1000) - cached;
-      if (skew <= SKEW) return pass('within a minute of this machine’s');
-      return warning(`${skew} seconds ${said > before ? 'ahead of' : 'behind'} this machine’s`);
-    },
-  }),
-  check({
-    id: 'reach.forwarded-host',
-    title: 'A forged host name does not appear in the metadata',
-    reference: 'RFC 9700 section 4.4, RFC 8414 section 6.2',
-    fix: 'Build the issuer and every URL from configuration, and trust X-Forwarded-* only from your own proxies: overwrite it at the edge.',
-    needs: ['server'],
-    async run({ ask }, { server }) {
-      const url = server.answer.url;
-      for (const headers of [
-        { 'x-forwarded-host': STRANGE_HOST, 'x-forwarded-proto': 'https' },
-        { forwarded: `host=${STRANGE_HOST};proto=https` },
-        { host: STRANGE_HOST },
-      ]) {
-        const answer = await ask(url, { headers });
-        const [[name = '', value = ''] = []] = Object.entries(headers);
-        if (jsonObject(answer) !== undefined && answer.text.includes(STRANGE_HOST))
-          return failure(`requested with ${name}: ${value}, ${where(answer)} contains that host`);
-        if (isRedirect(answer) && field(answer, 'location').includes(STRANGE_HOST))
-          return failure(`requested with ${name}: ${value}, ${where(answer)} redirects to that host`);
-      }
-      return pass('Host, Forwarded and X-Forwarded-Host change nothing');
-    },
-  }),
-] as const;
+];
+
+function requireHttps(origin: string): void {
+  if (!origin.startsWith('https:')) throw new Unavailable('the site does not use https');
+}

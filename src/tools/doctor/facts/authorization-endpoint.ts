@@ -1,9 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type Answer, pageTitle, redirectTarget, strings, text } from '../answer.ts';
+import type { Ask } from '../ask.ts';
 import type { Site } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
 import type { FactFinder } from './facts.ts';
 import { REDIRECT_URI } from './registration.ts';
+import type { Server } from './server.ts';
+
+type Parameters = Readonly<Record<string, string | undefined>>;
 
 /** The response to an authorization request. */
 export interface Authorization {
@@ -12,44 +16,32 @@ export interface Authorization {
   readonly goesOn: boolean;
   /** The parameters returned to the app in the query or fragment, if any. */
   readonly returned: URLSearchParams | undefined;
-  readonly state: string;
 }
 
 /** An authorization endpoint, called as the audit's client. */
 export interface AuthorizationEndpoint {
-  readonly issuer: string;
   /** A valid request. */
   readonly good: Authorization;
   /** The valid request with changed parameters; undefined removes one. */
-  readonly request: (changes: Readonly<Record<string, string | undefined>>) => Promise<Authorization>;
+  readonly request: (changes: Parameters) => Promise<Authorization>;
 }
 
 export async function authorizationEndpoint(site: Site, find: FactFinder): Promise<AuthorizationEndpoint> {
-  const { issuer, document } = await find('server');
-  const endpoint = URL.parse(text(document.authorization_endpoint) ?? '');
-  if (endpoint === null) throw new Unavailable('the metadata lists no authorization endpoint');
+  const server = await find('server');
   const { clientId } = await find('client');
   const asked = site.origin + site.path;
   const [described] = await find('resources').catch(() => []);
   const named = text(described?.document.resource);
-  const scope = strings(document.scopes_supported)[0];
   const usual = {
-    response_type: 'code',
     client_id: clientId,
     redirect_uri: REDIRECT_URI,
-    code_challenge: createHash('sha256').update(randomBytes(32)).digest('base64url'),
-    code_challenge_method: 'S256',
-    scope,
+    scope: strings(server.document.scopes_supported)[0],
     // A wrong identifier is reported by resource.identifier and must not affect this request.
     resource: named !== undefined && URL.parse(named)?.href === URL.parse(asked)?.href ? named : asked,
   };
-  const send = async (changes: Readonly<Record<string, string | undefined>>) => {
-    const url = new URL(endpoint);
-    const state = randomBytes(12).toString('base64url');
-    const parameters = Object.entries({ ...usual, state, ...changes });
-    for (const [name, value] of parameters) if (value !== undefined) url.searchParams.set(name, value);
-    const answer = await site.ask(url.href, { headers: { accept: 'text/html' } });
-    return { answer, returned: returnedTo(answer, changes.redirect_uri ?? REDIRECT_URI), state };
+  const send = async (changes: Parameters) => {
+    const answer = await authorize(site.ask, server, { ...usual, ...changes });
+    return { answer, returned: returnedTo(answer, changes.redirect_uri ?? REDIRECT_URI) };
   };
 
   const first = await send({});
@@ -58,22 +50,35 @@ export async function authorizationEndpoint(site: Site, find: FactFinder): Promi
   if (good.goesOn && resembles(good.answer, unknown.answer))
     throw new Unavailable('requests are checked only after sign-in here: an unknown app gets that far as well');
   return {
-    issuer,
     good,
     async request(changes) {
-      const { answer, returned, state } = await send(changes);
+      const { answer, returned } = await send(changes);
       const goesOn = returned === undefined && answer.status < 400 && resembles(good.answer, answer);
-      return { answer, returned, state, goesOn };
+      return { answer, returned, goesOn };
     },
   };
+}
+
+/** Sends an authorization request with PKCE; undefined removes a parameter. */
+export function authorize(ask: Ask, { document }: Server, parameters: Parameters): Promise<Answer> {
+  const url = URL.parse(text(document.authorization_endpoint) ?? '');
+  if (url === null) throw new Unavailable('the metadata lists no authorization endpoint');
+  const all = {
+    response_type: 'code',
+    code_challenge: createHash('sha256').update(randomBytes(32)).digest('base64url'),
+    code_challenge_method: 'S256',
+    state: randomBytes(12).toString('base64url'),
+    ...parameters,
+  };
+  for (const [name, value] of Object.entries(all)) if (value !== undefined) url.searchParams.set(name, value);
+  return ask(url.href, { headers: { accept: 'text/html' } });
 }
 
 /** The parameters that the response returns to the app, in the query or the fragment (RFC 6749 section 4.2.2). */
 function returnedTo(answer: Answer, redirectUri: string): URLSearchParams | undefined {
   const target = redirectTarget(answer);
   const app = URL.parse(redirectUri);
-  if (target === undefined || app === null) return undefined;
-  if (target.origin !== app.origin || target.pathname !== app.pathname) return undefined;
+  if (target === undefined || target.origin !== app?.origin || target.pathname !== app.pathname) return undefined;
   return new URLSearchParams([...target.searchParams, ...new URLSearchParams(target.hash.slice(1))]);
 }
 

@@ -3,10 +3,9 @@ import type { Site } from '../site.ts';
 import { type AuthorizationEndpoint, authorizationEndpoint } from './authorization-endpoint.ts';
 import { findMcp, type McpEndpoint } from './mcp-endpoint.ts';
 import { findProtectedEndpoints, type ProtectedEndpoint } from './protected-endpoints.ts';
-import { findRegistration, registeredClient } from './registration.ts';
-import { findResources, type ResourceDocument } from './resources.ts';
+import { findRegistration, type Register, registeredClient } from './registration.ts';
+import { findResources, findWellKnown, type ResourceDocument, type WellKnown } from './resource-metadata.ts';
 import { findServer, findServerSpellings, type Server, type ServerSpellings } from './server.ts';
-import { findWellKnown, type WellKnown } from './well-known.ts';
 
 /** What checks build on. Each fact is determined once and shared. */
 export interface Facts {
@@ -22,7 +21,7 @@ export interface Facts {
   /** Protected addresses. */
   readonly protectedEndpoints: readonly [ProtectedEndpoint, ...ProtectedEndpoint[]];
   /** The registration endpoint, if the audit may use it. */
-  readonly registration: string;
+  readonly registration: Register;
   /** A public client with a loopback redirect, registered for the audit. */
   readonly client: Registered;
   /** The authorization endpoint with that client, if it checks requests before the sign-in. */

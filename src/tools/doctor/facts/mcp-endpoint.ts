@@ -1,3 +1,4 @@
+import manifest from '../../../../package.json' with { type: 'json' };
 import { type Answer, isHtml, jsonObject } from '../answer.ts';
 import type { Question } from '../ask.ts';
 import type { Site } from '../site.ts';
@@ -9,58 +10,48 @@ export interface McpEndpoint {
   readonly answer: Answer;
 }
 
+const CLIENT_INFO = { name: 'coursegate-doctor', version: manifest.version };
+
 /** The first request of an MCP client (MCP 2025-11-25, Lifecycle). */
-export const INITIALIZE: Question = mcpQuestion(
-  { method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: clientInfo() } },
-  '2025-11-25',
-);
+export const INITIALIZE: Question = mcpQuestion('initialize', {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: CLIENT_INFO,
+});
 
-/** The first request of a 2026-07-28 client. There is no handshake: every request is self-contained. */
-export const DISCOVER: Question = mcpQuestion(
-  {
-    method: 'server/discover',
-    params: {
-      _meta: {
-        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-        'io.modelcontextprotocol/clientCapabilities': {},
-        'io.modelcontextprotocol/clientInfo': clientInfo(),
-      },
-    },
-  },
-  '2026-07-28',
-  { 'mcp-method': 'server/discover' },
-);
-
-export function mcpQuestion(
-  message: { readonly method: string; readonly params?: object },
-  version: string,
-  headers: Readonly<Record<string, string>> = {},
-): Question {
+/** A request of a 2025-11-25 client. */
+export function mcpQuestion(method: string, params?: object, headers: Question['headers'] = {}): Question {
   return {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': version,
+      'mcp-protocol-version': '2025-11-25',
       ...headers,
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   };
 }
 
-function clientInfo(): object {
-  return { name: 'coursegate-doctor', version: '0.1.0' };
-}
+/** The first request of a 2026-07-28 client. There is no handshake: every request is self-contained. */
+export const DISCOVER: Question = mcpQuestion(
+  'server/discover',
+  {
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+      'io.modelcontextprotocol/clientInfo': CLIENT_INFO,
+    },
+  },
+  { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'server/discover' },
+);
 
 /** Tries the given address, then /mcp. A page or a 404 is not MCP, but a product blocking the way may hide it. */
 export async function findMcp(site: Site): Promise<McpEndpoint> {
-  for (const path of new Set([site.path, '/mcp'])) {
+  for (const path of new Set([site.path || '/mcp', '/mcp'])) {
     const url = `${site.origin}${path}`;
-    if (path === '') continue;
     const answer = await site.ask(url, INITIALIZE);
-    if (speaksMcp(answer) || path === site.path) {
-      if (answer.status !== 404 || speaksMcp(answer)) return { url, answer };
-    }
+    if (speaksMcp(answer) || (path === site.path && answer.status !== 404)) return { url, answer };
   }
   throw new Unavailable('no MCP endpoint was found: pass its address if it is not at /mcp');
 }

@@ -21,33 +21,30 @@ export async function findProtectedEndpoints(
   site: Site,
   find: FactFinder,
 ): Promise<readonly [ProtectedEndpoint, ...ProtectedEndpoint[]]> {
-  const candidates: { url: string; question: Question }[] = [];
-  const mcp = await orNone(find('mcp'));
-  if (mcp !== undefined)
-    candidates.push({ url: mcp.url, question: mcpQuestion({ method: 'tools/list' }, '2025-11-25') });
-  const given = site.origin + site.path;
-  if (site.path !== '' && given !== mcp?.url) candidates.push({ url: given, question: {} });
-  const server = await orNone(find('server'));
-  const userinfo = text(server?.document.userinfo_endpoint);
-  if (userinfo !== undefined) candidates.push({ url: userinfo, question: {} });
+  const mcp = await find('mcp').catch(() => undefined);
+  const server = await find('server').catch(() => undefined);
+  const questions = new Map<string, Question>();
+  if (mcp !== undefined) questions.set(mcp.url, mcpQuestion('tools/list'));
+  for (const url of [site.path && site.origin + site.path, text(server?.document.userinfo_endpoint)])
+    if (url && !questions.has(url)) questions.set(url, {});
 
-  const protectedEndpoints: ProtectedEndpoint[] = [];
-  for (const { url, question } of candidates) {
-    const endpoint = await orNone(open(site, url, question));
-    if (endpoint !== undefined) protectedEndpoints.push(endpoint);
+  const found: ProtectedEndpoint[] = [];
+  for (const [url, question] of questions) {
+    try {
+      const none = await site.ask(url, question);
+      found.push({ url, question, none, bad: await site.ask(url, withToken(question, NEVER_ISSUED)) });
+    } catch {
+      // Other checks report what does not answer.
+    }
   }
-  const [first, ...others] = protectedEndpoints;
+  const [first, ...others] = found;
   if (first === undefined) throw new Unavailable('no protected address is known: pass one, such as https://…/mcp');
   return [first, ...others];
 }
 
-async function open(site: Site, url: string, question: Question): Promise<ProtectedEndpoint> {
-  return { url, question, none: await site.ask(url, question), bad: await site.ask(url, withToken(question)) };
-}
-
-/** The same request with the unknown token. */
-function withToken(question: Question): Question {
-  return { ...question, headers: { ...question.headers, authorization: `Bearer ${NEVER_ISSUED}` } };
+/** The same request with a token, and perhaps more header fields. */
+export function withToken(question: Question, token: string, more: Question['headers'] = {}): Question {
+  return { ...question, headers: { ...question.headers, ...more, authorization: `Bearer ${token}` } };
 }
 
 /** The address with the unknown token in its query, where it must be ignored (RFC 6750 section 2.3). */
@@ -55,12 +52,4 @@ export function withTokenInQuery(url: string): string {
   const there = new URL(url);
   there.searchParams.set('access_token', NEVER_ISSUED);
   return there.href;
-}
-
-async function orNone<T>(fact: Promise<T>): Promise<T | undefined> {
-  try {
-    return await fact;
-  } catch {
-    return undefined;
-  }
 }

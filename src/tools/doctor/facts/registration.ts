@@ -1,36 +1,35 @@
 import { text } from '../answer.ts';
-import type { Registered } from '../registrations.ts';
+import { type Attempt, type Registered, register } from '../registrations.ts';
 import type { Site } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
 import type { FactFinder } from './facts.ts';
+
+/** Registers the audit's app with changed metadata. */
+export type Register = (changes?: object) => Promise<Attempt>;
 
 /** The redirect URI of the audit's client: loopback, so that no code can leave this machine. */
 export const REDIRECT_URI = 'http://127.0.0.1/callback';
 
 /** The metadata that the audit registers: a public client like a desktop app. */
-export function clientMetadata(changes: object = {}): object {
-  return {
-    client_name: 'coursegate doctor',
-    application_type: 'native',
-    redirect_uris: [REDIRECT_URI],
-    grant_types: ['authorization_code', 'refresh_token'],
-    response_types: ['code'],
-    token_endpoint_auth_method: 'none',
-    ...changes,
-  };
-}
+const METADATA = {
+  client_name: 'coursegate doctor',
+  application_type: 'native',
+  redirect_uris: [REDIRECT_URI],
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'none',
+};
 
-export async function findRegistration(site: Site, find: FactFinder): Promise<string> {
+export async function findRegistration({ ask, registered }: Site, find: FactFinder): Promise<Register> {
   const { document } = await find('server');
   const endpoint = text(document.registration_endpoint);
   if (endpoint === undefined) throw new Unavailable('apps cannot register here');
-  if (site.registrations === undefined) throw new Unavailable('it registers an app: use --register to allow that');
-  return endpoint;
+  if (registered === undefined) throw new Unavailable('it registers an app: use --register to allow that');
+  return (changes) => register(ask, registered, endpoint, { ...METADATA, ...changes });
 }
 
-export async function registeredClient(site: Site, find: FactFinder): Promise<Registered> {
-  const endpoint = await find('registration');
-  const { answer, client } = (await site.registrations?.register(endpoint, clientMetadata())) ?? {};
-  if (client === undefined) throw new Unavailable(`no app could be registered (${answer?.status})`);
+export async function registeredClient(_site: Site, find: FactFinder): Promise<Registered> {
+  const { answer, client } = await (await find('registration'))();
+  if (client === undefined) throw new Unavailable(`no app could be registered (${answer.status})`);
   return client;
 }

@@ -15,21 +15,22 @@ export interface ConfigurationOptions {
   readonly scopes: Readonly<Record<string, ScopeConfig>>;
 }
 
-/** The bridge secret, next to the configuration. */
-export const SECRET_FILE = 'bridge.secret';
-
-/** The site signs its commands to the gate with the first; the gate sends the second when it rechecks a member. */
-export const ADMIN_SECRET_FILE = 'admin.secret';
-export const RECHECK_KEY_FILE = 'recheck.key';
+/**
+ * Files of secrets, next to the configuration. The gate and the bridge of the drop-in share the first, the site signs
+ * its commands to the gate with the second, and the gate sends the third when it rechecks a member.
+ */
+export const SECRET_FILES = { bridge: 'bridge.secret', admin: 'admin.secret', recheck: 'recheck.key' } as const;
+export type SecretName = keyof typeof SECRET_FILES;
 
 /** Whether the framework's drop-in notifies the gate about members and answers its rechecks. */
 export function hasSwitch(framework: Framework): boolean {
   return framework === 'wordpress' || framework === 'django';
 }
 
-/** Whether the framework's drop-in signs members in with the signed redirect. */
-export function usesBridge(framework: Framework): boolean {
-  return framework === 'rails' || framework === 'laravel' || framework === 'express' || framework === 'spring';
+/** The secrets that the gate shares with the framework's drop-in. */
+export function secretsOf(framework: Framework): readonly SecretName[] {
+  if (hasSwitch(framework)) return ['admin', 'recheck'];
+  return framework === 'moodle' || framework === 'generic' ? [] : ['bridge'];
 }
 
 /** The site's name under `upstreams`. The drop-in uses it too. */
@@ -69,114 +70,114 @@ function switchSection(framework: Framework): string {
   if (!hasSwitch(framework)) return '';
   return `
 # Lets the site disconnect a member's apps at once, such as after a password change. The drop-in has the same secret.
-admin: { hmac: { secret: { file: ${ADMIN_SECRET_FILE} } } }
+admin: { hmac: { secret: { file: ${SECRET_FILES.admin} } } }
 `;
 }
 
-/** The gate asks the site about the member on every token refresh, in case the site could not report a change. */
-function recheck(framework: Framework, path: string): string {
-  return `  recheck:
-    upstream: ${upstreamName(framework)}
-    path: ${quoted(path)}
-    key: { header: Coursegate-Key, secret: { file: ${RECHECK_KEY_FILE} } }    # the same as the drop-in's
-    active: /active
-    version: /version
-`;
+/** Where an answer in JSON holds what the gate needs of a member. */
+const MEMBER = 'subject: /id, email: /email, name: /name';
+
+/** Members sign in on a page of the site, and the gate asks `whoami` who they are. */
+interface SessionLogin {
+  readonly comment: string;
+  readonly whoami: string;
+  readonly loginPath: string;
+  readonly returnParam?: string;
+  /** Those that were seen by default. */
+  readonly cookies?: readonly string[];
+  /** The path that says whether a member is still active: the drop-in may have failed to report a change. */
+  readonly recheck?: string;
+}
+
+/** The sign-in of a framework; undefined when its drop-in uses the bridge. */
+function sessionLogin(framework: Framework, found: Discoveries): SessionLogin | undefined {
+  switch (framework) {
+    case 'wordpress':
+      return {
+        comment: '# Members sign in on the WordPress login page; the drop-in tells the gate who they are.',
+        whoami: `{ path: "/?coursegate=whoami", ${MEMBER}, authTime: /auth_time, version: /version }`,
+        loginPath: '/wp-login.php?reauth=1',
+        returnParam: 'redirect_to',
+        recheck: '/?coursegate=member&id={member.id}',
+      };
+    case 'moodle':
+      return {
+        comment: '# Members sign in on the Moodle login page; the plugin tells the gate who they are.',
+        whoami: `{ path: /local/coursegate/whoami.php, ${MEMBER}, authTime: /auth_time, version: /version }`,
+        loginPath: '/local/coursegate/signin.php',
+      };
+    case 'django':
+      return {
+        comment:
+          '# Members sign in on the Django login page (settings.LOGIN_URL); the drop-in tells the gate who they are.',
+        whoami: `{ path: /coursegate/whoami, ${MEMBER}, version: /version }`,
+        loginPath: found.loginPath ?? '/accounts/login/',
+        returnParam: 'next',
+        recheck: '/coursegate/members/{member.id}',
+      };
+    case 'generic':
+      return genericLogin(found);
+    default:
+      return undefined;
+  }
+}
+
+function genericLogin({ whoamiPath, loginPath, returnParam, sessionCookies }: Discoveries): SessionLogin {
+  const told = [
+    whoamiPath === undefined
+      ? 'No address that identifies the member was found. Enter one that answers in JSON, and with 401 without a session.'
+      : 'This address identifies the signed-in member. Check that /id points to the id in its answer.',
+    loginPath === undefined
+      ? 'No page with a password field was found. Enter the login page.'
+      : 'This page has a password field.',
+    returnParam === undefined
+      ? 'No return parameter was found. Without one, members have to find their own way back.'
+      : 'This parameter of the login page holds the address to return to.',
+    sessionCookies.length === 0 ? 'No session cookie was seen. Enter its name.' : 'This looks like the session cookie.',
+  ];
+  return {
+    comment: `# Members sign in on the site's own login page; coursegate identifies them by sending their cookie to \`whoami\`.
+${told.map((line, at) => `# (${at + 1}) ${line}`).join('\n')}
+# If nothing answers in JSON, use a member page and regular expressions (RE2) with one group each:
+#   whoami: { path: /account, format: html, subject: 'data-user-id="(\\d+)"', email: 'class="email">([^<]+)<' }`,
+    whoami: `{ path: ${quoted(whoamiPath ?? '/api/me')}, ${MEMBER} }`,
+    loginPath: loginPath ?? '/login',
+    returnParam: returnParam ?? 'return_to',
+    ...(sessionCookies.length === 0 ? { cookies: ['session'] } : {}),
+  };
 }
 
 function loginSection({ framework, origin, found }: ConfigurationOptions): string {
   const at = (path: string) => quoted(origin.origin + path);
   const name = upstreamName(framework);
-  const session = (
-    comment: string,
-    whoami: string,
-    loginUrl: string,
-    returnParam: string | undefined,
-    cookies: readonly string[],
-    more = '',
-  ) =>
-    `${comment}
+  const login = sessionLogin(framework, found);
+  if (login === undefined)
+    return `# Members sign in on the site's own login page. The drop-in sends them there and back.
+login:
+  kind: bridge
+  url: ${at('/coursegate/bridge')}
+  secret: { file: ${SECRET_FILES.bridge} }    # the same as the drop-in's
+`;
+  const { comment, whoami, loginPath, returnParam, cookies = found.sessionCookies, recheck } = login;
+  return `${comment}
 login:
   kind: session
   upstream: ${name}
   whoami: ${whoami}
-  loginUrl: ${loginUrl}
+  loginUrl: ${at(loginPath)}
 ${returnParam === undefined ? '' : `  returnParam: ${quoted(returnParam)}\n`}  cookies: [${cookies.map(quoted).join(', ')}]
-${more}`;
-  switch (framework) {
-    case 'wordpress':
-      return session(
-        '# Members sign in on the WordPress login page; the drop-in tells the gate who they are.',
-        '{ path: "/?coursegate=whoami", subject: /id, email: /email, name: /name, authTime: /auth_time, version: /version }',
-        at('/wp-login.php?reauth=1'),
-        'redirect_to',
-        found.sessionCookies,
-        recheck(framework, '/?coursegate=member&id={member.id}'),
-      );
-    case 'moodle':
-      return session(
-        '# Members sign in on the Moodle login page; the plugin tells the gate who they are.',
-        '{ path: /local/coursegate/whoami.php, subject: /id, email: /email, name: /name, authTime: /auth_time, version: /version }',
-        at('/local/coursegate/signin.php'),
-        undefined,
-        found.sessionCookies,
-      );
-    case 'django':
-      return session(
-        '# Members sign in on the Django login page (settings.LOGIN_URL); the drop-in tells the gate who they are.',
-        '{ path: /coursegate/whoami, subject: /id, email: /email, name: /name, version: /version }',
-        at(found.loginPath ?? '/accounts/login/'),
-        'next',
-        found.sessionCookies,
-        recheck(framework, '/coursegate/members/{member.id}'),
-      );
-    case 'generic':
-      return genericLogin(found, at, session);
-    default:
-      return `# Members sign in on the site's own login page. The drop-in sends them there and back.
-login:
-  kind: bridge
-  url: ${at('/coursegate/bridge')}
-  secret: { file: ${SECRET_FILE} }    # the same as the drop-in's
-`;
-  }
+${recheck === undefined ? '' : recheckSection(name, recheck)}`;
 }
 
-function genericLogin(
-  found: Discoveries,
-  at: (path: string) => string,
-  session: (
-    comment: string,
-    whoami: string,
-    loginUrl: string,
-    returnParam: string | undefined,
-    cookies: readonly string[],
-  ) => string,
-): string {
-  const told = [
-    found.whoamiPath === undefined
-      ? '(1) No address that identifies the member was found. Enter one that answers in JSON, and with 401 without a session.'
-      : '(1) This address identifies the signed-in member. Check that /id points to the id in its answer.',
-    found.loginPath === undefined
-      ? '(2) No page with a password field was found. Enter the login page.'
-      : '(2) This page has a password field.',
-    found.returnParam === undefined
-      ? '(3) No return parameter was found. Without one, members have to find their own way back.'
-      : '(3) This parameter of the login page holds the address to return to.',
-    found.sessionCookies.length === 0
-      ? '(4) No session cookie was seen. Enter its name.'
-      : '(4) This looks like the session cookie.',
-  ];
-  return session(
-    `# Members sign in on the site's own login page; coursegate identifies them by sending their cookie to \`whoami\`.
-${told.map((line) => `# ${line}`).join('\n')}
-# If nothing answers in JSON, use a member page and regular expressions (RE2) with one group each:
-#   whoami: { path: /account, format: html, subject: 'data-user-id="(\\d+)"', email: 'class="email">([^<]+)<' }`,
-    `{ path: ${quoted(found.whoamiPath ?? '/api/me')}, subject: /id, email: /email, name: /name }`,
-    at(found.loginPath ?? '/login'),
-    found.returnParam ?? 'return_to',
-    found.sessionCookies.length === 0 ? ['session'] : found.sessionCookies,
-  );
+/** The gate asks the site about the member on every token refresh. */
+function recheckSection(name: string, path: string): string {
+  return `  recheck:
+    upstream: ${name}
+    path: ${quoted(path)}
+    key: { header: Coursegate-Key, secret: { file: ${SECRET_FILES.recheck} } }    # the same as the drop-in's
+    active: /active
+    version: /version
+`;
 }
 
 function siteSection({ site, observe, found }: ConfigurationOptions, name: string): string {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hasSwitch, upstreamName } from './configuration.ts';
+import { hasSwitch, type SecretName, secretsOf, upstreamName } from './configuration.ts';
 import type { Framework } from './frameworks.ts';
 
 /** A file to write. `path` is relative to the folder of the configuration. */
@@ -15,10 +15,7 @@ export interface NewFile {
 export interface DropInOptions {
   readonly framework: Framework;
   readonly origin: URL;
-  readonly secret: string;
-  /** The site signs its commands to the gate with the first; the gate sends the second when it rechecks a member. */
-  readonly adminSecret: string;
-  readonly recheckKey: string;
+  readonly secrets: Readonly<Record<SecretName, string>>;
   /** The gate's JWKS, as reached by a backend on the same machine. */
   readonly jwksUrl: string;
   /** The admin listener, to which the site sends its commands. */
@@ -30,7 +27,7 @@ const SETTINGS = /(\/\/ >>> settings[^\n]*\n)[\s\S]*?(\/\/ <<< settings)/;
 
 /** The files of a framework's drop-in with its settings filled in, and its `.env`; none for `generic`. */
 export async function dropIn(options: DropInOptions): Promise<readonly NewFile[]> {
-  const { framework, origin, jwksUrl } = options;
+  const { framework, origin } = options;
   if (framework === 'generic') return [];
   const folder = join(INTEGRATIONS, framework);
   const names = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -42,52 +39,27 @@ export async function dropIn(options: DropInOptions): Promise<readonly NewFile[]
   const copied = await Promise.all(
     files.map(async (path) => ({ path: `drop-in/${path}`, text: await readFile(join(folder, path), 'utf8') })),
   );
-  const name = upstreamName(framework);
-  switch (framework) {
-    case 'wordpress':
-      return copied.map(({ path, text }) => ({ path, text: withSettings(text, name, options), secret: true }));
-    case 'moodle':
-      return [...copied, { path: 'drop-in/config-lines.php', text: moodleLines(origin.origin, name, jwksUrl) }];
-    case 'django':
-      return [
-        ...copied,
-        { path: 'drop-in/settings-lines.py', text: djangoLines(origin.origin, name, options) },
-        environment(options),
-      ];
-    case 'rails':
-      return [
-        ...copied,
-        { path: 'drop-in/config/initializers/coursegate.rb', text: railsLines(origin.origin, name, jwksUrl) },
-        environment(options),
-      ];
-    case 'spring':
-      return [
-        ...copied,
-        { path: 'drop-in/application-lines.properties', text: springLines(origin.origin, name, jwksUrl) },
-        environment(options),
-      ];
-    case 'express':
-      return [
-        ...copied,
-        { path: 'drop-in/gate.js', text: expressLines(origin.origin, name, jwksUrl) },
-        environment(options),
-      ];
-    case 'laravel':
-      return [...copied, environment(options)];
-  }
+  if (framework === 'wordpress')
+    return copied.map(({ path, text }) => ({ path, text: withSettings(text, options), secret: true }));
+  const lines = LINES[framework];
+  return [
+    ...copied,
+    ...(lines === undefined ? [] : [{ path: `drop-in/${lines.path}`, text: lines.text(options, origin.origin) }]),
+    ...(secretsOf(framework).length > 0 ? [environment(options)] : []),
+  ];
 }
 
 /** No escaping needed: an origin contains no character that is special in quotes in PHP, Python, Ruby or a shell. */
-function withSettings(text: string, name: string, options: DropInOptions): string {
+function withSettings(text: string, options: DropInOptions): string {
   const settings = Object.entries({
     COURSEGATE_ORIGIN: options.origin.origin,
-    COURSEGATE_UPSTREAM: name,
+    COURSEGATE_UPSTREAM: upstreamName(options.framework),
     COURSEGATE_SECRET: '',
     COURSEGATE_JWKS_URL: options.jwksUrl,
     COURSEGATE_ROUTES: 'GET /coursegate/v1',
     COURSEGATE_ADMIN: options.adminUrl,
-    COURSEGATE_ADMIN_SECRET: options.adminSecret,
-    COURSEGATE_KEY: options.recheckKey,
+    COURSEGATE_ADMIN_SECRET: options.secrets.admin,
+    COURSEGATE_KEY: options.secrets.recheck,
   });
   if (!SETTINGS.test(text)) throw new Error('The WordPress drop-in has no settings block to fill in.');
   const lines = settings.map(([key, value]) => `defined('${key}') || define('${key}', '${value}');\n`).join('');
@@ -95,46 +67,52 @@ function withSettings(text: string, name: string, options: DropInOptions): strin
 }
 
 /** The environment variables of the site's process. */
-function environment({ framework, origin, secret, adminSecret, recheckKey, jwksUrl }: DropInOptions): NewFile {
+function environment({ framework, origin, secrets, jwksUrl }: DropInOptions): NewFile {
   const lines = [
     '# Environment variables for the site, not for coursegate.',
     `COURSEGATE_ORIGIN=${origin.origin}`,
     `COURSEGATE_UPSTREAM=${upstreamName(framework)}`,
-    `COURSEGATE_BRIDGE_SECRET=${secret}`,
+    `COURSEGATE_BRIDGE_SECRET=${secrets.bridge}`,
     `COURSEGATE_JWKS_URL=${jwksUrl}`,
-    ...(hasSwitch(framework) ? [`COURSEGATE_ADMIN_SECRET=${adminSecret}`, `COURSEGATE_KEY=${recheckKey}`] : []),
+    ...(hasSwitch(framework) ? [`COURSEGATE_ADMIN_SECRET=${secrets.admin}`, `COURSEGATE_KEY=${secrets.recheck}`] : []),
   ];
   return { path: '.env', text: `${lines.join('\n')}\n`, secret: true };
 }
 
-function moodleLines(origin: string, name: string, jwksUrl: string): string {
-  return `// Add this to Moodle's config.php, before it requires lib/setup.php.
+/** What is left to configure of a framework, with the settings filled in. The upstream is named like the framework. */
+const LINES: Partial<Record<Framework, { path: string; text: (options: DropInOptions, origin: string) => string }>> = {
+  moodle: {
+    path: 'config-lines.php',
+    text: ({ jwksUrl }, origin) => `// Add this to Moodle's config.php, before it requires lib/setup.php.
 $CFG->forced_plugin_settings['local_coursegate'] = [
     'origin' => '${origin}',
-    'upstream' => '${name}',
+    'upstream' => 'moodle',
     'jwksurl' => '${jwksUrl}',
     'functions' => 'core_enrol_get_users_courses gradereport_overview_get_course_grades',
 ];
-`;
-}
-
-function djangoLines(origin: string, name: string, { jwksUrl, adminUrl }: DropInOptions): string {
-  return `# Add this to settings.py. Add "coursegate.CoursegateMiddleware" to MIDDLEWARE after AuthenticationMiddleware, and
+`,
+  },
+  django: {
+    path: 'settings-lines.py',
+    text: (
+      { jwksUrl, adminUrl },
+      origin,
+    ) => `# Add this to settings.py. Add "coursegate.CoursegateMiddleware" to MIDDLEWARE after AuthenticationMiddleware, and
 # path("coursegate/", include("coursegate")) to urls.py.
 COURSEGATE = {
     "ORIGIN": "${origin}",
-    "UPSTREAM": "${name}",
+    "UPSTREAM": "django",
     "SECRET": os.environ["COURSEGATE_BRIDGE_SECRET"],
     "JWKS_URL": "${jwksUrl}",
     "ADMIN_URL": "${adminUrl}",
     "ADMIN_SECRET": os.environ["COURSEGATE_ADMIN_SECRET"],
     "KEY": os.environ["COURSEGATE_KEY"],
 }
-`;
-}
-
-function railsLines(origin: string, name: string, jwksUrl: string): string {
-  return `# frozen_string_literal: true
+`,
+  },
+  rails: {
+    path: 'config/initializers/coursegate.rb',
+    text: ({ jwksUrl }, origin) => `# frozen_string_literal: true
 
 # Copy coursegate.rb to lib/ and coursegate_controller.rb to app/controllers/, and add to config/routes.rb:
 #   get 'coursegate/whoami', to: 'coursegate#whoami'
@@ -142,38 +120,39 @@ function railsLines(origin: string, name: string, jwksUrl: string): string {
 require Rails.root.join('lib/coursegate')
 Coursegate.configure(
   origin: '${origin}',
-  upstream: '${name}',
+  upstream: 'rails',
   secret: ENV.fetch('COURSEGATE_BRIDGE_SECRET'),
   jwks_url: '${jwksUrl}'
 )
 # For Devise. Without it, see integrations/rails/README.md.
 Rails.application.config.middleware.insert_after Warden::Manager, Coursegate::Assertion
-`;
-}
-
-function springLines(origin: string, name: string, jwksUrl: string): string {
-  return `# Add this to application.properties.
+`,
+  },
+  spring: {
+    path: 'application-lines.properties',
+    text: ({ jwksUrl }, origin) => `# Add this to application.properties.
 coursegate.origin=${origin}
-coursegate.upstream=${name}
+coursegate.upstream=spring
 coursegate.secret=\${COURSEGATE_BRIDGE_SECRET}
 coursegate.jwks-url=${jwksUrl}
-`;
-}
-
-function expressLines(origin: string, name: string, jwksUrl: string): string {
-  return `import { env } from 'node:process';
+`,
+  },
+  express: {
+    path: 'gate.js',
+    text: ({ jwksUrl }, origin) => `import { env } from 'node:process';
 import { coursegate } from './coursegate.js';
 
 /** Pass what only your site knows: signedIn, findMember and loginUrl. See integrations/express/README.md. */
 export const gate = ({ signedIn, findMember, loginUrl }) =>
   coursegate({
     origin: '${origin}',
-    upstream: '${name}',
+    upstream: 'express',
     secret: env.COURSEGATE_BRIDGE_SECRET,
     jwksUrl: '${jwksUrl}',
     signedIn,
     findMember,
     loginUrl,
   });
-`;
-}
+`,
+  },
+};

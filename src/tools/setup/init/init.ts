@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type LoadedConfig, loadConfig } from '../../../config/load.ts';
@@ -9,17 +10,10 @@ import type { ScopeConfig } from '../../../config/schema.ts';
 import { printable } from '../../connect/printable.ts';
 import { configuredSnippet } from '../snippets/configured.ts';
 import { SNIPPETS } from '../snippets/snippet.ts';
-import {
-  ADMIN_SECRET_FILE,
-  hasSwitch,
-  RECHECK_KEY_FILE,
-  SECRET_FILE,
-  usesBridge,
-  writeConfiguration,
-} from './configuration.ts';
+import { SECRET_FILES, secretsOf, writeConfiguration } from './configuration.ts';
 import { DISCOVERY_PATHS, type Discoveries, discover } from './discoveries.ts';
 import { dropIn, type NewFile } from './drop-in.ts';
-import { FRAMEWORKS, type Framework, type Guess, guessFramework, MARK_PATHS, sightOf } from './frameworks.ts';
+import { FRAMEWORKS, type Framework, type Guess, guessFramework, MARK_PATHS } from './frameworks.ts';
 import { type Visit, visit } from './visit.ts';
 
 export interface InitOptions {
@@ -73,15 +67,13 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   const paths = [...new Set([...MARK_PATHS, ...DISCOVERY_PATHS])];
   const seen = await visit(paths, { upstream, origin, signal, patience: options.patience ?? PATIENCE });
   const guess =
-    told === undefined
-      ? guessFramework(sightOf(seen))
-      : ({ framework: told, sure: 'told', marks: [], others: [] } as const);
+    told === undefined ? guessFramework(seen) : ({ framework: told, sure: 'told', marks: [], others: [] } as const);
   const found = discover(seen, guess.framework);
   for (const line of whatWasSeen(seen, guess, found)) tell(printable(line));
 
   const catalogue = readPlainYaml(await readFile(SCOPES_FILE, 'utf8')) as { scopes: Record<string, ScopeConfig> };
   const { framework } = guess;
-  const [secret, adminSecret, recheckKey] = [newSecret(), newSecret(), newSecret()];
+  const secrets = { bridge: newSecret(), admin: newSecret(), recheck: newSecret() };
   const configuration = writeConfiguration({
     framework,
     port,
@@ -92,13 +84,13 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
     site: options.site || options.observe,
     observe: options.observe,
   });
-  const secretFile = (path: string, value: string): NewFile => ({ path, text: `${value}\n`, secret: true });
   const own: readonly NewFile[] = [
     { path: CONFIGURATION, text: configuration },
-    ...(usesBridge(framework) ? [secretFile(SECRET_FILE, secret)] : []),
-    ...(hasSwitch(framework)
-      ? [secretFile(ADMIN_SECRET_FILE, adminSecret), secretFile(RECHECK_KEY_FILE, recheckKey)]
-      : []),
+    ...secretsOf(framework).map((name) => ({
+      path: SECRET_FILES[name],
+      text: `${secrets[name]}\n`,
+      secret: true as const,
+    })),
   ];
   const loaded = await loadBeforehand(own);
   const proxies = Object.entries(SNIPPETS).map(([server, { file }]) => ({
@@ -110,15 +102,13 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
     ...(await dropIn({
       framework,
       origin,
-      secret,
-      adminSecret,
-      recheckKey,
+      secrets,
       jwksUrl: `http://127.0.0.1:${port}/.well-known/jwks.json`,
       adminUrl: `http://127.0.0.1:${loaded.config.listen.admin.port}`,
     })),
     ...proxies,
   ];
-  if (!force) await requireNew(dir, files);
+  if (!force) requireNew(dir, files);
   if (!(await options.agree(files.map(({ path }) => path)))) return [];
   for (const file of files) await write(dir, file, force);
   for (const line of whatIsLeft(framework, origin, upstream)) tell(line);
@@ -183,15 +173,10 @@ async function loadBeforehand(files: readonly NewFile[]): Promise<LoadedConfig> 
   }
 }
 
-async function requireNew(dir: string, files: readonly NewFile[]): Promise<void> {
-  const there: string[] = [];
-  for (const { path } of files) {
-    const exists = await lstat(join(dir, path)).then(
-      () => true,
-      () => false,
-    );
-    if (exists) there.push(path);
-  }
+function requireNew(dir: string, files: readonly NewFile[]): void {
+  // A link that leads nowhere is a file too.
+  const isThere = (path: string) => lstatSync(join(dir, path), { throwIfNoEntry: false }) !== undefined;
+  const there = files.map(({ path }) => path).filter(isThere);
   if (there.length > 0)
     throw new InitError(
       `Nothing was written: ${there.join(', ')} already ${there.length === 1 ? 'exists' : 'exist'}. Use --force to overwrite.`,

@@ -1,5 +1,5 @@
-import type { Answer } from '../../doctor/answer.ts';
-import { redirectTarget } from '../../doctor/answer.ts';
+import manifest from '../../../../package.json' with { type: 'json' };
+import { type Answer, redirectTarget } from '../../doctor/answer.ts';
 import { createAsk } from '../../doctor/ask.ts';
 
 /** The site's responses. Paths without a response have no entry. */
@@ -21,7 +21,7 @@ export interface VisitOptions {
   readonly patience: number;
 }
 
-const AGENT = 'coursegate-init/0.1 (looks at a site for its operator)';
+const AGENT = `coursegate-init/${manifest.version} (looks at a site for its operator)`;
 const AT_ONCE = 4;
 const MOST_REDIRECTS = 3;
 

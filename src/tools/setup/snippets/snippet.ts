@@ -1,8 +1,4 @@
-import { apache } from './apache.ts';
-import { caddy } from './caddy.ts';
-import type { GatePaths } from './gate-paths.ts';
-import { nginx } from './nginx.ts';
-import { traefik } from './traefik.ts';
+import { type GatePaths, oneExpression } from './gate-paths.ts';
 
 /** What a web server needs to send the gate its own paths and nothing else. */
 export interface SnippetOptions {
@@ -15,6 +11,8 @@ export interface SnippetOptions {
   readonly identityFields: readonly string[];
 }
 
+type Write = (options: SnippetOptions) => string;
+
 export const SNIPPETS: Readonly<Record<string, { readonly file: string; readonly write: Write }>> = {
   nginx: { file: 'nginx.conf', write: nginx },
   apache: { file: 'apache.conf', write: apache },
@@ -22,4 +20,121 @@ export const SNIPPETS: Readonly<Record<string, { readonly file: string; readonly
   traefik: { file: 'traefik.yaml', write: traefik },
 };
 
-type Write = (options: SnippetOptions) => string;
+const HEAD = '# coursegate: its own addresses and the routes it protects. Everything else stays as it is.';
+
+/** The lines that keep others from setting the identity fields; none if the site reads none. */
+function guard({ identityFields }: SnippetOptions, lines: (names: readonly string[]) => readonly string[]): string {
+  if (identityFields.length === 0) return '';
+  const why = '# Only coursegate may set these fields, which identify the member.';
+  return `\n${why}\n${lines(identityFields).join('\n')}\n`;
+}
+
+/** For a `server` block. `=` and `^~` take precedence over regular expressions such as the one for .php. */
+function nginx(options: SnippetOptions): string {
+  const { paths, gate } = options;
+  const refuseNamed = (names: readonly string[]) => {
+    const variables = names.map((name) => `$http_${name.toLowerCase().replaceAll('-', '_')}`);
+    return [`set $coursegate_named "${variables.join('')}";`, 'if ($coursegate_named != "") { return 400; }'];
+  };
+  const locations = [
+    ...paths.exact.map((path) => `= ${quoted(path)}`),
+    ...paths.under.map((path) => `^~ ${quoted(path)}`),
+    ...paths.patterns.map((pattern) => `~ ${quoted(`^${pattern}$`)}`),
+  ];
+  return `${HEAD}
+# Include this in the server block of the site, before its other locations. Then: nginx -t
+${guard(options, refuseNamed)}
+# No buffering in either direction, so that event streams arrive at once. coursegate applies its own limits.
+location @coursegate {
+    proxy_pass http://${gate};
+    proxy_http_version 1.1;
+    proxy_set_header Host $http_host;
+    proxy_set_header Connection "";
+    proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+    proxy_set_header X-Forwarded-Host $http_host;
+    proxy_set_header X-Forwarded-Proto $scheme;
+    proxy_set_header X-Request-Id $request_id;
+    proxy_redirect off;
+    proxy_intercept_errors off;
+    proxy_buffering off;
+    proxy_request_buffering off;
+    proxy_cache off;
+    proxy_read_timeout 1h;
+}
+
+# This file does not exist, so each request goes unchanged to the block above.
+${locations.map((location) => `location ${location} { client_max_body_size 0; auth_basic off; try_files /.coursegate @coursegate; }`).join('\n')}
+`;
+}
+
+function quoted(text: string): string {
+  return /^[\w./~^-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
+
+/** For a VirtualHost. mod_proxy takes precedence over files, PHP and .htaccess, and passes the URL on unchanged. */
+function apache(options: SnippetOptions): string {
+  const { paths, gate } = options;
+  return `${HEAD}
+# Include this in the VirtualHost of the site, before other ProxyPass lines.
+# Needs: a2enmod proxy proxy_http headers. Then: apachectl configtest
+${guard(options, (names) => names.map((name) => `RequestHeader unset ${name} early`))}
+<LocationMatch "${oneExpression(paths).replaceAll('"', '\\"')}">
+    ProxyPass "http://${gate}" timeout=3600 flushpackets=on
+    ProxyPreserveHost On
+    ProxyErrorOverride Off
+    RequestHeader set X-Forwarded-Proto "expr=%{REQUEST_SCHEME}"
+    RequestHeader unset Forwarded
+    LimitRequestBody 0
+    AuthType None
+    Require all granted
+</LocationMatch>
+`;
+}
+
+/** For a site block. Caddy sets X-Forwarded-* itself, and accepts none from untrusted clients. */
+function caddy(options: SnippetOptions): string {
+  const { paths, gate } = options;
+  return `${HEAD}
+# Import this in the site block. Then: caddy validate
+${guard(options, (names) => names.map((name) => `request_header -${name}`))}
+@coursegate path_regexp \`${oneExpression(paths)}\`
+handle @coursegate {
+	reverse_proxy ${gate} {
+		flush_interval -1
+	}
+}
+`;
+}
+
+/** For the file provider of Traefik 3. Traefik sets X-Forwarded-* itself, and accepts none from untrusted clients. */
+function traefik({ paths, gate, origin, identityFields }: SnippetOptions): string {
+  const { hostname, protocol } = new URL(origin);
+  const rule = `Host(\`${hostname}\`) && PathRegexp(\`${oneExpression(paths)}\`)`;
+  const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+  return `${HEAD}
+# For the file provider of Traefik 3. The priority must be above that of the site's own router.
+http:
+  routers:
+    coursegate:
+      rule: ${quoted(rule)}
+      priority: 100000
+      service: coursegate
+${protocol === 'https:' ? '      tls: {}   # and the certResolver of the site, if it has one\n' : ''}  services:
+    coursegate:
+      loadBalancer:
+        passHostHeader: true
+        responseForwarding: { flushInterval: 1ms }
+        servers:
+          - url: http://${gate}
+${
+  identityFields.length === 0
+    ? ''
+    : `  middlewares:
+    # For the site's own router: only coursegate may set these fields, which identify the member.
+    coursegate-site:
+      headers:
+        customRequestHeaders:
+${identityFields.map((name) => `          ${name}: ''`).join('\n')}
+`
+}`;
+}

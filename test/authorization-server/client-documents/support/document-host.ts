@@ -5,8 +5,8 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isPublicAddress } from '../../../../src/authorization-server/client-documents/address.ts';
 import type { DocumentNetwork } from '../../../../src/authorization-server/client-documents/network.ts';
+import { isPublicAddress } from '../../../../src/http/public-address.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
