@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startSchool } from '../../src/tools/demo/school.ts';
-import { freePort, startProcess } from '../processes.ts';
-import { accessTokens } from './coursegate.ts';
+import { freePort, startProcess } from '../support/processes.ts';
+import { accessTokens } from '../upstream/peers/coursegate.ts';
 
-/** A server of the same tools that runs and is measured. */
-export interface McpSubject {
+/** A server of the Account API's contract that runs and is measured. */
+export interface AccountSubject {
   readonly name: string;
   readonly port: number;
   readonly pid: number;
@@ -16,12 +16,13 @@ export interface McpSubject {
   stop(): Promise<void>;
 }
 
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** In: where the bench keeps its files, and the port of the upstream that all subjects read. */
 interface Site {
   readonly folder: string;
   readonly upstreamPort: number;
 }
-
-const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** BENCH_PROFILE=folder: a CPU profile of each subject is left there. */
 function profiled(name: string): string[] {
@@ -29,9 +30,10 @@ function profiled(name: string): string[] {
   return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(folder, name)}`];
 }
 
-export async function startMcpUpstream(folder: string) {
+/** The upstream of all subjects, in a process of its own. */
+export async function startAccountUpstream(folder: string) {
   const port = await freePort();
-  const started = await startProcess(process.execPath, [here('../servers/mcp-upstream.ts')], {
+  const started = await startProcess(process.execPath, [here('./account-upstream.ts')], {
     environment: { PORT: String(port) },
     port,
     output: join(folder, 'upstream.log'),
@@ -39,32 +41,23 @@ export async function startMcpUpstream(folder: string) {
   return { port, stop: started.stop };
 }
 
-/** One of the servers that check no token. */
-export async function startMcpServer(
+/** One of the servers that know the member already. */
+export async function startServer(
   name: string,
-  [server, how]: readonly ['mcp-endpoint' | 'mcp-sdk', string],
+  server: 'account-endpoint' | 'account-yoga' | 'account-stitch',
   { folder, upstreamPort }: Site,
-): Promise<McpSubject> {
+): Promise<AccountSubject> {
   const port = await freePort();
-  const started = await startProcess(
-    process.execPath,
-    [...profiled(`${server}-${how}`), here(`../servers/${server}.ts`)],
-    {
-      environment: {
-        PORT: String(port),
-        MCP_SDK: how,
-        UPSTREAM: `http://127.0.0.1:${upstreamPort}`,
-        NODE_ENV: 'production',
-      },
-      port,
-      output: join(folder, `${server}-${how}.log`),
-    },
-  );
+  const started = await startProcess(process.execPath, [...profiled(server), here(`${server}.ts`)], {
+    environment: { PORT: String(port), UPSTREAM: `http://127.0.0.1:${upstreamPort}`, NODE_ENV: 'production' },
+    port,
+    output: join(folder, `${server}.log`),
+  });
   return { name, port, pid: started.pid, tokens: [], stop: started.stop };
 }
 
-/** The product as it is run: `serve`, sign-in and approval by a browser, a store on disk, audit and limits. */
-export async function startMcpGate(name: string, { folder, upstreamPort }: Site): Promise<McpSubject> {
+/** The product as it is run: `serve`, sign-in and approval by a browser, a store on disk, default settings. */
+export async function startGate(name: string, { folder, upstreamPort }: Site): Promise<AccountSubject> {
   const [port, admin] = [await freePort(), await freePort()];
   const origin = `http://localhost:${port}`;
   const home = mkdtempSync(join(folder, 'gate-'));
@@ -83,7 +76,6 @@ origin: ${origin}
 listen: { port: ${port}, admin: { port: ${admin} } }
 store: { kind: sqlite, path: data/gate.db }
 secret: { env: BENCH_SECRET }
-log: { level: info, access: false }
 login:
   kind: session
   upstream: site
@@ -94,14 +86,11 @@ upstreams:
   site: { url: ${school.urls.school} }
   school: { url: http://127.0.0.1:${upstreamPort} }
   progress: { url: http://127.0.0.1:${upstreamPort} }
-  events: { url: http://127.0.0.1:${upstreamPort} }
 site: { upstream: site }
 account:
-  schema: ${here('../../schema/account.graphql')}
-  mappings: ${here('../../schema/upstream/')}*.graphql
-  upstreamSchemas: { events: ${here('../../schema/upstream/recorded/events.graphql')} }
+  schema: ${here('../../test/account/fixtures/courses.graphql')}
+  mappings: ${here('../../test/account/fixtures/courses.map.graphql')}
   config: { currency: EUR }
-mcp: { file: ${here('../../config/tools.yaml')} }
 # The load is one member's from one address: counted as always, but never refused.
 limits:
   address: { requests: 1000000000, per: 1m }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { NewEntry, Store } from '../src/storage/store.ts';
-import type { App } from '../test/support/app.ts';
-import { connect, type Tokens } from '../test/support/connection.ts';
+import type { NewEntry, Store } from '../../src/storage/store.ts';
+import type { App } from '../../test/support/app.ts';
+import { connect, type Tokens } from '../../test/support/connection.ts';
 
 /** What one real connection left in the store, to be written again under other names. */
 export interface Pattern {

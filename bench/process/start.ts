@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { processorTime } from './cpu.ts';
-import { type Goal, goalRows } from './goals.ts';
-import { conditions, report, table } from './report.ts';
+import { processorTime } from '../support/cpu.ts';
+import { type Goal, goalRows } from '../support/goals.ts';
+import { conditions, report, table } from '../support/report.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -30,7 +30,7 @@ async function start(environment: Readonly<Record<string, string>>): Promise<Sta
   const began = performance.now();
   const child = spawn(
     process.execPath,
-    [path('../src/main.ts'), 'serve', '--config', path('../config/coursegate.yaml')],
+    [path('../../src/main.ts'), 'serve', '--config', path('../../config/coursegate.yaml')],
     {
       stdio: ['ignore', 'pipe', 'ignore'],
       env: {

@@ -1,6 +1,12 @@
 import { createServer } from 'node:http';
 import { createSchema, createYoga, type YogaInitialContext } from 'graphql-yoga';
-import { type Course, type Position, readCourses, readEmail, readPositions } from './school-client.ts';
+import {
+  type Course,
+  type Position,
+  readCourses,
+  readEmail,
+  readPositions,
+} from '../upstream/servers/school-client.ts';
 
 /** graphql-yoga as its documentation has it for production, with resolvers written by hand and a batch for positions. */
 interface Context {

@@ -10,7 +10,7 @@ import { buildAccountSchema } from '../../src/account/schema.ts';
 import { account as accountBlock } from '../../src/config/account.ts';
 import { asGatewayError, GatewayError } from '../../src/errors.ts';
 import type { MemberPrincipal } from '../../src/oauth/principal.ts';
-import type { AttackCost } from '../attacks.ts';
+import type { AttackCost } from './attacks.ts';
 
 /** Prints what each attack of the list costs until it is refused, as JSON. No network: only the work is measured. */
 const TIMES = 50;

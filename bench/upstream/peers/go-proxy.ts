@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { freePort, startProcess } from '../../support/processes.ts';
 import { goBuild, NO_GO } from '../go.ts';
-import { freePort, startProcess } from '../processes.ts';
 import type { Peer } from './peer.ts';
 
 export const goProxy: Peer = {

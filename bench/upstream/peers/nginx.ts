@@ -1,4 +1,4 @@
-import { freePort } from '../processes.ts';
+import { freePort } from '../../support/processes.ts';
 import { NGINX, startNginx } from './nginx-process.ts';
 import type { Peer } from './peer.ts';
 

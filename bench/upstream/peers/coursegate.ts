@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startSchool } from '../../src/tools/demo/school.ts';
-import { authorizationRequest, redeem, registerApp } from '../../test/support/app.ts';
-import { createBrowser } from '../../test/support/browser.ts';
-import { approve } from '../../test/support/member.ts';
-import { type RedisServer, redisPresent, startRedis } from '../../test/support/redis.ts';
-import { freePort, startProcess } from '../processes.ts';
+import { startSchool } from '../../../src/tools/demo/school.ts';
+import { authorizationRequest, redeem, registerApp } from '../../../test/support/app.ts';
+import { createBrowser } from '../../../test/support/browser.ts';
+import { approve } from '../../../test/support/member.ts';
+import { type RedisServer, redisPresent, startRedis } from '../../../test/support/redis.ts';
+import { freePort, startProcess } from '../../support/processes.ts';
 import type { Peer, PeerContext, Running } from './peer.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const CLUSTER = fileURLToPath(new URL('../servers/cluster.ts', import.meta.url));
 /** Different tokens the load takes turns with: each a real one, of a flow of its own. */
 const TOKENS = 24;

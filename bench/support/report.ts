@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-const RESULTS = fileURLToPath(new URL('RESULTS.md', import.meta.url));
+const RESULTS = fileURLToPath(new URL('../RESULTS.md', import.meta.url));
 const HEAD = `# Measured
 
 Written by \`npm run bench:*\`, each its own section. Figures of one machine and one moment: compare those of one section.

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { stitchSchemas } from '@graphql-tools/stitch';
 import { createSchema, createYoga } from 'graphql-yoga';
-import { readCourses, readEmail, readPositions } from './school-client.ts';
+import { readCourses, readEmail, readPositions } from '../upstream/servers/school-client.ts';
 
 /** Two schemas over the two services, merged by type as the stitching handbook has it, and served by graphql-yoga. */
 interface Context {

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import express from 'express';
 import { createProxyMiddleware } from 'http-proxy-middleware';
-import type { Introspection } from '../../src/oauth/introspection.ts';
-import { protectedResource } from '../../src/oauth/protected-resource.ts';
-import { cachedIntrospect } from '../../src/resource-server/cache.ts';
-import { createGate } from '../../src/resource-server/gate.ts';
-import { createIdentity } from '../../src/upstream/identity.ts';
+import type { Introspection } from '../../../src/oauth/introspection.ts';
+import { protectedResource } from '../../../src/oauth/protected-resource.ts';
+import { cachedIntrospect } from '../../../src/resource-server/cache.ts';
+import { createGate } from '../../../src/resource-server/gate.ts';
+import { createIdentity } from '../../../src/upstream/identity.ts';
 
 /** The gate's own decision and identity headers, in front of http-proxy-middleware in its usual setting. */
 const ORIGIN = 'http://bench.test';

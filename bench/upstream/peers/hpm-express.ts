@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, startProcess } from '../processes.ts';
+import { freePort, startProcess } from '../../support/processes.ts';
 import type { Peer } from './peer.ts';
 
 const SERVER = fileURLToPath(new URL('../servers/hpm-express.ts', import.meta.url));

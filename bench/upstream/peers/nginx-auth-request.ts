@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort, type Process, startProcess } from '../../support/processes.ts';
 import { goBuild, NO_GO } from '../go.ts';
-import { freePort, type Process, startProcess } from '../processes.ts';
 import { FORWARDED, nginxHttp } from './nginx.ts';
 import { NGINX, startNginx } from './nginx-process.ts';
 import type { Peer, PeerContext } from './peer.ts';

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { storedSuspensions } from '../src/authorization-server/administration/suspensions.ts';
-import { createIntrospect } from '../src/authorization-server/introspect.ts';
-import { openKeyring } from '../src/authorization-server/keyring.ts';
-import { storedMembers } from '../src/authorization-server/members.ts';
-import { createProvider } from '../src/authorization-server/provider.ts';
-import { NO_OUTBOX } from '../src/events/outbox.ts';
-import type { Introspect } from '../src/oauth/introspection.ts';
-import { resourceIndicators } from '../src/oauth/resource-indicator.ts';
-import type { Store } from '../src/storage/store.ts';
+import { storedSuspensions } from '../../src/authorization-server/administration/suspensions.ts';
+import { createIntrospect } from '../../src/authorization-server/introspect.ts';
+import { openKeyring } from '../../src/authorization-server/keyring.ts';
+import { storedMembers } from '../../src/authorization-server/members.ts';
+import { createProvider } from '../../src/authorization-server/provider.ts';
+import { NO_OUTBOX } from '../../src/events/outbox.ts';
+import type { Introspect } from '../../src/oauth/introspection.ts';
+import { resourceIndicators } from '../../src/oauth/resource-indicator.ts';
+import type { Store } from '../../src/storage/store.ts';
 
 /** The gate's own question about a token, in this process and on this store: no network, no cache. */
 export async function tokenCheck(store: Store, origin: string, scopes: readonly string[]): Promise<Introspect> {

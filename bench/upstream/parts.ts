@@ -1,8 +1,8 @@
+import { inTurns, type Measured } from '../support/rounds.ts';
 import { type Saturation, saturate } from './load/saturate.ts';
 import { type Latency, steady } from './load/steady.ts';
 import { memoryPerStream, type StreamMemory } from './memory.ts';
 import type { Peer, PeerContext, Running } from './peers/peer.ts';
-import { inTurns, type Measured } from './rounds.ts';
 import { LARGE, SMALL } from './upstream.ts';
 
 /** How much of everything one run does. */

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
+import { processorTime } from '../support/cpu.ts';
+import { type Goal, goalRows } from '../support/goals.ts';
+import { conditions, report, table } from '../support/report.ts';
+import { inTurns, type Measured, ratio, spread } from '../support/rounds.ts';
+import { type AccountSubject, startAccountUpstream, startGate, startServer } from './account-subjects.ts';
 import { attackRows, dearestAttack } from './attacks.ts';
-import { processorTime } from './cpu.ts';
-import { type Goal, goalRows } from './goals.ts';
-import { type AccountSubject, startAccountUpstream, startGate, startServer } from './peers/account-subjects.ts';
-import { conditions, report, table } from './report.ts';
-import { inTurns, type Measured, ratio, spread } from './rounds.ts';
 
 const { values: options } = parseArgs({
   options: {

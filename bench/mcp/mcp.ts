@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
-import { processorTime } from './cpu.ts';
-import { type Goal, goalRows } from './goals.ts';
-import { type McpSubject, startMcpGate, startMcpServer, startMcpUpstream } from './peers/mcp-subjects.ts';
-import { conditions, report, table } from './report.ts';
-import { inTurns, type Measured, ratio, spread } from './rounds.ts';
-import { RESULT, TOOLS } from './servers/mcp-tools.ts';
+import { processorTime } from '../support/cpu.ts';
+import { type Goal, goalRows } from '../support/goals.ts';
+import { conditions, report, table } from '../support/report.ts';
+import { inTurns, type Measured, ratio, spread } from '../support/rounds.ts';
+import { type McpSubject, startMcpGate, startMcpServer, startMcpUpstream } from './mcp-subjects.ts';
+import { RESULT, TOOLS } from './mcp-tools.ts';
 
 const { values: options } = parseArgs({
   options: {

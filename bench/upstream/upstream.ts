@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort, startProcess } from '../support/processes.ts';
 import { startNginx } from './peers/nginx-process.ts';
-import { freePort, startProcess } from './processes.ts';
 
 /** What everyone stands in front of. */
 export interface Upstream {

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { memoryOf } from './cpu.ts';
-import { collectGarbage } from './inspector.ts';
+import { memoryOf } from '../support/cpu.ts';
+import { collectGarbage } from '../support/inspector.ts';
 import type { Running } from './peers/peer.ts';
 
 export interface StreamMemory {

@@ -11,7 +11,7 @@ export interface AttackCost {
   readonly most: number;
 }
 
-const RUN = fileURLToPath(new URL('servers/account-attacks.ts', import.meta.url));
+const RUN = fileURLToPath(new URL('account-attacks.ts', import.meta.url));
 const PROCESSES = 5;
 
 /**
