@@ -39,7 +39,7 @@ const { values } = parseArgs({
 });
 
 interface Result extends Mutant {
-  /** The first test file that failed; `hung`; `tsc`: it does not compile and is not counted; undefined: survived. */
+  /** The first test file that failed or never ended; `tsc`: it does not compile and is not counted; undefined: survived. */
   readonly killedBy: string | undefined;
   readonly ran: number;
   readonly of: number;
@@ -47,7 +47,7 @@ interface Result extends Mutant {
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const LANES = 2;
-/** Seconds without any test file ending: a test of this suite takes less, so the mutant never ends. */
+/** Seconds without any test file ending, after which the one that runs is taken for one that never ends. */
 const HANGS = 150;
 const COPIED = /^(?!.*\/(node_modules|artefacts|\.git)(\/|$))/;
 
@@ -134,7 +134,7 @@ async function tried(
     writeFileSync(path, before);
     return { ...result, killedBy: 'tsc' };
   }
-  const until = performance.now() + Number(values.seconds) * 1000;
+  let until = performance.now() + Number(values.seconds) * 1000;
   let left = ranking.testsFor(mutant.file, mutant.line).filter((test) => red.get(test) !== true);
   const of = left.length;
   let ran = 0;
@@ -143,10 +143,13 @@ async function tried(
     const { failed, passed } = await run(tree, left, until).finally(() => writeFileSync(path, before));
     ran += passed.length;
     if (failed === undefined) break;
-    if (failed === 'hung') return { ...mutant, killedBy: failed, ran, of };
-    if (!red.has(failed)) red.set(failed, (await run(tree, [failed], Infinity)).failed !== undefined);
+    if (!red.has(failed)) {
+      const began = performance.now();
+      red.set(failed, (await run(tree, [failed], Number.POSITIVE_INFINITY)).failed !== undefined);
+      until += performance.now() - began;
+    }
     if (red.get(failed) === false) return { ...mutant, killedBy: failed, ran, of };
-    console.log(`${failed} fails without any mutant, and is left out.`);
+    console.log(`${failed} fails or takes too long without any mutant, and is left out.`);
     left = left.filter((test) => test !== failed && !passed.includes(test));
   }
   return { ...mutant, killedBy: undefined, ran, of };
@@ -162,7 +165,7 @@ async function typeErrors(tree: string): Promise<string> {
 }
 
 interface Run {
-  /** The first test file that failed, or `hung`. */
+  /** The first test file that failed or did not end. */
   readonly failed: string | undefined;
   readonly passed: readonly string[];
 }
@@ -205,12 +208,14 @@ function run(tree: string, tests: readonly string[], until: number): Promise<Run
   });
   const timer = setInterval(() => {
     const now = performance.now();
-    if (now - heard > HANGS * 1000) failed ??= 'hung';
+    if (now - heard > HANGS * 1000) failed ??= tests.find((test) => !passed.includes(test));
     if (now > until || failed !== undefined) end();
   }, 500);
   return new Promise((resolve) => {
-    child.once('close', () => {
+    child.once('close', (code) => {
       clearInterval(timer);
+      // An error that no test caught: it came with the file that ended last.
+      if (code === 1) failed ??= passed.at(-1) ?? tests[0];
       end();
       resolve({ failed, passed });
     });
