@@ -55,15 +55,16 @@ function offsetOf(text: string, { line, column }: Made['location']['start']): nu
 const LOGGED = /\blog\??\.(trace|debug|info|warn|error|fatal)\(/;
 const DESCRIBED =
   /\b(description|title|summary|help|message|advice)\b\s*[:=]|\.(meta|describe|summary|helpOption|addHelpText)\(/;
+const PROSE = /[a-z].*\s|\s.*[a-z]/i;
 
 /**
- * What people read and no program does: strings with a space in them, and strings on a line that logs or describes.
+ * What people read and no program does: strings with a word and a space in them, and strings on a line that logs or describes.
  * These rules are all that is left out. No mutant is left out because it seems to change nothing.
  */
 function isText(text: string, start: number, end: number, operator: string): boolean {
   const line = text.slice(text.lastIndexOf('\n', start) + 1, start);
   if (LOGGED.test(line)) return true;
-  return operator === 'StringLiteral' && (/\S\s+\S/.test(text.slice(start + 1, end - 1)) || DESCRIBED.test(line));
+  return operator === 'StringLiteral' && (PROSE.test(text.slice(start + 1, end - 1)) || DESCRIBED.test(line));
 }
 
 /** The text with the mutant in it; undefined if that is no program. */
