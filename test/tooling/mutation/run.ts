@@ -74,23 +74,20 @@ async function main(): Promise<void> {
   let running = 0;
   const work = async (lane: number) => {
     const tree = copyOfTree(join(folder, `tree-${process.pid}-${lane}`));
+    process.once('exit', () => rmSync(tree, { recursive: true, force: true }));
     const clean = await typeErrors(tree);
-    try {
-      while (counted.length + running < Number(values.count)) {
-        const mutant = sample[next];
-        if (mutant === undefined) return;
-        next += 1;
-        running += 1;
-        const before = known.get(placeOf(mutant));
-        const result = before ?? (await tried(tree, clean, mutant, ranking, red));
-        running -= 1;
-        if (before === undefined) appendFileSync(log, `${JSON.stringify(result)}\n`);
-        if (result.killedBy === 'tsc') continue;
-        counted.push(result);
-        console.log(described(result));
-      }
-    } finally {
-      rmSync(tree, { recursive: true, force: true });
+    while (counted.length + running < Number(values.count)) {
+      const mutant = sample[next];
+      if (mutant === undefined) return;
+      next += 1;
+      running += 1;
+      const before = known.get(placeOf(mutant));
+      const result = before ?? (await tried(tree, clean, mutant, ranking, red));
+      running -= 1;
+      if (before === undefined) appendFileSync(log, `${JSON.stringify(result)}\n`);
+      if (result.killedBy === 'tsc') continue;
+      counted.push(result);
+      console.log(described(result));
     }
   };
   await Promise.all(Array.from({ length: LANES }, (_, lane) => work(lane)));
@@ -206,6 +203,7 @@ function run(tree: string, tests: readonly string[], until: number): Promise<Run
       }
     }
   });
+  process.once('exit', end);
   const timer = setInterval(() => {
     const now = performance.now();
     if (now - heard > HANGS * 1000) failed ??= tests.find((test) => !passed.includes(test));
@@ -214,6 +212,7 @@ function run(tree: string, tests: readonly string[], until: number): Promise<Run
   return new Promise((resolve) => {
     child.once('close', (code) => {
       clearInterval(timer);
+      process.off('exit', end);
       // An error that no test caught: it came with the file that ended last.
       if (code === 1) failed ??= passed.at(-1) ?? tests[0];
       end();
@@ -236,4 +235,5 @@ function report(results: readonly Result[]): void {
   console.log(`${killed} of ${results.length} mutants killed: ${rate.toFixed(1)} %`);
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 await main();
