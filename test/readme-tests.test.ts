@@ -1,13 +1,23 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const README = readFileSync(here('README.md'), 'utf8');
+const TESTS = globSync('**/*.test.ts', { cwd: here('.') });
+/** The page of each folder of tests. `.` is the page of this folder. */
+const PAGES = new Map(
+  [...new Set(TESTS.map(folderOf))].map((folder) => [folder, readFileSync(here(`${folder}/README.md`), 'utf8')]),
+);
+const ALL = [...PAGES.values()].join('\n');
+
+function folderOf(file: string): string {
+  return dirname(file).split('/')[0] ?? '';
+}
 
 /** Every `file` › `title` › `title` of the tables. */
-const NAMED = [...README.matchAll(/`([^`\s]+\.test\.ts)`((?: › `[^`]+`)*)/g)].map(([, file = '', titles = '']) => ({
-  file: file.replace(/^test\//, ''),
+const NAMED = [...ALL.matchAll(/`([^`\s]+\.test\.ts)`((?: › `[^`]+`)*)/g)].map(([, file = '', titles = '']) => ({
+  file,
   titles: [...titles.matchAll(/`([^`]+)`/g)].map(([, title = '']) => title),
 }));
 
@@ -55,8 +65,21 @@ const FAULTS = [
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
-describe('test/README.md', () => {
-  it('names tests that exist', () => {
+describe('the pages about the tests', () => {
+  it('name every test file on the page of its folder', () => {
+    const missing = TESTS.filter((file) => !PAGES.get(folderOf(file))?.includes(`\`${file}\``));
+    expect(missing).toEqual([]);
+    const linked = [...(PAGES.get('.') ?? '').matchAll(/^\| \[[\w-]+\]\(([\w-]+)\/README\.md\) \|/gm)].map(
+      ([, to]) => to,
+    );
+    expect(linked.toSorted()).toEqual([...PAGES.keys()].filter((folder) => folder !== '.').toSorted());
+  });
+
+  it('begin with a short one', () => {
+    expect(Buffer.byteLength(PAGES.get('.') ?? '')).toBeLessThanOrEqual(8192);
+  });
+
+  it('name tests that exist', () => {
     expect(NAMED.length).toBeGreaterThan(200);
     const wrong: string[] = [];
     for (const { file, titles } of NAMED) {
@@ -70,9 +93,9 @@ describe('test/README.md', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('says something of each trap, T1 to T45', () => {
-    const rows = [...README.matchAll(/^\| T(\d+) [^|]+\| [^|]+/gm)].map(([, number]) => Number(number));
-    expect(rows).toEqual(range(1, 45));
+  it('say something of each trap, T1 to T45', () => {
+    const rows = [...ALL.matchAll(/^\| T(\d+) [^|]+\| [^|]+/gm)].map(([, number]) => Number(number));
+    expect(rows.toSorted((a, b) => a - b)).toEqual(range(1, 45));
   });
 
   it.each([
@@ -80,7 +103,7 @@ describe('test/README.md', () => {
     ['D', FAULTS, ['D02A']],
   ] as const)('says something of each check that was taken up, of %s', (letter, ranges, more) => {
     const name = (number: number) => `${letter}${String(number).padStart(3, '0')}`;
-    const rows = [...README.matchAll(/^\| ([A-D]\d[\dA-F]{2}[^|]*) \| [^|]{10,}/gm)].map(([, checks = '']) => checks);
+    const rows = [...ALL.matchAll(/^\| ([A-D]\d[\dA-F]{2}[^|]*) \| [^|]{10,}/gm)].map(([, checks = '']) => checks);
     const told = new Set(
       rows.flatMap((checks) =>
         [...checks.matchAll(/([A-D])(\d[\dA-F]{2})(?:–[A-D](\d{3}))?/g)].flatMap(([, group = '', from = '', to]) =>
@@ -93,8 +116,8 @@ describe('test/README.md', () => {
     expect(wanted.filter((check) => !told.has(check))).toEqual([]);
   });
 
-  it('says something of each check, A001 to A334', () => {
-    const rows = [...README.matchAll(/^\| (A\d{3}[A\d, –]*) \| [^|]{10,}/gm)].map(([, checks = '']) => checks);
+  it('say something of each check, A001 to A334', () => {
+    const rows = [...ALL.matchAll(/^\| (A\d{3}[A\d, –]*) \| [^|]{10,}/gm)].map(([, checks = '']) => checks);
     const told = rows
       .flatMap((checks) => checks.split(', '))
       .flatMap((part) => {
@@ -105,8 +128,8 @@ describe('test/README.md', () => {
     expect(told.toSorted((a, b) => a - b)).toEqual(all);
   });
 
-  it('says something of each check of the tools, C100 to C134', () => {
-    const rows = [...README.matchAll(/^\| (C1\d\d(?:, C1\d\d)*) \| [^|]{10,}/gm)].map(([, checks = '']) => checks);
+  it('say something of each check of the tools, C100 to C134', () => {
+    const rows = [...ALL.matchAll(/^\| (C1\d\d(?:, C1\d\d)*) \| [^|]{10,}/gm)].map(([, checks = '']) => checks);
     const told = rows.flatMap((checks) => checks.split(', ').map((check) => Number(check.slice(1))));
     expect(told.toSorted((a, b) => a - b)).toEqual([...range(100, 117), ...range(120, 134)]);
   });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { conditions, report } from '../report.ts';
+import { conditions, report } from '../support/report.ts';
 import { runTrial } from './trial.ts';
 import { judge, markdown } from './verdict.ts';
 

@@ -1,4 +1,4 @@
-import { table } from '../report.ts';
+import { table } from '../support/report.ts';
 import type { Sample } from './gate.ts';
 import { type Slope, slopeOf } from './slope.ts';
 import { isBack, type Outcome } from './trial.ts';

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Goal, goalRows } from '../goals.ts';
-import { conditions, report, table } from '../report.ts';
+import { type Goal, goalRows } from '../support/goals.ts';
+import { conditions, report, table } from '../support/report.ts';
 import { runStreams } from './trial.ts';
 
 const { values: options } = parseArgs({

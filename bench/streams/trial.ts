@@ -7,8 +7,8 @@ import { type App, bearer, registerApp, revoke } from '../../test/support/app.ts
 import { createBrowser } from '../../test/support/browser.ts';
 import { connect } from '../../test/support/connection.ts';
 import { freePort } from '../../test/support/world.ts';
-import { memoryOf } from '../cpu.ts';
 import { type SoakGate, soakGate } from '../soak/gate.ts';
+import { memoryOf } from '../support/cpu.ts';
 import type { CrowdSays, CrowdTold } from './crowd.ts';
 import type { SourceSays } from './source.ts';
 

@@ -88,10 +88,11 @@ export function storedGrants(
     'member' in of
       ? store.findBy('Grant', 'member', of.member, limit)
       : store.findBy('Grant', 'client', of.client, limit);
-  const end = async (grants: readonly StandingGrant[], why: Ending) => {
+  const end = async (grants: readonly StandingGrant[], why: Ending, guard: readonly Mutation[] = []) => {
     const told = await revocations(describe, outbox, grants, why);
-    await store.commit([...grants.flatMap(({ id }) => ending(id)), ...told], 'vital');
+    const done = await store.commit([...guard, ...grants.flatMap(({ id }) => ending(id)), ...told], 'vital');
     await onRevoked();
+    return done;
   };
 
   const standing = async (id: string, of: GrantsOf): Promise<StandingGrant | undefined> => {
@@ -123,9 +124,8 @@ export function storedGrants(
 
     async revoke(id, of, why) {
       const grant = await standing(id, of);
-      if (grant === undefined) return false;
-      await end([grant], why);
-      return true;
+      // Concurrent calls may all find the grant: the guard lets only one of them end and report it.
+      return grant !== undefined && (await end([grant], why, [{ op: 'consume', kind: 'Grant', id }]));
     },
 
     async revokeEach(ids, of, why) {

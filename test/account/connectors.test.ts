@@ -216,6 +216,14 @@ describe('isSuccess and errors', () => {
     expect(error.extensions).toEqual({ code: 'BAD_TOKEN', reason: 'invalid_token', status: 200 });
   });
 
+  test('a field that judges success for itself has its errors worded by the source', async () => {
+    const source = 'errors: { message: "$.message", extensions: "reason: $.exception" }';
+    const { ask } = await start(types, of(moodle, source), () => failed);
+    const [error] = (await ask('{ viewer { name } }')).body.errors;
+    expect(error.message).toBe('Bad token');
+    expect(error.extensions).toEqual({ code: 'UPSTREAM_ERROR', reason: 'invalid_token' });
+  });
+
   test('a code that is none of ours in form is left out', async () => {
     const { ask } = await start(types, of(`${moodle} errors: { extensions: "code: $.exception" }`), () => failed);
     expect((await ask('{ viewer { name } }')).body.errors[0].extensions).toEqual({ code: 'UPSTREAM_ERROR' });

@@ -140,6 +140,22 @@ describe('an upstream that has become another is found out at start', () => {
     expect(mistakesOf({ ...rest, schemaText })).toEqual([]);
   });
 
+  test('a type that the upstream has, and that its union does not contain', () => {
+    const upstream = (members: string) =>
+      UPSTREAM_SCHEMA.replace('secret: String', 'secret: String spot: Spot').concat(`union Spot = ${members}\n`);
+    const mapping = REMOTE_MAPPING.replace(
+      'type Viewer {',
+      'type Viewer {\n  spot: Spot @graphql(source: "people", root: "people", member: "ids")',
+    );
+    const mistakes = (members: string) => {
+      const { schemaText, ...rest } = remoteOptions(mapping, upstream(members));
+      const text = schemaText.replace('type Viewer {', 'union Spot = Place | Town\ntype Viewer { spot: Spot');
+      return mistakesOf({ ...rest, schemaText: text });
+    };
+    expect(mistakes('Place | Town')).toEqual([]);
+    expect(mistakes('Place')).toEqual([expect.stringContaining("Town: the upstream's Spot is never Town")]);
+  });
+
   test('the viewer cannot come from an upstream', () => {
     const { schemaText, ...rest } = remoteOptions(
       REMOTE_MAPPING.replace(

@@ -130,6 +130,13 @@ describe.each(STORES)('grants in %s', (_name, open) => {
     }
   });
 
+  it('end once, and are reported once, however many notice it at the same moment', async () => {
+    const { grants } = counted();
+    const ended = await Promise.all(Array.from({ length: 5 }, () => grants.revoke('g-0', { member: 'm-0' }, WHY)));
+    expect(ended.filter(Boolean)).toHaveLength(1);
+    expect(await grants.stands('g-0')).toBe(false);
+  });
+
   it.each([
     ['member', { member: 'm-1' }, 20, 'g-1', 'g-2'],
     ['client', { client: 'c-2' }, 12, 'g-2', 'g-1'],

@@ -98,6 +98,11 @@ describe.each(STORES)('an operator, with a store in $store', ({ store }) => {
     }
     expect(seen.toSorted()).toEqual([app, other, ...more].map(({ client }) => client.client_id).toSorted());
 
+    const first = await get('/members?limit=1');
+    const second = await get(`/members?limit=1&cursor=${first.next}`);
+    const ids = [first, second].flatMap((page) => (page.members as Listed[]).map(({ id }) => id));
+    expect([ids.toSorted(), second.next]).toEqual([['m-1001', 'm-1002'], undefined]);
+
     const { clients } = await get(`/clients?name=${app.client.client_id}`);
     expect(clients).toEqual([
       expect.objectContaining({

@@ -149,6 +149,7 @@ describe('a narrow route behind a wide one', () => {
     ['GET /a/**', 'PUT /a/b'],
     ['GET /a/*', 'GET /a/'],
     ['GET /a/b', 'GET /a/*'],
+    ['GET /a/*', 'GET /a/**'],
   ])('is not what %s, then %s, is', async (first, second) => {
     expect((await load(routes(route(first, READ), route(second, WRITE)))).config.routes).toHaveLength(2);
   });

@@ -1,9 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { createLog } from '../../src/operations/log.ts';
 import { startSignIn } from '../login/support/sign-in.ts';
 import { call } from '../mcp/support/mcp.ts';
@@ -408,6 +410,26 @@ describe('the audit', () => {
     const shown = ownLines.map((line) => [line['user_agent.original'], line['coursegate.web_view']]);
     expect(shown).toContainEqual([WEB_VIEW, true]);
     expect(shown.filter(([agent]) => agent !== WEB_VIEW).every(([, view]) => view === undefined)).toBe(true);
+  });
+
+  it('has the user agent and the trace of a WebSocket that is refused', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'coursegate-upgrade-'));
+    const log = createLog('info', openSync(join(folder, 'log'), 'w'));
+    const overrides = { listen: { trustedProxies: ['loopback'] } };
+    const world = await startWorld({ profile: 'A', log, overrides });
+    const trace = '0af7651916cd43dd8448eb211c80319c';
+    const socket = new WebSocket(`${world.origin.replace('http', 'ws')}/api/v1/courses`, {
+      headers: { ...bearer('unknown'), 'user-agent': 'sockets/1', traceparent: `00-${trace}-b7ad6b7169203331-01` },
+    });
+    await once(socket, 'error');
+    await world.close();
+    const denied = readFileSync(join(folder, 'log'), 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('access_denied'));
+    rmSync(folder, { recursive: true });
+    expect(denied.map((line) => JSON.parse(line))).toMatchObject([
+      { 'event.reason': 'invalid_token', 'user_agent.original': 'sockets/1', 'trace.id': trace },
+    ]);
   });
 
   it('tells once of an app that is refused the same again and again', () => {

@@ -99,6 +99,14 @@ describe('a member who is asked after when an app refreshes', () => {
     expect(registry.asked().length).toBe(before + 2);
   });
 
+  it('is asked after again when the clock of the gate was set back', async () => {
+    const { refresh_token } = await start(app);
+    const before = registry.asked().length;
+    pass(-24 * HOUR);
+    expect((await refreshed(app, refresh_token)).status).toBe(200);
+    expect(registry.asked().length).toBe(before + 1);
+  });
+
   it.each<[string, string, () => void]>([
     ['is gone, 404', 'member_gone', () => void registry.records.delete(sam)],
     [

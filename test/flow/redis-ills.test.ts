@@ -4,6 +4,7 @@ import type { Log } from '../../src/operations/log.ts';
 import { type App, authorizationRequest, bearer, postForm, registerApp, revoke } from '../support/app.ts';
 import { type ChaosProxy, startChaosProxy } from '../support/chaos-proxy.ts';
 import { approved, connect, refreshForm, statusOf, type Tokens, token } from '../support/connection.ts';
+import { ownTime } from '../support/own-time.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -75,10 +76,10 @@ describe.skipIf(!redisPresent())('a gate whose Redis is ill', () => {
         }),
     ];
     for (const ask of asked) {
-      const before = performance.now();
+      const before = ownTime();
       const answer = await ask();
       const text = await answer.text();
-      expect(performance.now() - before).toBeLessThan(1000);
+      expect(ownTime() - before).toBeLessThan(1000);
       expect([answer.status, text]).toEqual([503, expect.not.stringMatching(/invalid_(grant|token|client)/)]);
       expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
     }
@@ -105,9 +106,9 @@ describe.skipIf(!redisPresent())('a gate whose Redis is ill', () => {
   it.each([20, 100, 300])('issues one set for one code asked for twenty times with %i ms of delay', async (delay) => {
     const { form } = await approved(app);
     proxy.delay(() => Math.random() * delay);
-    const began = performance.now();
+    const began = ownTime();
     const answers = await Promise.all(Array.from({ length: 20 }, () => token(app, form)));
-    expect(performance.now() - began).toBeLessThan(2500);
+    expect(ownTime() - began).toBeLessThan(2500);
     proxy.heal();
     await expect.poll(async () => (await token(app, form)).status, { timeout: 5000 }).not.toBe(503);
     const last = await token(app, form);

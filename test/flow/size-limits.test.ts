@@ -44,6 +44,18 @@ describe('limits on the size of a request', () => {
     expect(await refuses('PATCH', first, 48 * KIB)).toBe(false);
   });
 
+  it('close the connection of a request that is over them, since the rest of it is not read', async () => {
+    const post = (size: number) =>
+      fetch(`${world.origin}/api/v1/courses`, {
+        method: 'POST',
+        headers: { ...bearer(token), 'content-type': 'application/json' },
+        body: JSON.stringify({ title: 'x'.repeat(size) }),
+      });
+    const [small, large] = [await post(KIB), await post(16 * KIB)];
+    expect([small.headers.get('connection'), large.headers.get('connection')]).toEqual(['keep-alive', 'close']);
+    expect(large.status).toBe(413);
+  });
+
   it('hold for answers too', async () => {
     const answer = await fetch(`${world.origin}/api/v1/courses`, { headers: bearer(token) });
     expect(answer.status).toBe(502);

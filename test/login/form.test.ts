@@ -112,6 +112,25 @@ describe('the form', () => {
     expect((await attempt('sam', PASSWORD)).status).toBe(303);
   });
 
+  it('ends the sign-in that the browser had before', async () => {
+    const gate = await gateOf();
+    const { browser, page } = await gate.open();
+    const [cookie = ''] = (await attempt('sam', PASSWORD)).headers.getSetCookie();
+    const former = cookie.split(';')[0] ?? '';
+    const seesApps = async () => {
+      const answer = await fetch(`${gate.world.origin}/oauth/apps`, {
+        headers: { cookie: former },
+        redirect: 'manual',
+      });
+      return (await answer.text()).includes('id="apps"');
+    };
+    expect(await seesApps()).toBe(true);
+    const [name = '', value = ''] = former.split('=');
+    browser.cookies.set(name, { value, path: '/' });
+    expect((await post(browser, page, { username: 'sam', password: PASSWORD })).status).toBe(303);
+    expect(await seesApps()).toBe(false);
+  });
+
   it('has a jar for each sign-in: nobody is signed in by the one before', async () => {
     await attempt('sam', PASSWORD);
     backend.seen.length = 0;

@@ -106,6 +106,14 @@ describe('an account', () => {
     expect((await signIn({}, { ...SAM, name: undefined })).page.text).not.toContain('other@school.test');
   });
 
+  it('has signed in as the ID token says, whatever userinfo says of it', async () => {
+    idp.userinfo = { sub: 'u-1', acr: 'urn:mfa' };
+    const provider = { allow: { claims: { acr: ['urn:mfa'] } } };
+    expect((await signIn(provider, SAM)).page.status).toBe(403);
+    expect((await signIn(provider, { ...SAM, acr: 'urn:password' })).page.status).toBe(403);
+    expect((await signIn(provider, { ...SAM, acr: 'urn:mfa' })).page.status).toBe(200);
+  });
+
   it('is not what userinfo says of somebody else', async () => {
     idp.userinfo = { sub: 'u-2', email: 'sam@school.test', email_verified: true };
     expect((await signIn({}, { sub: 'u-1' })).page.status).toBe(400);

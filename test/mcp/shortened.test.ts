@@ -131,6 +131,13 @@ describe('a result that is too long, of a tool that cannot go on', () => {
     expect(within.content[1].text).toContain(`courses.lectures after the first ${one.lectures.length} of each.`);
   });
 
+  it('names only the lists that were cut', async () => {
+    const items = Array.from({ length: 100 }, (_, at) => `${at}`.padEnd(98, 'x'));
+    const { structuredContent, content } = await ask('any', { a: items, b: items.slice(0, 20) });
+    expect([structuredContent.a.length, structuredContent.b.length]).toEqual([20, 20]);
+    expect(content[1].text).toContain('Left out: a after the first 20 of 100. ');
+  });
+
   it('has shorter texts when it has no lists that are long', async () => {
     const texts = Object.fromEntries(['a', 'b', 'c'].map((name) => [name, name.repeat(2900)]));
     const { structuredContent, content } = await ask('any', { ...texts, list: [1, 2] });

@@ -36,6 +36,24 @@ describe('the metrics', () => {
   const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     rawRequest(world.origin, { path, headers, method });
 
+  it('have a series for each way in which a sign-in can end, before the first one', async () => {
+    const series = (await scrape()).matchAll(/^coursegate_sign_ins_total\{connector="session",outcome="(\w*)"\}/gm);
+    expect([...series].map(([, outcome]) => outcome).toSorted()).toEqual([
+      'account_closed',
+      'account_not_allowed',
+      'cancelled',
+      'login_unavailable',
+      'not_as_asked_for',
+      'not_signed_in',
+      'proof_refused',
+      'store_unavailable',
+      'success',
+      'suspended',
+      'too_many_attempts',
+      'wrong_credentials',
+    ]);
+  });
+
   it('are on the admin listener only, in the format that Prometheus reads', async () => {
     const answer = await fetch(`${world.admin}/metrics`);
     expect(answer.status).toBe(200);

@@ -117,6 +117,26 @@ describe('answers that are under way', () => {
     expect(response.destroyed).toBe(false);
   });
 
+  it('are not counted as cut off when they ended while their token was judged', async () => {
+    const [ended, response] = [await held(), await held()];
+    let judged = () => {};
+    const pending = new Promise<void>((resolve) => {
+      judged = resolve;
+    });
+    answer = async () => {
+      await pending;
+      return { active: false };
+    };
+    open.revoked();
+    await expect.poll(() => asked, PATIENCE).toBe(2);
+    const closed = once(ended, 'close');
+    ended.end();
+    await closed;
+    judged();
+    await expect.poll(() => cut, PATIENCE).toBeGreaterThan(0);
+    expect([cut, response.destroyed]).toEqual([1, true]);
+  });
+
   it('are asked about no more when they have ended', async () => {
     const [ended, response] = [await held(), await held()];
     const closed = once(ended, 'close');

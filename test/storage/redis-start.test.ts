@@ -128,6 +128,14 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
     expect(await refusal(server)).toMatch(/cannot be used: NOAUTH.* Check the user name and the password/);
   });
 
+  it('takes a user name and password that are percent-encoded in the URL', async () => {
+    const { server, admin } = await start({ appendOnly: true });
+    await admin.call('ACL', 'SETUSER', 'g@te', 'on', '>p@ss/w+rd:%', '~*', '&*', '+@all');
+    await admin.call('ACL', 'SETUSER', 'default', 'off');
+    const url = `unix://g%40te:p%40ss%2Fw%2Brd%3A%25@localhost${server.socket}`;
+    expect(await check({ ...server, url })).toEqual([]);
+  });
+
   it('is refused when it is not there, or something else is under the prefix', async () => {
     expect(await refusal({ url: 'redis://127.0.0.1:1' })).toMatch(
       /ECONNREFUSED.* Check that it is running, and its address\./,

@@ -6,7 +6,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import manifest from '../../../package.json' with { type: 'json' };
 import { isPublicAddress } from '../../http/public-address.ts';
-import { isLoopback } from '../connect/transport.ts';
+import { isLoopback } from '../connect/oauth/transport.ts';
 import type { Answer } from './answer.ts';
 import { type Limits, Unavailable, within } from './unavailable.ts';
 

@@ -1,5 +1,5 @@
+import { typedUrl } from '../connect/oauth/transport.ts';
 import { printable } from '../connect/printable.ts';
-import { typedUrl } from '../connect/transport.ts';
 import { createAsk } from './ask.ts';
 import type { Check } from './check.ts';
 import { CHECKS } from './checks/checks.ts';

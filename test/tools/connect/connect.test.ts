@@ -75,6 +75,14 @@ describe('connect', () => {
     expect(parameters.redirect_uri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
   });
 
+  it('prints no date for a course whose expiry is not a date', async () => {
+    const odd = ['never', '', 'NaN', 1e300, {}, null, 0].map((expires_at, at) => ({ slug: `odd-${at}`, expires_at }));
+    const { origin } = await start({ account: false, courses: odd });
+    const { data, error } = await run(origin);
+    expect(error).toBeUndefined();
+    expect(data.match(/^odd-\d +–/gm)).toHaveLength(odd.length);
+  });
+
   it('reads the courses by REST where there is no Account API', async () => {
     const { origin } = await start({ account: false });
     const { data, error } = await run(origin);

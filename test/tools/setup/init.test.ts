@@ -250,6 +250,12 @@ describe('a hostile site', () => {
     }
   });
 
+  it('does not have its login page on another host proposed', async () => {
+    site = await startProbed({ '/': html('<a href="//accounts.elsewhere.example/login">Log in</a>') });
+    await run(site.url);
+    expect(read('coursegate.yaml') + told.join('\n')).not.toContain('elsewhere');
+  });
+
   it('that turns in circles, talks without end or not at all, is left in time', async () => {
     site = await startProbed(
       {

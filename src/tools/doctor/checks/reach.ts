@@ -1,4 +1,4 @@
-import { isLoopback } from '../../connect/transport.ts';
+import { isLoopback } from '../../connect/oauth/transport.ts';
 import { field, isRedirect, jsonObject, redirectTarget, where } from '../answer.ts';
 import { checks } from '../check.ts';
 import { failure, judgeEach, pass, warning } from '../finding.ts';

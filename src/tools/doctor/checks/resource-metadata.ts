@@ -1,4 +1,4 @@
-import { isLoopback } from '../../connect/transport.ts';
+import { isLoopback } from '../../connect/oauth/transport.ts';
 import { type Answer, jsonObject, mediaType, strings, text, where } from '../answer.ts';
 import { checks } from '../check.ts';
 import { insteadAt } from '../edges.ts';

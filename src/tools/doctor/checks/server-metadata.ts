@@ -1,4 +1,4 @@
-import { isLoopback } from '../../connect/transport.ts';
+import { isLoopback } from '../../connect/oauth/transport.ts';
 import { type JsonObject, strings, text, where } from '../answer.ts';
 import { isHidden } from '../ask.ts';
 import { checks } from '../check.ts';

@@ -20,6 +20,8 @@ export interface TestGate {
 export interface TestGateOptions {
   /** false is Profile B: no Account API, courses by REST. */
   readonly account?: boolean;
+  /** What the REST API lists. */
+  readonly courses?: readonly object[];
   /** The member says no on the consent page. */
   readonly deny?: boolean;
   /** Changes the authorization server's metadata before it is served. */
@@ -80,10 +82,8 @@ export async function startTestGate(options: TestGateOptions = {}): Promise<Test
     });
   }
   app.get('/api/v1/courses', bearer, (_request, response) => {
-    response.json({
-      data: [{ slug: 'rest-course', expire_date: 1_800_000_000, has_lifetime_access: false }],
-      meta: { total: 1 },
-    });
+    const data = options.courses ?? [{ slug: 'rest-course', expire_date: 1_800_000_000, has_lifetime_access: false }];
+    response.json({ data, meta: { total: data.length } });
   });
   app.get('/interaction/:uid', async (request, response) => {
     await interact(provider, request, response, options.deny === true);

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { storedSuspensions } from '../../src/authorization-server/administration/suspensions.ts';
+import { createIntrospect } from '../../src/authorization-server/introspect.ts';
+import { openKeyring } from '../../src/authorization-server/keyring.ts';
+import { storedMembers } from '../../src/authorization-server/members.ts';
+import { createProvider } from '../../src/authorization-server/provider.ts';
+import { NO_OUTBOX } from '../../src/events/outbox.ts';
+import type { Introspect } from '../../src/oauth/introspection.ts';
+import { resourceIndicators } from '../../src/oauth/resource-indicator.ts';
+import type { Store } from '../../src/storage/store.ts';
+
+/** The gate's own question about a token, in this process and on this store: no network, no cache. */
+export async function tokenCheck(store: Store, origin: string, scopes: readonly string[]): Promise<Introspect> {
+  const members = storedMembers(store);
+  const keyring = await openKeyring(store, Date.now, () => 90 * 86_400);
+  const provider = createProvider({
+    origin,
+    indicators: resourceIndicators(origin, { endpoints: [], parts: [] }),
+    resourceRequired: true,
+    documentation: 'https://school.example/auth.md',
+    scopes,
+    defaultScope: scopes,
+    scopesOf: () => scopes,
+    store,
+    outbox: NO_OUTBOX,
+    members,
+    suspensions: storedSuspensions(store, Date.now),
+    standings: { mayContinue: async () => true },
+    keys: keyring.privateKeys(),
+    resourceServers: new Map(),
+    languages: ['en'],
+    acrValues: [],
+    cookieKeys: [randomBytes(32)],
+    dpopNonceKey: randomBytes(32),
+    ttl: { access: 600, refresh: 86_400, refreshAbsolute: 86_400, code: 60, replayWindow: 10 },
+    documents: undefined,
+    registration: true,
+    unusedLifetime: 86_400,
+    redirects: { schemes: [], allow: [], deny: [] },
+    clock: Date.now,
+    onRevoked() {},
+    renderErrorPage() {},
+    onServerError: (error) => {
+      throw error;
+    },
+  });
+  return createIntrospect(provider, members);
+}

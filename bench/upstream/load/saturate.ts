@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { processorTime } from '../../support/cpu.ts';
+import type { Running } from '../peers/peer.ts';
+import { OTHER_PROCESSOR } from '../upstream.ts';
+
+const WRK = ['/usr/bin/wrk', '/usr/local/bin/wrk'].find(existsSync);
+const CONNECTIONS = 48;
+
+export interface Saturation {
+  readonly perSecond: number;
+  /** Microseconds of processor time a request. */
+  readonly cpu: number;
+}
+
+/** Asks as fast as answers come, on 48 kept connections. Throws when an answer is not 200. */
+export async function saturate(
+  running: Running,
+  path: string,
+  seconds: number,
+  folder: string,
+  pinned: boolean,
+): Promise<Saturation> {
+  if (WRK === undefined) throw new Error('there is no wrk here: apt-get install wrk');
+  const script = join(folder, `wrk-${running.port}.lua`);
+  writeFileSync(script, requests(running.tokens));
+  const url = `http://127.0.0.1:${running.port}${path}`;
+  const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script, url];
+  const [program, ...rest] = pinned ? ['taskset', '-c', String(OTHER_PROCESSOR), WRK, ...args] : [WRK, ...args];
+  const before = processorTime(running.roots);
+  const { stdout } = await promisify(execFile)(program as string, rest);
+  const used = processorTime(running.roots) - before;
+  const done = Number(/(\d+) requests in/.exec(stdout)?.[1]);
+  const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
+  const bad = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(stdout);
+  if (bad !== null || !(done > 0)) throw new Error(`the load met errors at ${url}: ${stdout}`);
+  return { perSecond, cpu: used / done };
+}
+
+/** Seven fields as an assistant sends them; the token another one each time. */
+function requests(tokens: readonly string[]): string {
+  return `local tokens = { ${tokens.map((token) => `"${token}"`).join(', ')} }
+local made, at = {}, 0
+init = function()
+  local common = { ["Host"] = wrk.host .. ":" .. wrk.port, ["Accept"] = "application/json", ["Accept-Encoding"] = "gzip, br", ["Accept-Language"] = "en", ["User-Agent"] = "assistant/1.0", ["X-Trace"] = "bench" }
+  for i = 1, math.max(1, #tokens) do
+    local headers = {}
+    for name, value in pairs(common) do headers[name] = value end
+    headers["Authorization"] = "Bearer " .. (tokens[i] or "none")
+    made[i] = wrk.format("GET", nil, headers)
+  end
+end
+request = function()
+  at = at % #made + 1
+  return made[at]
+end
+`;
+}

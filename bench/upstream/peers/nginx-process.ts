@@ -1,0 +1,35 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Process, startProcess } from '../../support/processes.ts';
+
+export const NGINX = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'].find(existsSync);
+
+/** Starts an nginx of its own folder. In: what stands in its `http` block. */
+export async function startNginx(options: {
+  folder: string;
+  name: string;
+  workers: number;
+  processor: number | undefined;
+  port: number;
+  http: string;
+}): Promise<Process> {
+  if (NGINX === undefined) throw new Error('there is no nginx here: apt-get install nginx-light');
+  const folder = join(options.folder, options.name);
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'nginx.conf');
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
+    .join(' ');
+  writeFileSync(
+    file,
+    `${process.getuid?.() === 0 ? 'user root;' : ''} worker_processes ${options.workers}; daemon off; pid ${folder}/pid; error_log ${folder}/error.log warn;
+    worker_rlimit_nofile 20000;
+    events { worker_connections 8192; }
+    http { ${temporary} ${options.http} }`,
+  );
+  return startProcess(NGINX, ['-c', file, '-p', folder], {
+    processor: options.processor,
+    port: options.port,
+    output: join(folder, 'output.log'),
+  });
+}

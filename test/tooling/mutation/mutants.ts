@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import { Instrumenter } from '@stryker-mutator/instrumenter';
+
+/** One change to one place of a file. */
+export interface Mutant {
+  readonly file: string;
+  readonly line: number;
+  readonly operator: string;
+  /** Offsets of the text that is replaced. */
+  readonly start: number;
+  readonly end: number;
+  readonly replacement: string;
+}
+
+type Made = Awaited<ReturnType<Instrumenter['instrument']>>['mutants'][number];
+
+/** Every mutant that StrykerJS makes of these files, without those that `isText` leaves out. */
+export async function mutantsOf(root: string, files: readonly string[]): Promise<readonly Mutant[]> {
+  const log = () => undefined;
+  const silent = { isDebugEnabled: () => false, trace: log, debug: log, info: log, warn: log, error: log, fatal: log };
+  const instrumenter = new Instrumenter(silent as unknown as ConstructorParameters<typeof Instrumenter>[0]);
+  const all: Mutant[] = [];
+  for (const file of files) {
+    const text = readFileSync(join(root, file), 'utf8');
+    const { mutants } = await instrumenter.instrument([{ name: file, content: text, mutate: true }], {
+      excludedMutations: [],
+      ignorers: [],
+      plugins: null,
+    });
+    all.push(...mutants.flatMap((made) => mutantOf(file, text, made)));
+  }
+  return all;
+}
+
+/** Operators whose replacement has an operator that those around it could take apart. */
+const WRAPPED = /^(Arithmetic|Logical|Equality|Assignment|Unary)Operator$|^(MethodExpression|OptionalChaining)$/;
+
+function mutantOf(file: string, text: string, made: Made): readonly Mutant[] {
+  const { location, mutatorName: operator, replacement = '' } = made;
+  const [start, end] = [offsetOf(text, location.start), offsetOf(text, location.end)];
+  if (isText(text, start, end, operator)) return [];
+  const wrapped = WRAPPED.test(operator) ? `(${replacement})` : replacement;
+  return [{ file, line: location.start.line + 1, operator, start, end, replacement: wrapped }];
+}
+
+/** Lines and columns of StrykerJS begin with 0. */
+function offsetOf(text: string, { line, column }: Made['location']['start']): number {
+  let start = 0;
+  for (let at = 0; at < line; at += 1) start = text.indexOf('\n', start) + 1;
+  return start + column;
+}
+
+const LOGGED = /\blog\??\.(trace|debug|info|warn|error|fatal)\(/;
+const DESCRIBED =
+  /\b(description|title|summary|help|message|advice)\b\s*[:=]|\.(meta|describe|summary|helpOption|addHelpText)\(/;
+const PROSE = /[a-z].*\s|\s.*[a-z]/i;
+
+/**
+ * What people read and no program does: strings with a word and a space in them, and strings on a line that logs or describes.
+ * These rules are all that is left out. No mutant is left out because it seems to change nothing.
+ */
+function isText(text: string, start: number, end: number, operator: string): boolean {
+  const line = text.slice(text.lastIndexOf('\n', start) + 1, start);
+  if (LOGGED.test(line)) return true;
+  return operator === 'StringLiteral' && (PROSE.test(text.slice(start + 1, end - 1)) || DESCRIBED.test(line));
+}
+
+/** The text with the mutant in it; undefined if that is no program. */
+export function applied(text: string, { start, end, replacement }: Mutant): string | undefined {
+  const mutated = text.slice(0, start) + replacement + text.slice(end);
+  try {
+    stripTypeScriptTypes(mutated);
+    return mutated;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Chooses lines first, then one mutant of each, so that a dense line counts no more than another. */
+export function sampleOf(mutants: readonly Mutant[], seed: number): readonly Mutant[] {
+  const random = randomFrom(seed);
+  const lines = Map.groupBy(mutants, ({ file, line }) => `${file}:${line}`);
+  const order = [...lines.values()].map((of) => ({ of, key: random() })).toSorted((a, b) => a.key - b.key);
+  return order.flatMap(({ of }) => of[Math.floor(random() * of.length)] ?? []);
+}
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
