@@ -156,11 +156,8 @@ export function createProvider(options: ProviderOptions): Provider {
       // Applies where a code or refresh token is exchanged. Whether a suspended member sees the consent page is decided
       // in the interaction.
       if (exchanged !== undefined && (await options.suspensions.since(sub)) !== undefined) return undefined;
-      if (exchanged?.kind === 'RefreshToken') {
-        const requestId = String(ctx.res.getHeader('x-request-id') ?? '');
-        const occasion = { clientId: ctx.oidc.client?.clientId, requestId };
-        if (!(await options.standings.mayContinue(sub, occasion))) return undefined;
-      }
+      const isRefresh = exchanged?.kind === 'RefreshToken';
+      if (isRefresh && !(await options.standings.mayContinue(sub, ctx.oidc.client?.clientId))) return undefined;
       if (member === undefined) return undefined;
       // Claims are served by our own userinfo endpoint. The ID token only says who the member is.
       return { accountId: sub, claims: () => ({ sub }) };

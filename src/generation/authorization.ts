@@ -1,7 +1,7 @@
 import { type AuthorizationServer, createAuthorizationServer } from '../authorization-server/authorization-server.ts';
 import { FetchBudget } from '../authorization-server/client-documents/budget.ts';
 import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
-import { createPages, type Pages } from '../authorization-server/pages/pages.ts';
+import { createPages, type Pages, preferLanguages } from '../authorization-server/pages/pages.ts';
 import { refusedApp } from '../authorization-server/refused-app.ts';
 import { registrationLimits } from '../authorization-server/registration/limits.ts';
 import { configuredSignIn } from '../authorization-server/sign-in/configured.ts';
@@ -136,7 +136,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     renderErrorPage(ctx, code, detail) {
       ctx.respond = false;
       const requestId = String(ctx.res.getHeader('x-request-id') ?? '');
-      pages.prefer(ctx.res, ctx.oidc.params?.ui_locales ?? ctx.query.ui_locales);
+      preferLanguages(ctx.oidc.params?.ui_locales ?? ctx.query.ui_locales);
       pages.refuse(ctx.res, ctx.status, { code, detail, requestId, app: refusedApp(ctx) });
     },
     onServerError: (error) => {

@@ -14,13 +14,13 @@ import { accountOf } from '../members.ts';
 import { appsPage, appsSignInPage, disconnectPage } from '../pages/apps.ts';
 import type { KnownApp } from '../pages/connected-app.ts';
 import { createDates } from '../pages/dates.ts';
-import { type Pages, redirect } from '../pages/pages.ts';
+import { type Pages, preferLanguages, redirect } from '../pages/pages.ts';
 import { type AreaNames, byApp, connectedAppOf, pageOf } from './app-list.ts';
 import { appsPath, type Carried, carriedBy, disconnectPath, fieldsOf, type Target, targetOf } from './target.ts';
 import type { Usage } from './usage.ts';
 
 export interface ConnectedAppsOptions {
-  readonly provider: Provider;
+  readonly provider: () => Provider;
   readonly connector: LoginConnector;
   readonly grants: Grants;
   readonly usage: Usage;
@@ -71,9 +71,9 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
     const returnTo = new URL(`${ENDPOINTS.apps}/return`, origin);
     return connector.signInUrl(returnTo, { loginHint: undefined, uiLocales: carried.ui_locales }).href;
   };
-  const carriedTo = ({ target, response }: Exchange): Carried => {
+  const carriedTo = ({ target }: Exchange): Carried => {
     const carried = carriedBy(new URLSearchParams(target.query));
-    pages.prefer(response, carried.ui_locales);
+    preferLanguages(carried.ui_locales);
     return carried;
   };
   /** One CSRF token for each action, so that a leaked token is useless for any other. */
@@ -130,7 +130,7 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
   /** What is known about the app. A deleted app, or one whose document is unreachable, can still be disconnected. */
   const known = async (clientId: string): Promise<KnownApp | undefined> => {
     try {
-      const client = await provider.Client.find(clientId);
+      const client = await provider().Client.find(clientId);
       if (client !== undefined) return connectedAppView(client, pages.school);
     } catch (thrown) {
       if (!(thrown instanceof errors.OIDCProviderError)) throw thrown;
@@ -153,7 +153,7 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
     pages.send(response, 200, (words) => disconnectPage(words, view));
   };
 
-  const disconnect = async ({ request, response, provenance }: Exchange, member: Member): Promise<void> => {
+  const disconnect = async ({ request, response }: Exchange, member: Member): Promise<void> => {
     const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
     const [target, carried] = [targetOf(form), carriedBy(form)];
     // A different member may have signed in since the page was shown. They see their own list.
@@ -169,7 +169,6 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
         { by: 'member', reason: 'disconnected' },
       );
       for (const { id, clientId } of ended) {
-        const { clientAddress: address, requestId } = provenance;
         options.audit({
           action: 'app_disconnected',
           clientId,
@@ -177,8 +176,6 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
           grantId: id,
           member: member.sub,
           by: 'member',
-          address,
-          requestId,
         });
       }
       if (ended.length === 0) break;

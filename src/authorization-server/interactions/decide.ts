@@ -70,7 +70,7 @@ async function approve(
   member: Member,
   ticked: ReadonlySet<string>,
 ): Promise<void> {
-  const { provider } = options;
+  const provider = options.provider();
   const { exchange, interaction } = pending;
   const requested = [...requestedScopes(interaction)];
   // `openid` has no box: the member grants it by approving at all. Approving that alone, when the app asked for more, is

@@ -24,7 +24,7 @@ export async function finish(
     const mergeWithLastSubmission = !('error' in result);
     const unit = new UnitOfWork(store);
     const next = await withinUnitOfWork(unit, () =>
-      provider.interactionResult(request, response, result, { mergeWithLastSubmission }),
+      provider().interactionResult(request, response, result, { mergeWithLastSubmission }),
     );
     for (const entry of event === undefined ? [] : outbox.entries(event)) unit.put(entry);
     await unit.commit();

@@ -18,7 +18,7 @@ import { identifyMember } from './identify-member.ts';
 import { switchAccount } from './switch-account.ts';
 
 export interface InteractionOptions {
-  readonly provider: Provider;
+  readonly provider: () => Provider;
   readonly connector: LoginConnector;
   readonly members: Members;
   readonly suspensions: Suspensions;

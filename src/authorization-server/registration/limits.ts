@@ -63,7 +63,7 @@ export function registrationLimits(options: RegistrationLimitsOptions): Registra
       if (clock() >= toldUntil) {
         // Clients that exceed the limit usually retry, so this is audited at most once a minute.
         toldUntil = clock() + MINUTE * 1000;
-        const nobody = { clientId: undefined, grantId: undefined, member: undefined, requestId: undefined };
+        const nobody = { clientId: undefined, grantId: undefined, member: undefined };
         audit({ action: 'limit_tripped', limit: 'registration', address: network, ...nobody });
       }
       throw new GatewayError('too_many_requests', {

@@ -9,6 +9,7 @@ import { GatewayError } from '../../errors.ts';
 import { json, writeAnswer } from '../../http/answer.ts';
 import { mediaType, readBody } from '../../http/body.ts';
 import type { Exchange, Handler } from '../../http/exchange.ts';
+import type { PassedBody } from '../mount.ts';
 import { judgeClientMetadata, type MetadataProblem, normalizeClientMetadata } from '../rules/client-metadata.ts';
 import type { RedirectPolicy } from '../rules/redirect-uri.ts';
 import { parseClientMetadata } from './body.ts';
@@ -22,12 +23,12 @@ export interface RegistrationOptions {
 }
 
 interface RegistrationParts extends RegistrationOptions {
-  readonly provider: Provider;
+  readonly provider: () => Provider;
   readonly origin: string;
   /** The scope that every client is registered with. */
   readonly scope: string;
   /** Passes a request on to oidc-provider, with this body. */
-  readonly run: (exchange: Exchange, change: { url: string; body?: string; contentType?: string }) => Promise<void>;
+  readonly run: (exchange: Exchange, url: string, body?: PassedBody) => Promise<void>;
 }
 
 export interface Registration {
@@ -60,17 +61,16 @@ export function createRegistration(parts: RegistrationParts): Registration {
 
   const update = async (exchange: Exchange, token: string): Promise<void> => {
     const sent = await readMetadata(exchange.request);
-    const registered = await clientOf(provider, exchange.target.path, token);
+    const registered = await clientOf(provider(), exchange.target.path, token);
     const url = exchange.target.path;
     // An unauthorized request learns nothing about the client, not even whether its body would be accepted.
-    if (registered === undefined) return run(exchange, { url, body: '{}', contentType: 'application/json' });
+    if (registered === undefined) return run(exchange, url, asJson({}));
     const { tokenEndpointAuthMethod: method } = registered;
     const metadata = normalizeClientMetadata({ ...sent, token_endpoint_auth_method: methodOf(sent) ?? method }, scope);
     const problem = judgeClientMetadata(metadata, redirects) ?? methodChange(metadata, method);
     if (problem !== undefined) return refuse(exchange, problem);
     const extra = UPDATE_ONLY.filter((name) => Object.hasOwn(sent, name)).map((name) => [name, sent[name]]);
-    const body = JSON.stringify({ ...metadata, ...Object.fromEntries(extra) });
-    await run(exchange, { url, body, contentType: 'application/json' });
+    await run(exchange, url, asJson({ ...metadata, ...Object.fromEntries(extra) }));
   };
 
   return {
@@ -84,7 +84,7 @@ export function createRegistration(parts: RegistrationParts): Registration {
       const problem = judgeClientMetadata(metadata, redirects);
       if (problem !== undefined) return refuse(exchange, problem);
       limits(provenance.clientAddress);
-      await run(exchange, { url: target.path, body: JSON.stringify(metadata), contentType: 'application/json' });
+      await run(exchange, target.path, asJson(metadata));
     },
 
     async manage(exchange) {
@@ -92,9 +92,13 @@ export function createRegistration(parts: RegistrationParts): Registration {
       const token = bearerToken(request);
       if (token === undefined) return refuseToken(exchange, 'send the registration access token of this client');
       if (request.method === 'PUT') await update(exchange, token);
-      else await run(exchange, { url: target.path });
+      else await run(exchange, target.path);
     },
   };
+}
+
+function asJson(body: object): PassedBody {
+  return { type: 'application/json', text: JSON.stringify(body) };
 }
 
 async function readMetadata(request: IncomingMessage): Promise<Record<string, unknown>> {

@@ -17,7 +17,7 @@ type Failed =
 
 /** Audits sign-ins on the gate's own pages. */
 export interface SignInEvents {
-  readonly begun: (from: Provenance, member: string) => void;
+  readonly begun: (member: string) => void;
   /** `username` is the typed account name, if there was one. */
   readonly failed: (from: Provenance, reason: Failed, username?: string) => void;
 }
@@ -31,14 +31,9 @@ const LINES = 300;
  */
 export function signInEvents(audit: Audit, clock: Clock, key: Buffer): SignInEvents {
   const ration = createRation({ clock, lines: LINES, apart: 0 });
-  const told = ({ clientAddress: address, requestId }: Provenance) => ({
-    clientId: undefined,
-    grantId: undefined,
-    address,
-    requestId,
-  });
+  const app = { clientId: undefined, grantId: undefined };
   return {
-    begun: (from, member) => audit({ action: 'session_begun', member, ...told(from) }),
+    begun: (member) => audit({ action: 'session_begun', member, ...app }),
     failed(from, reason, username) {
       const accountHash = username === undefined ? undefined : hashOf(username, key);
       ration(`${networkOf(from.clientAddress)} ${reason}`, (suppressed) =>
@@ -47,8 +42,8 @@ export function signInEvents(audit: Audit, clock: Clock, key: Buffer): SignInEve
           member: undefined,
           reason,
           accountHash,
-          ...told(from),
-          ...(suppressed === 0 ? {} : { suppressed }),
+          ...app,
+          suppressed: suppressed || undefined,
         }),
       );
     },
