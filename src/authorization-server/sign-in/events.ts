@@ -15,26 +15,20 @@ type Failed =
   | 'account_not_allowed'
   | 'login_unavailable';
 
-/** Audits sign-ins on the gate's own pages. */
-export interface SignInEvents {
-  readonly begun: (member: string) => void;
-  /** `username` is the typed account name, if there was one. */
-  readonly failed: (from: Provenance, reason: Failed, username?: string) => void;
-}
-
 /** The most lines a minute for failures, so that password guessing from many addresses does not fill the disk. */
 const LINES = 300;
 
 /**
- * The typed account name is never logged, since it is often a password typed into the wrong field. A hash of it, keyed
+ * Audits sign-ins on the gate's own pages. The typed account name is never logged, since it is often a password typed into the wrong field. A hash of it, keyed
  * with `key`, distinguishes guesses at one account from typos in many.
  */
-export function signInEvents(audit: Audit, clock: Clock, key: Buffer): SignInEvents {
+export function signInEvents(audit: Audit, clock: Clock, key: Buffer) {
   const ration = createRation({ clock, lines: LINES, apart: 0 });
   const app = { clientId: undefined, grantId: undefined };
   return {
-    begun: (member) => audit({ action: 'session_begun', member, ...app }),
-    failed(from, reason, username) {
+    begun: (member: string): void => audit({ action: 'session_begun', member, ...app }),
+    /** @param username - the typed account name, if there was one */
+    failed(from: Provenance, reason: Failed, username?: string): void {
       const accountHash = username === undefined ? undefined : hashOf(username, key);
       ration(`${networkOf(from.clientAddress)} ${reason}`, (suppressed) =>
         audit({
@@ -49,6 +43,8 @@ export function signInEvents(audit: Audit, clock: Clock, key: Buffer): SignInEve
     },
   };
 }
+
+export type SignInEvents = ReturnType<typeof signInEvents>;
 
 function hashOf(username: string, key: Buffer): string {
   return createHmac('sha256', key).update(foldAccountName(username)).digest('base64url').slice(0, 22);
