@@ -23,7 +23,7 @@ import { createIntrospect } from './introspect.ts';
 import type { Keyring } from './keyring.ts';
 import { storedMembers } from './members.ts';
 import { type Mount, type MountOptions, mountProvider } from './mount.ts';
-import { createProvider, type ProviderOptions } from './provider.ts';
+import { createProvider, type ProviderOptions, type ProviderSettings } from './provider.ts';
 import { type ProviderEventsOptions, reportEvents } from './provider-events.ts';
 import { clientRecords } from './registration/client-records.ts';
 import { type ErrorRedirectOptions, errorRedirectRule } from './rules/error-redirect.ts';
@@ -32,26 +32,7 @@ import { createStandings, type StandingsOptions } from './standing.ts';
 import { type TokenTransactionOptions, tokenTransaction } from './token-transaction.ts';
 
 export interface AuthorizationServerOptions
-  extends Pick<
-      ProviderOptions,
-      | 'origin'
-      | 'indicators'
-      | 'resourceRequired'
-      | 'documentation'
-      | 'resourceServers'
-      | 'acrValues'
-      | 'languages'
-      | 'scopesOf'
-      | 'defaultScope'
-      | 'store'
-      | 'outbox'
-      | 'ttl'
-      | 'unusedLifetime'
-      | 'redirects'
-      | 'clock'
-      | 'renderErrorPage'
-      | 'onServerError'
-    >,
+  extends ProviderSettings,
     Pick<InteractionOptions, 'connector' | 'pages' | 'scopes' | 'sessions'>,
     Pick<MountOptions, 'registration'>,
     Pick<ProviderEventsOptions, 'audit' | 'introspected'>,

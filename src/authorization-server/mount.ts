@@ -3,10 +3,10 @@ import type Provider from 'oidc-provider';
 import { GatewayError } from '../errors.ts';
 import { mediaType, readBody } from '../http/body.ts';
 import { currentRequest } from '../http/current-request.ts';
-import type { Exchange, Handler } from '../http/exchange.ts';
+import type { Exchange } from '../http/exchange.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { createRegistration, type Registration, type RegistrationOptions } from './registration/registration.ts';
+import { createRegistration, type RegistrationOptions } from './registration/registration.ts';
 import { refuseBasic, requireClient } from './rules/client-authentication.ts';
 import { refuseLongParameters } from './rules/parameter-lengths.ts';
 
@@ -27,32 +27,25 @@ export interface MountOptions {
   readonly registration: RegistrationOptions | undefined;
 }
 
-/** oidc-provider's endpoints as handlers. Their input is pinned to the origin and normalised. */
-export interface Mount {
-  readonly plain: Handler;
-  readonly authorization: Handler;
-  readonly resume: Handler;
-  readonly form: Handler;
-  /** Undefined if registration is closed. */
-  readonly registration: Registration | undefined;
-}
-
 /** The body of a request to oidc-provider. */
 export interface PassedBody {
   readonly type: string;
   readonly text: string;
 }
 
-export function mountProvider(options: MountOptions): Mount {
+/** oidc-provider's endpoints as handlers. Their input is pinned to the origin and normalised. */
+export function mountProvider(options: MountOptions) {
   const run = (exchange: Exchange, url: string, body?: PassedBody) => passOn(options, exchange, url, body);
   return {
-    plain: (exchange) => plain(options, exchange),
-    authorization: (exchange) => authorize(options, exchange),
-    resume: (exchange) => visit(options, exchange, exchange.target.query),
-    form: (exchange) => submit(options, exchange),
+    plain: (exchange: Exchange) => plain(options, exchange),
+    authorization: (exchange: Exchange) => authorize(options, exchange),
+    resume: (exchange: Exchange) => visit(options, exchange, exchange.target.query),
+    form: (exchange: Exchange) => submit(options, exchange),
     registration: options.registration && createRegistration({ ...options, ...options.registration, run }),
   };
 }
+
+export type Mount = ReturnType<typeof mountProvider>;
 
 async function plain(options: MountOptions, exchange: Exchange): Promise<void> {
   // Cacheable: a new signing key is published long before it signs. A removed key must be gone within a minute, and a

@@ -18,33 +18,24 @@ import { resourceRule } from './rules/resource.ts';
 import { scopeRule } from './rules/scope.ts';
 import type { Standings } from './standing.ts';
 
-export interface ProviderOptions {
+/** What the operator configures. */
+export interface ProviderSettings {
   readonly origin: string;
   readonly indicators: ResourceIndicators;
   readonly resourceRequired: boolean;
   /** URL of the documentation for developers and agents. */
   readonly documentation: string;
-  /** The scope catalogue, in the order it is published. */
-  readonly scopes: readonly string[];
   readonly defaultScope: readonly string[];
   /** The scopes that a token for an audience may have. */
   readonly scopesOf: (audience: string) => readonly string[];
   readonly store: Store;
   readonly outbox: Outbox;
-  readonly members: Members;
-  readonly standings: Pick<Standings, 'mayContinue'>;
-  /** Private JWKs, the signing key first. */
-  readonly keys: readonly JWK[];
   /** Secrets, by client_id, of the services that may introspect every token. */
   readonly resourceServers: ReadonlyMap<string, string>;
   /** The languages of the pages. */
   readonly languages: readonly string[];
   /** The acr values that the login backend may return. */
   readonly acrValues: readonly string[];
-  /** The first signs cookies; all are accepted. */
-  readonly cookieKeys: readonly Buffer[];
-  /** 32 bytes. Derives the nonces of RFC 9449 section 8; the same in every replica. */
-  readonly dpopNonceKey: Buffer;
   /** Seconds. */
   readonly ttl: {
     readonly access: number;
@@ -53,19 +44,32 @@ export interface ProviderOptions {
     readonly code: number;
     readonly replayWindow: number;
   };
-  /** Undefined if client ID metadata documents are not supported. */
-  readonly documents: ClientDocuments | undefined;
-  /** Whether apps can register themselves. */
-  readonly registration: boolean;
   /** Seconds that a registered client is kept if no member has connected it yet. */
   readonly unusedLifetime: number;
   readonly redirects: RedirectPolicy;
   readonly clock: Clock;
-  readonly suspensions: Suspensions;
   readonly onRevoked: () => void | Promise<void>;
   /** Shows the error page for an authorization request that cannot be redirected. */
   readonly renderErrorPage: (ctx: KoaContextWithOIDC, error: string, description: string) => void;
   readonly onServerError: (error: Error) => void;
+}
+
+export interface ProviderOptions extends ProviderSettings {
+  /** The scope catalogue, in the order it is published. */
+  readonly scopes: readonly string[];
+  readonly members: Members;
+  readonly standings: Pick<Standings, 'mayContinue'>;
+  readonly suspensions: Suspensions;
+  /** Private JWKs, the signing key first. */
+  readonly keys: readonly JWK[];
+  /** The first signs cookies; all are accepted. */
+  readonly cookieKeys: readonly Buffer[];
+  /** 32 bytes. Derives the nonces of RFC 9449 section 8; the same in every replica. */
+  readonly dpopNonceKey: Buffer;
+  /** Undefined if client ID metadata documents are not supported. */
+  readonly documents: ClientDocuments | undefined;
+  /** Whether apps can register themselves. */
+  readonly registration: boolean;
 }
 
 const INTERACTION_TTL = 900;

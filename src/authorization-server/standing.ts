@@ -19,21 +19,6 @@ interface Known {
   readonly askedAt?: number | undefined;
 }
 
-/**
- * Keeps track of what the backend says about its members, and ends their connections when they are gone, suspended or
- * changed. Every method throws GatewayError `store_unavailable`, and `login_unavailable` if the backend cannot answer.
- */
-export interface Standings {
-  /** Wraps a connector: if a member arrives with a new version, all older grants are ended. */
-  watched(connector: LoginConnector): LoginConnector;
-  /** Call for an identified member before our own sign-in begins. Older sign-ins end with the grants. */
-  signedIn(member: Member): Promise<void>;
-  /** Whether the backend lets a member sign in for an app. True if the backend cannot be asked. */
-  maySignIn(member: Member): Promise<boolean>;
-  /** Whether a member's refresh token may be used by an app. If not, all the member's connections have been ended. */
-  mayContinue(sub: string, clientId: string | undefined): Promise<boolean>;
-}
-
 export interface StandingsOptions {
   readonly store: Store;
   readonly clock: Clock;
@@ -44,7 +29,11 @@ export interface StandingsOptions {
   readonly recheck: MemberCheck | undefined;
 }
 
-export function createStandings(options: StandingsOptions): Standings {
+/**
+ * Keeps track of what the backend says about its members, and ends their connections when they are gone, suspended or
+ * changed. Every method throws GatewayError `store_unavailable`, and `login_unavailable` if the backend cannot answer.
+ */
+export function createStandings(options: StandingsOptions) {
   const { store, clock, grants, audit, log, recheck } = options;
   const asking = new Map<string, Promise<Standing | undefined>>();
 
@@ -110,7 +99,8 @@ export function createStandings(options: StandingsOptions): Standings {
   };
 
   return {
-    watched: (connector) => ({
+    /** Wraps a connector: if a member arrives with a new version, all older grants are ended. */
+    watched: (connector: LoginConnector): LoginConnector => ({
       ...connector,
       async identify(headers, from) {
         const member = await connector.identify(headers, from);
@@ -119,16 +109,19 @@ export function createStandings(options: StandingsOptions): Standings {
       },
     }),
 
+    /** Call for an identified member before our own sign-in begins. Older sign-ins end with the grants. */
     signedIn: met,
 
-    async maySignIn({ sub }) {
+    /** Whether the backend lets a member sign in for an app. True if the backend cannot be asked. */
+    async maySignIn({ sub }: Member): Promise<boolean> {
       if (recheck === undefined) return true;
       const verdict = await check(sub, await known(sub));
       // If the member has changed, the older connections have just been ended, and this sign-in uses the new data.
       return verdict === undefined || verdict === 'changed';
     },
 
-    async mayContinue(sub, clientId) {
+    /** Whether a member's refresh token may be used by an app. If not, all the member's connections have been ended. */
+    async mayContinue(sub: string, clientId: string | undefined): Promise<boolean> {
       if (recheck === undefined) return true;
       const before = await known(sub);
       const age = before.askedAt === undefined ? undefined : clock() - before.askedAt;
@@ -138,3 +131,5 @@ export function createStandings(options: StandingsOptions): Standings {
     },
   };
 }
+
+export type Standings = ReturnType<typeof createStandings>;

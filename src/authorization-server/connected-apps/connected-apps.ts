@@ -1,7 +1,7 @@
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import { readBody } from '../../http/body.ts';
-import type { Exchange, Handler } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/exchange.ts';
 import type { LoginConnector, Member } from '../../login/connector.ts';
 import type { Audit } from '../../operations/audit.ts';
 import { type Clock, unixSeconds } from '../../storage/store.ts';
@@ -48,30 +48,26 @@ export interface ConnectedAppsOptions {
  *
  * Each step identifies the member again, and acts only on the member's own grants.
  */
-export interface ConnectedApps {
-  readonly list: Handler;
-  readonly returned: Handler;
-  readonly ask: Handler;
-  readonly disconnect: Handler;
+export function createConnectedApps(options: ConnectedAppsOptions) {
+  return {
+    list: (exchange: Exchange) => forMember(options, exchange, list),
+    returned: (exchange: Exchange) => returned(options, exchange),
+    ask: (exchange: Exchange) => forMember(options, exchange, ask),
+    async disconnect(exchange: Exchange) {
+      refuseCrossSite(exchange.request, options.origin);
+      await forMember(options, exchange, disconnect);
+    },
+  };
 }
+
+/** The handlers of these pages. */
+export type ConnectedApps = ReturnType<typeof createConnectedApps>;
 
 const BODY_LIMIT = 16 * 1024;
 /** The most grants read for one member. No member reaches it by hand, and grants expire. */
 const MOST_GRANTS = 5000;
 /** The most grants of one app that are checked for a session, newest first. */
 const MOST_LOOKED_AT = 20;
-
-export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApps {
-  return {
-    list: (exchange) => forMember(options, exchange, list),
-    returned: (exchange) => returned(options, exchange),
-    ask: (exchange) => forMember(options, exchange, ask),
-    async disconnect(exchange) {
-      refuseCrossSite(exchange.request, options.origin);
-      await forMember(options, exchange, disconnect);
-    },
-  };
-}
 
 /** A signed-in member's request for one of these pages. */
 interface Visit {

@@ -25,7 +25,5 @@ export async function logIn(options: InteractionOptions, pending: Pending, membe
     ...(member.authTime === undefined ? {} : { ts: member.authTime }),
     ...(member.acr === undefined ? {} : { acr: member.acr }),
   };
-  await finish(options, pending, { login }, () =>
-    auditPending(options, pending, { action: 'signed_in', member: member.sub }),
-  );
+  await finish(options, pending, { login }, { action: 'signed_in', member: member.sub });
 }
