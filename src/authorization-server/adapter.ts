@@ -3,11 +3,11 @@ import type { Outbox } from '../events/outbox.ts';
 import { type Charge, chargeTo, chargeToMember, PENDING, PROOFS, UNUSED_CLIENTS } from '../storage/quota.ts';
 import type { Clock, Entry, Mutation, NewEntry, Store } from '../storage/store.ts';
 import { unixSeconds } from '../storage/store.ts';
-import { storedClientBlocks } from './administration/client-blocks.ts';
+import { type ClientBlocks, storedClientBlocks } from './administration/client-blocks.ts';
 import { answerKept } from './answer-watch.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
-import { clientRecords } from './registration/client-records.ts';
+import { type ClientRecords, clientRecords } from './registration/client-records.ts';
 import { judgeClientMetadata } from './rules/client-metadata.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { currentUnitOfWork } from './unit-of-work.ts';
@@ -36,148 +36,146 @@ export interface AdapterOptions {
   readonly outbox: Outbox;
 }
 
+interface AdapterContext extends AdapterOptions {
+  readonly clients: ClientRecords;
+  readonly blocks: Pick<ClientBlocks, 'since'>;
+}
+
 /** oidc-provider's storage adapter. Returns the factory for its `adapter` option, which makes one adapter per model. */
 export function adapterFactory(options: AdapterOptions): (model: string) => Adapter {
-  const { store, clock, onRevoked, redirects } = options;
-  const clients = clientRecords(options);
-  const blocks = storedClientBlocks(store, clock);
-
-  /**
-   * Marks the `jti` of a DPoP proof as used (RFC 9449 sections 4.3 and 11.1), immediately and outside the unit of work,
-   * because a failed request uses up its proof, too. The mark is kept for twice the time that the library asks for: a
-   * proof dated in the future is accepted for up to twice the window.
-   *
-   * At the token endpoint, the library marks the proof only after it has found the code or refresh token. That write is
-   * vital, because the connection depends on it. At other endpoints anyone can send proofs, so those count against a
-   * quota.
-   */
-  const useProof = async (id: string, seconds = 0): Promise<void> => {
-    const expiresAt = unixSeconds(clock) + 2 * seconds;
-    const known = currentUnitOfWork() !== undefined;
-    const charge = known ? undefined : chargeTo(PROOFS);
-    const entry = { kind: 'ReplayDetection', id, payload: '{}', expiresAt, references: {}, charge };
-    if (!(await store.commit([{ op: 'create', entry }], known ? 'vital' : 'ordinary'))) {
-      throw new errors.InvalidDpopProof('the DPoP proof was used before');
-    }
-  };
-
-  /**
-   * Presents a used code or refresh token, even one that has expired since its use, as unused, so that the token
-   * request proceeds. Its commit then fails, and the token transaction decides whether it was a repeated request or a
-   * reuse. Only the store prevents a second use.
-   */
-  const asUnused = (payload: AdapterPayload): AdapterPayload => {
-    const { consumed, ...rest } = payload;
-    return consumed === undefined ? payload : { ...rest, exp: Math.max(rest.exp ?? 0, unixSeconds(clock) + 1) };
-  };
-
-  /** @param revoking - whether a token that may be cached loses access */
-  const remove = async (mutation: Mutation, revoking: boolean): Promise<void> => {
-    const after = revoking ? onRevoked : undefined;
-    const unit = currentUnitOfWork();
-    if (unit !== undefined) return unit.remove(mutation, after);
-    await store.commit([mutation], 'vital');
-    await after?.();
-  };
-
-  /**
-   * Returns the pushed request that started an interaction, if any, with its lifetime extended to that of the
-   * interaction. The pushed request is used up once, when the member has answered.
-   */
-  const startedWith = async (
-    payload: AdapterPayload,
-    { expiresAt = 0, charge }: NewEntry,
-  ): Promise<readonly NewEntry[]> => {
-    const { parJti } = payload;
-    const pushed = typeof parJti === 'string' ? await store.get(PUSHED, parJti) : undefined;
-    if (pushed === undefined || typeof parJti !== 'string') return [];
-    const longer = Math.max(expiresAt, pushed.expiresAt ?? 0);
-    return [{ ...pushed, id: parJti, expiresAt: longer, charge, references: referencesOf(JSON.parse(pushed.payload)) }];
-  };
-
+  const { store, clock } = options;
+  const context = { ...options, clients: clientRecords(options), blocks: storedClientBlocks(store, clock) };
   return (model) => ({
-    async upsert(id, payload, expiresIn) {
-      if (model === 'ReplayDetection') return useProof(id, expiresIn);
-      if (model === 'Client') return clients.save(id, payload);
-      if (model === 'AuthorizationCode') await clients.used(payload.clientId);
-      // A code or refresh token exchanged just before its expiry must still be recognised if the answer was lost.
-      const longer = EXCHANGED.has(model) ? answerKept(options.replayWindow) : 0;
-      const expiresAt =
-        typeof expiresIn === 'number'
-          ? unixSeconds(clock) + expiresIn + longer
-          : model === 'RegistrationAccessToken'
-            ? await clients.expiryOf(payload.clientId)
-            : undefined;
-      const entry: NewEntry = {
-        kind: model,
-        id,
-        payload: JSON.stringify(payload),
-        expiresAt,
-        references: referencesOf(payload),
-        charge: chargeOf(model, payload, expiresAt),
-      };
-      const entries = model === 'Interaction' ? [entry, ...(await startedWith(payload, entry))] : [entry];
-      const unit = currentUnitOfWork();
-      if (unit === undefined) await store.commit(entries.map((one) => ({ op: 'put', entry: one })));
-      else for (const one of entries) unit.put(one);
-    },
-
-    async find(id) {
-      // Checking first and marking later would let one proof pass twice at the same time. Only the mark decides.
-      if (model === 'ReplayDetection') return undefined;
-      const unit = currentUnitOfWork();
-      const [entry, disabled] = await Promise.all([
-        (unit ?? store).get(model, id),
-        model === 'Client' ? blocks.since(id) : undefined,
-      ]);
-      if (disabled !== undefined) return undefined;
-      // Otherwise an evicted or expired pushed request could be answered twice by members who have it open.
-      if (model === PUSHED && entry === undefined) throw new errors.InvalidRequestUri(PUSHED_IS_OVER);
-      const found = toPayload(entry);
-      const payload = unit !== undefined && found !== undefined && EXCHANGED.has(model) ? asUnused(found) : found;
-      // The rules may have changed since the client was registered. It then counts as unregistered, and its app
-      // registers again.
-      const refused =
-        model === 'Client' && payload !== undefined && judgeClientMetadata(payload, redirects) !== undefined;
-      return refused ? undefined : payload;
-    },
-
-    async findByUid(uid) {
-      return toPayload((await store.findBy(model, 'uid', uid))[0]);
-    },
-
+    upsert: (id, payload, expiresIn) => save(context, model, id, payload, expiresIn),
+    find: (id) => find(context, model, id),
+    findByUid: async (uid) => toPayload((await store.findBy(model, 'uid', uid))[0]),
     // Device codes are not supported, but oidc-provider requires the method.
-    async findByUserCode() {
-      return undefined;
-    },
-
-    async consume(id) {
-      const unit = currentUnitOfWork();
-      if (unit !== undefined) {
-        unit.consume(model, id);
-        return;
-      }
-      if (!(await store.commit([{ op: 'consume', kind: model, id }]))) {
-        throw model === PUSHED
-          ? new errors.InvalidRequestUri('the request_uri was used before')
-          : new errors.InvalidGrant('already used');
-      }
-    },
-
-    async destroy(id) {
-      if (model === 'Client') return clients.remove(id);
-      // The grant's usage counters and backend session are deleted with it.
-      if (model === 'Grant') {
-        for (const kind of [USE, LAST_USE, BACKEND_SESSION])
-          await remove({ op: 'deleteBy', kind, name: 'grant', value: id }, false);
-      }
-      await remove({ op: 'delete', kind: model, id }, ACCESS_MODELS.has(model));
-    },
-
-    async revokeByGrantId(grantId) {
-      await remove({ op: 'deleteBy', kind: model, name: 'grant', value: grantId }, true);
-    },
+    findByUserCode: async () => undefined,
+    consume: (id) => consume(context, model, id),
+    destroy: (id) => destroy(context, model, id),
+    revokeByGrantId: (id) => remove(context, { op: 'deleteBy', kind: model, name: 'grant', value: id }, true),
   });
+}
+
+async function save(context: AdapterContext, model: string, id: string, payload: AdapterPayload, expiresIn?: number) {
+  const { store, clients } = context;
+  if (model === 'ReplayDetection') return useProof(context, id, expiresIn);
+  if (model === 'Client') return clients.save(id, payload);
+  if (model === 'AuthorizationCode') await clients.used(payload.clientId);
+  const expiresAt = await expiryOf(context, model, payload, expiresIn);
+  const entry: NewEntry = {
+    kind: model,
+    id,
+    payload: JSON.stringify(payload),
+    expiresAt,
+    references: referencesOf(payload),
+    charge: chargeOf(model, payload, expiresAt),
+  };
+  const entries = model === 'Interaction' ? [entry, ...(await startedWith(store, payload, entry))] : [entry];
+  const unit = currentUnitOfWork();
+  if (unit === undefined) await store.commit(entries.map((one) => ({ op: 'put', entry: one })));
+  else for (const one of entries) unit.put(one);
+}
+
+async function expiryOf(
+  { clients, clock, replayWindow }: AdapterContext,
+  model: string,
+  payload: AdapterPayload,
+  expiresIn: number | undefined,
+): Promise<number | undefined> {
+  if (model === 'RegistrationAccessToken') return clients.expiryOf(payload.clientId);
+  if (expiresIn === undefined) return undefined;
+  // A code or refresh token exchanged just before its expiry must still be recognised if the answer was lost.
+  return unixSeconds(clock) + expiresIn + (EXCHANGED.has(model) ? answerKept(replayWindow) : 0);
+}
+
+/**
+ * Marks the `jti` of a DPoP proof as used (RFC 9449 sections 4.3 and 11.1), immediately and outside the unit of work,
+ * because a failed request uses up its proof, too. The mark is kept for twice the time that the library asks for: a
+ * proof dated in the future is accepted for up to twice the window.
+ *
+ * At the token endpoint, the library marks the proof only after it has found the code or refresh token. That write is
+ * vital, because the connection depends on it. At other endpoints anyone can send proofs, so those count against a
+ * quota.
+ */
+async function useProof({ store, clock }: AdapterContext, id: string, seconds = 0): Promise<void> {
+  const expiresAt = unixSeconds(clock) + 2 * seconds;
+  const known = currentUnitOfWork() !== undefined;
+  const charge = known ? undefined : chargeTo(PROOFS);
+  const entry = { kind: 'ReplayDetection', id, payload: '{}', expiresAt, references: {}, charge };
+  if (!(await store.commit([{ op: 'create', entry }], known ? 'vital' : 'ordinary'))) {
+    throw new errors.InvalidDpopProof('the DPoP proof was used before');
+  }
+}
+
+/**
+ * Returns the pushed request that started an interaction, if any, with its lifetime extended to that of the
+ * interaction. The pushed request is used up once, when the member has answered.
+ */
+async function startedWith(
+  store: Store,
+  { parJti }: AdapterPayload,
+  { expiresAt = 0, charge }: NewEntry,
+): Promise<readonly NewEntry[]> {
+  const pushed = typeof parJti === 'string' ? await store.get(PUSHED, parJti) : undefined;
+  if (pushed === undefined || typeof parJti !== 'string') return [];
+  const longer = Math.max(expiresAt, pushed.expiresAt ?? 0);
+  return [{ ...pushed, id: parJti, expiresAt: longer, charge, references: referencesOf(JSON.parse(pushed.payload)) }];
+}
+
+async function find({ store, clock, blocks, redirects }: AdapterContext, model: string, id: string) {
+  // Checking first and marking later would let one proof pass twice at the same time. Only the mark decides.
+  if (model === 'ReplayDetection') return undefined;
+  const unit = currentUnitOfWork();
+  const [entry, disabled] = await Promise.all([
+    (unit ?? store).get(model, id),
+    model === 'Client' ? blocks.since(id) : undefined,
+  ]);
+  if (disabled !== undefined) return undefined;
+  const payload = toPayload(entry);
+  // Otherwise an evicted or expired pushed request could be answered twice by members who have it open.
+  if (model === PUSHED && payload === undefined) throw new errors.InvalidRequestUri(PUSHED_IS_OVER);
+  if (payload === undefined) return undefined;
+  // The rules may have changed since the client was registered. It then counts as unregistered, and its app registers
+  // again.
+  if (model === 'Client' && judgeClientMetadata(payload, redirects) !== undefined) return undefined;
+  return unit !== undefined && EXCHANGED.has(model) ? asUnused(payload, clock) : payload;
+}
+
+/**
+ * Presents a used code or refresh token, even one that has expired since its use, as unused, so that the token request
+ * proceeds. Its commit then fails, and the token transaction decides whether it was a repeated request or a reuse. Only
+ * the store prevents a second use.
+ */
+function asUnused(payload: AdapterPayload, clock: Clock): AdapterPayload {
+  const { consumed, ...rest } = payload;
+  return consumed === undefined ? payload : { ...rest, exp: Math.max(rest.exp ?? 0, unixSeconds(clock) + 1) };
+}
+
+async function consume({ store }: AdapterContext, model: string, id: string): Promise<void> {
+  const unit = currentUnitOfWork();
+  if (unit !== undefined) return unit.consume(model, id);
+  if (await store.commit([{ op: 'consume', kind: model, id }])) return;
+  throw model === PUSHED
+    ? new errors.InvalidRequestUri('the request_uri was used before')
+    : new errors.InvalidGrant('already used');
+}
+
+async function destroy(context: AdapterContext, model: string, id: string): Promise<void> {
+  if (model === 'Client') return context.clients.remove(id);
+  // The grant's usage counters and backend session are deleted with it.
+  for (const kind of model === 'Grant' ? [USE, LAST_USE, BACKEND_SESSION] : [])
+    await remove(context, { op: 'deleteBy', kind, name: 'grant', value: id }, false);
+  await remove(context, { op: 'delete', kind: model, id }, ACCESS_MODELS.has(model));
+}
+
+/** @param revoking - whether a token that may be cached loses access */
+async function remove({ store, onRevoked }: AdapterContext, mutation: Mutation, revoking: boolean): Promise<void> {
+  const after = revoking ? onRevoked : undefined;
+  const unit = currentUnitOfWork();
+  if (unit !== undefined) return unit.remove(mutation, after);
+  await store.commit([mutation], 'vital');
+  await after?.();
 }
 
 /** The quota for entries that anyone can cause. Undefined for entries that follow from a member's approval. */

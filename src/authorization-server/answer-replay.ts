@@ -27,7 +27,7 @@ export type Recalled =
   /** No answer is stored, or its window is over. */
   | { readonly kind: 'unknown' };
 
-/** A stored answer. `by` is the `AnswerWatch` id of the process that gave it, `answeredAt` is in milliseconds. */
+/** A stored answer. `by` is the `answerWatch` id of the process that gave it, `answeredAt` is in milliseconds. */
 interface KeptAnswer {
   readonly question: string;
   readonly body: Body;
@@ -45,22 +45,17 @@ type StoredAnswer = Omit<KeptAnswer, 'by' | 'answeredAt'> & Partial<KeptAnswer>;
  * a code together with its verifier. A dump of the store does not reveal it, not even to an attacker who knows the
  * code.
  *
- * Only time in which the gate was running counts (see `AnswerWatch`): an answer that was lost in a crash is given again
+ * Only time in which the gate was running counts (see `answerWatch`): an answer that was lost in a crash is given again
  * after a restart of any length, up to a day. This does not help an attacker with an old copy of the token: once the
  * new token has been used, the old one is refused and ends the connection.
+ * @param window - seconds for which an answer is remembered; 0 disables it
  */
-export interface AnswerReplay {
-  /** Returns what to write in the same commit as the new tokens. Empty if answers are not remembered. */
-  remember(presented: Presented, body: Body): readonly Mutation[];
-  recall(presented: Presented): Promise<Recalled>;
-}
-
-/** @param window - seconds for which an answer is remembered; 0 disables it */
-export function answerReplay(store: Store, clock: Clock, window: number): AnswerReplay {
+export function answerReplay(store: Store, clock: Clock, window: number) {
   const watch = answerWatch(store, clock, window * 1000);
 
   return {
-    remember(presented, body) {
+    /** Returns what to write in the same commit as the new tokens. Empty if answers are not remembered. */
+    remember(presented: Presented, body: Body): readonly Mutation[] {
       if (window === 0) return [];
       const { kind, key } = SEALS[presented.grantType](presented);
       const { question, grantId, value: id } = presented;
@@ -78,7 +73,7 @@ export function answerReplay(store: Store, clock: Clock, window: number): Answer
       ];
     },
 
-    async recall(presented) {
+    async recall(presented: Presented): Promise<Recalled> {
       const { kind, key } = SEALS[presented.grantType](presented);
       const entry = await store.get(kind, presented.value);
       if (entry === undefined) return { kind: 'unknown' };
@@ -97,6 +92,8 @@ export function answerReplay(store: Store, clock: Clock, window: number): Answer
     },
   };
 }
+
+export type AnswerReplay = ReturnType<typeof answerReplay>;
 
 /** Corrects `expires_in`: after a long restart, the access token has less time left. */
 function aged(body: Body, seconds: number): Body {

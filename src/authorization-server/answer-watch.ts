@@ -25,24 +25,9 @@ export function answerKept(window: number): number {
  * retry when the gate is back, which may take longer than the window, so a window counts only if that process lived,
  * and could write to the store, until its end. The process then records this in the store, in one write for all answers
  * of a quarter of the window. A window without such a record is not over, for any replica and after any restart.
+ * @param window - in milliseconds, more than 0
  */
-export interface AnswerWatch {
-  /**
-   * Identifies the process that gives answers now. Changes after the store has failed, as if the process had died then.
-   */
-  readonly id: () => string;
-  /** Starts watching the window of an answer that is about to be given. */
-  answered(): void;
-  /**
-   * Whether the window of an answer is over.
-   * @param by - the `id` under which it was given
-   * @param answeredAt - in milliseconds
-   */
-  isOver(by: string, answeredAt: number): Promise<boolean>;
-}
-
-/** @param window - in milliseconds, more than 0 */
-export function answerWatch(store: Store, clock: Clock, window: number): AnswerWatch {
+export function answerWatch(store: Store, clock: Clock, window: number) {
   const step = window / STEPS;
   /** The ends of the watched windows, oldest first. */
   let ends: number[] = [];
@@ -78,15 +63,25 @@ export function answerWatch(store: Store, clock: Clock, window: number): AnswerW
   };
 
   return {
+    /**
+     * Identifies the process that gives answers now. Changes after the store has failed, as if the process had died
+     * then.
+     */
     id: () => id,
 
-    answered() {
+    /** Starts watching the window of an answer that is about to be given. */
+    answered(): void {
       const end = Math.ceil((clock() + window) / step) * step;
       if (ends.at(-1) !== end) ends.push(end);
       waitForNext();
     },
 
-    async isOver(by, answeredAt) {
+    /**
+     * Whether the window of an answer is over.
+     * @param by - the `id` under which it was given
+     * @param answeredAt - in milliseconds
+     */
+    async isOver(by: string, answeredAt: number): Promise<boolean> {
       if (clock() < answeredAt + window) return false;
       if (by === id) return true;
       const said = await store.get(KIND, by);

@@ -3,8 +3,6 @@
  * Subfolders hold the steps of an interaction, the pages, the rules for requests and clients, and administration.
  */
 import type Provider from 'oidc-provider';
-import { GatewayError } from '../errors.ts';
-import type { Handler } from '../http/exchange.ts';
 import type { Member } from '../login/connector.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 import { formatScope } from '../oauth/scope.ts';
@@ -25,35 +23,19 @@ import { createIntrospect } from './introspect.ts';
 import type { Keyring } from './keyring.ts';
 import { storedMembers } from './members.ts';
 import { type Mount, type MountOptions, mountProvider } from './mount.ts';
-import { createProvider, type ProviderOptions } from './provider.ts';
+import { createProvider, type ProviderOptions, type ProviderSettings } from './provider.ts';
+import { type ProviderEventsOptions, reportEvents } from './provider-events.ts';
 import { clientRecords } from './registration/client-records.ts';
-import { errorRedirectRule } from './rules/error-redirect.ts';
+import { type ErrorRedirectOptions, errorRedirectRule } from './rules/error-redirect.ts';
 import { grantErrorRule } from './rules/grant-error.ts';
 import { createStandings, type StandingsOptions } from './standing.ts';
+import { type TokenTransactionOptions, tokenTransaction } from './token-transaction.ts';
 
 export interface AuthorizationServerOptions
-  extends Pick<
-      ProviderOptions,
-      | 'origin'
-      | 'indicators'
-      | 'resourceRequired'
-      | 'documentation'
-      | 'resourceServers'
-      | 'acrValues'
-      | 'languages'
-      | 'scopesOf'
-      | 'defaultScope'
-      | 'store'
-      | 'outbox'
-      | 'ttl'
-      | 'unusedLifetime'
-      | 'redirects'
-      | 'clock'
-      | 'renderErrorPage'
-      | 'onServerError'
-    >,
+  extends ProviderSettings,
     Pick<InteractionOptions, 'connector' | 'pages' | 'scopes' | 'sessions'>,
-    Pick<MountOptions, 'registration' | 'audit' | 'introspected'>,
+    Pick<MountOptions, 'registration'>,
+    Pick<ProviderEventsOptions, 'audit' | 'introspected'>,
     Pick<StandingsOptions, 'recheck' | 'log'> {
   /** Keys for the cookies, the forms' CSRF tokens and the nonces are derived from these. */
   readonly secrets: Secrets;
@@ -88,22 +70,27 @@ export interface AuthorizationServer {
   refreshKeys(): Promise<void>;
 }
 
-/** The parts built for one generation of keys. All their state is in the store, so one set can replace another. */
-interface Parts {
+/** A provider with the keys that it signs with, and everything attached to it. */
+interface Running {
+  /** The version of the keys. */
+  readonly version: string;
   readonly provider: Provider;
-  readonly mount: Mount;
-  readonly interactions: Interactions;
-  readonly connectedApps: ConnectedApps | undefined;
-  readonly introspect: Introspect;
+  readonly callback: ReturnType<Provider['callback']>;
 }
+
+type ProviderParts = Omit<ProviderOptions, 'keys'> &
+  ErrorRedirectOptions &
+  ProviderEventsOptions &
+  TokenTransactionOptions;
 
 /**
  * Creates the authorization server. oidc-provider takes its keys only at construction, so each generation of keys gets
- * a new provider. Requests in progress finish on the old one.
+ * a new provider. All state is in the store, so one provider can replace another while requests are in progress.
  */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
-  const { origin, secrets, store, clock, keyring, usage } = options;
+  const { origin, secrets, store, clock, keyring, audit, connectedApps } = options;
   const scopes = Object.keys(options.scopes);
+  const scope = formatScope(scopes);
   const members = storedMembers(store);
   const csrfKeys = deriveKeys(secrets, 'csrf');
   const suspensions = storedSuspensions(store, clock);
@@ -111,122 +98,66 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const standings = createStandings({ ...options, grants });
   const connector = standings.watched(options.connector);
   const documents =
-    options.documents === undefined
-      ? undefined
-      : createClientDocuments({
-          ...options.documents,
-          ownHost: new URL(origin).hostname,
-          scope: formatScope(scopes),
-          store,
-          clock,
-          judge: (metadata) => judgeClient(current.provider, metadata, options.redirects),
-        });
-
-  const replay = answerReplay(store, clock, options.ttl.replayWindow);
-
-  let version = '';
-  const assemble = (): Parts => {
-    version = keyring.version();
-    const provider = createProvider({
-      ...options,
-      scopes,
-      registration: options.registration !== undefined,
-      members,
-      suspensions,
-      standings,
-      documents,
-      keys: keyring.privateKeys(),
-      cookieKeys: deriveKeys(secrets, 'cookies'),
-      dpopNonceKey: deriveKey(secrets[0], 'dpop-nonce'),
+    options.documents &&
+    createClientDocuments({
+      ...options.documents,
+      ownHost: new URL(origin).hostname,
+      scope,
+      store,
+      clock,
+      judge: (metadata) => judgeClient(running.provider, metadata, options.redirects),
     });
-    errorRedirectRule(provider, { ...options, grants, connector });
-    grantErrorRule(provider);
-    return {
-      provider,
-      mount: mountProvider({
-        ...options,
-        scopes,
-        provider,
-        replay,
-      }),
-      interactions: createInteractions({
-        ...options,
-        connector,
-        provider,
-        members,
-        standings,
-        grants,
-        connectedApps: options.connectedApps && ENDPOINTS.apps,
-        suspensions,
-        csrfKeys,
-      }),
-      connectedApps:
-        options.connectedApps &&
-        createConnectedApps({ ...options, ...options.connectedApps, connector, provider, grants, usage, csrfKeys }),
-      introspect: createIntrospect(provider, members),
-    };
-  };
-  let current = assemble();
-  /** Rebuilds the parts if the keys have changed. Others that share the keyring may have changed them. */
-  const keepUp = () => {
-    if (keyring.version() !== version) current = assemble();
-  };
 
-  const gone: Handler = () => {
-    throw new GatewayError('not_found');
+  const parts: ProviderParts = {
+    ...options,
+    scopes,
+    registration: options.registration !== undefined,
+    members,
+    suspensions,
+    standings,
+    documents,
+    connector,
+    grants,
+    cookieKeys: deriveKeys(secrets, 'cookies'),
+    dpopNonceKey: deriveKey(secrets[0], 'dpop-nonce'),
+    replay: answerReplay(store, clock, options.ttl.replayWindow),
   };
-  /** A handler that picks its part when the request arrives. */
-  const of =
-    (pick: (parts: Parts) => Handler): Handler =>
-    (exchange) =>
-      pick(current)(exchange);
+  let running = startProvider(parts, keyring);
+  /** Starts a new provider if the keys have changed. Others that share the keyring may have changed them. */
+  const keepUp = () => {
+    if (keyring.version() !== running.version) running = startProvider(parts, keyring);
+  };
+  const provider = () => running.provider;
+  const shared = { ...options, provider, connector, members, standings, grants, suspensions, csrfKeys };
 
   return {
-    mount: {
-      plain: of(({ mount }) => mount.plain),
-      authorization: of(({ mount }) => mount.authorization),
-      resume: of(({ mount }) => mount.resume),
-      form: of(({ mount }) => mount.form),
-      registration: current.mount.registration && {
-        register: of(({ mount }) => mount.registration?.register ?? gone),
-        manage: of(({ mount }) => mount.registration?.manage ?? gone),
-      },
-    },
-    interactions: {
-      start: of(({ interactions }) => interactions.start),
-      returned: of(({ interactions }) => interactions.returned),
-      switchAccount: of(({ interactions }) => interactions.switchAccount),
-      decide: of(({ interactions }) => interactions.decide),
-    },
-    connectedApps: current.connectedApps && {
-      list: of(({ connectedApps }) => connectedApps?.list ?? gone),
-      returned: of(({ connectedApps }) => connectedApps?.returned ?? gone),
-      ask: of(({ connectedApps }) => connectedApps?.ask ?? gone),
-      disconnect: of(({ connectedApps }) => connectedApps?.disconnect ?? gone),
-    },
-    introspect: (token) => current.introspect(token),
+    mount: mountProvider({ ...options, provider, callback: () => running.callback, scope }),
+    interactions: createInteractions({ ...shared, connectedApps: connectedApps && ENDPOINTS.apps }),
+    connectedApps: connectedApps && createConnectedApps({ ...shared, ...connectedApps }),
+    introspect: (token) => createIntrospect(running.provider, members)(token),
     signedIn: standings.signedIn,
     grants,
     stands: grants.stands,
     controls: {
       account: createAccountControl({
-        grants,
-        members,
-        suspensions,
+        ...{ grants, members, suspensions, store, clock, audit },
         removeClient: (id) => clientRecords(options).remove(id),
-        store,
-        clock,
-        audit: options.audit,
       }),
-      keys: createKeyControl({
-        keyring,
-        onChanged: keepUp,
-        audit: options.audit,
-      }),
+      keys: createKeyControl({ keyring, onChanged: keepUp, audit }),
     },
     async refreshKeys() {
       await keyring.refresh();
       keepUp();
     },
   };
+}
+
+function startProvider(parts: ProviderParts, keyring: Keyring): Running {
+  const provider = createProvider({ ...parts, keys: keyring.privateKeys() });
+  // The outermost first: each sees the answers as those after it have left them.
+  errorRedirectRule(provider, parts);
+  grantErrorRule(provider);
+  reportEvents(provider, parts);
+  tokenTransaction(provider, parts);
+  return { version: keyring.version(), provider, callback: provider.callback() };
 }

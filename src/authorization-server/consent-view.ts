@@ -17,8 +17,7 @@ type Client = InstanceType<Provider['Client']>;
 export function appView(client: Client, redirectUri: string, school: string): AppView {
   const destination = destinationOf(redirectUri);
   return {
-    name: client.clientName,
-    posing: client.clientName !== undefined && isPosing(client.clientName, school),
+    ...nameOf(client, school),
     proof: proofOf(client, destination),
     destination,
     policy: httpsUrl(client.policyUri),
@@ -32,11 +31,14 @@ export function connectedAppView(client: Client, school: string): KnownApp {
   const proofs = destinations.map((destination) => proofOf(client, destination));
   const weakest = (proof: AppProof) => (proof.kind === 'proved' ? (proof.elsewhere ? 1 : 2) : 0);
   return {
-    name: client.clientName,
-    posing: client.clientName !== undefined && isPosing(client.clientName, school),
+    ...nameOf(client, school),
     proof: proofs.toSorted((a, b) => weakest(a) - weakest(b))[0] ?? { kind: 'none' },
     destinations,
   };
+}
+
+function nameOf({ clientName: name }: Client, school: string) {
+  return { name, posing: name !== undefined && isPosing(name, school) };
 }
 
 function distinct(destinations: readonly Destination[]): readonly Destination[] {

@@ -13,7 +13,6 @@ export function endConnection(
     // Of concurrent requests that notice it, only one ends the connection.
     if (!(await grants.revoke(grantId, { member: sub }, { by: 'backend', reason: 'session_over', note: reason })))
       return;
-    const occasion = { clientId, grantId, member: sub, address: undefined, requestId: undefined };
-    audit({ action: 'backend_session_over', by: 'backend', reason, ...occasion });
+    audit({ action: 'backend_session_over', by: 'backend', reason, clientId, grantId, member: sub });
   };
 }

@@ -84,38 +84,27 @@ export function storedGrants(
   outbox: Outbox = NO_OUTBOX,
   describe = (clientId: string) => describeClient(store, clientId),
 ): Grants {
-  const find = (of: GrantsOf, limit: number) =>
-    'member' in of
-      ? store.findBy('Grant', 'member', of.member, limit)
-      : store.findBy('Grant', 'client', of.client, limit);
+  const find = async (of: GrantsOf, limit: number) =>
+    (await store.findBy('Grant', ...referenceOf(of), limit)).map(toGrant);
   const end = async (grants: readonly StandingGrant[], why: Ending, guard: readonly Mutation[] = []) => {
-    const told = await revocations(describe, outbox, grants, why);
-    const done = await store.commit([...guard, ...grants.flatMap(({ id }) => ending(id)), ...told], 'vital');
+    const reported = await revocations(describe, outbox, grants, why);
+    const done = await store.commit([...guard, ...grants.flatMap(({ id }) => ending(id)), ...reported], 'vital');
     await onRevoked();
     return done;
   };
 
-  const standing = async (id: string, of: GrantsOf): Promise<StandingGrant | undefined> => {
+  const findById = async (id: string): Promise<StandingGrant | undefined> => {
     const entry = await store.get('Grant', id);
-    const grant = entry === undefined ? undefined : toGrant(entry);
-    return grant !== undefined && isOf(grant, of) ? grant : undefined;
+    return entry === undefined ? undefined : toGrant(entry);
   };
 
   return {
-    async list(of, limit) {
-      return (await find(of, limit)).map(toGrant);
-    },
-
-    async find(id) {
-      const entry = await store.get('Grant', id);
-      return entry === undefined ? undefined : toGrant(entry);
-    },
-
-    count: (of) =>
-      'member' in of ? store.count('Grant', 'member', of.member) : store.count('Grant', 'client', of.client),
+    list: find,
+    find: findById,
+    count: (of) => store.count('Grant', ...referenceOf(of)),
 
     async knows(member, clientId) {
-      return (await find({ member }, MOST_LOOKED_AT)).some((entry) => toGrant(entry).clientId === clientId);
+      return (await find({ member }, MOST_LOOKED_AT)).some((grant) => grant.clientId === clientId);
     },
 
     async stands(id) {
@@ -123,16 +112,19 @@ export function storedGrants(
     },
 
     async revoke(id, of, why) {
-      const grant = await standing(id, of);
+      const grant = await findById(id);
+      if (grant === undefined || !isOf(grant, of)) return false;
       // Concurrent calls may all find the grant: the guard lets only one of them end and report it.
-      return grant !== undefined && (await end([grant], why, [{ op: 'consume', kind: 'Grant', id }]));
+      return end([grant], why, [{ op: 'consume', kind: 'Grant', id }]);
     },
 
     async revokeEach(ids, of, why) {
       const ended: StandingGrant[] = [];
       for (let at = 0; at < ids.length; at += BATCH) {
         const batch = ids.slice(at, at + BATCH);
-        const found = (await Promise.all(batch.map((id) => standing(id, of)))).filter((grant) => grant !== undefined);
+        const found = (await Promise.all(batch.map(findById)))
+          .filter((grant) => grant !== undefined)
+          .filter((grant) => isOf(grant, of));
         if (found.length > 0) await end(found, why);
         ended.push(...found);
         await turn();
@@ -142,7 +134,7 @@ export function storedGrants(
 
     async revokeAll(of, why, ended) {
       for (let count = 0; ; ) {
-        const found = (await find(of, BATCH)).map(toGrant);
+        const found = await find(of, BATCH);
         if (found.length === 0) return count;
         await end(found, why);
         for (const grant of found) ended?.(grant);
@@ -174,6 +166,10 @@ function ending(id: string): readonly Mutation[] {
     { op: 'delete', kind: 'Grant', id },
     ...BELONGINGS.map((kind): Mutation => ({ op: 'deleteBy', kind, name: 'grant', value: id })),
   ];
+}
+
+function referenceOf(of: GrantsOf): ['member' | 'client', string] {
+  return 'member' in of ? ['member', of.member] : ['client', of.client];
 }
 
 function isOf({ member, clientId }: StandingGrant, of: GrantsOf): boolean {

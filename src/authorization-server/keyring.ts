@@ -114,11 +114,11 @@ export async function openKeyring(
       retired,
     };
   };
-  const rotate = async (told: (keyId: string) => void = () => {}): Promise<boolean> => {
-    const { won, standing: stands } = await write(store, await moved(generation));
-    const changed = await adopt(stands);
-    if (won) told(stands.current.kid);
-    return changed;
+  /** Returns whether this generation, and not one of another process, is in force now. */
+  const replace = async (wanted: Generation): Promise<boolean> => {
+    const { won, standing: stands } = await write(store, wanted);
+    await adopt(stands);
+    return won;
   };
   /**
    * @param make - returns the next generation, or undefined if nothing is to be changed
@@ -129,9 +129,7 @@ export async function openKeyring(
       await adopt((await load(store)) ?? generation);
       const wanted = await make(generation);
       if (wanted === undefined) return false;
-      const { won, standing: stands } = await write(store, wanted);
-      await adopt(stands);
-      if (won) return true;
+      if (await replace(wanted)) return true;
     }
     throw new GatewayError('store_unavailable');
   };
@@ -144,20 +142,15 @@ export async function openKeyring(
     list() {
       const { current, since, next, nextSince } = generation;
       return [
-        { ...describe(current), state: 'signing', since, until: since + lifetime() },
-        { ...describe(next), state: 'next', since: nextSince, until: since + lifetime() },
-        ...standing(generation).map((retired) => ({
-          ...describe(retired.key),
-          state: 'verifying' as const,
-          since: retired.since,
-          until: retired.until,
-        })),
+        describe(current, 'signing', since, since + lifetime()),
+        describe(next, 'next', nextSince, since + lifetime()),
+        ...standing(generation).map((retired) => describe(retired.key, 'verifying', retired.since, retired.until)),
       ];
     },
     async rotate(now = true) {
       const missing = generation.nextSince + REMEMBERED - unixSeconds(clock);
       if (!now && missing > 0) return missing;
-      await rotate();
+      await replace(await moved(generation));
       return 0;
     },
     replaceNext: (imported) =>
@@ -180,8 +173,9 @@ export async function openKeyring(
       }),
     async refresh() {
       const adopted = await adopt((await load(store)) ?? generation);
-      if (unixSeconds(clock) - generation.since >= lifetime()) return rotate(due);
-      return adopted;
+      if (unixSeconds(clock) - generation.since < lifetime()) return adopted;
+      if (await replace(await moved(generation))) due(generation.current.kid);
+      return true;
     },
   };
 }
@@ -229,8 +223,9 @@ export async function signingJwk({ kty, crv, x, y, d }: JWK): Promise<PrivateJwk
   return { ...jwk, alg: 'ES256', use: 'sig', kid: await calculateJwkThumbprint(jwk) };
 }
 
-function describe({ d: _private, ...publicKey }: PrivateJwk): Pick<KeyDescription, 'kid' | 'publicKey'> {
-  return { kid: publicKey.kid, publicKey };
+function describe(key: PrivateJwk, state: KeyDescription['state'], since: number, until: number): KeyDescription {
+  const { d: _private, ...publicKey } = key;
+  return { kid: key.kid, publicKey, state, since, until };
 }
 
 async function importKey(jwk: PrivateJwk): Promise<CryptoKey> {

@@ -6,14 +6,9 @@ const KIND = 'Member';
 /**
  * What the login backend last said about each member who has granted access to an app, for claims and identity headers.
  */
-export interface Members {
-  save(member: Member): Promise<void>;
-  find(sub: string): Promise<Member | undefined>;
-}
-
-export function storedMembers(store: Store): Members {
+export function storedMembers(store: Store) {
   return {
-    async save(member) {
+    async save(member: Member): Promise<void> {
       const entry = {
         kind: KIND,
         id: member.sub,
@@ -23,12 +18,14 @@ export function storedMembers(store: Store): Members {
       };
       await store.commit([{ op: 'put', entry }]);
     },
-    async find(sub) {
+    async find(sub: string): Promise<Member | undefined> {
       const entry = await store.get(KIND, sub);
       return entry === undefined ? undefined : storedMember(entry);
     },
   };
 }
+
+export type Members = ReturnType<typeof storedMembers>;
 
 /** Parses what `save` wrote. */
 export function storedMember({ payload }: Pick<Entry, 'payload'>): Member {

@@ -1,8 +1,7 @@
 import type { JWK } from 'jose';
-import Provider, { type Configuration, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+import Provider, { type Account, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
 import { GatewayError } from '../errors.ts';
 import type { Outbox } from '../events/outbox.ts';
-import { DPOP_ALGORITHMS } from '../oauth/dpop.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import type { Clock, Store } from '../storage/store.ts';
 import { adapterFactory } from './adapter.ts';
@@ -13,38 +12,30 @@ import { documentFeature, documentFetch } from './client-documents/feature.ts';
 import { COOKIE_NAMES } from './cookies.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { Members } from './members.ts';
+import { CLIENT_AUTHENTICATION, settings } from './provider-settings.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { resourceRule } from './rules/resource.ts';
 import { scopeRule } from './rules/scope.ts';
 import type { Standings } from './standing.ts';
 
-export interface ProviderOptions {
+/** What the operator configures. */
+export interface ProviderSettings {
   readonly origin: string;
   readonly indicators: ResourceIndicators;
   readonly resourceRequired: boolean;
   /** URL of the documentation for developers and agents. */
   readonly documentation: string;
-  /** The scope catalogue, in the order it is published. */
-  readonly scopes: readonly string[];
   readonly defaultScope: readonly string[];
   /** The scopes that a token for an audience may have. */
   readonly scopesOf: (audience: string) => readonly string[];
   readonly store: Store;
   readonly outbox: Outbox;
-  readonly members: Members;
-  readonly standings: Pick<Standings, 'mayContinue'>;
-  /** Private JWKs, the signing key first. */
-  readonly keys: readonly JWK[];
   /** Secrets, by client_id, of the services that may introspect every token. */
   readonly resourceServers: ReadonlyMap<string, string>;
   /** The languages of the pages. */
   readonly languages: readonly string[];
   /** The acr values that the login backend may return. */
   readonly acrValues: readonly string[];
-  /** The first signs cookies; all are accepted. */
-  readonly cookieKeys: readonly Buffer[];
-  /** 32 bytes. Derives the nonces of RFC 9449 section 8; the same in every replica. */
-  readonly dpopNonceKey: Buffer;
   /** Seconds. */
   readonly ttl: {
     readonly access: number;
@@ -53,19 +44,32 @@ export interface ProviderOptions {
     readonly code: number;
     readonly replayWindow: number;
   };
-  /** Undefined if client ID metadata documents are not supported. */
-  readonly documents: ClientDocuments | undefined;
-  /** Whether apps can register themselves. */
-  readonly registration: boolean;
   /** Seconds that a registered client is kept if no member has connected it yet. */
   readonly unusedLifetime: number;
   readonly redirects: RedirectPolicy;
   readonly clock: Clock;
-  readonly suspensions: Suspensions;
   readonly onRevoked: () => void | Promise<void>;
   /** Shows the error page for an authorization request that cannot be redirected. */
   readonly renderErrorPage: (ctx: KoaContextWithOIDC, error: string, description: string) => void;
   readonly onServerError: (error: Error) => void;
+}
+
+export interface ProviderOptions extends ProviderSettings {
+  /** The scope catalogue, in the order it is published. */
+  readonly scopes: readonly string[];
+  readonly members: Members;
+  readonly standings: Pick<Standings, 'mayContinue'>;
+  readonly suspensions: Suspensions;
+  /** Private JWKs, the signing key first. */
+  readonly keys: readonly JWK[];
+  /** The first signs cookies; all are accepted. */
+  readonly cookieKeys: readonly Buffer[];
+  /** 32 bytes. Derives the nonces of RFC 9449 section 8; the same in every replica. */
+  readonly dpopNonceKey: Buffer;
+  /** Undefined if client ID metadata documents are not supported. */
+  readonly documents: ClientDocuments | undefined;
+  /** Whether apps can register themselves. */
+  readonly registration: boolean;
 }
 
 const INTERACTION_TTL = 900;
@@ -77,8 +81,8 @@ const SESSION_TTL = 3600;
  */
 export function createProvider(options: ProviderOptions): Provider {
   const { origin, ttl } = options;
-
-  const configuration: Configuration = {
+  const provider = new Provider(origin, {
+    ...settings(),
     adapter: adapterFactory({ ...options, replayWindow: ttl.replayWindow }),
     jwks: { keys: options.keys.map((key) => ({ ...key })) as never },
     cookies: {
@@ -87,18 +91,7 @@ export function createProvider(options: ProviderOptions): Provider {
       long: { signed: true, httpOnly: true, sameSite: 'lax', path: '/oauth' },
       short: { signed: true, httpOnly: true, sameSite: 'lax' },
     },
-    routes: {
-      authorization: ENDPOINTS.authorization,
-      pushed_authorization_request: ENDPOINTS.pushedAuthorization,
-      token: ENDPOINTS.token,
-      revocation: ENDPOINTS.revocation,
-      introspection: ENDPOINTS.introspection,
-      registration: ENDPOINTS.registration,
-      jwks: ENDPOINTS.jwks,
-    },
     scopes: [...options.scopes],
-    claims: { openid: ['sub'], profile: ['name'], email: ['email'] },
-    responseTypes: ['code'],
     acrValues: [...options.acrValues],
     clients: [...options.resourceServers].map(([client_id, client_secret]) => ({
       client_id,
@@ -108,66 +101,9 @@ export function createProvider(options: ProviderOptions): Provider {
       response_types: [],
       redirect_uris: [],
     })),
-    // How and when the member signed in, for services that introspect (RFC 9470 section 6.2).
-    extraTokenClaims: (ctx) => signInClaims(ctx.oidc.entities.AuthorizationCode ?? ctx.oidc.entities.RefreshToken),
-    clientAuthMethods: ['none', 'client_secret_post'],
-    clientDefaults: {
-      application_type: 'native',
-      token_endpoint_auth_method: 'none',
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      id_token_signed_response_alg: 'ES256',
-    },
-    enabledJWA: { idTokenSigningAlgValues: ['ES256'], dPoPSigningAlgValues: DPOP_ALGORITHMS },
-    extraClientMetadata: { properties: ['software_id', 'software_version'] },
-    pkce: { required: () => true },
-    allowOmittingSingleRegisteredRedirectUri: false,
-    enableHttpPostMethods: false,
-    clockTolerance: 0,
-    ttl: {
-      AccessToken: ttl.access,
-      AuthorizationCode: ttl.code,
-      IdToken: ttl.access,
-      Interaction: INTERACTION_TTL,
-      Session: SESSION_TTL,
-      // Limits everything that belongs to the grant, so it must outlive the last refresh token.
-      Grant: ttl.refreshAbsolute + ttl.access,
-      RefreshToken: (_ctx, token) =>
-        Math.max(
-          1,
-          Math.min(
-            ttl.refresh,
-            ttl.refreshAbsolute - (token as unknown as { totalLifetime(): number }).totalLifetime(),
-          ),
-        ),
-    },
-    // By default, tokens expire with the browser session that approved them.
-    expiresWithSession: () => false,
-    issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    rotateRefreshToken: () => true,
-    revokeGrantPolicy: () => true,
-    // Each authorization has its own grant: ending one connection must not end another of the same app.
-    async loadExistingGrant(ctx) {
-      const grantId = ctx.oidc.result?.consent?.grantId;
-      return grantId === undefined ? undefined : ctx.oidc.provider.Grant.find(grantId);
-    },
-    async findAccount(ctx, sub, exchanged) {
-      const member = await options.members.find(sub);
-      // Applies where a code or refresh token is exchanged. Whether a suspended member sees the consent page is decided
-      // in the interaction.
-      if (exchanged !== undefined && (await options.suspensions.since(sub)) !== undefined) return undefined;
-      if (exchanged?.kind === 'RefreshToken') {
-        const requestId = String(ctx.res.getHeader('x-request-id') ?? '');
-        const occasion = { clientId: ctx.oidc.client?.clientId, requestId };
-        if (!(await options.standings.mayContinue(sub, occasion))) return undefined;
-      }
-      if (member === undefined) return undefined;
-      // Claims are served by our own userinfo endpoint. The ID token only says who the member is.
-      return { accountId: sub, claims: () => ({ sub }) };
-    },
+    ttl: lifetimes(ttl),
+    findAccount: (ctx, sub, exchanged) => findAccount(options, ctx, sub, exchanged?.kind),
     extraParams: { scope: scopeRule(new Set(options.scopes), options.defaultScope) as never },
-    interactions: { url: (_ctx, interaction) => `${ENDPOINTS.interaction}/${interaction.uid}`, policy: policy() },
-    clientBasedCORS: () => true,
     renderError(ctx, out, error) {
       // The mount throws it again, so that an unavailable store is a 503 here, too.
       if (error instanceof GatewayError) return;
@@ -178,43 +114,14 @@ export function createProvider(options: ProviderOptions): Provider {
     discovery: {
       userinfo_endpoint: `${origin}${ENDPOINTS.userinfo}`,
       service_documentation: options.documentation,
-      revocation_endpoint_auth_methods_supported: ['none', 'client_secret_post'],
-      introspection_endpoint_auth_methods_supported: ['none', 'client_secret_post'],
+      revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+      introspection_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
       protected_resources: [...options.indicators.audiences],
       ui_locales_supported: [...options.languages],
     },
     fetch: documentFetch(options.documents),
-    // Metadata as we normalised it. The size limit for documents is enforced where they are fetched.
-    fetchResponseBodyLimits: { 'client_id metadata document': 64 * 1024 },
-    features: {
-      clientIdMetadataDocument: documentFeature(options.documents, storedClientBlocks(options.store, options.clock)),
-      devInteractions: { enabled: false },
-      rpInitiatedLogout: { enabled: false },
-      // The library's endpoint refuses tokens with an audience. Ours runs behind the gate.
-      userinfo: { enabled: false },
-      pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: false },
-      // Clients whose clock is wrong are offered a nonce, but it is never required: the unique `jti` already stops
-      // replayed proofs.
-      dPoP: { enabled: true, nonceSecret: options.dpopNonceKey, requireNonce: () => false },
-      // `registration/` applies the tokens, limits and rules before the library sees a request.
-      registration: { enabled: options.registration, initialAccessToken: false },
-      registrationManagement: { enabled: options.registration, rotateRegistrationAccessToken: true },
-      revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
-      introspection: {
-        enabled: true,
-        allowedPolicy: async (_ctx, client, token) =>
-          token.clientId === client.clientId || options.resourceServers.has(client.clientId),
-      },
-      resourceIndicators: resourceRule({
-        indicators: options.indicators,
-        required: options.resourceRequired,
-        scopesOf: options.scopesOf,
-        accessTokenTtl: ttl.access,
-      }),
-    },
-  };
-
-  const provider = new Provider(origin, configuration);
+    features: features(options),
+  });
   // The library builds URLs from the Host header, which `mount.ts` pins to the origin. Proxy mode makes it read the
   // scheme, too.
   provider.proxy = true;
@@ -222,28 +129,62 @@ export function createProvider(options: ProviderOptions): Provider {
   return provider;
 }
 
-function signInClaims(source: { acr?: string | undefined; authTime?: number | undefined } | undefined) {
+function lifetimes({ access, code, refresh, refreshAbsolute }: ProviderOptions['ttl']): Configuration['ttl'] {
   return {
-    ...(source?.acr === undefined ? {} : { acr: source.acr }),
-    ...(source?.authTime === undefined ? {} : { auth_time: source.authTime }),
+    AccessToken: access,
+    AuthorizationCode: code,
+    IdToken: access,
+    Interaction: INTERACTION_TTL,
+    Session: SESSION_TTL,
+    // Limits everything that belongs to the grant, so it must outlive the last refresh token.
+    Grant: refreshAbsolute + access,
+    RefreshToken(_ctx, token) {
+      const age = (token as unknown as { totalLifetime(): number }).totalLifetime();
+      return Math.max(1, Math.min(refresh, refreshAbsolute - age));
+    },
   };
 }
 
-/** Each authorization asks the login backend again: our own session never replaces the member's. */
-function policy() {
-  const prompts = interactionPolicy.base();
-  prompts
-    .get('login')
-    ?.checks.add(
-      new interactionPolicy.Check(
-        'backend_session',
-        'the member must be identified for each authorization',
-        'login_required',
-        (ctx) =>
-          ctx.oidc.result?.login === undefined
-            ? interactionPolicy.Check.REQUEST_PROMPT
-            : interactionPolicy.Check.NO_NEED_TO_PROMPT,
-      ),
-    );
-  return prompts;
+function features(options: ProviderOptions): Configuration['features'] {
+  return {
+    clientIdMetadataDocument: documentFeature(options.documents, storedClientBlocks(options.store, options.clock)),
+    devInteractions: { enabled: false },
+    rpInitiatedLogout: { enabled: false },
+    // The library's endpoint refuses tokens with an audience. Ours runs behind the gate.
+    userinfo: { enabled: false },
+    pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: false },
+    // Clients whose clock is wrong are offered a nonce, but it is never required: the unique `jti` already stops
+    // replayed proofs.
+    dPoP: { enabled: true, nonceSecret: options.dpopNonceKey, requireNonce: () => false },
+    // `registration/` applies the tokens, limits and rules before the library sees a request.
+    registration: { enabled: options.registration, initialAccessToken: false },
+    registrationManagement: { enabled: options.registration, rotateRegistrationAccessToken: true },
+    revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
+    introspection: {
+      enabled: true,
+      allowedPolicy: async (_ctx, client, token) =>
+        token.clientId === client.clientId || options.resourceServers.has(client.clientId),
+    },
+    resourceIndicators: resourceRule({
+      indicators: options.indicators,
+      required: options.resourceRequired,
+      scopesOf: options.scopesOf,
+      accessTokenTtl: options.ttl.access,
+    }),
+  };
+}
+
+async function findAccount(
+  { members, suspensions, standings }: ProviderOptions,
+  ctx: KoaContextWithOIDC,
+  sub: string,
+  exchanged: string | undefined,
+): Promise<Account | undefined> {
+  // Applies where a code or refresh token is exchanged. Whether a suspended member sees the consent page is decided in
+  // the interaction.
+  if (exchanged !== undefined && (await suspensions.since(sub)) !== undefined) return undefined;
+  if (exchanged === 'RefreshToken' && !(await standings.mayContinue(sub, ctx.oidc.client?.clientId))) return undefined;
+  if ((await members.find(sub)) === undefined) return undefined;
+  // Claims are served by our own userinfo endpoint. The ID token only says who the member is.
+  return { accountId: sub, claims: () => ({ sub }) };
 }

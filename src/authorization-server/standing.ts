@@ -19,29 +19,6 @@ interface Known {
   readonly askedAt?: number | undefined;
 }
 
-/** The request in which a change was noticed. */
-interface Occasion {
-  readonly clientId: string | undefined;
-  readonly requestId: string | undefined;
-}
-
-const NO_OCCASION: Occasion = { clientId: undefined, requestId: undefined };
-
-/**
- * Keeps track of what the backend says about its members, and ends their connections when they are gone, suspended or
- * changed. Every method throws GatewayError `store_unavailable`, and `login_unavailable` if the backend cannot answer.
- */
-export interface Standings {
-  /** Wraps a connector: if a member arrives with a new version, all older grants are ended. */
-  watched(connector: LoginConnector): LoginConnector;
-  /** Call for an identified member before our own sign-in begins. Older sign-ins end with the grants. */
-  signedIn(member: Member): Promise<void>;
-  /** Whether the backend lets a member sign in for an app. True if the backend cannot be asked. */
-  maySignIn(member: Member): Promise<boolean>;
-  /** Whether a member's refresh token may be used. If not, all the member's connections have been ended. */
-  mayContinue(sub: string, occasion: Occasion): Promise<boolean>;
-}
-
 export interface StandingsOptions {
   readonly store: Store;
   readonly clock: Clock;
@@ -52,7 +29,11 @@ export interface StandingsOptions {
   readonly recheck: MemberCheck | undefined;
 }
 
-export function createStandings(options: StandingsOptions): Standings {
+/**
+ * Keeps track of what the backend says about its members, and ends their connections when they are gone, suspended or
+ * changed. Every method throws GatewayError `store_unavailable`, and `login_unavailable` if the backend cannot answer.
+ */
+export function createStandings(options: StandingsOptions) {
   const { store, clock, grants, audit, log, recheck } = options;
   const asking = new Map<string, Promise<Standing | undefined>>();
 
@@ -65,20 +46,19 @@ export function createStandings(options: StandingsOptions): Standings {
     // A refresh waits for it.
     await store.commit([{ op: 'put', entry }], 'vital');
   };
-  const end = async (sub: string, reason: EndReason, { clientId, requestId }: Occasion): Promise<void> => {
+  const end = async (sub: string, reason: EndReason, clientId: string | undefined): Promise<void> => {
     // An older sign-in would still use the member's old data.
     await store.commit([{ op: 'deleteBy', kind: SIGN_IN_KIND, name: 'member', value: sub }], 'vital');
     const ended = await grants.revokeAll({ member: sub }, { by: 'backend', reason });
-    const event = { action: 'member_changed', by: 'backend', member: sub, reason, ended } as const;
-    audit({ ...event, clientId, requestId, grantId: undefined, address: undefined });
+    audit({ action: 'member_changed', by: 'backend', member: sub, reason, ended, clientId, grantId: undefined });
   };
   /**
    * Ends the grants before it remembers the version, so that a failure half way is noticed again. Returns whether the
    * version has changed.
    */
-  const compare = async (sub: string, before: Known, now: Known, occasion: Occasion): Promise<boolean> => {
+  const compare = async (sub: string, before: Known, now: Known, clientId?: string): Promise<boolean> => {
     const changed = before.version !== undefined && now.version !== undefined && before.version !== now.version;
-    if (changed) await end(sub, 'version_changed', occasion);
+    if (changed) await end(sub, 'version_changed', clientId);
     const next = { version: now.version ?? before.version, askedAt: now.askedAt ?? before.askedAt };
     if (next.version !== before.version || next.askedAt !== before.askedAt) await remember(sub, next);
     return changed;
@@ -102,24 +82,25 @@ export function createStandings(options: StandingsOptions): Standings {
     return answer;
   };
   /** Returns why the member must be refused; undefined if there is no reason. */
-  const check = async (sub: string, before: Known, occasion: Occasion): Promise<string | undefined> => {
+  const check = async (sub: string, before: Known, clientId?: string): Promise<string | undefined> => {
     if (recheck === undefined) return undefined;
     const askedAt = clock();
     const standing = await ask(sub, recheck);
     if (standing === undefined) return undefined;
     if (standing.kind !== 'good') {
-      await end(sub, `member_${standing.kind}`, occasion);
+      await end(sub, `member_${standing.kind}`, clientId);
       return standing.kind;
     }
-    return (await compare(sub, before, { version: standing.version, askedAt }, occasion)) ? 'changed' : undefined;
+    return (await compare(sub, before, { version: standing.version, askedAt }, clientId)) ? 'changed' : undefined;
   };
 
   const met = async ({ sub, version }: Member): Promise<void> => {
-    if (version !== undefined) await compare(sub, await known(sub), { version }, NO_OCCASION);
+    if (version !== undefined) await compare(sub, await known(sub), { version });
   };
 
   return {
-    watched: (connector) => ({
+    /** Wraps a connector: if a member arrives with a new version, all older grants are ended. */
+    watched: (connector: LoginConnector): LoginConnector => ({
       ...connector,
       async identify(headers, from) {
         const member = await connector.identify(headers, from);
@@ -128,22 +109,27 @@ export function createStandings(options: StandingsOptions): Standings {
       },
     }),
 
+    /** Call for an identified member before our own sign-in begins. Older sign-ins end with the grants. */
     signedIn: met,
 
-    async maySignIn({ sub }) {
+    /** Whether the backend lets a member sign in for an app. True if the backend cannot be asked. */
+    async maySignIn({ sub }: Member): Promise<boolean> {
       if (recheck === undefined) return true;
-      const verdict = await check(sub, await known(sub), NO_OCCASION);
+      const verdict = await check(sub, await known(sub));
       // If the member has changed, the older connections have just been ended, and this sign-in uses the new data.
       return verdict === undefined || verdict === 'changed';
     },
 
-    async mayContinue(sub, occasion) {
+    /** Whether a member's refresh token may be used by an app. If not, all the member's connections have been ended. */
+    async mayContinue(sub: string, clientId: string | undefined): Promise<boolean> {
       if (recheck === undefined) return true;
       const before = await known(sub);
       const age = before.askedAt === undefined ? undefined : clock() - before.askedAt;
       // If the clock was set back, ask again rather than skip checks for a long time.
       if (age !== undefined && age >= 0 && age < recheck.interval * 1000) return true;
-      return (await check(sub, before, occasion)) === undefined;
+      return (await check(sub, before, clientId)) === undefined;
     },
   };
 }
+
+export type Standings = ReturnType<typeof createStandings>;

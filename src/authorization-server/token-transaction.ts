@@ -1,9 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { type EndReason, grantCreated } from '../events/event.ts';
 import type { Outbox } from '../events/outbox.ts';
-import type { Provenance } from '../http/provenance.ts';
 import type { Audit, AuditAction } from '../operations/audit.ts';
 import type { Store } from '../storage/store.ts';
 import type { AnswerReplay, Presented, Recalled } from './answer-replay.ts';
@@ -23,8 +21,6 @@ export interface TokenTransactionOptions {
   readonly audit: Audit;
   /** Events for the backend are written in the commit that makes the change. */
   readonly outbox: Outbox;
-  /** Where a request that was passed to oidc-provider came from. */
-  readonly provenanceOf: (request: IncomingMessage) => Provenance | undefined;
 }
 
 /** Audit actions and error texts of the two grant types. */
@@ -46,12 +42,10 @@ const OF = {
  * that is committed before the response is written. Only the commit tells whether a code or refresh token was used
  * before. If it was, a repeated request gets the same answer again, and a reuse ends the connection.
  */
-export function tokenTransaction(
-  provider: Provider,
-  { store, replay, audit, outbox, provenanceOf }: TokenTransactionOptions,
-): void {
-  const revokedGrants = new WeakMap<object, string>();
-  provider.on('grant.revoked', (ctx, grantId) => revokedGrants.set(ctx, grantId));
+export function tokenTransaction(provider: Provider, { store, replay, audit, outbox }: TokenTransactionOptions): void {
+  provider.on('grant.revoked', (ctx, grantId) => {
+    ctx.state.revokedGrant = grantId;
+  });
 
   const describe = (clientId: string) => describeClient(store, clientId);
   /** Adds the event for a grant that is about to end in this unit. */
@@ -73,7 +67,7 @@ export function tokenTransaction(
   provider.use(async (ctx, next) => {
     if (ctx.path !== ENDPOINTS.token && ctx.path !== ENDPOINTS.revocation) return next();
     const unit = await removingAtOnce(store, next, async (unit) => {
-      const grantId = ctx.path === ENDPOINTS.revocation ? revokedGrants.get(ctx) : undefined;
+      const grantId = ctx.path === ENDPOINTS.revocation ? revokedGrant(ctx) : undefined;
       if (grantId !== undefined) await tellEnded(unit, grantId, 'app', 'token_revoked');
     });
     const { oidc } = ctx as unknown as KoaContextWithOIDC;
@@ -85,14 +79,12 @@ export function tokenTransaction(
         clientHost: clientHost(oidc.client),
         grantId,
         member,
-        address: provenanceOf(ctx.req)?.clientAddress,
-        requestId: provenanceOf(ctx.req)?.requestId,
         ...(action === 'token_revoked' ? { by: 'app' } : {}),
       });
 
     if (ctx.path === ENDPOINTS.revocation) {
       const { AccessToken, RefreshToken } = oidc.entities;
-      const grantId = revokedGrants.get(ctx);
+      const grantId = revokedGrant(ctx);
       if (grantId !== undefined) tell('token_revoked', grantId, (RefreshToken ?? AccessToken)?.accountId);
       return;
     }
@@ -160,6 +152,11 @@ async function removingAtOnce(
   await add(unit);
   await unit.commitRemovals();
   return unit;
+}
+
+/** The grant that a revocation request has ended. */
+function revokedGrant({ state }: { readonly state: { revokedGrant?: string } }): string | undefined {
+  return state.revokedGrant;
 }
 
 /** The code, or the refresh token that was replaced. */

@@ -15,7 +15,8 @@ export class UnitOfWork {
   readonly #mutations: Mutation[] = [];
   readonly #written = new Map<string, Entry>();
   readonly #used = new Set<string>();
-  #usedBefore = false;
+  /** Whether something it consumes was already consumed when it was read. Then this is no race with another request. */
+  usedBefore = false;
   readonly #removals: Mutation[] = [];
   readonly #afterRemoval = new Set<() => unknown>();
 
@@ -30,13 +31,6 @@ export class UnitOfWork {
     return entry;
   }
 
-  /**
-   * Whether something it consumes was already consumed when it was read. Then this is not a race with another request.
-   */
-  get usedBefore(): boolean {
-    return this.#usedBefore;
-  }
-
   put(entry: NewEntry): void {
     this.#mutations.push({ op: 'put', entry });
     this.#written.set(`${entry.kind}\0${entry.id}`, { ...entry, consumedAt: undefined });
@@ -44,7 +38,7 @@ export class UnitOfWork {
 
   consume(kind: string, id: string): void {
     this.#mutations.push({ op: 'consume', kind, id });
-    if (this.#used.has(`${kind}\0${id}`)) this.#usedBefore = true;
+    if (this.#used.has(`${kind}\0${id}`)) this.usedBefore = true;
   }
 
   /**

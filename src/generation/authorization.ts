@@ -1,11 +1,10 @@
 import { type AuthorizationServer, createAuthorizationServer } from '../authorization-server/authorization-server.ts';
 import { FetchBudget } from '../authorization-server/client-documents/budget.ts';
 import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
-import { createPages, type Pages } from '../authorization-server/pages/pages.ts';
+import { createPages, type Pages, preferLanguages } from '../authorization-server/pages/pages.ts';
 import { refusedApp } from '../authorization-server/refused-app.ts';
 import { registrationLimits } from '../authorization-server/registration/limits.ts';
-import { configuredSignIn } from '../authorization-server/sign-in/configured.ts';
-import type { SignInHandlers } from '../authorization-server/sign-in/sign-in.ts';
+import { createSignIn, type SignInHandlers } from '../authorization-server/sign-in/sign-in.ts';
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
@@ -60,17 +59,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     share,
   });
   const signedIn = (member: Member) => server.signedIn(member);
-  const signIn = configuredSignIn(config.login, {
-    login,
-    origin,
-    store,
-    clock,
-    pages,
-    secrets,
-    places,
-    audit,
-    signedIn,
-  });
+  const signIn = createSignIn(config.login, login, { origin, store, clock, pages, secrets, places, audit, signedIn });
 
   metrics.watch({ login: () => config.login.kind });
   const { documents, redirects, registration } = config.clients;
@@ -136,7 +125,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     renderErrorPage(ctx, code, detail) {
       ctx.respond = false;
       const requestId = String(ctx.res.getHeader('x-request-id') ?? '');
-      pages.prefer(ctx.res, ctx.oidc.params?.ui_locales ?? ctx.query.ui_locales);
+      preferLanguages(ctx.oidc.params?.ui_locales ?? ctx.query.ui_locales);
       pages.refuse(ctx.res, ctx.status, { code, detail, requestId, app: refusedApp(ctx) });
     },
     onServerError: (error) => {

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { GatewayError } from '../errors.ts';
 import type { Provenance } from './provenance.ts';
 
 /** The context of the current request, for all code that runs because of it. */
@@ -8,6 +9,11 @@ export interface CurrentRequest {
   readonly userAgent: string;
   /** How long the request may still wait for the store; undefined until it first does. See storage/patience.ts. */
   storeBudget?: StoreBudget;
+  /** The languages that the app prefers for pages: its `ui_locales` parameter, which may be any value. */
+  uiLocales?: unknown;
+  /** What oidc-provider reported while it handled the request: a failure of ours, and the OAuth error it answers. */
+  failure?: GatewayError;
+  oauthError?: string;
 }
 
 export interface StoreBudget {

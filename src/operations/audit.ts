@@ -21,8 +21,8 @@ export interface AuditEvent {
   /** Hash of an account name that was typed in: it may be a password typed into the wrong field. */
   readonly accountHash?: string | undefined;
   /** The client's network address. */
-  readonly address: string | undefined;
-  readonly requestId: string | undefined;
+  readonly address?: string | undefined;
+  readonly requestId?: string | undefined;
   /** Who ended, suspended or resumed it. */
   readonly by?: 'member' | 'app' | 'backend' | 'operator' | undefined;
   /** A reason code of ours, or the text given with the command. */

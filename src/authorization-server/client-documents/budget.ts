@@ -1,34 +1,12 @@
-import { LRUCache } from 'lru-cache';
-import { networkOf, widerNetworkOf } from '../../http/client-network.ts';
+import { networkOf } from '../../http/client-network.ts';
 import type { Clock } from '../../storage/store.ts';
 import { DocumentFailure } from './failure.ts';
-import { type BucketRate, TokenBucket } from './token-bucket.ts';
-
-/**
- * Limits the fetches for all clients together. A fetch usually takes less than 100 ms, so if 300 clients arrive at the
- * same moment with an app that is new here, all of them are served within the 2.5 seconds that a request waits.
- */
-const EVERYBODY: BucketRate = { perSecond: 100, burst: 100 };
-/** Limits one client network, and the /24 or /48 around it: a twentieth and a tenth of the overall rate. */
-const NETWORK: BucketRate = { perSecond: 5, burst: 10 };
-const WIDER_NETWORK: BucketRate = { perSecond: 10, burst: 20 };
-/** Limits what one document host receives from us, for all clients together. */
-const HOST: BucketRate = { perSecond: 20, burst: 20 };
-
-const AT_ONCE = 100;
-const AT_ONCE_PER_HOST = 5;
-/** How many of those one network may hold, so that a client cannot occupy a slow host. */
-const AT_ONCE_PER_HOST_AND_NETWORK = 3;
+import { type Claim, claimOf, EVERYBODY, FetchShares } from './fetch-shares.ts';
 
 const WAITING = 500;
 const WAITING_PER_NETWORK = 10;
 /** Milliseconds between two checks of the waiting requests. */
 const LOOK_EVERY = 20;
-
-/**
- * About 5 MB when full. A client with this many networks evades the limits anyway, without any bucket being evicted.
- */
-const BUCKETS = 20_000;
 
 export interface FetchRequest {
   /** The host that the document is fetched from. */
@@ -48,9 +26,8 @@ export interface FetchTurn {
 }
 
 interface Waiting {
-  readonly host: string;
+  readonly claim: Claim;
   readonly network: string;
-  readonly widerNetwork: string;
   readonly until: number;
   go(turn: FetchTurn): void;
   refuse(reason: string): void;
@@ -63,93 +40,47 @@ interface Waiting {
  * shares delay one another, but not a client that comes once.
  */
 export class FetchBudget {
-  readonly #clock: Clock;
-  readonly #buckets = new LRUCache<string, TokenBucket>({ max: BUCKETS });
-  readonly #everybody: TokenBucket;
-  readonly #running = new Map<string, number>();
+  readonly #shares: FetchShares;
   #waiting: Waiting[] = [];
-  #atOnce = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#everybody = new TokenBucket(EVERYBODY, clock());
+    this.#shares = new FetchShares(clock);
   }
 
   /** Resolves when the fetch may begin. Throws DocumentFailure `busy` if its turn does not come in time. */
   enter({ host, address, patience }: FetchRequest): Promise<FetchTurn> {
     const network = networkOf(address);
-    const widerNetwork = widerNetworkOf(address);
-    const until = performance.now() + patience;
-    return new Promise((resolve, reject) => {
+    const claim = claimOf(host, address);
+    return new Promise((go, reject) => {
       const refuse = (reason: string) => reject(new DocumentFailure('busy', reason));
-      const waiting: Waiting = {
-        host,
-        network,
-        widerNetwork,
-        until,
-        go: resolve,
-        refuse,
-      };
-      if (this.#waiting.length === 0 && this.#mayGo(waiting)) return resolve(this.#begin(waiting));
+      if (this.#waiting.length === 0 && this.#shares.allow(claim)) return go(this.#begin(claim));
       const mine = this.#waiting.filter((other) => other.network === network).length;
       if (mine >= WAITING_PER_NETWORK) return refuse(`${mine} fetches for ${network} are waiting`);
-      this.#waiting.push(waiting);
+      this.#waiting.push({ claim, network, until: performance.now() + patience, go, refuse });
       this.#serve();
-      if (this.#waiting.length > WAITING) this.#drop(this.#inOrder().at(-1), `${WAITING} fetches are waiting`);
+      const last = this.#waiting.length > WAITING ? this.#inOrder().at(-1) : undefined;
+      if (last !== undefined) this.#remove(last).refuse(`${WAITING} fetches are waiting`);
     });
   }
 
-  #hasRoom(): boolean {
-    return this.#atOnce < AT_ONCE && this.#everybody.has(this.#clock());
-  }
-
-  #mayGo(waiting: Waiting): boolean {
-    const now = this.#clock();
-    const { host, network } = waiting;
-    return (
-      this.#hasRoom() &&
-      (this.#running.get(host) ?? 0) < AT_ONCE_PER_HOST &&
-      (this.#running.get(`${host} ${network}`) ?? 0) < AT_ONCE_PER_HOST_AND_NETWORK &&
-      this.#bucketsOf(waiting).every((bucket) => bucket.has(now))
-    );
-  }
-
-  #begin(waiting: Waiting): FetchTurn {
-    const now = this.#clock();
-    const { host, network } = waiting;
-    const buckets = [this.#everybody, ...this.#bucketsOf(waiting)];
-    const places = [host, `${host} ${network}`];
-    for (const bucket of buckets) bucket.take(now);
-    this.#atOnce += 1;
-    for (const place of places) this.#running.set(place, (this.#running.get(place) ?? 0) + 1);
-    const end = () => {
-      this.#atOnce -= 1;
-      for (const place of places) {
-        const left = (this.#running.get(place) ?? 1) - 1;
-        if (left === 0) this.#running.delete(place);
-        else this.#running.set(place, left);
-      }
+  #begin(claim: Claim): FetchTurn {
+    this.#shares.take(claim);
+    const end = (fetched: boolean) => {
+      this.#shares.giveBack(claim, fetched);
       this.#serve();
     };
-    return {
-      end,
-      unused: () => {
-        for (const bucket of buckets) bucket.giveBack();
-        end();
-      },
-    };
+    return { end: () => end(true), unused: () => end(false) };
   }
 
   /** Starts the requests that may go, and refuses those that have waited too long. */
   #serve(): void {
-    for (const waiting of this.#hasRoom() ? this.#inOrder() : []) {
-      if (!this.#mayGo(waiting)) continue;
-      this.#remove(waiting);
-      waiting.go(this.#begin(waiting));
+    for (const waiting of this.#shares.allow(EVERYBODY) ? this.#inOrder() : []) {
+      if (this.#shares.allow(waiting.claim)) this.#remove(waiting).go(this.#begin(waiting.claim));
     }
     const now = performance.now();
-    for (const late of this.#waiting.filter(({ until }) => until <= now)) this.#drop(late, 'its turn did not come');
+    for (const late of this.#waiting.filter(({ until }) => until <= now))
+      this.#remove(late).refuse('its turn did not come');
     if (this.#waiting.length === 0 || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
@@ -159,38 +90,12 @@ export class FetchBudget {
 
   /** Networks that fetched least recently first; within a network, in order of arrival. */
   #inOrder(): readonly Waiting[] {
-    const now = this.#clock();
-    const levels = new Map<Waiting, number>();
-    for (const waiting of this.#waiting) {
-      const [own, wider] = this.#bucketsOf(waiting);
-      levels.set(waiting, Math.min(own.level(now), wider.level(now)));
-    }
-    return this.#waiting.toSorted((a, b) => (levels.get(b) ?? 0) - (levels.get(a) ?? 0));
+    const use = new Map(this.#waiting.map((waiting) => [waiting, this.#shares.use(waiting.claim)]));
+    return this.#waiting.toSorted((a, b) => (use.get(a) ?? 0) - (use.get(b) ?? 0));
   }
 
-  #drop(waiting: Waiting | undefined, reason: string): void {
-    if (waiting === undefined) return;
-    this.#remove(waiting);
-    waiting.refuse(reason);
-  }
-
-  #remove(waiting: Waiting): void {
+  #remove(waiting: Waiting): Waiting {
     this.#waiting = this.#waiting.filter((other) => other !== waiting);
-  }
-
-  #bucketsOf({ host, network, widerNetwork }: Waiting): readonly [TokenBucket, TokenBucket, TokenBucket] {
-    return [
-      this.#bucket(`network ${network}`, NETWORK),
-      this.#bucket(`wider ${widerNetwork}`, WIDER_NETWORK),
-      this.#bucket(`host ${host}`, HOST),
-    ];
-  }
-
-  #bucket(key: string, rate: BucketRate): TokenBucket {
-    const found = this.#buckets.get(key);
-    if (found !== undefined) return found;
-    const bucket = new TokenBucket(rate, this.#clock());
-    this.#buckets.set(key, bucket);
-    return bucket;
+    return waiting;
   }
 }

@@ -38,15 +38,8 @@ export interface DocumentRecordsOptions {
 }
 
 /** Fetched documents by client_id: in memory, and in the store for other replicas. */
-export interface DocumentRecords {
-  /** The newest good document: this process's or, if that is stale, one that another replica may have stored. */
-  load(clientId: string): Promise<Known | undefined>;
+export function documentRecords({ scope, store, clock, judge, memory }: DocumentRecordsOptions) {
   /** Throws DocumentFailure `refused`. */
-  judged(record: DocumentRecord): Known;
-  save(clientId: string, known: Known): Promise<void>;
-}
-
-export function documentRecords({ scope, store, clock, judge, memory }: DocumentRecordsOptions): DocumentRecords {
   const judged = (record: DocumentRecord): Known => {
     try {
       const metadata = metadataOf(record.document, scope);
@@ -54,7 +47,8 @@ export function documentRecords({ scope, store, clock, judge, memory }: Document
       return { ...record, metadata: JSON.stringify(metadata) };
     } catch (thrown) {
       if (thrown instanceof DocumentFailure) throw thrown;
-      throw new DocumentFailure('refused', descriptionOf(thrown), thrown);
+      const { error_description, message } = thrown as Error & { readonly error_description?: string };
+      throw new DocumentFailure('refused', error_description ?? message, thrown);
     }
   };
 
@@ -70,7 +64,8 @@ export function documentRecords({ scope, store, clock, judge, memory }: Document
   return {
     judged,
 
-    async load(clientId) {
+    /** The newest good document: this process's or, if that is stale, one that another replica may have stored. */
+    async load(clientId: string): Promise<Known | undefined> {
       const held = memory.get(clientId);
       if (held !== undefined && clock() < held.freshUntil) return held;
       const stored = await store.get(KIND, clientId);
@@ -82,7 +77,7 @@ export function documentRecords({ scope, store, clock, judge, memory }: Document
       return known;
     },
 
-    async save(clientId, known) {
+    async save(clientId: string, known: Known): Promise<void> {
       memory.set(clientId, known);
       const { metadata: _derived, ...record } = known;
       const kept = known.used ? KEPT_USED : KEPT_UNUSED;
@@ -95,10 +90,4 @@ export function documentRecords({ scope, store, clock, judge, memory }: Document
   };
 }
 
-function descriptionOf(thrown: unknown): string {
-  const { error_description: description, message } = thrown as {
-    error_description?: unknown;
-    message?: unknown;
-  };
-  return typeof description === 'string' ? description : String(message);
-}
+export type DocumentRecords = ReturnType<typeof documentRecords>;

@@ -35,8 +35,7 @@ export function documentFeature(documents: ClientDocuments | undefined, blocks: 
       const route = ctx?.oidc?.route;
       try {
         if ((await blocks.since(clientId)) !== undefined) throw new DocumentFailure('forbidden', 'is disabled here');
-        if (route === undefined) await documents.known(clientId);
-        else if (BEGINNINGS.has(route)) await documents.current(clientId);
+        if (BEGINNINGS.has(route ?? '')) await documents.current(clientId);
         else if (route === 'token') await documents.approved(clientId);
         else await documents.known(clientId);
       } catch (thrown) {

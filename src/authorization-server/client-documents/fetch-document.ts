@@ -1,5 +1,5 @@
 import { isIP, type LookupFunction } from 'node:net';
-import { buildConnector, Client } from 'undici';
+import { buildConnector, Client, errors } from 'undici';
 import { DocumentFailure } from './failure.ts';
 import type { DocumentNetwork } from './network.ts';
 
@@ -32,6 +32,7 @@ export async function fetchDocument(url: URL, network: DocumentNetwork, deadline
     allowH2: false,
     headersTimeout: deadline,
     bodyTimeout: deadline,
+    maxResponseSize: LARGEST,
   });
   const late = new DocumentFailure('unavailable', `was not there within ${deadline} ms`);
   // Ends the fetch in every phase. An abort signal would be ignored while the connection is being made.
@@ -40,6 +41,7 @@ export async function fetchDocument(url: URL, network: DocumentNetwork, deadline
     return await request(client, url);
   } catch (thrown) {
     if (thrown instanceof DocumentFailure) throw thrown;
+    if (thrown instanceof errors.ResponseExceededMaxSizeError) throw tooLarge();
     throw new DocumentFailure('unavailable', 'could not be fetched', thrown);
   } finally {
     clearTimeout(timer);
@@ -61,16 +63,9 @@ async function request(client: Client, url: URL): Promise<FetchedDocument> {
   if (typeof type !== 'string' || !isJson(type)) throw new DocumentFailure('unavailable', 'is not application/json');
   if (headers['content-encoding'] !== undefined) throw new DocumentFailure('unavailable', 'is content-encoded');
   if (Number(headers['content-length'] ?? 0) > LARGEST) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let received = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    received += chunk.length;
-    if (received > LARGEST) throw tooLarge();
-    chunks.push(chunk);
-  }
   const cacheControl = headers['cache-control'];
   return {
-    body: Buffer.concat(chunks),
+    body: Buffer.from(await body.arrayBuffer()),
     cacheControl: Array.isArray(cacheControl) ? cacheControl.join(', ') : cacheControl,
   };
 }

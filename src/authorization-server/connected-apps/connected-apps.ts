@@ -1,7 +1,7 @@
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import { readBody } from '../../http/body.ts';
-import type { Exchange, Handler } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/exchange.ts';
 import type { LoginConnector, Member } from '../../login/connector.ts';
 import type { Audit } from '../../operations/audit.ts';
 import { type Clock, unixSeconds } from '../../storage/store.ts';
@@ -14,13 +14,13 @@ import { accountOf } from '../members.ts';
 import { appsPage, appsSignInPage, disconnectPage } from '../pages/apps.ts';
 import type { KnownApp } from '../pages/connected-app.ts';
 import { createDates } from '../pages/dates.ts';
-import { type Pages, redirect } from '../pages/pages.ts';
+import { type Pages, preferLanguages, redirect } from '../pages/pages.ts';
 import { type AreaNames, byApp, connectedAppOf, pageOf } from './app-list.ts';
 import { appsPath, type Carried, carriedBy, disconnectPath, fieldsOf, type Target, targetOf } from './target.ts';
 import type { Usage } from './usage.ts';
 
 export interface ConnectedAppsOptions {
-  readonly provider: Provider;
+  readonly provider: () => Provider;
   readonly connector: LoginConnector;
   readonly grants: Grants;
   readonly usage: Usage;
@@ -48,12 +48,20 @@ export interface ConnectedAppsOptions {
  *
  * Each step identifies the member again, and acts only on the member's own grants.
  */
-export interface ConnectedApps {
-  readonly list: Handler;
-  readonly returned: Handler;
-  readonly ask: Handler;
-  readonly disconnect: Handler;
+export function createConnectedApps(options: ConnectedAppsOptions) {
+  return {
+    list: (exchange: Exchange) => forMember(options, exchange, list),
+    returned: (exchange: Exchange) => returned(options, exchange),
+    ask: (exchange: Exchange) => forMember(options, exchange, ask),
+    async disconnect(exchange: Exchange) {
+      refuseCrossSite(exchange.request, options.origin);
+      await forMember(options, exchange, disconnect);
+    },
+  };
 }
+
+/** The handlers of these pages. */
+export type ConnectedApps = ReturnType<typeof createConnectedApps>;
 
 const BODY_LIMIT = 16 * 1024;
 /** The most grants read for one member. No member reaches it by hand, and grants expire. */
@@ -61,150 +69,146 @@ const MOST_GRANTS = 5000;
 /** The most grants of one app that are checked for a session, newest first. */
 const MOST_LOOKED_AT = 20;
 
-export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApps {
-  const { provider, connector, grants, usage, sessions, origin, pages, names, timeZone, back, csrfKeys, clock } =
-    options;
+/** A signed-in member's request for one of these pages. */
+interface Visit {
+  readonly exchange: Exchange;
+  readonly query: URLSearchParams;
+  readonly carried: Carried;
+  readonly member: Member;
+}
 
-  const grantsOf = ({ sub }: Member) => grants.list({ member: sub }, MOST_GRANTS);
-  const signInUrl = (carried: Carried) => {
-    // Without a query: many sites accept only a known path as the return address.
-    const returnTo = new URL(`${ENDPOINTS.apps}/return`, origin);
-    return connector.signInUrl(returnTo, { loginHint: undefined, uiLocales: carried.ui_locales }).href;
+/** Runs `work` for the signed-in member, or redirects to the sign-in first. */
+async function forMember(
+  options: ConnectedAppsOptions,
+  exchange: Exchange,
+  work: (options: ConnectedAppsOptions, visit: Visit) => Promise<void>,
+): Promise<void> {
+  const { query, carried, member } = await arrive(options, exchange);
+  if (member === undefined) redirect(exchange.response, signInUrl(options, carried));
+  else await work(options, { exchange, query, carried, member });
+}
+
+/** Shown to a member who comes back from the sign-in: the list, or a page that asks to sign in. */
+async function returned(options: ConnectedAppsOptions, exchange: Exchange): Promise<void> {
+  const { carried, member } = await arrive(options, exchange);
+  if (member !== undefined) return redirect(exchange.response, appsPath(carried));
+  const view = { signIn: signInUrl(options, carried), back: options.back };
+  options.pages.send(exchange.response, 200, (words) => appsSignInPage(words, view));
+}
+
+async function arrive({ connector }: ConnectedAppsOptions, { request, target, provenance }: Exchange) {
+  const query = new URLSearchParams(target.query);
+  const carried = carriedBy(query);
+  preferLanguages(carried.ui_locales);
+  return { query, carried, member: await connector.identify(request.headers, provenance) };
+}
+
+function signInUrl({ connector, origin }: ConnectedAppsOptions, { ui_locales }: Carried): string {
+  // Without a query: many sites accept only a known path as the return address.
+  const returnTo = new URL(`${ENDPOINTS.apps}/return`, origin);
+  return connector.signInUrl(returnTo, { loginHint: undefined, uiLocales: ui_locales }).href;
+}
+
+async function list(options: ConnectedAppsOptions, { exchange, query, carried, member }: Visit): Promise<void> {
+  const { csrfKeys, pages, names, timeZone, back, clock } = options;
+  const [standing, uses] = await Promise.all([grantsOf(options, member), options.usage.of(member.sub)]);
+  const apps = byApp(standing, uses);
+  const { shown, previous, next } = pageOf(apps, query.get('page'), carried);
+  const view = {
+    account: accountOf(member),
+    done: (['app', 'connection', 'all'] as const).find((what) =>
+      isCsrfToken(query.get('done'), csrfKeys, doneAct(what), member.sub),
+    ),
+    apps: await Promise.all(
+      shown.map(async (app) => ({
+        app: await known(options, app.clientId),
+        ownSession: await actsWithSession(options, app.grants),
+        ...connectedAppOf(app, uses, names, carried),
+      })),
+    ),
+    total: apps.length,
+    previous,
+    next,
+    disconnectAll: disconnectPath({ kind: 'all' }, carried),
+    back,
   };
-  const carriedTo = ({ target, response }: Exchange): Carried => {
-    const carried = carriedBy(new URLSearchParams(target.query));
-    pages.prefer(response, carried.ui_locales);
-    return carried;
+  pages.send(exchange.response, 200, (words) =>
+    appsPage(words, createDates(words.language, timeZone, unixSeconds(clock)), view),
+  );
+}
+
+function grantsOf({ grants }: ConnectedAppsOptions, { sub }: Member): Promise<readonly StandingGrant[]> {
+  return grants.list({ member: sub }, MOST_GRANTS);
+}
+
+/** Whether one of the grants has a session. Grants from before this was configured have none. */
+async function actsWithSession(
+  { sessions }: ConnectedAppsOptions,
+  standing: readonly StandingGrant[],
+): Promise<boolean> {
+  for (const { id } of sessions === undefined ? [] : standing.slice(0, MOST_LOOKED_AT))
+    if ((await sessions?.find(id)) !== undefined) return true;
+  return false;
+}
+
+/** What is known about the app. A deleted app, or one whose document is unreachable, can still be disconnected. */
+async function known({ provider, pages }: ConnectedAppsOptions, clientId: string): Promise<KnownApp | undefined> {
+  try {
+    const client = await provider().Client.find(clientId);
+    if (client !== undefined) return connectedAppView(client, pages.school);
+  } catch (thrown) {
+    if (!(thrown instanceof errors.OIDCProviderError)) throw thrown;
+  }
+  const host = URL.parse(clientId)?.host;
+  return host ? { name: host, posing: false, proof: { kind: 'none' }, destinations: [] } : undefined;
+}
+
+async function ask(options: ConnectedAppsOptions, { exchange, query, carried, member }: Visit): Promise<void> {
+  const { response } = exchange;
+  const target = targetOf(query);
+  const [meant] = target === undefined ? [] : matching(target, await grantsOf(options, member));
+  if (target === undefined || meant === undefined) return redirect(response, appsPath(carried));
+  const view = {
+    what: target.kind,
+    name: (await known(options, meant.clientId))?.name,
+    action: `${ENDPOINTS.apps}/disconnect`,
+    fields: { ...fieldsOf(target), ...carried, csrf: csrfToken(options.csrfKeys, actOf(target), member.sub) },
+    cancel: appsPath(carried),
   };
-  /** One CSRF token for each action, so that a leaked token is useless for any other. */
-  const actOf = (target: Target) => `apps ${JSON.stringify(target)}`;
-  const tokenFor = (target: Target, { sub }: Member) => csrfToken(csrfKeys, actOf(target), sub);
-  /** Proves that the gate itself redirected the member, so that a forged link cannot claim a disconnection. */
-  const doneToken = (what: Target['kind'], { sub }: Member) => csrfToken(csrfKeys, `disconnected ${what}`, sub);
+  options.pages.send(response, 200, (words) => disconnectPage(words, view));
+}
 
-  /** Runs `work` for the signed-in member, or redirects to the sign-in first. */
-  const forMember =
-    (work: (exchange: Exchange, member: Member, carried: Carried) => Promise<void>): Handler =>
-    async (exchange) => {
-      const carried = carriedTo(exchange);
-      const member = await connector.identify(exchange.request.headers, exchange.provenance);
-      if (member === undefined) redirect(exchange.response, signInUrl(carried));
-      else await work(exchange, member, carried);
-    };
-
-  const list = async ({ response, target }: Exchange, member: Member, carried: Carried): Promise<void> => {
-    const query = new URLSearchParams(target.query);
-    const [standing, uses] = await Promise.all([grantsOf(member), usage.of(member.sub)]);
-    const apps = byApp(standing, uses);
-    const { shown, previous, next } = pageOf(apps, query.get('page'), carried);
-    const view = {
-      account: accountOf(member),
-      done: (['app', 'connection', 'all'] as const).find((what) =>
-        isCsrfToken(query.get('done'), csrfKeys, `disconnected ${what}`, member.sub),
-      ),
-      apps: await Promise.all(
-        shown.map(async (app) => ({
-          app: await known(app.clientId),
-          ownSession: await actsWithSession(app.grants),
-          ...connectedAppOf(app, uses, names, carried),
-        })),
-      ),
-      total: apps.length,
-      previous,
-      next,
-      disconnectAll: disconnectPath({ kind: 'all' }, carried),
-      back,
-    };
-    pages.send(response, 200, (words) =>
-      appsPage(words, createDates(words.language, timeZone, unixSeconds(clock)), view),
-    );
-  };
-
-  /** Whether one of the grants has a session. Grants from before this was configured have none. */
-  const actsWithSession = async (standing: readonly StandingGrant[]): Promise<boolean> => {
-    if (sessions === undefined) return false;
-    for (const { id } of standing.slice(0, MOST_LOOKED_AT)) if ((await sessions.find(id)) !== undefined) return true;
-    return false;
-  };
-
-  /** What is known about the app. A deleted app, or one whose document is unreachable, can still be disconnected. */
-  const known = async (clientId: string): Promise<KnownApp | undefined> => {
-    try {
-      const client = await provider.Client.find(clientId);
-      if (client !== undefined) return connectedAppView(client, pages.school);
-    } catch (thrown) {
-      if (!(thrown instanceof errors.OIDCProviderError)) throw thrown;
+async function disconnect(options: ConnectedAppsOptions, { exchange, member }: Visit): Promise<void> {
+  const { grants, csrfKeys, audit } = options;
+  const form = new URLSearchParams((await readBody(exchange.request, BODY_LIMIT)).toString('utf8'));
+  const [target, carried] = [targetOf(form), carriedBy(form)];
+  // A different member may have signed in since the page was shown. They see their own list.
+  if (target === undefined || !isCsrfToken(form.get('csrf'), csrfKeys, actOf(target), member.sub)) {
+    return redirect(exchange.response, appsPath(carried));
+  }
+  for (;;) {
+    // Read again each time, so that grants created meanwhile are ended too.
+    const ids = matching(target, await grantsOf(options, member)).map(({ id }) => id);
+    const ended = await grants.revokeEach(ids, { member: member.sub }, { by: 'member', reason: 'disconnected' });
+    for (const { id: grantId, clientId } of ended) {
+      const clientName = (await known(options, clientId))?.name;
+      audit({ action: 'app_disconnected', by: 'member', member: member.sub, clientId, clientName, grantId });
     }
-    const host = URL.parse(clientId)?.host;
-    return host ? { name: host, posing: false, proof: { kind: 'none' }, destinations: [] } : undefined;
-  };
+    if (ended.length === 0) break;
+  }
+  // After a double click, nothing was left to end, but it is still disconnected.
+  const done = csrfToken(csrfKeys, doneAct(target.kind), member.sub);
+  redirect(exchange.response, appsPath({ ...carried, done }));
+}
 
-  const ask = async ({ response, target: { query } }: Exchange, member: Member, carried: Carried): Promise<void> => {
-    const target = targetOf(new URLSearchParams(query));
-    const [meant] = target === undefined ? [] : matching(target, await grantsOf(member));
-    if (target === undefined || meant === undefined) return redirect(response, appsPath(carried));
-    const view = {
-      what: target.kind,
-      name: (await known(meant.clientId))?.name,
-      action: `${ENDPOINTS.apps}/disconnect`,
-      fields: { ...fieldsOf(target), ...carried, csrf: tokenFor(target, member) },
-      cancel: appsPath(carried),
-    };
-    pages.send(response, 200, (words) => disconnectPage(words, view));
-  };
+/** One CSRF token for each action, so that a leaked token is useless for any other. */
+function actOf(target: Target): string {
+  return `apps ${JSON.stringify(target)}`;
+}
 
-  const disconnect = async ({ request, response, provenance }: Exchange, member: Member): Promise<void> => {
-    const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
-    const [target, carried] = [targetOf(form), carriedBy(form)];
-    // A different member may have signed in since the page was shown. They see their own list.
-    if (target === undefined || !isCsrfToken(form.get('csrf'), csrfKeys, actOf(target), member.sub)) {
-      return redirect(response, appsPath(carried));
-    }
-    for (;;) {
-      // Read again each time, so that grants created meanwhile are ended too.
-      const meant = matching(target, await grantsOf(member));
-      const ended = await grants.revokeEach(
-        meant.map(({ id }) => id),
-        { member: member.sub },
-        { by: 'member', reason: 'disconnected' },
-      );
-      for (const { id, clientId } of ended) {
-        const { clientAddress: address, requestId } = provenance;
-        options.audit({
-          action: 'app_disconnected',
-          clientId,
-          clientName: (await known(clientId))?.name,
-          grantId: id,
-          member: member.sub,
-          by: 'member',
-          address,
-          requestId,
-        });
-      }
-      if (ended.length === 0) break;
-    }
-    // After a double click, nothing was left to end, but it is still disconnected.
-    redirect(response, appsPath({ ...carried, done: doneToken(target.kind, member) }));
-  };
-
-  return {
-    list: forMember(list),
-
-    async returned(exchange) {
-      const { request, response, provenance } = exchange;
-      const carried = carriedTo(exchange);
-      const member = await connector.identify(request.headers, provenance);
-      if (member !== undefined) return redirect(response, appsPath(carried));
-      pages.send(response, 200, (words) => appsSignInPage(words, { signIn: signInUrl(carried), back }));
-    },
-
-    ask: forMember(ask),
-
-    async disconnect(exchange) {
-      refuseCrossSite(exchange.request, origin);
-      await forMember(disconnect)(exchange);
-    },
-  };
+/** Its token proves that the gate itself redirected the member: a forged link cannot claim a disconnection. */
+function doneAct(what: Target['kind']): string {
+  return `disconnected ${what}`;
 }
 
 function matching(target: Target, grants: readonly StandingGrant[]): readonly StandingGrant[] {

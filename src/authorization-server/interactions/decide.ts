@@ -9,7 +9,6 @@ import { redirect } from '../pages/pages.ts';
 import { finish } from './finish.ts';
 import type { InteractionOptions } from './interactions.ts';
 import {
-  auditPending,
   findPending,
   type Interaction,
   interactionPath,
@@ -55,13 +54,7 @@ async function deny(options: InteractionOptions, pending: Pending, member: Membe
     ? undefined
     : consentDenied(interaction.uid, asked, await appOf(options, interaction), member?.sub);
   const result = { error: 'access_denied', error_description: 'the member did not approve' };
-  await finish(
-    options,
-    pending,
-    result,
-    () => auditPending(options, pending, { action: 'consent_denied', member: member?.sub }),
-    event,
-  );
+  await finish(options, pending, result, { action: 'consent_denied', member: member?.sub }, event);
 }
 
 async function approve(
@@ -70,7 +63,7 @@ async function approve(
   member: Member,
   ticked: ReadonlySet<string>,
 ): Promise<void> {
-  const { provider } = options;
+  const provider = options.provider();
   const { exchange, interaction } = pending;
   const requested = [...requestedScopes(interaction)];
   // `openid` has no box: the member grants it by approving at all. Approving that alone, when the app asked for more, is
@@ -90,13 +83,9 @@ async function approve(
   });
   try {
     await options.sessions?.keep(grantId, exchange.request.headers.cookie ?? '');
-    await finish(
-      options,
-      pending,
-      { consent: { grantId } },
-      () => auditPending(options, pending, { action: 'consent_given', member: member.sub, grantId }),
-      consentGiven({ id: grantId, member: member.sub, client, scopes: granted, resources }),
-    );
+    const event = consentGiven({ id: grantId, member: member.sub, client, scopes: granted, resources });
+    const audited = { action: 'consent_given', member: member.sub, grantId } as const;
+    await finish(options, pending, { consent: { grantId } }, audited, event);
   } catch (thrown) {
     // The answer failed, so no token can ever be issued for this grant.
     await (await provider.Grant.find(grantId))?.destroy();

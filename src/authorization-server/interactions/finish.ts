@@ -5,30 +5,32 @@ import { PageFailure } from '../pages/page-failure.ts';
 import { redirect } from '../pages/pages.ts';
 import { UnitOfWork, withinUnitOfWork } from '../unit-of-work.ts';
 import type { InteractionOptions } from './interactions.ts';
-import type { Pending } from './pending.ts';
+import { auditPending, type Pending } from './pending.ts';
 
 /**
- * Commits the result of a step together with the event that reports it to the backend, calls `done`, and sends the
+ * Commits the result of a step together with the event that reports it to the backend, audits it, and sends the
  * browser on. Throws PageFailure `invalid_request` when the interaction is over: of two answers given at the same time,
  * the second one meets this.
  */
 export async function finish(
-  { provider, store, outbox }: InteractionOptions,
-  { exchange: { request, response } }: Pending,
+  options: InteractionOptions,
+  pending: Pending,
   result: InteractionResults,
-  done: () => void,
+  audited: Parameters<typeof auditPending>[2],
   event?: GateEvent,
 ): Promise<void> {
+  const { provider, store, outbox } = options;
+  const { request, response } = pending.exchange;
   try {
     // A refusal replaces the result of earlier steps; any other result adds to it.
     const mergeWithLastSubmission = !('error' in result);
     const unit = new UnitOfWork(store);
     const next = await withinUnitOfWork(unit, () =>
-      provider.interactionResult(request, response, result, { mergeWithLastSubmission }),
+      provider().interactionResult(request, response, result, { mergeWithLastSubmission }),
     );
     for (const entry of event === undefined ? [] : outbox.entries(event)) unit.put(entry);
     await unit.commit();
-    done();
+    auditPending(options, pending, audited);
     redirect(response, next);
   } catch (thrown) {
     if (!(thrown instanceof errors.SessionNotFound)) throw thrown;

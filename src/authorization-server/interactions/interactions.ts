@@ -1,7 +1,7 @@
 import type Provider from 'oidc-provider';
 import type { ScopeConfig } from '../../config/schema.ts';
 import type { Outbox } from '../../events/outbox.ts';
-import type { Handler } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/exchange.ts';
 import type { LoginConnector } from '../../login/connector.ts';
 import type { ResourceIndicators } from '../../oauth/resource-indicator.ts';
 import type { Audit } from '../../operations/audit.ts';
@@ -18,7 +18,7 @@ import { identifyMember } from './identify-member.ts';
 import { switchAccount } from './switch-account.ts';
 
 export interface InteractionOptions {
-  readonly provider: Provider;
+  readonly provider: () => Provider;
   readonly connector: LoginConnector;
   readonly members: Members;
   readonly suspensions: Suspensions;
@@ -51,18 +51,14 @@ export interface InteractionOptions {
  *
  * Every step asks the backend again who is signed in: the member who is signed in when the answer is given gives it.
  */
-export interface Interactions {
-  readonly start: Handler;
-  readonly returned: Handler;
-  readonly switchAccount: Handler;
-  readonly decide: Handler;
-}
-
-export function createInteractions(options: InteractionOptions): Interactions {
+export function createInteractions(options: InteractionOptions) {
   return {
-    start: (exchange) => identifyMember(options, exchange, 'first-visit'),
-    returned: (exchange) => identifyMember(options, exchange, 'back-from-sign-in'),
-    switchAccount: (exchange) => switchAccount(options, exchange),
-    decide: (exchange) => decide(options, exchange),
+    start: (exchange: Exchange) => identifyMember(options, exchange, 'first-visit'),
+    returned: (exchange: Exchange) => identifyMember(options, exchange, 'back-from-sign-in'),
+    switchAccount: (exchange: Exchange) => switchAccount(options, exchange),
+    decide: (exchange: Exchange) => decide(options, exchange),
   };
 }
+
+/** The handlers of these steps. */
+export type Interactions = ReturnType<typeof createInteractions>;

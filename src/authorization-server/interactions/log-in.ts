@@ -10,7 +10,7 @@ export async function logIn(options: InteractionOptions, pending: Pending, membe
   const { interaction } = pending;
   const { session } = interaction;
   if (session !== undefined && session.accountId !== member.sub) {
-    await (await options.provider.Session.findByUid(session.uid))?.destroy();
+    await (await options.provider().Session.findByUid(session.uid))?.destroy();
     delete (interaction as { session?: unknown }).session;
     await interaction.save(interaction.exp - unixSeconds(options.clock));
   }
@@ -25,7 +25,5 @@ export async function logIn(options: InteractionOptions, pending: Pending, membe
     ...(member.authTime === undefined ? {} : { ts: member.authTime }),
     ...(member.acr === undefined ? {} : { acr: member.acr }),
   };
-  await finish(options, pending, { login }, () =>
-    auditPending(options, pending, { action: 'signed_in', member: member.sub }),
-  );
+  await finish(options, pending, { login }, { action: 'signed_in', member: member.sub });
 }

@@ -7,6 +7,7 @@ import { clientHost } from '../client-host.ts';
 import { csrfToken } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { PageFailure } from '../pages/page-failure.ts';
+import { preferLanguages } from '../pages/pages.ts';
 import type { InteractionOptions } from './interactions.ts';
 import type { SignInWishes } from './sign-in-wishes.ts';
 
@@ -24,9 +25,10 @@ export interface Pending {
  * Finds the interaction that both the browser's cookie and the URL name, and switches the page to its language.
  * Throws PageFailure `invalid_request` when there is none.
  */
-export async function findPending({ provider, pages }: InteractionOptions, exchange: Exchange): Promise<Pending> {
+export async function findPending(options: InteractionOptions, exchange: Exchange): Promise<Pending> {
+  const provider = options.provider();
   const interaction = await findInteraction(provider, exchange);
-  pages.prefer(exchange.response, interaction.params.ui_locales);
+  preferLanguages(interaction.params.ui_locales);
   // A client that was deleted in the meantime has no name; each step decides what that means.
   const client = await provider.Client.find(String(interaction.params.client_id)).catch(() => undefined);
   return { exchange, interaction, appName: client?.clientName };
@@ -44,7 +46,7 @@ async function findInteraction(provider: Provider, exchange: Exchange): Promise<
 
 export function auditPending(
   { audit }: InteractionOptions,
-  { exchange: { provenance }, interaction: { params }, appName }: Pending,
+  { interaction: { params }, appName }: Pending,
   event: Pick<AuditEvent, 'action'> & Partial<Pick<AuditEvent, 'member' | 'grantId' | 'reason'>>,
 ): void {
   audit({
@@ -54,8 +56,6 @@ export function auditPending(
     clientHost: clientHost({ redirectUris: [String(params.redirect_uri)] }),
     member: undefined,
     grantId: undefined,
-    address: provenance.clientAddress,
-    requestId: provenance.requestId,
     ...event,
   });
 }

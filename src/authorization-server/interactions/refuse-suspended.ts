@@ -1,6 +1,6 @@
 import type { Member } from '../../login/connector.ts';
 import { accountOf } from '../members.ts';
-import { suspendedPage } from '../pages/suspended.ts';
+import { suspendedPage } from '../pages/login.ts';
 import type { InteractionOptions } from './interactions.ts';
 import { auditPending, cancelForm, type Pending } from './pending.ts';
 

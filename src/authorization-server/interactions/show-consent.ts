@@ -17,7 +17,7 @@ export async function showConsent(
   nothingTicked = false,
 ): Promise<void> {
   const { provider, pages, grants } = options;
-  const client = await provider.Client.find(String(interaction.params.client_id));
+  const client = await provider().Client.find(String(interaction.params.client_id));
   if (client === undefined) throw new PageFailure('invalid_request', 'failure.app_gone');
   const form = cancelForm(options, interaction, member.sub);
   const view = {

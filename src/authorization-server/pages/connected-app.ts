@@ -52,8 +52,7 @@ export interface AreaLine {
 /** Titles of scopes, a field of the Account API, a tool, a path, or everything else together. */
 export type AreaLabel =
   | { readonly kind: 'sentences'; readonly sentences: readonly Translatable[] }
-  | { readonly kind: 'account'; readonly name: string }
-  | { readonly kind: 'tool'; readonly name: string }
+  | { readonly kind: 'account' | 'tool'; readonly name: string }
   | { readonly kind: 'path'; readonly path: string }
   | { readonly kind: 'other' };
 
@@ -118,9 +117,8 @@ function named(words: Words, label: AreaLabel): Html {
     case 'sentences':
       return html`<strong>${list(label.sentences.map((one) => html`${words.own(one)}`))}</strong>`;
     case 'account':
-      return words.html('apps.area.account', { name: html`<strong><bdi>${label.name}</bdi></strong>` });
     case 'tool':
-      return words.html('apps.area.tool', { name: html`<strong><bdi>${label.name}</bdi></strong>` });
+      return words.html(`apps.area.${label.kind}`, { name: html`<strong><bdi>${label.name}</bdi></strong>` });
     case 'path':
       return html`<code dir="ltr">${label.path}</code>`;
     case 'other':

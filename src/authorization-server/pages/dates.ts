@@ -1,18 +1,6 @@
 import type { PageLanguage } from '../../config/pages.ts';
 import { type Html, html } from '../../http/html.ts';
 
-/** Formats times for one language and time zone. All functions take Unix seconds. */
-export interface Dates {
-  /** The date. */
-  day(seconds: number): Html;
-  /** The date and time, to the minute. */
-  moment(seconds: number): Html;
-  /** The time passed, in the largest unit: "5 minutes ago". */
-  ago(seconds: number): string;
-  /** The name of the time zone. */
-  readonly zone: string;
-}
-
 /** English readers differ in the order of day and month, but all understand "22 Nov 2026". */
 const LOCALES: Readonly<Record<PageLanguage, string>> = { en: 'en-GB', es: 'es' };
 
@@ -24,8 +12,12 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-/** `timeZone` is an IANA name, `now` is in Unix seconds. */
-export function createDates(language: PageLanguage, timeZone: string, now: number): Dates {
+/**
+ * Formats times for one language and time zone. All functions take Unix seconds.
+ * @param timeZone - an IANA name
+ * @param now - in Unix seconds
+ */
+export function createDates(language: PageLanguage, timeZone: string, now: number) {
   const locale = LOCALES[language];
   const day = new Intl.DateTimeFormat(locale, { timeZone, day: 'numeric', month: 'short', year: 'numeric' });
   const time = new Intl.DateTimeFormat(locale, { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
@@ -35,15 +27,21 @@ export function createDates(language: PageLanguage, timeZone: string, now: numbe
   const marked = (seconds: number, text: string) =>
     html`<time datetime="${new Date(seconds * 1000).toISOString()}">${text}</time>`;
   return {
-    day: (seconds) => marked(seconds, day.format(seconds * 1000)),
-    moment: (seconds) => marked(seconds, `${day.format(seconds * 1000)}, ${time.format(seconds * 1000)}`),
-    ago(seconds) {
+    /** The date. */
+    day: (seconds: number): Html => marked(seconds, day.format(seconds * 1000)),
+    /** The date and time, to the minute. */
+    moment: (seconds: number): Html => marked(seconds, `${day.format(seconds * 1000)}, ${time.format(seconds * 1000)}`),
+    /** The time passed, in the largest unit: "5 minutes ago". */
+    ago(seconds: number): string {
       const passed = Math.max(0, now - seconds);
       const [unit, length] = UNITS.find(([, length]) => passed >= length) ?? ['minute', 60];
       // Less than a minute is "this minute". Otherwise use numbers, since “last month” can mean 2 days ago, or 40.
       const relative = new Intl.RelativeTimeFormat(locale, { numeric: passed < 60 ? 'auto' : 'always' });
       return relative.format(-Math.floor(passed / length), unit);
     },
+    /** The name of the time zone. */
     zone: zone ?? timeZone,
   };
 }
+
+export type Dates = ReturnType<typeof createDates>;

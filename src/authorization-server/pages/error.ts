@@ -4,33 +4,28 @@ import type { Page } from './layout.ts';
 import { PageFailure } from './page-failure.ts';
 import type { Phrase, Words } from './words.ts';
 
-interface ErrorView {
-  readonly heading: Phrase;
-  /** What happened and what to do, for the member. */
-  readonly message: Phrase;
-  readonly advice?: Phrase | undefined;
-  /** For support and developers: the code, details in English, and the request id in the log. */
-  readonly code: string;
-  readonly detail?: string | undefined;
-  readonly requestId: string;
-  readonly traceId?: string | undefined;
-  readonly app?: RefusedApp | undefined;
-}
-
 /** The app that made the request, by the name it chose, and the host of its redirect URI. */
 export interface RefusedApp {
   readonly name: string;
   readonly host: string | undefined;
 }
 
-/** An OAuth error and its description. */
+/** An OAuth error and its description, for support and developers. */
 export interface Refusal {
   readonly code: string;
+  /** In English; '' if there is nothing to add. */
   readonly detail: string;
   readonly requestId: string;
   readonly traceId?: string | undefined;
   /** Undefined when the app is unknown. */
   readonly app: RefusedApp | undefined;
+}
+
+interface ErrorView extends Refusal {
+  readonly heading: Phrase;
+  /** What happened and what to do, for the member. */
+  readonly message: Phrase;
+  readonly advice?: Phrase | undefined;
 }
 
 /** The errors that have a phrase of their own. All others are shown as a malformed request. */
@@ -59,6 +54,7 @@ export function failurePage(words: Words, failure: GatewayError, { requestId, tr
     detail: detailOf(failure),
     requestId,
     traceId,
+    app: undefined,
   });
 }
 
@@ -68,9 +64,9 @@ function phraseOf(code: FailureCode): Phrase {
 }
 
 /** The failure's message, unless it is the standard message of its code. */
-function detailOf(failure: GatewayError): string | undefined {
+function detailOf(failure: GatewayError): string {
   const usual = new GatewayError(failure.code).message;
-  return failure instanceof PageFailure || failure.message === usual ? undefined : failure.message;
+  return failure instanceof PageFailure || failure.message === usual ? '' : failure.message;
 }
 
 function errorPage(words: Words, view: ErrorView): Page {
@@ -87,7 +83,7 @@ ${advice !== undefined && html`<p>${words.html(advice)}</p>`}
 ${app !== undefined && html`<dt>${words.html('error.app')}</dt><dd><bdi>${app.name}</bdi></dd>`}
 ${app?.host !== undefined && html`<dt>${words.html('error.host')}</dt><dd dir="ltr">${app.host}</dd>`}
 <dt>${words.html('error.code')}</dt><dd><code>${code}</code></dd>
-${detail !== undefined && detail !== '' && html`<dt>${words.html('error.detail')}</dt><dd lang="en" dir="ltr">${detail}</dd>`}
+${detail !== '' && html`<dt>${words.html('error.detail')}</dt><dd lang="en" dir="ltr">${detail}</dd>`}
 <dt>${words.html('error.request')}</dt><dd><code>${requestId}</code></dd>
 ${traceId !== undefined && html`<dt>${words.html('error.trace')}</dt><dd><code>${traceId}</code></dd>`}
 </dl>`,

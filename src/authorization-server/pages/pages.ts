@@ -25,8 +25,6 @@ export interface PagesOptions {
 /** The gate's own pages: branding, language, and the header fields of every page. */
 export interface Pages {
   readonly school: string;
-  /** Remembers the app's `ui_locales` (any value that was sent) for the page that answers this request. */
-  prefer(response: ServerResponse, uiLocales: unknown): void;
   send(
     response: ServerResponse,
     status: number,
@@ -66,7 +64,6 @@ const INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 export function createPages(options: PagesOptions): Pages {
   const { school, logo } = options;
-  const wishes = new WeakMap<ServerResponse, unknown>();
   const sheet = Buffer.from(stylesheet(options.colour));
   const always = { ...HEADERS, ...(options.origin.startsWith('https:') ? HTTPS_ONLY : {}) };
   const frame: Frame = {
@@ -78,7 +75,7 @@ export function createPages(options: PagesOptions): Pages {
 
   const send: Pages['send'] = (response, status, page, headers = {}) => {
     const acceptLanguage = response.req.headers['accept-language'];
-    const { language, asked } = chooseLanguage(options.languages, wishes.get(response), acceptLanguage);
+    const { language, asked } = chooseLanguage(options.languages, currentRequest()?.uiLocales, acceptLanguage);
     const words = createWords(language, school);
     writeAnswer(response, {
       status,
@@ -94,7 +91,6 @@ export function createPages(options: PagesOptions): Pages {
 
   return {
     school,
-    prefer: (response, uiLocales) => void wishes.set(response, uiLocales),
     send,
     refuse: (response, status, refusal) =>
       send(response, status, (words) => refusalPage(words, { traceId: traceId(), ...refusal })),
@@ -116,6 +112,12 @@ export function createPages(options: PagesOptions): Pages {
 /** The trace id of the current request; undefined outside of a request. */
 function traceId(): string | undefined {
   return currentRequest()?.provenance.traceId();
+}
+
+/** Prefers these languages (`ui_locales`, which may be any value) for the page that answers the current request. */
+export function preferLanguages(uiLocales: unknown): void {
+  const current = currentRequest();
+  if (current !== undefined) current.uiLocales = uiLocales;
 }
 
 /** Redirects the browser with GET (RFC 9110 section 15.4.4), without a referrer. */

@@ -27,27 +27,8 @@ export interface ClientRecordsOptions {
  * it gets an authorization code: from then on it is kept permanently. The first use consumes the client's entry, so it
  * happens only once, and never to a client that has expired or been deleted in the meantime.
  */
-export interface ClientRecords {
-  /** Stores a new client, or an update, which leaves the expiry unchanged. */
-  save(id: string, payload: AdapterPayload): Promise<void>;
-  /** When entries that must expire with the client expire; undefined: never. */
-  expiryOf(id: string | undefined): Promise<number | undefined>;
-  /** Call when a code is issued: marks the client as used by members. */
-  used(id: string | undefined): Promise<void>;
-  /**
-   * Deletes the client (RFC 7592 section 2.3). This takes effect at once, because its codes and tokens are worthless
-   * without it. Its grants, codes and tokens are then deleted in batches, since there may be very many.
-   */
-  remove(id: string): Promise<void>;
-}
-
-export function clientRecords({
-  store,
-  clock,
-  unusedLifetime,
-  onRevoked,
-  outbox,
-}: ClientRecordsOptions): ClientRecords {
+export function clientRecords(options: ClientRecordsOptions) {
+  const { store, clock, unusedLifetime, onRevoked, outbox } = options;
   const keep = async (id: string): Promise<boolean> => {
     const client = await store.get('Client', id);
     if (client === undefined || client.consumedAt !== undefined) return true;
@@ -62,7 +43,8 @@ export function clientRecords({
   };
 
   return {
-    async save(id, payload) {
+    /** Stores a new client, or an update, which leaves the expiry unchanged. */
+    async save(id: string, payload: AdapterPayload): Promise<void> {
       const before = await store.get('Client', id);
       const expiresAt = before === undefined ? unixSeconds(clock) + unusedLifetime : before.expiresAt;
       const charge = expiresAt === undefined ? undefined : chargeTo(UNUSED_CLIENTS);
@@ -79,34 +61,38 @@ export function clientRecords({
       await store.commit([entry, ...told].map((written) => ({ op: 'put', entry: written })));
     },
 
-    async expiryOf(id) {
+    /** When entries that must expire with the client expire; undefined: never. */
+    async expiryOf(id: string | undefined): Promise<number | undefined> {
       return id === undefined ? undefined : (await store.get('Client', id))?.expiresAt;
     },
 
-    async used(id) {
+    /** Call when a code is issued: marks the client as used by members. */
+    async used(id: string | undefined): Promise<void> {
       if (id === undefined) return;
       // Retries, because the client may be updated at the same time, with a new registration access token.
       for (let left = TRIES; left > 0; left -= 1) if (await keep(id)) return;
     },
 
-    async remove(id) {
+    /**
+     * Deletes the client (RFC 7592 section 2.3). This takes effect at once, because its codes and tokens are worthless
+     * without it. Its grants, codes and tokens are then deleted in batches, since there may be very many.
+     */
+    async remove(id: string): Promise<void> {
       const ofClient = (kind: string): Mutation => ({ op: 'deleteBy', kind, name: 'client', value: id });
       // Read first: the grants are deleted last, and their events still need the app's name.
       const app = await describeClient(store, id);
       const told = outbox.entries(clientEvent('client.deleted', app)).map((entry): Mutation => ({ op: 'put', entry }));
       await store.commit([{ op: 'delete', kind: 'Client', id }, ofClient('RegistrationAccessToken'), ...told], 'vital');
       await onRevoked();
-      const grants = storedGrants(
-        store,
-        () => {},
-        outbox,
-        async () => app,
-      );
+      const describe = async () => app;
+      const grants = storedGrants(store, () => {}, outbox, describe);
       await grants.revokeAll({ client: id }, { by: 'app', reason: 'client_deleted' });
       await store.commit(BELONGINGS.map(ofClient), 'vital');
     },
   };
 }
+
+export type ClientRecords = ReturnType<typeof clientRecords>;
 
 /** `consume` guards `put`, so that a deleted entry is not restored. */
 function forGood(kind: string, id: string, { payload }: Entry, client: string): readonly Mutation[] {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.ts';
 import { networkOf, widerNetworkOf } from '../../http/client-network.ts';
 import type { Audit } from '../../operations/audit.ts';
+import { createRation } from '../../operations/ration.ts';
 import type { Counters } from '../../storage/counters.ts';
 import type { Clock } from '../../storage/store.ts';
 
@@ -36,7 +37,8 @@ const SHARE_OF_WIDER_NETWORK = 5;
 /** Keeps open registration from filling the store. Only accepted registrations count. */
 export function registrationLimits(options: RegistrationLimitsOptions): RegistrationLimits {
   const { counters, clock, audit, perDay } = options;
-  let toldUntil = 0;
+  // Clients that exceed the limit usually retry, so this is audited at most once a minute.
+  const ration = createRation({ clock, lines: 1, apart: 0 });
   const perMinute = { requests: options.perAddressPerMinute, per: MINUTE };
   const everyone = { requests: perDay, per: DAY };
 
@@ -60,12 +62,10 @@ export function registrationLimits(options: RegistrationLimitsOptions): Registra
     const wait = Math.max(...waits);
     if (wait > 0) {
       options.limited();
-      if (clock() >= toldUntil) {
-        // Clients that exceed the limit usually retry, so this is audited at most once a minute.
-        toldUntil = clock() + MINUTE * 1000;
-        const nobody = { clientId: undefined, grantId: undefined, member: undefined, requestId: undefined };
-        audit({ action: 'limit_tripped', limit: 'registration', address: network, ...nobody });
-      }
+      const nobody = { clientId: undefined, grantId: undefined, member: undefined };
+      ration('registration', () =>
+        audit({ action: 'limit_tripped', limit: 'registration', address: network, ...nobody }),
+      );
       throw new GatewayError('too_many_requests', {
         message: 'too many apps were registered: try again later',
         headers: { 'retry-after': String(Math.ceil(wait / 1000)) },

@@ -8,7 +8,8 @@ import type Provider from 'oidc-provider';
 import { GatewayError } from '../../errors.ts';
 import { json, writeAnswer } from '../../http/answer.ts';
 import { mediaType, readBody } from '../../http/body.ts';
-import type { Exchange, Handler } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import type { PassedBody } from '../mount.ts';
 import { judgeClientMetadata, type MetadataProblem, normalizeClientMetadata } from '../rules/client-metadata.ts';
 import type { RedirectPolicy } from '../rules/redirect-uri.ts';
 import { parseClientMetadata } from './body.ts';
@@ -22,19 +23,12 @@ export interface RegistrationOptions {
 }
 
 interface RegistrationParts extends RegistrationOptions {
-  readonly provider: Provider;
+  readonly provider: () => Provider;
   readonly origin: string;
   /** The scope that every client is registered with. */
   readonly scope: string;
   /** Passes a request on to oidc-provider, with this body. */
-  readonly run: (exchange: Exchange, change: { url: string; body?: string; contentType?: string }) => Promise<void>;
-}
-
-export interface Registration {
-  /** RFC 7591: POST to the registration endpoint. */
-  readonly register: Handler;
-  /** RFC 7592: GET, PUT and DELETE at the client's own configuration endpoint. */
-  readonly manage: Handler;
+  readonly run: (exchange: Exchange, url: string, body?: PassedBody) => Promise<void>;
 }
 
 const LIMIT = 16 * 1024;
@@ -48,53 +42,55 @@ const UPDATE_ONLY = [
   'registration_client_uri',
 ];
 
-export function createRegistration(parts: RegistrationParts): Registration {
-  const { provider, origin, scope, redirects, limits, run } = parts;
-
-  const refuseToken = ({ response, record }: Exchange, description: string): void => {
-    record.refusedWith('invalid_token');
-    const challenge = { 'www-authenticate': `Bearer realm="${origin}", error="invalid_token"` };
-    const body = { error: 'invalid_token', error_description: description };
-    writeAnswer(response, json(401, body, { ...challenge, 'cache-control': 'no-store' }));
-  };
-
-  const update = async (exchange: Exchange, token: string): Promise<void> => {
-    const sent = await readMetadata(exchange.request);
-    const registered = await clientOf(provider, exchange.target.path, token);
-    const url = exchange.target.path;
-    // An unauthorized request learns nothing about the client, not even whether its body would be accepted.
-    if (registered === undefined) return run(exchange, { url, body: '{}', contentType: 'application/json' });
-    const { tokenEndpointAuthMethod: method } = registered;
-    const metadata = normalizeClientMetadata({ ...sent, token_endpoint_auth_method: methodOf(sent) ?? method }, scope);
-    const problem = judgeClientMetadata(metadata, redirects) ?? methodChange(metadata, method);
-    if (problem !== undefined) return refuse(exchange, problem);
-    const extra = UPDATE_ONLY.filter((name) => Object.hasOwn(sent, name)).map((name) => [name, sent[name]]);
-    const body = JSON.stringify({ ...metadata, ...Object.fromEntries(extra) });
-    await run(exchange, { url, body, contentType: 'application/json' });
-  };
-
+export function createRegistration(parts: RegistrationParts) {
   return {
-    async register(exchange) {
-      const { request, target, provenance } = exchange;
-      const sent = await readMetadata(request);
-      if (!matches(bearerToken(request), parts.initialAccessToken)) {
-        return refuseToken(exchange, 'registration here needs the initial access token that the school hands out');
-      }
-      const metadata = normalizeClientMetadata(sent, scope);
-      const problem = judgeClientMetadata(metadata, redirects);
-      if (problem !== undefined) return refuse(exchange, problem);
-      limits(provenance.clientAddress);
-      await run(exchange, { url: target.path, body: JSON.stringify(metadata), contentType: 'application/json' });
-    },
-
-    async manage(exchange) {
-      const { request, target } = exchange;
-      const token = bearerToken(request);
-      if (token === undefined) return refuseToken(exchange, 'send the registration access token of this client');
-      if (request.method === 'PUT') await update(exchange, token);
-      else await run(exchange, { url: target.path });
-    },
+    /** RFC 7591: POST to the registration endpoint. */
+    register: (exchange: Exchange) => register(parts, exchange),
+    /** RFC 7592: GET, PUT and DELETE at the client's own configuration endpoint. */
+    manage: (exchange: Exchange) => manage(parts, exchange),
   };
+}
+
+async function register(parts: RegistrationParts, exchange: Exchange): Promise<void> {
+  const { request, target, provenance } = exchange;
+  const sent = await readMetadata(request);
+  if (!matches(bearerToken(request), parts.initialAccessToken))
+    return refuseToken(parts, exchange, 'registration here needs the initial access token that the school hands out');
+  const metadata = normalizeClientMetadata(sent, parts.scope);
+  const problem = judgeClientMetadata(metadata, parts.redirects);
+  if (problem !== undefined) return refuse(exchange, problem);
+  parts.limits(provenance.clientAddress);
+  await parts.run(exchange, target.path, asJson(metadata));
+}
+
+async function manage(parts: RegistrationParts, exchange: Exchange): Promise<void> {
+  const token = bearerToken(exchange.request);
+  if (token === undefined) return refuseToken(parts, exchange, 'send the registration access token of this client');
+  if (exchange.request.method === 'PUT') await update(parts, exchange, token);
+  else await parts.run(exchange, exchange.target.path);
+}
+
+async function update(parts: RegistrationParts, exchange: Exchange, token: string): Promise<void> {
+  const { scope, redirects, run } = parts;
+  const { path } = exchange.target;
+  const sent = await readMetadata(exchange.request);
+  const registered = await clientOf(parts.provider(), path, token);
+  // An unauthorized request learns nothing about the client, not even whether its body would be accepted.
+  if (registered === undefined) return run(exchange, path, asJson({}));
+  const { tokenEndpointAuthMethod: method } = registered;
+  const { token_endpoint_auth_method: asked } = sent;
+  const metadata = normalizeClientMetadata(
+    { ...sent, token_endpoint_auth_method: asked === '' ? method : (asked ?? method) },
+    scope,
+  );
+  const problem = judgeClientMetadata(metadata, redirects) ?? methodChange(metadata, method);
+  if (problem !== undefined) return refuse(exchange, problem);
+  const extra = UPDATE_ONLY.filter((name) => Object.hasOwn(sent, name)).map((name) => [name, sent[name]]);
+  await run(exchange, path, asJson({ ...metadata, ...Object.fromEntries(extra) }));
+}
+
+function asJson(body: object): PassedBody {
+  return { type: 'application/json', text: JSON.stringify(body) };
 }
 
 async function readMetadata(request: IncomingMessage): Promise<Record<string, unknown>> {
@@ -111,11 +107,6 @@ async function clientOf(provider: Provider, path: string, token: string) {
   return known?.clientId === undefined || known.clientId !== id ? undefined : provider.Client.find(id);
 }
 
-function methodOf(sent: Record<string, unknown>): unknown {
-  const method = sent.token_endpoint_auth_method;
-  return method === '' ? undefined : method;
-}
-
 /**
  * An update must not weaken the client's authentication, nor give a secret to a public client, which cannot keep it.
  */
@@ -128,6 +119,13 @@ function methodChange(metadata: Record<string, unknown>, registered: string | un
 function refuse({ response, record }: Exchange, { error, description }: MetadataProblem): void {
   record.refusedWith(error);
   writeAnswer(response, json(400, { error, error_description: description }, { 'cache-control': 'no-store' }));
+}
+
+function refuseToken({ origin }: RegistrationParts, { response, record }: Exchange, error_description: string): void {
+  const error = 'invalid_token';
+  record.refusedWith(error);
+  const headers = { 'www-authenticate': `Bearer realm="${origin}", error="${error}"`, 'cache-control': 'no-store' };
+  writeAnswer(response, json(401, { error, error_description }, headers));
 }
 
 function bearerToken(request: IncomingMessage): string | undefined {

@@ -1,7 +1,5 @@
-import { clientNameProblem } from './client-name.ts';
-import { clientUriProblem } from './client-uris.ts';
+import { clientNameProblem, clientUriProblem, softwareProblem } from './client-members.ts';
 import { type RedirectPolicy, redirectUrisProblem } from './redirect-uri.ts';
-import { softwareProblem } from './software.ts';
 
 /** Why metadata is refused: an error of RFC 7591 section 3.2.2. */
 export interface MetadataProblem {

@@ -24,15 +24,15 @@ export interface ErrorRedirectOptions {
  */
 export function errorRedirectRule(provider: Provider, options: ErrorRedirectOptions): void {
   const { grants, connector, renderErrorPage } = options;
-  const redirected = new WeakMap<object, errors.OIDCProviderError>();
 
   provider.on('authorization.error', (ctx: KoaContextWithOIDC, thrown: Error) => {
     const error = thrown as errors.OIDCProviderError;
     const { params, client, route } = ctx.oidc;
     const redirectUri = params?.redirect_uri;
     const leadsAway = typeof redirectUri === 'string' && !isLoopback(redirectUri);
-    if (!error.allow_redirect || client === undefined || !leadsAway || isDecision(ctx)) redirected.delete(ctx.req);
-    else if (route === 'authorization' || route === 'resume') redirected.set(ctx.req, error);
+    if (!error.allow_redirect || client === undefined || !leadsAway || isDecision(ctx))
+      ctx.state.redirected = undefined;
+    else if (route === 'authorization' || route === 'resume') ctx.state.redirected = error;
   });
 
   const approvedHere = async ({ oidc, req }: KoaContextWithOIDC): Promise<boolean> => {
@@ -50,8 +50,8 @@ export function errorRedirectRule(provider: Provider, options: ErrorRedirectOpti
 
   provider.use(async (plain, next) => {
     await next();
-    const error = redirected.get(plain.req);
     const ctx = plain as unknown as KoaContextWithOIDC;
+    const error = ctx.state.redirected as errors.OIDCProviderError | undefined;
     if (error === undefined || ctx.respond === false || (await approvedHere(ctx))) return;
     // Removes what the library has already prepared: a redirect, or a form that submits itself.
     ctx.body = null;

@@ -6,7 +6,7 @@ import { readCookie } from '../../login/cookie.ts';
 import { csrfToken, isCsrfToken, refuseCrossSite } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { PageFailure } from '../pages/page-failure.ts';
-import { redirect } from '../pages/pages.ts';
+import { preferLanguages, redirect } from '../pages/pages.ts';
 import { type SignInView, signInPage } from '../pages/sign-in.ts';
 import { parseReturnPath } from './return-path.ts';
 import type { SignInHandlerOptions, SignInHandlers } from './sign-in.ts';
@@ -42,7 +42,7 @@ export function credentialHandlers(check: CredentialCheck, options: SignInHandle
     page(exchange) {
       const query = new URLSearchParams(exchange.target.query);
       const username = (query.get('login_hint') ?? '').slice(0, LONGEST_USERNAME);
-      pages.prefer(exchange.response, query.get('ui_locales') ?? undefined);
+      preferLanguages(query.get('ui_locales'));
       show(exchange, parseReturnPath(query.getAll('return_to')), { username, problem: undefined });
     },
 
@@ -80,7 +80,7 @@ export function credentialHandlers(check: CredentialCheck, options: SignInHandle
           return again('sign_in.slow_down', 429, { 'retry-after': String(verdict.retryAfter) }, verdict.retryAfter);
         case 'member': {
           const session = await sessions.begin(request.headers, verdict.member);
-          told.begun(provenance, verdict.member.sub);
+          told.begun(verdict.member.sub);
           response.setHeader('set-cookie', [
             memberCookie.set(session.value, session.lifetime),
             browserCookie.set('', 0),

@@ -15,31 +15,20 @@ type Failed =
   | 'account_not_allowed'
   | 'login_unavailable';
 
-/** Audits sign-ins on the gate's own pages. */
-export interface SignInEvents {
-  readonly begun: (from: Provenance, member: string) => void;
-  /** `username` is the typed account name, if there was one. */
-  readonly failed: (from: Provenance, reason: Failed, username?: string) => void;
-}
-
 /** The most lines a minute for failures, so that password guessing from many addresses does not fill the disk. */
 const LINES = 300;
 
 /**
- * The typed account name is never logged, since it is often a password typed into the wrong field. A hash of it, keyed
+ * Audits sign-ins on the gate's own pages. The typed account name is never logged, since it is often a password typed into the wrong field. A hash of it, keyed
  * with `key`, distinguishes guesses at one account from typos in many.
  */
-export function signInEvents(audit: Audit, clock: Clock, key: Buffer): SignInEvents {
+export function signInEvents(audit: Audit, clock: Clock, key: Buffer) {
   const ration = createRation({ clock, lines: LINES, apart: 0 });
-  const told = ({ clientAddress: address, requestId }: Provenance) => ({
-    clientId: undefined,
-    grantId: undefined,
-    address,
-    requestId,
-  });
+  const app = { clientId: undefined, grantId: undefined };
   return {
-    begun: (from, member) => audit({ action: 'session_begun', member, ...told(from) }),
-    failed(from, reason, username) {
+    begun: (member: string): void => audit({ action: 'session_begun', member, ...app }),
+    /** @param username - the typed account name, if there was one */
+    failed(from: Provenance, reason: Failed, username?: string): void {
       const accountHash = username === undefined ? undefined : hashOf(username, key);
       ration(`${networkOf(from.clientAddress)} ${reason}`, (suppressed) =>
         audit({
@@ -47,13 +36,15 @@ export function signInEvents(audit: Audit, clock: Clock, key: Buffer): SignInEve
           member: undefined,
           reason,
           accountHash,
-          ...told(from),
-          ...(suppressed === 0 ? {} : { suppressed }),
+          ...app,
+          suppressed: suppressed || undefined,
         }),
       );
     },
   };
 }
+
+export type SignInEvents = ReturnType<typeof signInEvents>;
 
 function hashOf(username: string, key: Buffer): string {
   return createHmac('sha256', key).update(foldAccountName(username)).digest('base64url').slice(0, 22);

@@ -6,7 +6,7 @@ import type { SignInProvider, SignInWish } from '../../login/connector.ts';
 import { readCookie } from '../../login/cookie.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { PageFailure } from '../pages/page-failure.ts';
-import { redirect } from '../pages/pages.ts';
+import { preferLanguages, redirect } from '../pages/pages.ts';
 import { providersPage } from '../pages/sign-in.ts';
 import { parseReturnPath } from './return-path.ts';
 import type { SignInHandlerOptions, SignInHandlers } from './sign-in.ts';
@@ -29,7 +29,7 @@ export function redirectHandlers(
       query.set('provider', id);
       return { name, href: `${ENDPOINTS.signIn}?${query}` };
     });
-    pages.prefer(response, target.query === '' ? undefined : new URLSearchParams(target.query).get('ui_locales'));
+    preferLanguages(new URLSearchParams(target.query).get('ui_locales'));
     pages.send(response, 200, (words) => providersPage(words, links));
   };
 
@@ -69,7 +69,7 @@ export function redirectHandlers(
       if (member === undefined) told.failed(provenance, 'cancelled');
       else {
         const session = await sessions.begin(request.headers, member);
-        told.begun(provenance, member.sub);
+        told.begun(member.sub);
         response.setHeader('set-cookie', memberCookie.set(session.value, session.lifetime));
       }
       redirect(response, attempt.returnTo);

@@ -1,28 +1,31 @@
+import type { Config } from '../../config/schema.ts';
 import type { Handler } from '../../http/exchange.ts';
 import { signInAttempts } from '../../login/attempts.ts';
-import type { CredentialCheck, Login, LoginConnector, Member, SignInProvider } from '../../login/connector.ts';
+import type { Login, LoginConnector, Member } from '../../login/connector.ts';
 import { type SignInSessions, signInSessions } from '../../login/sign-in-session.ts';
+import type { Audit } from '../../operations/audit.ts';
+import type { Places } from '../../storage/places.ts';
+import { deriveKey, deriveKeys, type Secrets } from '../../storage/seal.ts';
 import type { Clock, Store } from '../../storage/store.ts';
-import { ownCookie } from '../cookies.ts';
+import { type OwnCookie, ownCookie } from '../cookies.ts';
 import type { CsrfKeys } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import type { Pages } from '../pages/pages.ts';
+import { limitAttempts } from './attempt-limits.ts';
 import { credentialHandlers } from './credential-handlers.ts';
-import type { SignInEvents } from './events.ts';
+import { type SignInEvents, signInEvents } from './events.ts';
 import { redirectHandlers } from './redirect-handlers.ts';
 
 export interface SignInOptions {
-  readonly login: Login;
   readonly origin: string;
   readonly store: Store;
   readonly clock: Clock;
   readonly pages: Pages;
-  readonly csrfKeys: CsrfKeys;
-  /** Lifetime of a sign-in session, in seconds. */
-  readonly lifetime: number;
+  readonly secrets: Secrets;
+  readonly places: Places;
+  readonly audit: Audit;
   /** Called for every member before their session begins. */
   readonly signedIn: (member: Member) => Promise<void>;
-  readonly told: SignInEvents;
 }
 
 /** The handlers of the gate's own sign-in pages. Absent ones have no route. */
@@ -43,17 +46,21 @@ export interface SignIn {
 }
 
 /** The options of both kinds of handlers. */
-export interface SignInHandlerOptions extends Omit<SignInOptions, 'login'> {
+export interface SignInHandlerOptions extends SignInOptions {
+  readonly csrfKeys: CsrfKeys;
+  readonly told: SignInEvents;
   readonly sessions: SignInSessions;
-  readonly memberCookie: ReturnType<typeof ownCookie>;
+  readonly memberCookie: OwnCookie;
   /** Binds a sign-in to the browser that started it. */
-  readonly browserCookie: ReturnType<typeof ownCookie>;
+  readonly browserCookie: OwnCookie;
 }
 
-export function createSignIn({ login, ...options }: SignInOptions): SignIn {
+/** @param login - built from `config` */
+export function createSignIn(config: Config['login'], login: Login, options: SignInOptions): SignIn {
   if (login.shape === 'ambient') return { connector: login.connector, handlers: undefined };
-  const { origin, store, clock, lifetime } = options;
+  const { origin, store, clock, secrets, places } = options;
   const memberCookie = ownCookie(origin, 'member');
+  const lifetime = 'session' in config ? config.session : 0;
   const kept = signInSessions({ store, clock, cookieName: memberCookie.name, lifetime });
   const sessions: SignInSessions = {
     ...kept,
@@ -62,17 +69,19 @@ export function createSignIn({ login, ...options }: SignInOptions): SignIn {
       return kept.begin(headers, member);
     },
   };
-  const shared = { ...options, sessions, memberCookie, browserCookie: ownCookie(origin, 'sign_in') };
-  return { connector: ownConnector(sessions.identify, origin), handlers: handlersOf(login, shared) };
-}
-
-function handlersOf(
-  login: { shape: 'credentials'; check: CredentialCheck } | { shape: 'redirect'; providers: readonly SignInProvider[] },
-  shared: SignInHandlerOptions,
-): SignInHandlers {
-  return login.shape === 'credentials'
-    ? credentialHandlers(login.check, shared)
-    : redirectHandlers(login.providers, signInAttempts(shared.store, shared.clock), shared);
+  const shared = {
+    ...options,
+    csrfKeys: deriveKeys(secrets, 'sign-in-csrf'),
+    told: signInEvents(options.audit, clock, deriveKey(secrets[0], 'audit-account')),
+    sessions,
+    memberCookie,
+    browserCookie: ownCookie(origin, 'sign_in'),
+  };
+  const connector = ownConnector(sessions.identify, origin);
+  if (login.shape === 'redirect')
+    return { connector, handlers: redirectHandlers(login.providers, signInAttempts(store, clock), shared) };
+  const check = 'attempts' in config ? limitAttempts(login.check, { ...config.attempts, places }) : login.check;
+  return { connector, handlers: credentialHandlers(check, shared) };
 }
 
 /** The connector for sign-ins on the gate's own pages. */
@@ -81,13 +90,17 @@ function ownConnector(identify: LoginConnector['identify'], origin: string): Log
     identify,
     signInUrl(returnTo, { loginHint, uiLocales, another, fresh, maxAge, acrValues }) {
       const url = new URL(ENDPOINTS.signIn, origin);
-      url.searchParams.set('return_to', returnTo.pathname + returnTo.search);
-      if (loginHint !== undefined) url.searchParams.set('login_hint', loginHint);
-      if (uiLocales !== undefined) url.searchParams.set('ui_locales', uiLocales);
-      if (another === true) url.searchParams.set('another', '1');
-      if (fresh === true) url.searchParams.set('prompt', 'login');
-      if (maxAge !== undefined) url.searchParams.set('max_age', String(maxAge));
-      if (acrValues !== undefined) url.searchParams.set('acr_values', acrValues);
+      const query = {
+        return_to: returnTo.pathname + returnTo.search,
+        login_hint: loginHint,
+        ui_locales: uiLocales,
+        another: another === true ? '1' : undefined,
+        prompt: fresh === true ? 'login' : undefined,
+        max_age: maxAge,
+        acr_values: acrValues,
+      };
+      for (const [name, value] of Object.entries(query))
+        if (value !== undefined) url.searchParams.set(name, String(value));
       return url;
     },
   };

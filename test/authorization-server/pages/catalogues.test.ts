@@ -11,9 +11,8 @@ import { type AppProof, consentPage } from '../../../src/authorization-server/pa
 import type { Dates } from '../../../src/authorization-server/pages/dates.ts';
 import { failurePage, refusalPage } from '../../../src/authorization-server/pages/error.ts';
 import { type Frame, type Page, renderPage } from '../../../src/authorization-server/pages/layout.ts';
-import { loginPage } from '../../../src/authorization-server/pages/login.ts';
+import { loginPage, suspendedPage } from '../../../src/authorization-server/pages/login.ts';
 import { PageFailure } from '../../../src/authorization-server/pages/page-failure.ts';
-import { suspendedPage } from '../../../src/authorization-server/pages/suspended.ts';
 import { type Catalogue, createWords, type Words } from '../../../src/authorization-server/pages/words.ts';
 import { PAGE_LANGUAGES } from '../../../src/config/pages.ts';
 import { type FailureCode, GatewayError } from '../../../src/errors.ts';

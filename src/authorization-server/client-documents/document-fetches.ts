@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { currentRequest } from '../../http/current-request.ts';
+import type { Clock } from '../../storage/store.ts';
+import type { FetchTurn } from './budget.ts';
+import type { ClientDocumentsOptions } from './client-documents.ts';
+import { readDocument } from './document.ts';
+import type { DocumentRecords, Known } from './document-records.ts';
+import { DocumentFailure } from './failure.ts';
+import { fetchDocument } from './fetch-document.ts';
+
+export interface DocumentFetchesOptions extends ClientDocumentsOptions {
+  readonly memory: { get(clientId: string): Known | undefined };
+  readonly records: Pick<DocumentRecords, 'judged' | 'save'>;
+}
+
+/**
+ * Fetches a document, or joins a fetch in progress. Each document is fetched by one request at a time, and a failure is
+ * not retried for a while. Throws DocumentFailure.
+ * @param last - the document to fall back on, if there is one
+ */
+export type DocumentFetches = (clientId: string, last: Known | undefined) => Promise<Known>;
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+const SHORTEST_FRESH = 5 * MINUTE;
+/** For a document whose server sends no Cache-Control field. */
+const USUALLY_FRESH = 60 * MINUTE;
+const LONGEST_FRESH = DAY;
+/** How long a stale document is used while no newer one is available (RFC 5861 section 4). */
+const STALE_IF_ERROR = 7 * DAY;
+/** How long a failure is remembered. */
+const FAILURE_LASTS = MINUTE;
+
+const FAILURES_IN_MEMORY = 5000;
+const DEADLINE = 2500;
+
+interface RememberedFailure {
+  readonly failure: DocumentFailure;
+  readonly until: number;
+}
+
+interface Parts extends DocumentFetchesOptions {
+  readonly deadline: number;
+  readonly running: Map<string, Promise<Known>>;
+  readonly failures: LRUCache<string, RememberedFailure>;
+}
+
+export function isFresh(document: Known | undefined, clock: Clock): document is Known {
+  return document !== undefined && clock() < document.freshUntil;
+}
+
+export function isUsable(document: Known | undefined, clock: Clock): document is Known {
+  return document !== undefined && clock() < document.freshUntil + STALE_IF_ERROR;
+}
+
+export function documentFetches(options: DocumentFetchesOptions): DocumentFetches {
+  const failures = new LRUCache<string, RememberedFailure>({ max: FAILURES_IN_MEMORY });
+  options.watchCache?.('client_document_failures', failures);
+  const parts = { ...options, deadline: options.deadline ?? DEADLINE, running: new Map(), failures };
+  return (clientId, last) => fetchOnce(parts, clientId, last);
+}
+
+/**
+ * Each request waits for its own turn before it joins a fetch that has not begun, so that a request from a network with
+ * no share left does not make others fail with it. If there is a document to fall back on, nothing is waited for.
+ */
+async function fetchOnce(parts: Parts, clientId: string, last: Known | undefined): Promise<Known> {
+  const { budget, clock, deadline, running, memory } = parts;
+  const known = withoutFetch(parts, clientId);
+  if (known !== undefined) return known;
+  const meanwhile = () => {
+    const held = memory.get(clientId);
+    return withoutFetch(parts, clientId) ?? (isFresh(held, clock) ? Promise.resolve(held) : undefined);
+  };
+  const address = currentRequest()?.provenance.clientAddress ?? '';
+  const patience = isUsable(last, clock) ? 0 : deadline;
+  const turn = await budget
+    .enter({ host: new URL(clientId).hostname, address, patience })
+    .catch((thrown: DocumentFailure) => thrown);
+  const answer = meanwhile();
+  if (turn instanceof DocumentFailure) {
+    if (answer === undefined) logFailure(parts, clientId, turn);
+    return answer ?? Promise.reject(turn);
+  }
+  if (answer !== undefined) {
+    turn.unused();
+    return answer;
+  }
+  const fetching = renew(parts, clientId, last, turn).finally(() => running.delete(clientId));
+  running.set(clientId, fetching);
+  return fetching;
+}
+
+/** Answers that need no fetch: a fetch in progress, or a recent failure. */
+function withoutFetch({ running, failures, clock }: Parts, clientId: string): Promise<Known> | undefined {
+  const remembered = failures.get(clientId);
+  const failed = remembered !== undefined && clock() < remembered.until;
+  return running.get(clientId) ?? (failed ? Promise.reject(remembered.failure) : undefined);
+}
+
+async function renew(parts: Parts, clientId: string, last: Known | undefined, turn: FetchTurn): Promise<Known> {
+  const { network, clock, deadline, records, failures } = parts;
+  const began = performance.now();
+  try {
+    const fetched = await fetchDocument(new URL(clientId), network, deadline).finally(turn.end);
+    const fetchedAt = clock();
+    const document = readDocument(clientId, fetched.body);
+    const freshUntil = fetchedAt + freshFor(fetched.cacheControl);
+    const known = records.judged({ document, fetchedAt, freshUntil, used: last?.used ?? false });
+    failures.delete(clientId);
+    await records.save(clientId, known);
+    return known;
+  } catch (thrown) {
+    if (!(thrown instanceof DocumentFailure)) throw thrown;
+    logFailure(parts, clientId, thrown);
+    failures.set(clientId, { failure: thrown, until: clock() + FAILURE_LASTS });
+    // The time that a failure took would reveal what is at the address. For unknown documents, all failures therefore
+    // take the same time.
+    const telling = last === undefined && thrown.kind !== 'refused';
+    if (telling) await sleep(Math.max(0, deadline - (performance.now() - began)));
+    throw thrown;
+  }
+}
+
+function logFailure({ log }: Parts, clientId: string, failure: DocumentFailure): void {
+  log.warn({ client: clientId, kind: failure.kind, err: failure }, 'a client metadata document cannot be used');
+}
+
+function freshFor(cacheControl: string | undefined): number {
+  if (cacheControl === undefined) return USUALLY_FRESH;
+  const seconds = /(?:^|,)\s*max-age\s*=\s*"?(\d{1,10})/i.exec(cacheControl)?.[1];
+  if (seconds === undefined || /(?:^|,)\s*no-(?:store|cache)\b/i.test(cacheControl)) return SHORTEST_FRESH;
+  return Math.min(LONGEST_FRESH, Math.max(SHORTEST_FRESH, Number(seconds) * 1000));
+}
