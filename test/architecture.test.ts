@@ -143,7 +143,8 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   commander: ['main.ts', 'commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
   oauth4webapi: ['tools/connect', 'tools/demo/client', 'tools/demo/client.ts'],
-  express: ['tools/demo'],
+  // The plain HTTP of the admin listener. The gate's own path is not Express.
+  express: ['operations/admin.ts', 'authorization-server/administration/commands.ts', 'tools/demo'],
   ws: ['tools/demo/school'],
 };
 
