@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
 import type { Define } from './commands/command.ts';
 import { describeFailure, type Typed } from './commands/failure.ts';
 import { processTerminal } from './commands/terminal.ts';
@@ -112,7 +113,7 @@ const named = typed.find((word) => !word.startsWith('-') && word !== 'help');
 
 const program = new Command('coursegate')
   .description('Lets members of an existing course site connect apps and assistants with the login they already have.')
-  .version('0.1.0')
+  .version(manifest.version)
   .option('--no-color', 'print without colours, like the variable NO_COLOR')
   .configureHelp({ showGlobalOptions: true })
   // Failures that commander finds are rendered below, like all others.

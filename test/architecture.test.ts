@@ -126,7 +126,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   re2js: ['config/pattern.ts'],
   zod: ['config'],
   pino: ['operations/log.ts'],
-  'prom-client': ['operations/metrics.ts', 'operations/reload-metrics.ts', 'operations/part-metrics.ts'],
+  'prom-client': ['operations/meters.ts'],
   '@modelcontextprotocol/server': ['mcp'],
   'lru-cache': [
     'resource-server/cache.ts',

@@ -2,6 +2,7 @@ import { lookup as resolve } from 'node:dns';
 import { type ClientRequest, request as plainRequest, type RequestOptions } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import manifest from '../../../package.json' with { type: 'json' };
 import type { Answer } from './answer.ts';
 import { noAnswer } from './no-answer.ts';
 import { isLoopbackName, isPrivateAddress } from './private-addresses.ts';
@@ -32,7 +33,7 @@ export interface AskOptions {
   readonly patience: number;
 }
 
-const AGENT = 'coursegate-doctor/0.1 (audit of an OAuth deployment, asked for by a person)';
+const AGENT = `coursegate-doctor/${manifest.version} (audit of an OAuth deployment, asked for by a person)`;
 /** The longest body that is read. No expected document is longer. */
 const LONGEST_BODY = 256 * 1024;
 /** Milliseconds to wait for the first event of a stream. */

@@ -1,3 +1,4 @@
+import manifest from '../../../../package.json' with { type: 'json' };
 import { type Answer, isHtml, jsonObject } from '../answer.ts';
 import type { Question } from '../ask.ts';
 import type { Site } from '../site.ts';
@@ -49,7 +50,7 @@ export function mcpQuestion(
 }
 
 function clientInfo(): object {
-  return { name: 'coursegate-doctor', version: '0.1.0' };
+  return { name: 'coursegate-doctor', version: manifest.version };
 }
 
 /** Tries the given address, then /mcp. A page or a 404 is not MCP, but a product blocking the way may hide it. */
