@@ -12,6 +12,7 @@ import { isFromPage } from './admin-callers.ts';
 import { GRAPHIQL_PATHS, graphiqlFile } from './graphiql/graphiql.ts';
 import type { GraphiqlOptions } from './graphiql/page.ts';
 import { type Health, type HealthChecks, healthLines } from './health.ts';
+import type { Observer } from './observe/observer.ts';
 
 export interface AdminOptions {
   readonly health: HealthChecks;
@@ -19,19 +20,13 @@ export interface AdminOptions {
   readonly isOurs: (request: Request) => boolean;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** Undefined when routes are enforced and nothing is observed. */
-  readonly observer: Proposal | undefined;
+  readonly observer: Pick<Observer, 'yaml' | 'json'> | undefined;
   /** Events waiting for delivery to the backend. `state()` is undefined when the backend receives no events. */
   readonly events: { state(): Promise<object | undefined> };
   /** Undefined when there is no Account API. */
   readonly graphiql: GraphiqlOptions | undefined;
   /** Commands of the backend and the operator. They authenticate their callers themselves. */
   readonly commands: RequestHandler;
-}
-
-/** What observe mode proposes and has counted. */
-export interface Proposal {
-  yaml(): string;
-  json(): object;
 }
 
 interface Said {

@@ -37,7 +37,7 @@ export function storedClients({ store, grants, blocks }: ClientsOptions) {
     const entry = (await store.get(KINDS.registered, id)) ?? (await store.get(KINDS.document, id));
     return entry === undefined ? undefined : knownOf(entry);
   };
-  const view = async (known: Known): Promise<object> => {
+  const view = async (known: Known) => {
     const [connections, first, since] = await Promise.all([
       grants.count({ client: known.id }),
       grants.list({ client: known.id }, LOOKED_AT + 1),
