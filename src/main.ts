@@ -1,109 +1,65 @@
 import { Command } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
 import type { Define } from './commands/command.ts';
 import { describeFailure, type Typed } from './commands/failure.ts';
 import { processTerminal } from './commands/terminal.ts';
 
-interface Entry {
-  readonly name: string;
-  readonly description: string;
-  readonly load: () => Promise<{ readonly define: Define }>;
-}
+type Entry = readonly [name: string, description: string, load: () => Promise<{ readonly define: Define }>];
 
 /** Every command. Only the one on the command line is loaded. */
 const COMMANDS: readonly Entry[] = [
-  {
-    name: 'demo',
-    description: 'run the gate in front of a small legacy school, together with a third-party app',
-    load: () => import('./commands/demo.ts'),
-  },
-  { name: 'serve', description: 'run the gate', load: () => import('./commands/serve.ts') },
-  {
-    name: 'check',
-    description: 'check a configuration file; starts nothing',
-    load: () => import('./commands/check.ts'),
-  },
-  {
-    name: 'health',
-    description: 'check a running gate: exits 0 when healthy, 1 when not, 69 when no gate answers',
-    load: () => import('./commands/health.ts'),
-  },
-  {
-    name: 'config',
-    description: 'print the effective configuration, or its schema',
-    load: () => import('./commands/config.ts'),
-  },
-  {
-    name: 'init',
-    description: 'inspect your site, and write a configuration, a drop-in and snippets for the web server',
-    load: () => import('./commands/init.ts'),
-  },
-  {
-    name: 'snippets',
-    description: 'print the web server configuration that sends the gate its paths and nothing else',
-    load: () => import('./commands/snippets.ts'),
-  },
-  {
-    name: 'observed',
-    description: 'print the routes that a gate in observe mode proposes, as YAML for `routes`',
-    load: () => import('./commands/observed.ts'),
-  },
-  {
-    name: 'clients',
-    description: 'list and show apps; revoke, disable, enable or delete them',
-    load: () => import('./commands/clients.ts'),
-  },
-  {
-    name: 'members',
-    description: 'list and show members with connected apps; revoke, suspend or resume them',
-    load: () => import('./commands/members.ts'),
-  },
-  {
-    name: 'grants',
-    description: 'list and revoke the grants of a member or an app',
-    load: () => import('./commands/grants.ts'),
-  },
-  {
-    name: 'keys',
-    description: 'list, rotate, import, remove and export the signing keys',
-    load: () => import('./commands/keys.ts'),
-  },
-  {
-    name: 'secret',
-    description: 'rotate the secret that encrypts the store, without losing data',
-    load: () => import('./commands/secret.ts'),
-  },
-  {
-    name: 'account',
-    description: 'maintain the schemas of the Account API',
-    load: () => import('./commands/account.ts'),
-  },
-  {
-    name: 'events',
-    description: 'test, list and retry the events sent to the backend',
-    load: () => import('./commands/events.ts'),
-  },
-  {
-    name: 'backup',
-    description: 'copy the store to a new file, even while the gate runs',
-    load: () => import('./commands/backup.ts'),
-  },
-  { name: 'mcp', description: 'propose tools for agents', load: () => import('./commands/mcp.ts') },
-  {
-    name: 'connect',
-    description: 'connect to a gate as an app would, and print your courses',
-    load: () => import('./commands/connect.ts'),
-  },
-  {
-    name: 'doctor',
-    description:
-      'examine a deployment from the outside, coursegate or not: exits 1 if a check fails, 2 if the site does not answer',
-    load: () => import('./commands/doctor.ts'),
-  },
-  {
-    name: 'hash-password',
-    description: 'read a password from stdin, and print its hash for a directory file',
-    load: () => import('./commands/hash-password.ts'),
-  },
+  [
+    'demo',
+    'run the gate in front of a small legacy school, together with a third-party app',
+    () => import('./commands/demo.ts'),
+  ],
+  ['serve', 'run the gate', () => import('./commands/serve.ts')],
+  ['check', 'check a configuration file; starts nothing', () => import('./commands/check.ts')],
+  [
+    'health',
+    'check a running gate: exits 0 when healthy, 1 when not, 69 when no gate answers',
+    () => import('./commands/health.ts'),
+  ],
+  ['config', 'print the effective configuration, or its schema', () => import('./commands/config.ts')],
+  [
+    'init',
+    'inspect your site, and write a configuration, a drop-in and snippets for the web server',
+    () => import('./commands/init.ts'),
+  ],
+  [
+    'snippets',
+    'print the web server configuration that sends the gate its paths and nothing else',
+    () => import('./commands/snippets.ts'),
+  ],
+  [
+    'observed',
+    'print the routes that a gate in observe mode proposes, as YAML for `routes`',
+    () => import('./commands/observed.ts'),
+  ],
+  ['clients', 'list and show apps; revoke, disable, enable or delete them', () => import('./commands/clients.ts')],
+  [
+    'members',
+    'list and show members with connected apps; revoke, suspend or resume them',
+    () => import('./commands/members.ts'),
+  ],
+  ['grants', 'list and revoke the grants of a member or an app', () => import('./commands/grants.ts')],
+  ['keys', 'list, rotate, import, remove and export the signing keys', () => import('./commands/keys.ts')],
+  ['secret', 'rotate the secret that encrypts the store, without losing data', () => import('./commands/secret.ts')],
+  ['account', 'maintain the schemas of the Account API', () => import('./commands/account.ts')],
+  ['events', 'test, list and retry the events sent to the backend', () => import('./commands/events.ts')],
+  ['backup', 'copy the store to a new file, even while the gate runs', () => import('./commands/backup.ts')],
+  ['mcp', 'propose tools for agents', () => import('./commands/mcp.ts')],
+  ['connect', 'connect to a gate as an app would, and print your courses', () => import('./commands/connect.ts')],
+  [
+    'doctor',
+    'examine a deployment from the outside, coursegate or not: exits 1 if a check fails, 2 if the site does not answer',
+    () => import('./commands/doctor.ts'),
+  ],
+  [
+    'hash-password',
+    'read a password from stdin, and print its hash for a directory file',
+    () => import('./commands/hash-password.ts'),
+  ],
 ];
 
 const typed = process.argv.slice(2);
@@ -112,7 +68,7 @@ const named = typed.find((word) => !word.startsWith('-') && word !== 'help');
 
 const program = new Command('coursegate')
   .description('Lets members of an existing course site connect apps and assistants with the login they already have.')
-  .version('0.1.0')
+  .version(manifest.version)
   .option('--no-color', 'print without colours, like the variable NO_COLOR')
   .configureHelp({ showGlobalOptions: true })
   // Failures that commander finds are rendered below, like all others.
@@ -121,7 +77,7 @@ const program = new Command('coursegate')
   .addHelpText('after', '\nStart with:  npm start   (the demo), then  coursegate connect http://localhost:8080');
 
 const terminal = processTerminal(() => program.opts<{ color: boolean }>().color === false);
-for (const { name, description, load } of COMMANDS) {
+for (const [name, description, load] of COMMANDS) {
   const command = program.command(name).description(description);
   if (name === named) (await load()).define(command, terminal);
 }

@@ -126,7 +126,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   re2js: ['config/pattern.ts'],
   zod: ['config'],
   pino: ['operations/log.ts'],
-  'prom-client': ['operations/metrics.ts', 'operations/reload-metrics.ts', 'operations/part-metrics.ts'],
+  'prom-client': ['operations/meters.ts'],
   '@modelcontextprotocol/server': ['mcp'],
   'lru-cache': [
     'resource-server/cache.ts',
@@ -144,7 +144,8 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   commander: ['main.ts', 'commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
   oauth4webapi: ['login/oidc', 'tools/connect/oauth', 'tools/doctor/challenges.ts'],
-  express: ['tools/demo'],
+  // The plain HTTP of the admin listener. The gate's own path is not Express.
+  express: ['operations/admin.ts', 'authorization-server/administration/commands.ts', 'tools/demo'],
   ws: ['tools/demo/school'],
 };
 

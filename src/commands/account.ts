@@ -1,4 +1,4 @@
-import { type Define, examples } from './command.ts';
+import { type Define, readConfig, subcommand } from './command.ts';
 import { EXIT } from './failure.ts';
 
 interface SchemaFlags {
@@ -6,31 +6,31 @@ interface SchemaFlags {
   readonly upstream?: string;
 }
 
-export const define: Define = (command, { say, end, environment }) => {
-  command
-    .command('pull')
-    .description('save the schema of each GraphQL upstream to the file that the configuration names')
-    .requiredOption('--config <file>', 'the configuration file')
-    .option('--upstream <name>', 'only this upstream')
-    .addHelpText('after', examples('coursegate account pull --config coursegate.yaml'))
-    .action(async ({ config: file, upstream }: SchemaFlags) => {
-      const { loadConfig } = await import('../config/load.ts');
-      const { pullSchemas } = await import('../account/remote/recording.ts');
-      for (const line of await pullSchemas(await loadConfig({ file, environment }), upstream)) say(line);
-    });
+export const define: Define = (command, terminal) => {
+  const schemas = (name: string, description: string, act: (flags: SchemaFlags) => Promise<void>) =>
+    subcommand(command, name, description, '--config coursegate.yaml')
+      .requiredOption('--config <file>', 'the configuration file')
+      .option('--upstream <name>', 'only this upstream')
+      .action(act);
 
-  command
-    .command('diff')
-    .description('compare the schemas of GraphQL upstreams with the saved files; exits 1 if they differ')
-    .requiredOption('--config <file>', 'the configuration file')
-    .option('--upstream <name>', 'only this upstream')
-    .addHelpText('after', examples('coursegate account diff --config coursegate.yaml'))
-    .action(async ({ config: file, upstream }: SchemaFlags) => {
-      const { loadConfig } = await import('../config/load.ts');
+  schemas(
+    'pull',
+    'save the schema of each GraphQL upstream to the file that the configuration names',
+    async ({ config, upstream }) => {
+      const { pullSchemas } = await import('../account/remote/recording.ts');
+      for (const line of await pullSchemas(await readConfig(config, terminal), upstream)) terminal.say(line);
+    },
+  );
+
+  schemas(
+    'diff',
+    'compare the schemas of GraphQL upstreams with the saved files; exits 1 if they differ',
+    async ({ config, upstream }) => {
       const { compareSchemas } = await import('../account/remote/recording.ts');
-      const lines = await compareSchemas(await loadConfig({ file, environment }), upstream);
-      for (const line of lines) say(line);
-      if (lines.length > 0) end(EXIT.failure);
-      else say('No differences.');
-    });
+      const lines = await compareSchemas(await readConfig(config, terminal), upstream);
+      for (const line of lines) terminal.say(line);
+      if (lines.length > 0) terminal.end(EXIT.failure);
+      else terminal.say('No differences.');
+    },
+  );
 };

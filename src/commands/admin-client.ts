@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { LoadedConfig } from '../config/load.ts';
-import type { Environment } from '../config/setting.ts';
-import { CommandFailure, EXIT } from './failure.ts';
+import { readConfig } from './command.ts';
+import { CommandFailure, EXIT, misused } from './failure.ts';
+import type { Terminal } from './terminal.ts';
 
 /** The options that select the gate a command talks to. */
 export interface GateFlags {
@@ -26,7 +28,7 @@ export interface AdminClient {
   /** Sends an unsigned GET. Throws CommandFailure when no gate answers. */
   ask(path: string, accept?: string): Promise<AdminAnswer>;
   /** Sends a signed command and returns the JSON response. Throws CommandFailure if it is refused or no gate answers. */
-  command(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<unknown>;
+  command<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T>;
 }
 
 /** Milliseconds. Ample for a gate on the same machine: long work is requested page by page. */
@@ -34,30 +36,26 @@ const PATIENCE = 30_000;
 const LONGEST_ANSWER = 64 * 1024 * 1024;
 
 /** Throws CommandFailure for unusable flags, and ConfigError when the configuration file is invalid. */
-export async function adminClient(flags: GateFlags, environment: Environment): Promise<AdminClient> {
+export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'environment'>): Promise<AdminClient> {
   const { config: file, admin } = flags;
   if (file === undefined && admin === undefined) {
-    throw new CommandFailure(
-      'Specify the gate: --config with its configuration file, or --admin with its admin address.',
-      {
-        code: EXIT.usage,
-      },
-    );
+    throw misused('Specify the gate: --config with its configuration file, or --admin with its admin address.');
   }
-  const loaded = file === undefined ? undefined : await load(file, environment);
+  const loaded = file === undefined ? undefined : await readConfig(file, terminal);
   const address = (admin ?? addressOf(loaded)).replace(/\/$/, '');
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
-    throw new CommandFailure(`"${address}" is not the address of an admin listener, such as http://127.0.0.1:9090.`, {
-      code: EXIT.usage,
-    });
+    throw misused(`"${address}" is not the address of an admin listener, such as http://127.0.0.1:9090.`);
   }
-  const [cert, key] = await Promise.all([flags.cert, flags.key].map(readPemFile));
+  const [cert, key] = await Promise.all([flags.cert, flags.key].map((path) => path && readPemFile(path)));
   const next = file === undefined ? 'coursegate serve --config FILE' : `coursegate serve --config ${file}`;
   const pinned = loaded?.admin.mtls?.cert;
+  // Certificates rarely name the loopback address used here, so the configured certificate itself is pinned.
+  const trusted =
+    pinned === undefined ? {} : { ca: pinned, allowPartialTrustChain: true, checkServerIdentity: () => undefined };
   const secret = loaded?.admin.hmac[0];
 
   const send = (method: string, path: string, headers: Record<string, string>, body: Buffer) =>
-    exchange({ url: address + path, method, headers, body, tls: { pinned, cert, key } }).catch((thrown: unknown) => {
+    exchange(address + path, { method, headers, cert, key, ...trusted }, body).catch((thrown: unknown) => {
       if (thrown instanceof CommandFailure) throw thrown;
       throw new CommandFailure(`No gate answers at ${address}.`, {
         reason: `Is it running with this configuration? (${thrown instanceof Error ? thrown.message : String(thrown)})`,
@@ -83,18 +81,12 @@ export async function adminClient(flags: GateFlags, environment: Environment): P
   };
 }
 
-async function load(file: string, environment: Environment): Promise<LoadedConfig> {
-  const { loadConfig } = await import('../config/load.ts');
-  return loadConfig({ file, environment });
-}
-
 function addressOf(loaded: LoadedConfig | undefined): string {
   if (loaded === undefined) return '';
   const { host, port } = loaded.config.listen.admin;
   if (port === 0) {
-    throw new CommandFailure('listen.admin.port is 0, so the gate listens on a random port.', {
+    throw misused('listen.admin.port is 0, so the gate listens on a random port.', {
       reason: 'Pass its address with --admin, or configure a port.',
-      code: EXIT.usage,
     });
   }
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
@@ -102,10 +94,9 @@ function addressOf(loaded: LoadedConfig | undefined): string {
   return `${scheme}://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
 }
 
-async function readPemFile(path: string | undefined): Promise<string | undefined> {
-  if (path === undefined) return undefined;
+export async function readPemFile(path: string): Promise<string> {
   return readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new CommandFailure(`Cannot read ${path}.`, { cause, code: EXIT.usage });
+    throw misused(`Cannot read ${path}.`, { cause });
   });
 }
 
@@ -137,58 +128,22 @@ function titleOf(text: string): string {
   return text.trim().slice(0, 200);
 }
 
-interface Exchange {
-  readonly url: string;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-  readonly tls: {
-    /** PEM of the certificate that the gate must present, from its configuration. Undefined: any the system trusts. */
-    readonly pinned: string | undefined;
-    readonly cert: string | undefined;
-    readonly key: string | undefined;
-  };
-}
-
-function exchange({ url, method, headers, body, tls }: Exchange): Promise<AdminAnswer> {
-  return new Promise((resolve, reject) => {
-    const secure = url.startsWith('https:');
-    const options = {
-      method,
-      headers: {
-        ...headers,
-        ...(body.length > 0 ? { 'content-type': 'application/json' } : {}),
-        'content-length': body.length,
-      },
-      signal: AbortSignal.timeout(PATIENCE),
-      agent: false,
-    } as const;
-    const { pinned, cert, key } = tls;
-    const request = secure
-      ? httpsRequest(url, {
-          ...options,
-          ...(cert === undefined ? {} : { cert }),
-          ...(key === undefined ? {} : { key }),
-          // Certificates rarely name the loopback address used here, so the configured certificate itself is pinned.
-          ...(pinned === undefined
-            ? {}
-            : { ca: pinned, allowPartialTrustChain: true, checkServerIdentity: () => undefined }),
-        })
-      : httpRequest(url, options);
-    request.on('error', reject);
-    request.on('response', (response: IncomingMessage) => {
-      const chunks: Buffer[] = [];
-      let length = 0;
-      response.on('error', reject);
-      response.on('data', (chunk: Buffer) => {
-        length += chunk.length;
-        if (length > LONGEST_ANSWER) request.destroy(new Error('the response is too long'));
-        chunks.push(chunk);
-      });
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
-      );
-    });
-    request.end(body);
+async function exchange(url: string, options: RequestOptions, body: Buffer): Promise<AdminAnswer> {
+  const type = body.length > 0 ? { 'content-type': 'application/json' } : {};
+  const request = (url.startsWith('https:') ? httpsRequest : httpRequest)(url, {
+    ...options,
+    headers: { ...(options.headers as Record<string, string>), ...type, 'content-length': body.length },
+    signal: AbortSignal.timeout(PATIENCE),
+    agent: false,
   });
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > LONGEST_ANSWER) throw new Error('the response is too long');
+    chunks.push(chunk);
+  }
+  return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') };
 }

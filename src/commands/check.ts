@@ -2,17 +2,23 @@ import { Option } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Checked, CheckFormat } from '../config/problem-report.ts';
 import { ConfigError } from '../config/problems.ts';
-import type { Environment } from '../config/setting.ts';
-import { type Define, examples } from './command.ts';
+import { type Define, readConfig, withExamples } from './command.ts';
 import { EXIT } from './failure.ts';
+import type { Terminal } from './terminal.ts';
 
 interface Flags {
   readonly format: CheckFormat;
   readonly strict: boolean;
 }
 
-export const define: Define = (command, { say, tell, end, environment }) => {
-  command
+export const define: Define = (command, terminal) => {
+  const { say, tell, end } = terminal;
+  withExamples(
+    command,
+    'coursegate.yaml',
+    'coursegate.yaml --strict --format github',
+    "coursegate.yaml --format json | jq '.problems[].message'",
+  )
     .argument('<file>', 'the configuration file')
     .addOption(
       new Option('--format <format>', 'text, json for programs, or github to annotate a pull request')
@@ -20,17 +26,9 @@ export const define: Define = (command, { say, tell, end, environment }) => {
         .default('text'),
     )
     .option('--strict', 'exit 78 on warnings too', false)
-    .addHelpText(
-      'after',
-      examples(
-        'coursegate check coursegate.yaml',
-        'coursegate check coursegate.yaml --strict --format github',
-        "coursegate check coursegate.yaml --format json | jq '.problems[].message'",
-      ),
-    )
     .action(async (file: string, { format, strict }: Flags) => {
       const { checkedGithub, checkedJson, warningLines } = await import('../config/problem-report.ts');
-      const { checked, thrown } = await check(file, environment);
+      const { checked, thrown } = await check(file, terminal);
       if (format === 'json') say(checkedJson(checked));
       if (format === 'github') for (const line of checkedGithub(checked)) say(line);
       if (format === 'text') {
@@ -47,13 +45,12 @@ export const define: Define = (command, { say, tell, end, environment }) => {
 };
 
 /** Runs every check that `serve` runs before it opens a port. Throws errors that are not configuration problems. */
-async function check(file: string, environment: Environment): Promise<{ checked: Checked; thrown?: ConfigError }> {
-  const { loadConfig } = await import('../config/load.ts');
+async function check(file: string, terminal: Terminal): Promise<{ checked: Checked; thrown?: ConfigError }> {
   const { checkInterfaces } = await import('../generation/account-and-mcp.ts');
   const { checkDriver } = await import('../login/database/check-driver.ts');
   let loaded: LoadedConfig | undefined;
   try {
-    loaded = await loadConfig({ file, environment });
+    loaded = await readConfig(file, terminal);
     await checkInterfaces(loaded);
     await checkDriver(loaded);
   } catch (thrown) {

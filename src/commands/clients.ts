@@ -1,24 +1,8 @@
-import { adminClient } from './admin-client.ts';
-import { type Define, examples } from './command.ts';
-import { CommandFailure, EXIT } from './failure.ts';
-import { GRANT_HEADINGS, type GrantView, grantRows } from './grants.ts';
-import { agreed, answer, asking, change, changing, everyPage, type OperatorFlags, table, when } from './operator.ts';
-
-interface ClientView {
-  readonly id: string;
-  readonly name?: string;
-  readonly kind: string;
-  readonly state: string;
-  readonly redirect_hosts: readonly string[];
-  readonly redirect_uris?: readonly string[];
-  readonly connections: number;
-  readonly members?: number;
-  readonly last_used_at?: string;
-  readonly created_at?: string;
-  readonly known?: boolean;
-  readonly grants: readonly GrantView[];
-  readonly more: boolean;
-}
+import type { Define } from './command.ts';
+import { CommandFailure, EXIT, misused } from './failure.ts';
+import { answer, asking, changing, confirmed, everyPage, get, type OperatorFlags } from './operator.ts';
+import { table } from './table.ts';
+import { type ClientDetail, type ClientView, grantsTable, when } from './views.ts';
 
 interface ListFlags extends OperatorFlags {
   readonly name?: string;
@@ -44,21 +28,13 @@ const VERBS = {
 } as const;
 
 export const define: Define = (command, terminal) => {
-  asking(command.command('list'))
-    .description('list apps')
+  asking(command, 'list', 'list apps', '--config coursegate.yaml', '--config coursegate.yaml --host claude.ai --json')
     .option('--name <text>', 'only apps with this text in their name or id')
     .option('--host <host>', 'only apps that redirect members to this host')
     .option('--kind <kind>', 'only apps of this kind: registered, or document (known by a client ID metadata document)')
-    .addHelpText(
-      'after',
-      examples(
-        'coursegate clients list --config coursegate.yaml',
-        'coursegate clients list --config coursegate.yaml --host claude.ai --json',
-      ),
-    )
     .action(async ({ name, host, kind, ...flags }: ListFlags) => {
       if (kind !== undefined && kind !== 'registered' && kind !== 'document')
-        throw new CommandFailure('--kind must be registered or document.', { code: EXIT.usage });
+        throw misused('--kind must be registered or document.');
       const clients = await everyPage<ClientView>(terminal, flags, '/clients', { name, host, kind }, 'clients');
       answer(terminal, flags, clients, () =>
         table(
@@ -77,13 +53,10 @@ export const define: Define = (command, terminal) => {
       );
     });
 
-  asking(command.command('show'))
-    .description('show an app and the members who have connected it')
+  asking(command, 'show', 'show an app and the members who have connected it', '--config coursegate.yaml CLIENT_ID')
     .argument('<client>', 'the client_id of the app')
-    .addHelpText('after', examples('coursegate clients show --config coursegate.yaml CLIENT_ID'))
     .action(async (id: string, flags: OperatorFlags) => {
-      const gate = await adminClient(flags, terminal.environment);
-      const client = (await gate.command('GET', `/clients/${encodeURIComponent(id)}`)) as ClientView;
+      const client = await get<ClientDetail>(terminal, flags, `/clients/${encodeURIComponent(id)}`);
       if (client.known === false && client.grants.length === 0) {
         throw new CommandFailure(`No app has the id ${id}.`, {
           next: 'coursegate clients list --help',
@@ -105,30 +78,19 @@ export const define: Define = (command, terminal) => {
               ['since', when(client.created_at)],
             ].filter(([, value]) => value !== undefined && value !== ''),
           ),
-          table(terminal, GRANT_HEADINGS, grantRows(client.grants)),
-          client.more ? 'Not all grants are shown.\n' : '',
+          grantsTable(terminal, client),
         ].join('\n'),
       );
     });
 
   for (const [verb, { description, question }] of Object.entries(VERBS)) {
-    changing(command.command(verb))
-      .description(description)
+    changing(command, verb, description, '--config coursegate.yaml CLIENT_ID --reason "as agreed"')
       .argument('<client>', 'the client_id of the app')
-      .addHelpText(
-        'after',
-        examples(`coursegate clients ${verb} --config coursegate.yaml CLIENT_ID --reason "as agreed"`),
-      )
       .action(async (id: string, flags: OperatorFlags) => {
-        const gate = await adminClient(flags, terminal.environment);
-        if (question !== undefined) await agreed(terminal, flags, `${question} ${id}?`);
-        const told = (await change(gate, `/clients/${encodeURIComponent(id)}/${verb}`, flags)) as { ended?: number };
-        answer(
-          terminal,
-          flags,
-          told,
-          () => `${verb}d ${id}${told.ended === undefined ? '' : `: ${told.ended} connections ended`}\n`,
-        );
+        const change = await confirmed(terminal, flags, question && `${question} ${id}?`);
+        const told = await change<{ ended?: number }>(`/clients/${encodeURIComponent(id)}/${verb}`);
+        const ended = told.ended === undefined ? '' : `: ${told.ended} connections ended`;
+        answer(terminal, flags, told, () => `${verb}d ${id}${ended}\n`);
       });
   }
 };

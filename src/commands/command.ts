@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { LoadedConfig } from '../config/load.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -7,7 +8,22 @@ import type { Terminal } from './terminal.ts';
  */
 export type Define = (command: Command, terminal: Terminal) => void;
 
-/** The examples below the help text of a command. */
-export function examples(...lines: readonly string[]): string {
-  return ['', lines.length === 1 ? 'Example:' : 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n');
+/** Adds a subcommand with the examples below its help text; see `withExamples`. */
+export function subcommand(parent: Command, name: string, description: string, ...examples: string[]): Command {
+  return withExamples(parent.command(name).description(description), ...examples);
+}
+
+/** Adds examples below the help text. They begin after the words of the command, or are a whole line of a shell. */
+export function withExamples(command: Command, ...examples: readonly string[]): Command {
+  const words: string[] = [];
+  for (let one: Command | null = command; one !== null; one = one.parent) words.unshift(one.name());
+  const typed = ['coursegate', ...words.filter((word) => word !== 'coursegate')].join(' ');
+  const lines = examples.map((line) => `  ${line.includes('coursegate ') ? line : `${typed} ${line}`.trimEnd()}`);
+  return command.addHelpText('after', ['', lines.length === 1 ? 'Example:' : 'Examples:', ...lines].join('\n'));
+}
+
+/** Throws ConfigError, which lists every mistake in the file. */
+export async function readConfig(file: string, { environment }: Pick<Terminal, 'environment'>): Promise<LoadedConfig> {
+  const { loadConfig } = await import('../config/load.ts');
+  return loadConfig({ file, environment });
 }

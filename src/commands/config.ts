@@ -1,4 +1,4 @@
-import { type Define, examples } from './command.ts';
+import { type Define, readConfig, subcommand } from './command.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 
 interface PrintFlags {
@@ -7,26 +7,22 @@ interface PrintFlags {
   readonly json: boolean;
 }
 
-export const define: Define = (command, { say, print, environment }) => {
-  command
-    .command('print')
-    .description('print the effective configuration (file, profile, environment and defaults), without secrets')
+export const define: Define = (command, terminal) => {
+  const { say, print } = terminal;
+  subcommand(
+    command,
+    'print',
+    'print the effective configuration (file, profile, environment and defaults), without secrets',
+    '--config coursegate.yaml',
+    'limits --config coursegate.yaml --origins',
+  )
     .argument('[key]', 'only this block, such as limits')
     .requiredOption('--config <file>', 'the configuration file')
     .option('--origins', 'show where each value comes from', false)
     .option('--json', 'print JSON', false)
-    .addHelpText(
-      'after',
-      examples(
-        'coursegate config print --config coursegate.yaml',
-        'coursegate config print limits --config coursegate.yaml --origins',
-      ),
-    )
     .action(async (key: string | undefined, { config: file, origins, json }: PrintFlags) => {
-      const { loadConfig } = await import('../config/load.ts');
       const { effectiveConfig, toYaml } = await import('../config/effective.ts');
-      const effective = effectiveConfig(await loadConfig({ file, environment }));
-      const { tree, origin } = effective;
+      const { tree, origin } = effectiveConfig(await readConfig(file, terminal));
       if (key !== undefined && tree[key] === undefined) {
         throw new CommandFailure(`The configuration has no block "${key}". It has: ${Object.keys(tree).join(', ')}.`, {
           code: EXIT.usage,
@@ -38,12 +34,13 @@ export const define: Define = (command, { say, print, environment }) => {
       else print(toYaml({ tree: shown, origin }, { origins }));
     });
 
-  command
-    .command('schema')
-    .description('print the JSON Schema of the configuration file, for editors and programs')
-    .addHelpText('after', examples('coursegate config schema > coursegate.schema.json'))
-    .action(async () => {
-      const { configJsonSchema } = await import('../config/json-schema.ts');
-      say(JSON.stringify(configJsonSchema(), undefined, 2));
-    });
+  subcommand(
+    command,
+    'schema',
+    'print the JSON Schema of the configuration file, for editors and programs',
+    '> coursegate.schema.json',
+  ).action(async () => {
+    const { configJsonSchema } = await import('../config/json-schema.ts');
+    say(JSON.stringify(configJsonSchema(), undefined, 2));
+  });
 };

@@ -1,11 +1,10 @@
-import { type Define, examples } from './command.ts';
+import { type Define, withExamples } from './command.ts';
 
 export const define: Define = (command, { say, tell, interrupted }) => {
-  command
+  withExamples(command, 'http://localhost:8080')
     .argument('<url>', 'the origin of the site, such as https://school.example')
     .option('--scope <scope>', 'the scopes to ask for, separated by spaces')
     .option('--no-browser', 'print the address to open instead of opening it')
-    .addHelpText('after', examples('coursegate connect http://localhost:8080'))
     .action(async (url: string, { scope, browser }: { scope?: string; browser: boolean }) => {
       const { connect } = await import('../tools/connect/connect.ts');
       const { openBrowser } = await import('../tools/connect/open-browser.ts');

@@ -1,8 +1,8 @@
-import { type Define, examples } from './command.ts';
+import { type Define, withExamples } from './command.ts';
 import { untilSignal } from './lifetime.ts';
 
 export const define: Define = (command, { tell, say, environment }) => {
-  command.addHelpText('after', examples('coursegate demo', 'PORT=8090 coursegate demo')).action(async () => {
+  withExamples(command, '', 'PORT=8090 coursegate demo').action(async () => {
     const { startDemo } = await import('../tools/demo/demo.ts');
     const demo = await startDemo({ environment, clock: Date.now });
     untilSignal(() => demo.close(), tell);

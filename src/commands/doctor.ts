@@ -1,5 +1,5 @@
-import { type Define, examples } from './command.ts';
-import { CommandFailure, EXIT } from './failure.ts';
+import { type Define, withExamples } from './command.ts';
+import { CommandFailure, EXIT, misused } from './failure.ts';
 
 interface DoctorFlags {
   readonly register: boolean;
@@ -10,7 +10,7 @@ interface DoctorFlags {
 }
 
 export const define: Define = (command, terminal) => {
-  command
+  withExamples(command, 'https://school.example/mcp', 'http://localhost:8080 --json')
     .argument('<url>', 'the URL that you give to clients, such as https://school.example/mcp')
     .option(
       '--register',
@@ -21,17 +21,12 @@ export const define: Define = (command, terminal) => {
     .option('--skip <ids>', 'all except these')
     .option('--timeout <seconds>', 'limit for the whole run', '120')
     .option('--json', 'print the findings as JSON', false)
-    .addHelpText(
-      'after',
-      examples('coursegate doctor https://school.example/mcp', 'coursegate doctor http://localhost:8080 --json'),
-    )
     .action(async (url: string, options: DoctorFlags) => {
       const { doctor, DoctorError, exitCode } = await import('../tools/doctor/doctor.ts');
       const { toJson } = await import('../tools/doctor/report-json.ts');
       const { toText } = await import('../tools/doctor/report-text.ts');
       const timeout = Number(options.timeout);
-      if (!(timeout > 0 && timeout <= 3600))
-        throw new CommandFailure('--timeout must be a number of seconds from 1 to 3600.', { code: EXIT.usage });
+      if (!(timeout > 0 && timeout <= 3600)) throw misused('--timeout must be a number of seconds from 1 to 3600.');
       const ids = (list: string | undefined) => list?.split(',').map((id) => id.trim()) ?? [];
       const { register } = options;
       const chosen = { only: ids(options.only), skip: ids(options.skip) };

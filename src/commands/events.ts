@@ -1,11 +1,7 @@
-import { adminClient, type GateFlags } from './admin-client.ts';
-import { type Define, examples } from './command.ts';
+import { adminClient } from './admin-client.ts';
+import { type Define, readConfig, subcommand } from './command.ts';
 import { CommandFailure, EXIT } from './failure.ts';
-import { gateOptions } from './gate-options.ts';
-
-interface ListFlags extends GateFlags {
-  readonly json: boolean;
-}
+import { asking, confirmed, gateOptions, type OperatorFlags } from './operator.ts';
 
 interface Listed {
   readonly pending: Readonly<Record<string, number>>;
@@ -21,16 +17,18 @@ interface Listed {
   }[];
 }
 
-export const define: Define = (command, { say, tell, environment }) => {
-  command
-    .command('test')
-    .description('send one test.ping to the backend; exits 1 if it is not accepted')
+export const define: Define = (command, terminal) => {
+  const { say, tell } = terminal;
+  subcommand(
+    command,
+    'test',
+    'send one test.ping to the backend; exits 1 if it is not accepted',
+    '--config coursegate.yaml',
+  )
     .requiredOption('--config <file>', 'the configuration file')
-    .addHelpText('after', examples('coursegate events test --config coursegate.yaml'))
     .action(async ({ config: file }: { config: string }) => {
-      const { loadConfig } = await import('../config/load.ts');
       const { pingBackend } = await import('../events/ping.ts');
-      const loaded = await loadConfig({ file, environment });
+      const loaded = await readConfig(file, terminal);
       const pinged = await pingBackend(loaded);
       if (pinged === undefined) throw noEvents(file);
       const { upstream, path } = loaded.config.events ?? {};
@@ -44,12 +42,9 @@ export const define: Define = (command, { say, tell, environment }) => {
       say(`test.ping at ${path} of ${upstream}: ${pinged.said}.`);
     });
 
-  gateOptions(command.command('list'))
-    .description('list pending events, and why they are pending')
-    .option('--json', 'print JSON', false)
-    .addHelpText('after', examples('coursegate events list --config coursegate.yaml'))
-    .action(async ({ json, ...flags }: ListFlags) => {
-      const { status, text } = await (await adminClient(flags, environment)).ask('/events');
+  asking(command, 'list', 'list pending events, and why they are pending', '--config coursegate.yaml').action(
+    async ({ json, ...flags }: OperatorFlags) => {
+      const { status, text } = await (await adminClient(flags, terminal)).ask('/events');
       if (status === 404) throw noEvents(flags.config);
       if (status !== 200)
         throw new CommandFailure(`The gate cannot list its events: ${text.trim()}`, { code: EXIT.unavailable });
@@ -64,17 +59,21 @@ export const define: Define = (command, { say, tell, environment }) => {
         say(
           [timestamp, type, id, `${attempts} attempts`, ...(due_at === undefined ? [] : [`next ${due_at}`])].join('  '),
         );
-    });
+    },
+  );
 
-  gateOptions(command.command('retry'))
-    .description('send pending events now, even to a backend that answered 410')
-    .addHelpText('after', examples('coursegate events retry --config coursegate.yaml'))
-    .action(async (flags: GateFlags) => {
-      const { pending } = (await (await adminClient(flags, environment)).command('POST', '/events/retry')) as {
-        pending: number;
-      };
-      say(`Retrying ${pending} events.`);
-    });
+  gateOptions(
+    subcommand(
+      command,
+      'retry',
+      'send pending events now, even to a backend that answered 410',
+      '--config coursegate.yaml',
+    ),
+  ).action(async (flags: OperatorFlags) => {
+    const change = await confirmed(terminal, flags, undefined);
+    const { pending } = await change<{ pending: number }>('/events/retry');
+    say(`Retrying ${pending} events.`);
+  });
 };
 
 function noEvents(file = 'FILE'): CommandFailure {

@@ -26,17 +26,18 @@ export interface FailureOptions {
 
 /** Why a command failed, worded for the operator. */
 export class CommandFailure extends Error {
-  readonly next: string | undefined;
-  readonly reason: string | undefined;
-  readonly code: number;
+  readonly options: FailureOptions;
 
-  constructor(message: string, { next, reason, code = EXIT.failure, cause }: FailureOptions = {}) {
-    super(message, cause === undefined ? undefined : { cause });
+  constructor(message: string, options: FailureOptions = {}) {
+    super(message, { cause: options.cause });
     this.name = 'CommandFailure';
-    this.next = next;
-    this.reason = reason;
-    this.code = code;
+    this.options = options;
   }
+}
+
+/** A failure of how the command was typed. */
+export function misused(message: string, options: FailureOptions = {}): CommandFailure {
+  return new CommandFailure(message, { ...options, code: EXIT.usage });
 }
 
 /** The command line, as far as it could be parsed. */
@@ -70,7 +71,8 @@ export function describeFailure(thrown: unknown, typed: Typed): Told | undefined
   }
   const help = `${typed.command} --help`;
   if (thrown instanceof CommandFailure) {
-    return told([thrown.message, thrown.reason ?? causeOf(thrown)], thrown.next ?? help, thrown.code);
+    const { reason, next, code } = thrown.options;
+    return told([thrown.message, reason ?? causeOf(thrown)], next ?? help, code ?? EXIT.failure);
   }
   if (thrown instanceof ConfigError) {
     const [first] = thrown.problems;

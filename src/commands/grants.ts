@@ -1,94 +1,55 @@
-import { adminClient } from './admin-client.ts';
-import { type Define, examples } from './command.ts';
-import { CommandFailure, EXIT } from './failure.ts';
-import { agreed, answer, asking, change, changing, type OperatorFlags, table, when } from './operator.ts';
-
-export interface GrantView {
-  readonly id: string;
-  readonly member: string;
-  readonly client_id: string;
-  readonly scopes: readonly string[];
-  readonly resources: readonly string[];
-  readonly granted_at: string;
-  readonly last_used_at?: string;
-  readonly expires_at?: string;
-}
+import type { Define } from './command.ts';
+import { misused } from './failure.ts';
+import { answer, asking, changing, confirmed, get, type OperatorFlags } from './operator.ts';
+import { type Grants, grantsTable } from './views.ts';
 
 interface OwnerFlags extends OperatorFlags {
   readonly member?: string;
   readonly client?: string;
 }
 
-export const GRANT_HEADINGS = ['GRANT', 'MEMBER', 'CLIENT', 'SCOPES', 'SINCE', 'LAST USED'];
-
-export function grantRows(grants: readonly GrantView[]): readonly (readonly string[])[] {
-  return grants.map((grant) => [
-    grant.id,
-    grant.member,
-    grant.client_id,
-    grant.scopes.join(' '),
-    when(grant.granted_at),
-    when(grant.last_used_at),
-  ]);
-}
-
 export const define: Define = (command, terminal) => {
-  asking(command.command('list'))
-    .description('list the grants of a member or an app')
+  asking(
+    command,
+    'list',
+    'list the grants of a member or an app',
+    '--config coursegate.yaml --member m-1001',
+    '--config coursegate.yaml --client CLIENT_ID --json',
+  )
     .option('--member <id>', 'grants of this member')
     .option('--client <id>', 'grants of this app')
-    .addHelpText(
-      'after',
-      examples(
-        'coursegate grants list --config coursegate.yaml --member m-1001',
-        'coursegate grants list --config coursegate.yaml --client CLIENT_ID --json',
-      ),
-    )
     .action(async (flags: OwnerFlags) => {
-      const query = queryOf(flags);
-      const gate = await adminClient(flags, terminal.environment);
-      const { grants, more } = (await gate.command('GET', `/grants?${query}`)) as {
-        grants: readonly GrantView[];
-        more: boolean;
-      };
+      const { kind, id } = ownerOf(flags);
+      const { grants, more } = await get<Grants>(terminal, flags, `/grants?${new URLSearchParams({ [kind]: id })}`);
       if (more) terminal.tell(`Only the first ${grants.length} are shown.`);
-      answer(terminal, flags, grants, () => table(terminal, GRANT_HEADINGS, grantRows(grants)));
+      answer(terminal, flags, grants, () => grantsTable(terminal, { grants, more: false }));
     });
 
-  changing(command.command('revoke'))
-    .description('end one grant, or all grants of a member or an app')
+  changing(
+    command,
+    'revoke',
+    'end one grant, or all grants of a member or an app',
+    '--config coursegate.yaml GRANT_ID',
+    '--config coursegate.yaml --member m-1001 --reason "phone stolen" --yes',
+  )
     .argument('[grant]', 'the id of the grant')
     .option('--member <id>', 'all grants of this member')
     .option('--client <id>', 'all grants of this app')
-    .addHelpText(
-      'after',
-      examples(
-        'coursegate grants revoke --config coursegate.yaml GRANT_ID',
-        'coursegate grants revoke --config coursegate.yaml --member m-1001 --reason "phone stolen" --yes',
-      ),
-    )
-    .action(async (id: string | undefined, flags: OwnerFlags) => {
-      const path = id === undefined ? ownerPath(flags) : `/grants/${encodeURIComponent(id)}/revoke`;
-      if (id !== undefined && (flags.member ?? flags.client) !== undefined) throw whose();
-      const gate = await adminClient(flags, terminal.environment);
-      await agreed(terminal, flags, `End ${id === undefined ? 'all these grants' : `grant ${id}`}?`);
-      const told = (await change(gate, path, flags)) as { ended: number };
+    .action(async (grant: string | undefined, flags: OwnerFlags) => {
+      const { kind, id } = ownerOf(flags, grant);
+      const question = `End ${grant === undefined ? 'all these grants' : `grant ${grant}`}?`;
+      const change = await confirmed(terminal, flags, question);
+      const told = await change<{ ended: number }>(`/${kind}s/${encodeURIComponent(id)}/revoke`);
       answer(terminal, flags, told, () => `${told.ended} grants ended\n`);
     });
 };
 
-function queryOf({ member, client }: OwnerFlags): URLSearchParams {
-  if ((member === undefined) === (client === undefined)) throw whose();
-  return new URLSearchParams(member === undefined ? { client: client ?? '' } : { member });
-}
-
-function ownerPath({ member, client }: OwnerFlags): string {
-  if ((member === undefined) === (client === undefined)) throw whose();
-  return member === undefined
-    ? `/clients/${encodeURIComponent(client ?? '')}/revoke`
-    : `/members/${encodeURIComponent(member)}/revoke`;
-}
-
-function whose(): CommandFailure {
-  return new CommandFailure('Specify a grant id, --member or --client.', { code: EXIT.usage });
+/** Whose grants are meant: exactly one must be given. */
+function ownerOf({ member, client }: OwnerFlags, grant?: string): { readonly kind: string; readonly id: string } {
+  const given = Object.entries({ member, client, grant }).flatMap(([kind, id]) =>
+    id === undefined ? [] : [{ kind, id }],
+  );
+  const [owner] = given;
+  if (owner === undefined || given.length > 1) throw misused('Specify a grant id, --member or --client.');
+  return owner;
 }

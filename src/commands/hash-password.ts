@@ -1,7 +1,7 @@
-import { type Define, examples } from './command.ts';
+import { type Define, withExamples } from './command.ts';
 
 export const define: Define = (command, { say, tell, input }) => {
-  command.addHelpText('after', examples('coursegate hash-password < password.txt')).action(async () => {
+  withExamples(command, '< password.txt').action(async () => {
     const { hashPassword } = await import('../passwords/password-hash.ts');
     const { readPassword } = await import('../login/read-password.ts');
     if (input.isTTY) tell('Type the password and press Enter (it is not shown):');

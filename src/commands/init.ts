@@ -1,4 +1,4 @@
-import { type Define, examples } from './command.ts';
+import { type Define, withExamples } from './command.ts';
 import { EXIT } from './failure.ts';
 
 interface InitFlags {
@@ -14,7 +14,11 @@ interface InitFlags {
 }
 
 export const define: Define = (command, { say, tell, end, input, confirm, interrupted }) => {
-  command
+  withExamples(
+    command,
+    '--upstream http://127.0.0.1:8000 --origin https://school.example',
+    '--upstream http://127.0.0.1:8000 --dir gate --observe --yes',
+  )
     .requiredOption('--upstream <url>', 'the address of your site behind the web server, such as http://127.0.0.1:8000')
     .option('--origin <url>', 'the public address, such as https://school.example; by default, that of --upstream')
     .option('--port <number>', 'the port for the gate', '8080')
@@ -27,13 +31,6 @@ export const define: Define = (command, { say, tell, end, input, confirm, interr
     .option('--observe', 'let every request through, and propose routes from the traffic', false)
     .option('--yes', 'do not ask for confirmation', false)
     .option('--force', 'overwrite existing files', false)
-    .addHelpText(
-      'after',
-      examples(
-        'coursegate init --upstream http://127.0.0.1:8000 --origin https://school.example',
-        'coursegate init --upstream http://127.0.0.1:8000 --dir gate --observe --yes',
-      ),
-    )
     .action(async ({ yes, ...options }: InitFlags) => {
       const { init } = await import('../tools/setup/init/init.ts');
       const agree =

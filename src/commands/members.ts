@@ -1,26 +1,8 @@
-import { adminClient } from './admin-client.ts';
-import { type Define, examples } from './command.ts';
+import type { Define } from './command.ts';
 import { CommandFailure, EXIT } from './failure.ts';
-import { GRANT_HEADINGS, type GrantView, grantRows } from './grants.ts';
-import { agreed, answer, asking, change, changing, everyPage, type OperatorFlags, table, when } from './operator.ts';
-
-interface MemberView {
-  readonly id: string;
-  readonly name?: string;
-  readonly email?: string;
-  readonly state: string;
-  readonly suspended_at?: string;
-  readonly connections: number;
-}
-
-interface MemberDetail {
-  readonly id: string;
-  readonly state: string;
-  readonly suspended_at?: string;
-  readonly known: boolean;
-  readonly grants: readonly GrantView[];
-  readonly more: boolean;
-}
+import { answer, asking, changing, confirmed, everyPage, get, type OperatorFlags } from './operator.ts';
+import { table } from './table.ts';
+import { grantsTable, type MemberDetail, type MemberView, when } from './views.ts';
 
 const VERBS = {
   revoke: {
@@ -37,10 +19,8 @@ const VERBS = {
 } as const;
 
 export const define: Define = (command, terminal) => {
-  asking(command.command('list'))
-    .description('list the members who have connected apps')
+  asking(command, 'list', 'list the members who have connected apps', '--config coursegate.yaml --q @example.com')
     .option('--q <text>', 'only members with this text in their id, name or email')
-    .addHelpText('after', examples('coursegate members list --config coursegate.yaml --q @example.com'))
     .action(async ({ q, ...flags }: OperatorFlags & { readonly q?: string }) => {
       const members = await everyPage<MemberView>(terminal, flags, '/members', { q }, 'members');
       answer(terminal, flags, members, () =>
@@ -52,49 +32,41 @@ export const define: Define = (command, terminal) => {
       );
     });
 
-  asking(command.command('show'))
-    .description('show the connections of a member, and whether they are suspended')
+  asking(
+    command,
+    'show',
+    'show the connections of a member, and whether they are suspended',
+    '--config coursegate.yaml m-1001',
+  )
     .argument('<member>', 'their id in the backend')
-    .addHelpText('after', examples('coursegate members show --config coursegate.yaml m-1001'))
     .action(async (id: string, flags: OperatorFlags) => {
-      const gate = await adminClient(flags, terminal.environment);
-      const member = (await gate.command('GET', `/members/${encodeURIComponent(id)}`)) as MemberDetail;
+      const member = await get<MemberDetail>(terminal, flags, `/members/${encodeURIComponent(id)}`);
       if (!member.known && member.state === 'active' && member.grants.length === 0) {
         throw new CommandFailure(`No member with the id ${id} has ever connected an app.`, {
           next: 'coursegate members list --help',
           code: EXIT.unanswered,
         });
       }
+      const since = member.suspended_at === undefined ? [] : [['since', when(member.suspended_at)]];
       answer(terminal, flags, member, () =>
         [
-          table(
-            terminal,
-            ['MEMBER', member.id],
-            [
-              ['state', member.state],
-              ...(member.suspended_at === undefined ? [] : [['since', when(member.suspended_at)]]),
-            ],
-          ),
-          table(terminal, GRANT_HEADINGS, grantRows(member.grants)),
-          member.more ? 'Not all grants are shown.\n' : '',
+          table(terminal, ['MEMBER', member.id], [['state', member.state], ...since]),
+          grantsTable(terminal, member),
         ].join('\n'),
       );
     });
 
   for (const [verb, { description, question, done }] of Object.entries(VERBS)) {
-    changing(command.command(verb))
-      .description(description)
+    changing(command, verb, description, '--config coursegate.yaml m-1001 --reason "as agreed"')
       .argument('<members...>', 'their ids in the backend')
-      .addHelpText('after', examples(`coursegate members ${verb} --config coursegate.yaml m-1001 --reason "as agreed"`))
       .action(async (ids: readonly string[], flags: OperatorFlags) => {
         const { progressOf } = await import('./progress.ts');
-        const gate = await adminClient(flags, terminal.environment);
         const whom = ids.length === 1 ? ids[0] : `${ids.length} members`;
-        if (question !== undefined) await agreed(terminal, flags, `${question} ${whom}?`);
+        const change = await confirmed(terminal, flags, question && `${question} ${whom}?`);
         const progress = progressOf(terminal, `${verb} ${ids.length} members`);
         const told: { id: string; ended?: number }[] = [];
         for (const id of ids) {
-          told.push((await change(gate, `/members/${encodeURIComponent(id)}/${verb}`, flags)) as { id: string });
+          told.push(await change(`/members/${encodeURIComponent(id)}/${verb}`));
           progress.at(told.length, ids.length);
         }
         progress.done();

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { type AdminClient, adminClient, type GateFlags } from './admin-client.ts';
+import { adminClient, type GateFlags } from './admin-client.ts';
+import { subcommand } from './command.ts';
 import { CommandFailure, EXIT } from './failure.ts';
-import { gateOptions } from './gate-options.ts';
-import { tableOf } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface OperatorFlags extends GateFlags {
@@ -11,14 +10,23 @@ export interface OperatorFlags extends GateFlags {
   readonly yes: boolean;
 }
 
-/** Adds the options of a command that reads from the gate. */
-export function asking(command: Command): Command {
-  return gateOptions(command).option('--json', 'print JSON', false);
+/** Adds the options that select the running gate a command talks to. */
+export function gateOptions(command: Command): Command {
+  return command
+    .option('--config <file>', 'the configuration file of the running gate')
+    .option('--admin <url>', 'the address of its admin listener, if it differs from the configuration')
+    .option('--cert <file>', 'the client certificate for admin.mtls, PEM')
+    .option('--key <file>', 'its private key, PEM');
 }
 
-/** Adds the options of a command that changes something. */
-export function changing(command: Command): Command {
-  return asking(command)
+/** Adds a subcommand that reads from the gate. */
+export function asking(...words: Parameters<typeof subcommand>): Command {
+  return gateOptions(subcommand(...words)).option('--json', 'print JSON', false);
+}
+
+/** Adds a subcommand that changes something. */
+export function changing(...words: Parameters<typeof subcommand>): Command {
+  return asking(...words)
     .option('--reason <text>', 'the reason to record in the audit log')
     .option('--yes', 'do not ask for confirmation (without a terminal, it never asks)', false);
 }
@@ -33,28 +41,25 @@ export function answer(
   terminal.print(json ? `${JSON.stringify(told, undefined, 2)}\n` : text());
 }
 
-export function table(
-  terminal: Terminal,
-  headings: readonly string[],
-  rows: readonly (readonly (string | undefined)[])[],
-): string {
-  return tableOf(headings, rows, { colour: terminal.colour() });
-}
-
-/** Asks for confirmation. Throws CommandFailure when the operator declines. */
-export async function agreed(terminal: Terminal, { yes }: Pick<OperatorFlags, 'yes'>, question: string): Promise<void> {
-  if (yes || !terminal.interactive || (await terminal.confirm(question, false))) return;
-  throw new CommandFailure('Cancelled: nothing was changed.', { code: EXIT.unanswered });
-}
-
 /** Sends a command that changes something, with the actor and the reason for the audit log. */
-export async function change(
-  gate: AdminClient,
-  path: string,
-  { reason }: Pick<OperatorFlags, 'reason'>,
-  more: object = {},
-): Promise<unknown> {
-  return gate.command('POST', path, { by: 'operator', ...(reason === undefined ? {} : { reason }), ...more });
+export type Change = <T>(path: string, more?: object) => Promise<T>;
+
+/** Finds the gate and, if there is a question, asks it. Throws CommandFailure when the operator declines. */
+export async function confirmed(
+  terminal: Terminal,
+  flags: OperatorFlags,
+  question: string | undefined,
+): Promise<Change> {
+  const gate = await adminClient(flags, terminal);
+  const asks = question !== undefined && !flags.yes && terminal.interactive;
+  if (asks && !(await terminal.confirm(question, false)))
+    throw new CommandFailure('Cancelled: nothing was changed.', { code: EXIT.unanswered });
+  return (path, more) => gate.command('POST', path, { by: 'operator', reason: flags.reason, ...more });
+}
+
+/** Reads from the gate. */
+export async function get<T>(terminal: Terminal, flags: GateFlags, path: string): Promise<T> {
+  return (await adminClient(flags, terminal)).command('GET', path);
 }
 
 /** Reads all pages of a list and shows the progress. */
@@ -66,15 +71,14 @@ export async function everyPage<T>(
   name: string,
 ): Promise<readonly T[]> {
   const { progressOf } = await import('./progress.ts');
-  const gate = await adminClient(flags, terminal.environment);
+  const gate = await adminClient(flags, terminal);
   const progress = progressOf(terminal, `Reading ${name}`);
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const search = new URLSearchParams([...given, ['limit', '200']]);
   const found: T[] = [];
   for (let cursor: string | undefined; ; ) {
-    const given = Object.entries({ ...query, cursor, limit: '200' }).filter(([, value]) => value !== undefined);
-    const page = (await gate.command('GET', `${path}?${new URLSearchParams(given as [string, string][])}`)) as Record<
-      string,
-      unknown
-    >;
+    if (cursor !== undefined) search.set('cursor', cursor);
+    const page = await gate.command<Record<string, unknown>>('GET', `${path}?${search}`);
     found.push(...(page[name] as T[]));
     cursor = page.next as string | undefined;
     progress.at(found.length);
@@ -82,9 +86,4 @@ export async function everyPage<T>(
   }
   progress.done();
   return found;
-}
-
-/** `2026-11-22T10:49:31.000Z` becomes `2026-11-22 10:49 UTC`. */
-export function when(iso: string | undefined): string {
-  return iso === undefined ? '' : iso.replace('T', ' ').replace(/:\d\d(\.\d+)?Z$/, ' UTC');
 }

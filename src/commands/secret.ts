@@ -1,7 +1,6 @@
-import { type AdminClient, adminClient } from './admin-client.ts';
-import { type Define, examples } from './command.ts';
+import { type Define, readConfig, subcommand } from './command.ts';
 import { CommandFailure } from './failure.ts';
-import { agreed, answer, change, changing, type OperatorFlags } from './operator.ts';
+import { answer, type Change, changing, confirmed, type OperatorFlags } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Step {
@@ -12,33 +11,31 @@ interface Step {
   readonly total?: number;
 }
 
-interface Walked {
-  readonly resealed: number;
-  readonly unreadable: number;
-}
-
 /** Passes through the store. It takes more than one while another replica still writes with the old secret. */
 const WALKS = 5;
 
 export const define: Define = (command, terminal) => {
-  changing(command.command('reseal'))
-    .description('re-encrypt everything in the store with the first secret, so that the others can be removed')
-    .addHelpText('after', examples('coursegate secret reseal --config coursegate.yaml'))
-    .action(async (flags: OperatorFlags) => {
-      const gate = await adminClient(flags, terminal.environment);
-      await agreed(terminal, flags, 'Re-encrypt the whole store with the first secret?');
-      const told = await resealAll(gate, terminal, flags);
-      answer(terminal, flags, told, () => `${told.resealed} entries re-encrypted\n`);
-      if (told.unreadable > 0)
-        terminal.tell(`${told.unreadable} entries cannot be decrypted with any of the secrets: they count as absent.`);
-      terminal.tell('The other secrets are no longer needed: remove them from the configuration.');
-    });
+  changing(
+    command,
+    'reseal',
+    're-encrypt everything in the store with the first secret, so that the others can be removed',
+    '--config coursegate.yaml',
+  ).action(async (flags: OperatorFlags) => {
+    const change = await confirmed(terminal, flags, 'Re-encrypt the whole store with the first secret?');
+    const told = await resealAll(change, terminal);
+    answer(terminal, flags, told, () => `${told.resealed} entries re-encrypted\n`);
+    if (told.unreadable > 0)
+      terminal.tell(`${told.unreadable} entries cannot be decrypted with any of the secrets: they count as absent.`);
+    terminal.tell('The other secrets are no longer needed: remove them from the configuration.');
+  });
 
-  command
-    .command('rotate')
-    .description('add a new secret in front of the one that an embedded store generated')
+  subcommand(
+    command,
+    'rotate',
+    'add a new secret in front of the one that an embedded store generated',
+    '--config coursegate.yaml',
+  )
     .requiredOption('--config <file>', 'the configuration file')
-    .addHelpText('after', examples('coursegate secret rotate --config coursegate.yaml'))
     .action(async ({ config }: { readonly config: string }) => {
       const path = await ownSecret(config, terminal);
       const { addSecret } = await import('../storage/secret.ts');
@@ -49,25 +46,25 @@ export const define: Define = (command, terminal) => {
       );
     });
 
-  changing(command.command('retire'))
-    .description('remove the old secrets of an embedded store once nothing is encrypted with them')
-    .addHelpText('after', examples('coursegate secret retire --config coursegate.yaml'))
-    .action(async (flags: OperatorFlags) => {
-      const path = await ownSecret(flags.config, terminal);
-      const gate = await adminClient(flags, terminal.environment);
-      await agreed(terminal, flags, `Remove all but the first secret from ${path}?`);
-      await resealAll(gate, terminal, flags);
-      const { retireSecrets } = await import('../storage/secret.ts');
-      terminal.say(`Removed ${retireSecrets(path)} old secrets from ${path}.`);
-    });
+  changing(
+    command,
+    'retire',
+    'remove the old secrets of an embedded store once nothing is encrypted with them',
+    '--config coursegate.yaml',
+  ).action(async (flags: OperatorFlags) => {
+    const path = await ownSecret(flags.config, terminal);
+    const change = await confirmed(terminal, flags, `Remove all but the first secret from ${path}?`);
+    await resealAll(change, terminal);
+    const { retireSecrets } = await import('../storage/secret.ts');
+    terminal.say(`Removed ${retireSecrets(path)} old secrets from ${path}.`);
+  });
 };
 
 /** Path of the secret that the store generated. Throws CommandFailure when the configuration sets a secret. */
-async function ownSecret(file: string | undefined, { environment }: Terminal): Promise<string> {
+async function ownSecret(file: string | undefined, terminal: Terminal): Promise<string> {
   if (file === undefined) throw new CommandFailure('Specify the configuration: --config FILE.');
-  const { loadConfig } = await import('../config/load.ts');
   const { secretPath } = await import('../storage/secret.ts');
-  const { config, secret } = await loadConfig({ file, environment });
+  const { config, secret } = await readConfig(file, terminal);
   if (secret !== undefined || config.store.kind !== 'sqlite') {
     throw new CommandFailure('The secret is set in the configuration.', {
       reason:
@@ -79,7 +76,7 @@ async function ownSecret(file: string | undefined, { environment }: Terminal): P
 }
 
 /** Throws CommandFailure when a replica still encrypts with another secret. */
-async function resealAll(gate: AdminClient, terminal: Terminal, flags: OperatorFlags): Promise<Walked> {
+async function resealAll(change: Change, terminal: Terminal): Promise<Pick<Step, 'resealed' | 'unreadable'>> {
   const { progressOf } = await import('./progress.ts');
   let resealed = 0;
   for (let walk = 0; walk < WALKS; walk += 1) {
@@ -87,7 +84,7 @@ async function resealAll(gate: AdminClient, terminal: Terminal, flags: OperatorF
     const found = { resealed: 0, unreadable: 0 };
     let [from, looked, total]: [string | undefined, number, number | undefined] = [undefined, 0, undefined];
     do {
-      const step = (await change(gate, '/store/reseal', flags, from === undefined ? {} : { from })) as Step;
+      const step: Step = await change('/store/reseal', { from });
       found.resealed += step.resealed;
       found.unreadable += step.unreadable;
       looked += step.looked;

@@ -1,6 +1,6 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { Log } from '../operations/log.ts';
-import { type Define, examples } from './command.ts';
+import { type Define, readConfig, withExamples } from './command.ts';
 import { onSignal, onUncaught, untilSignal } from './lifetime.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -11,24 +11,15 @@ interface ServeOptions {
 const DESCRIPTORS = { log: 2, access: 1 } as const;
 
 export const define: Define = (command, terminal) => {
-  command
+  withExamples(
+    command,
+    '--config coursegate.yaml',
+    'PORT=8090 ADMIN_PORT=9091 coursegate serve --config coursegate.yaml',
+  )
     .requiredOption('--config <file>', 'the configuration file')
-    .addHelpText(
-      'after',
-      examples(
-        'coursegate serve --config coursegate.yaml',
-        'PORT=8090 ADMIN_PORT=9091 coursegate serve --config coursegate.yaml',
-      ),
-    )
     .action(async ({ config: file }: ServeOptions) => {
-      const [{ loadConfig }, { createLog }] = await Promise.all([
-        import('../config/load.ts'),
-        import('../operations/log.ts'),
-      ]);
-      const loaded = await loadConfig({
-        file,
-        environment: terminal.environment,
-      });
+      const { createLog } = await import('../operations/log.ts');
+      const loaded = await readConfig(file, terminal);
       const log = createLog(loaded.config.log.level, DESCRIPTORS.log);
       for (const { path, message, file: where, line } of loaded.warnings)
         log.warn({ file: where, line }, `${path}: ${message}`);

@@ -1,8 +1,10 @@
+import type { Terminal } from './terminal.ts';
+
 /** Renders aligned columns. No cell is truncated. */
-export function tableOf(
+export function table(
+  { colour }: Pick<Terminal, 'colour'>,
   headings: readonly string[],
   rows: readonly (readonly (string | undefined)[])[],
-  { colour }: { readonly colour: boolean },
 ): string {
   const cells = rows.map((row) => row.map((cell) => shown(cell ?? '')));
   const widths = headings.map((heading, at) => Math.max(heading.length, ...cells.map((row) => row[at]?.length ?? 0)));
@@ -12,7 +14,7 @@ export function tableOf(
       .join('  ')
       .trimEnd();
   const head = line(headings);
-  return [colour ? `\u001b[1m${head}\u001b[22m` : head, ...cells.map(line)].map((text) => `${text}\n`).join('');
+  return [colour() ? `\u001b[1m${head}\u001b[22m` : head, ...cells.map(line)].map((text) => `${text}\n`).join('');
 }
 
 /** Apps choose their own names: control characters in them must not reach the terminal as escape sequences. */

@@ -57,14 +57,6 @@ export interface FoundationOptions {
   readonly events: MetricsOptions['events'];
 }
 
-const NOBODY = {
-  clientId: undefined,
-  grantId: undefined,
-  member: undefined,
-  address: undefined,
-  requestId: undefined,
-} as const;
-
 /** Rejects if the gate cannot start, for example because the store is unavailable; nothing is left open then. */
 export async function openFoundation(options: FoundationOptions): Promise<Foundation> {
   const { loaded, log, clock, accessDescriptor, keyLifetime, upstreams, events } = options;
@@ -93,7 +85,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
     unused.heard(event);
     metrics.heard(event);
   };
-  const due = (keyId: string) => audit({ ...NOBODY, action: 'keys_rotated', keyId, reason: 'due' });
+  const due = (keyId: string) => audit({ action: 'keys_rotated', keyId, reason: 'due' });
   const fingerprint = configFingerprint(opened.secret);
   const reloads = createReloads({ log, audit, clock, fingerprint: fingerprint(loaded) });
 

@@ -43,13 +43,17 @@ async function accountOf(
   const { config } = loaded;
   if (config.account === undefined || loaded.accountFiles === undefined) return undefined;
   const { configuredAccount } = await import('../account/configured.ts');
-  return collecting(problems, () =>
-    configuredAccount(loaded, {
+  try {
+    return configuredAccount(loaded, {
       call,
       metadataUrl: protectedResource(config.origin, '').metadataUrl,
       onError: (error) => onError(error, 'the Account API failed'),
-    }),
-  );
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof MappingError)) throw thrown;
+    problems.push(...thrown.mistakes.map(({ coordinate, ...mistake }) => ({ ...mistake, path: coordinate })));
+    return undefined;
+  }
 }
 
 async function mcpOf(
@@ -70,14 +74,4 @@ export async function checkInterfaces(loaded: LoadedConfig): Promise<void> {
   };
   const remembered = { store: memoryStore(Date.now), counters: memoryCounters(Date.now), clock: Date.now };
   await buildInterfaces(loaded, { call: nobody, audit: () => undefined, onError: () => undefined, remembered });
-}
-
-function collecting<T>(problems: Problem[], build: () => T): T | undefined {
-  try {
-    return build();
-  } catch (thrown) {
-    if (!(thrown instanceof MappingError)) throw thrown;
-    problems.push(...thrown.mistakes.map(({ coordinate, ...mistake }) => ({ ...mistake, path: coordinate })));
-    return undefined;
-  }
 }

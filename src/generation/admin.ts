@@ -1,17 +1,19 @@
+import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import { callerCheck } from '../authorization-server/administration/caller.ts';
-import { createCommands } from '../authorization-server/administration/commands.ts';
+import { commandRouter } from '../authorization-server/administration/commands.ts';
 import { createStoreControl } from '../authorization-server/administration/store-control.ts';
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { GatewayError } from '../errors.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
-import { adminHandler } from '../operations/admin.ts';
+import { adminApp } from '../operations/admin.ts';
 import { hostCheck } from '../operations/admin-callers.ts';
 import { FIRST_QUERY } from '../operations/graphiql/first-query.ts';
 import { createHealth } from '../operations/health.ts';
 import type { Observer } from '../operations/observe/observer.ts';
+import type { InFlight } from '../request/in-flight.ts';
 import type { Interfaces } from './account-and-mcp.ts';
 
 export interface AdminParts {
@@ -21,14 +23,15 @@ export interface AdminParts {
   /** Undefined when routes are enforced. */
   readonly observer: Observer | undefined;
   readonly interfaces: Pick<Interfaces, 'account'>;
+  readonly inFlight: InFlight;
   /** Whether the gate is shutting down. */
   readonly draining: () => boolean;
 }
 
 /** Creates the handler of the admin listener from the configuration. */
-export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<typeof adminHandler> {
+export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListener {
   const { config } = loaded;
-  const { server, events, observer, draining } = parts;
+  const { server, events, observer, inFlight, draining } = parts;
   const { store, counters, keyring, probe, metrics, audit, clock, log } = parts.foundation;
   const { account } = parts.interfaces;
   const health = createHealth({
@@ -42,13 +45,13 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<t
     log,
   });
   metrics.watch({ ready: async () => (await health.ready()).ok });
-  return adminHandler({
+  return adminApp({
     health,
     isOurs: hostCheck([config.listen.admin.host, config.listen.probes?.host ?? [], hostname()].flat()),
     observer,
     metrics: metrics.exposition,
     events,
-    commands: createCommands({
+    commands: commandRouter({
       controls: {
         ...server.controls,
         store: createStoreControl({ reseal: parts.foundation.reseal, audit }),
@@ -69,6 +72,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): ReturnType<t
         clock,
         audit,
       }),
+      hold: inFlight.hold,
       onError: (error) => log.error({ err: error }, 'a command failed'),
     }),
     graphiql:

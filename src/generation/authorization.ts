@@ -42,9 +42,8 @@ export interface AuthorizationParts {
 export async function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Promise<Authorization> {
   const { config } = loaded;
   const { origin } = config;
-  const { store, secrets, counters, places, keyring, usage, revocations, metrics, audit, unused, clock, log } =
-    parts.foundation;
-  const { share } = parts;
+  const { store, secrets, places, keyring, usage, revocations, metrics, audit, unused, clock, log } = parts.foundation;
+  const { share, served, outbox } = parts;
   const { call, sessions } = parts.lanes;
   const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
 
@@ -59,29 +58,26 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     share,
   });
   const signedIn = (member: Member) => server.signedIn(member);
-  const signIn = createSignIn(config.login, login, { origin, store, clock, pages, secrets, places, audit, signedIn });
+  const shared = { origin, store, clock, pages, secrets, audit };
+  const signIn = createSignIn(config.login, login, { ...shared, places, signedIn });
 
   metrics.watch({ login: () => config.login.kind });
-  const { documents, redirects, registration } = config.clients;
   const server = createAuthorizationServer({
-    origin,
-    indicators: parts.served.indicators,
+    ...shared,
+    indicators: served.indicators,
     resourceRequired: config.resourceIndicator === 'required',
     documentation: origin + DISCOVERY_PATHS.authMd,
     resourceServers: loaded.resourceServers,
     acrValues: config.login.acrValues,
     languages: config.pages.languages,
     scopes: config.scopes,
-    scopesOf: parts.served.scopesOf,
+    scopesOf: served.scopesOf,
     defaultScope: Object.keys(config.scopes).filter(
       (token) => config.scopes[token]?.kind === 'identity' || token === 'account:read',
     ),
-    store,
-    outbox: parts.outbox,
-    secrets,
+    outbox,
     connector: signIn.connector,
     sessions,
-    pages,
     connectedApps: config.pages.apps.enabled
       ? {
           names: { scopes: config.scopes, tools: new Map(config.mcp?.tools.map(({ name, title }) => [name, title])) },
@@ -92,32 +88,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     ttl: config.tokens,
     keyring,
     usage,
-    documents: documents.enabled
-      ? {
-          ...documents,
-          network: parts.documentNetwork,
-          budget: share.take('document fetches', undefined, () => new FetchBudget(clock)),
-          log,
-          watchCache: metrics.watchCache,
-        }
-      : undefined,
-    registration: registration.enabled
-      ? {
-          initialAccessToken: loaded.initialAccessToken,
-          redirects,
-          limits: registrationLimits({
-            ...registration,
-            counters,
-            clock,
-            audit,
-            limited: () => metrics.limited('registration'),
-          }),
-        }
-      : undefined,
-    unusedLifetime: registration.unusedLifetime,
-    redirects,
-    clock,
-    audit,
+    ...clientsOf(loaded, parts),
     introspected: unused.used,
     log,
     recheck: memberCheck(config.login, login, loaded.recheckKey, call),
@@ -140,5 +111,32 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     async close() {
       if (login.shape === 'credentials') await login.close?.();
     },
+  };
+}
+
+/** How apps become known: by their client ID metadata documents, and by registration. */
+function clientsOf({ config, initialAccessToken }: LoadedConfig, parts: AuthorizationParts) {
+  const { counters, metrics, audit, clock, log } = parts.foundation;
+  const { documents, redirects, registration } = config.clients;
+  const limited = () => metrics.limited('registration');
+  return {
+    documents: documents.enabled
+      ? {
+          ...documents,
+          network: parts.documentNetwork,
+          budget: parts.share.take('document fetches', undefined, () => new FetchBudget(clock)),
+          log,
+          watchCache: metrics.watchCache,
+        }
+      : undefined,
+    registration: registration.enabled
+      ? {
+          initialAccessToken,
+          redirects,
+          limits: registrationLimits({ ...registration, counters, clock, audit, limited }),
+        }
+      : undefined,
+    unusedLifetime: registration.unusedLifetime,
+    redirects,
   };
 }

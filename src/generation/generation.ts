@@ -138,6 +138,7 @@ async function build(
     events,
     observer: forRequests.observing?.observer,
     interfaces,
+    inFlight,
     draining,
   });
 
@@ -149,7 +150,10 @@ async function build(
   return {
     loaded,
     dispatch: createDispatch(forRequests),
-    admin: (request, response) => inFlight.hold(response, admin(request, response)),
+    admin(request, response) {
+      inFlight.hold(response, Promise.resolve());
+      admin(request, response);
+    },
     server,
     introspect,
     pools,

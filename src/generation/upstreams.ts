@@ -37,15 +37,8 @@ export interface UpstreamLanesOptions {
   readonly ended: CredentialsOptions['ended'];
 }
 
-export function openLanes({
-  loaded,
-  store,
-  clock,
-  signing,
-  answered,
-  ended,
-  share,
-}: UpstreamLanesOptions): UpstreamLanes {
+export function openLanes(options: UpstreamLanesOptions): UpstreamLanes {
+  const { loaded, store, clock, signing, answered, ended, share } = options;
   const { origin, upstreams, login, site } = loaded.config;
   const pools = createPools(upstreams, undefined, share);
   const identity = createIdentity({

@@ -1,55 +1,52 @@
 // The admin listener and what operators watch: health, metrics, audit and access logs, observe mode, GraphiQL.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
 import { writeAnswer } from '../http/answer.ts';
 import { isFromPage } from './admin-callers.ts';
 import { GRAPHIQL_PATHS, graphiqlFile } from './graphiql/graphiql.ts';
 import type { GraphiqlOptions } from './graphiql/page.ts';
 import { type Health, type HealthChecks, healthLines } from './health.ts';
+import type { Observer } from './observe/observer.ts';
 
 export interface AdminOptions {
   readonly health: HealthChecks;
   /** Whether Host names this listener; see `hostCheck`. */
-  readonly isOurs: (request: IncomingMessage) => boolean;
+  readonly isOurs: (request: Request) => boolean;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** Undefined when routes are enforced and nothing is observed. */
-  readonly observer: Proposal | undefined;
+  readonly observer: Pick<Observer, 'yaml' | 'json'> | undefined;
   /** Events waiting for delivery to the backend. `state()` is undefined when the backend receives no events. */
   readonly events: { state(): Promise<object | undefined> };
   /** Undefined when there is no Account API. */
   readonly graphiql: GraphiqlOptions | undefined;
   /** Commands of the backend and the operator. They authenticate their callers themselves. */
-  readonly commands: {
-    takes(path: string): boolean;
-    handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  };
-}
-
-/** What observe mode proposes and has counted. */
-export interface Proposal {
-  yaml(): string;
-  json(): object;
+  readonly commands: RequestHandler;
 }
 
 interface Said {
-  readonly status: number;
+  readonly status?: number;
   readonly text: string;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const YAML = 'application/yaml; charset=utf-8';
 const JSON_TYPE = 'application/json';
 const MISDIRECTED: Said = {
   status: 421,
   text: 'Not asked by a name of this listener. Use its address (127.0.0.1), localhost, a name without dots, or a name that listen.admin.host or listen.probes.host has.',
 };
 const NO_EVENTS: Said = { status: 404, text: 'no `events` in the configuration: the backend is told of nothing' };
-
-interface Entry {
-  readonly methods: readonly string[];
-  readonly say: (request: IncomingMessage) => Promise<Said>;
-}
+const NOT_OBSERVING: Said = { status: 404, text: 'not in observe mode: nothing is watched' };
+const NOT_FOUND: Said = { status: 404, text: 'not found' };
+const FROM_PAGE: Said = { status: 403, text: 'not from a browser' };
+const NO_METHOD: Said = { status: 405, text: 'method not allowed', headers: { allow: 'GET, HEAD' } };
+const UNREACHABLE: Said = { status: 503, text: 'the store cannot be reached' };
 
 /**
  * The admin listener:
@@ -63,74 +60,71 @@ interface Entry {
  * These do not authenticate the caller: the listener is on loopback, answers only to its own names, and refuses
  * requests sent by web pages. Commands do authenticate, by `admin.hmac` or `admin.mtls`, so they answer to any name.
  */
-export function adminHandler(options: AdminOptions) {
-  const table: Readonly<Record<string, Entry>> = {
-    '/livez': { methods: ['GET', 'HEAD'], say: async (request) => told(request, options.health.live()) },
-    '/readyz': { methods: ['GET', 'HEAD'], say: async (request) => told(request, await options.health.ready()) },
-    '/metrics': {
-      methods: ['GET', 'HEAD'],
-      say: async () => ({ status: 200, ...(await options.metrics()) }),
-    },
-    '/observed': { methods: ['GET', 'HEAD'], say: async () => observed(YAML, (observer) => observer.yaml()) },
-    '/observed.json': {
-      methods: ['GET', 'HEAD'],
-      say: async () => observed(JSON_TYPE, (observer) => JSON.stringify(observer.json(), undefined, 2)),
-    },
-    '/events': {
-      methods: ['GET', 'HEAD'],
-      async say() {
-        const state = await options.events.state();
-        if (state === undefined) return NO_EVENTS;
-        return { status: 200, contentType: JSON_TYPE, text: JSON.stringify(state, undefined, 2) };
-      },
-    },
-    ...Object.fromEntries(
-      GRAPHIQL_PATHS.map((path) => [
-        path,
-        { methods: ['GET', 'HEAD'], say: () => graphiqlFile(path, options.graphiql) },
-      ]),
-    ),
-  };
+export function adminApp({ health, isOurs, metrics, observer, events, graphiql, commands }: AdminOptions): Express {
+  const app = plainApp();
+  app.use((request, response, next) => (isFromPage(request) ? send(response, FROM_PAGE) : next()));
+  app.use(commands);
+  app.use((request, response, next) => (isOurs(request) ? next() : send(response, MISDIRECTED)));
 
-  function observed(contentType: string, text: (observer: Proposal) => string): Said {
-    if (options.observer === undefined) return { status: 404, text: 'not in observe mode: nothing is watched' };
-    return { status: 200, contentType, text: text(options.observer) };
-  }
+  const serve = (path: string, say: (request: Request) => Said | Promise<Said>) =>
+    app
+      .route(path)
+      .get(async (request, response) => send(response, await say(request)))
+      .all((_request, response) => send(response, NO_METHOD));
+  serve('/livez', (request) => healthAnswer(request, health.live()));
+  serve('/readyz', async (request) => healthAnswer(request, await health.ready()));
+  serve('/metrics', metrics);
+  serve('/observed', () =>
+    observer === undefined ? NOT_OBSERVING : { contentType: 'application/yaml; charset=utf-8', text: observer.yaml() },
+  );
+  serve('/observed.json', () => (observer === undefined ? NOT_OBSERVING : asJson(observer.json())));
+  serve('/events', async () => {
+    const state = await events.state();
+    return state === undefined ? NO_EVENTS : asJson(state);
+  });
+  for (const path of GRAPHIQL_PATHS) serve(path, () => graphiqlFile(path, graphiql));
+  app.use((_request, response) => send(response, NOT_FOUND));
+  app.use(((_thrown, _request, response, _next) => send(response, UNREACHABLE)) satisfies ErrorRequestHandler);
+  return app;
+}
 
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const fromPage = isFromPage(request);
-    if (options.commands.takes(request.url ?? '')) {
-      if (fromPage) return send(response, { status: 403, text: 'not from a browser' });
-      return options.commands.handle(request, response);
-    }
-    if (!options.isOurs(request)) return send(response, MISDIRECTED);
-    const entry = Object.entries(table).find(([path]) => path === (request.url ?? '').split('?', 1)[0])?.[1];
-    if (entry === undefined) return send(response, { status: 404, text: 'not found' });
-    if (!entry.methods.includes(request.method ?? '')) {
-      return send(response, { status: 405, text: 'method not allowed' }, { allow: entry.methods.join(', ') });
-    }
-    if (fromPage) return send(response, { status: 403, text: 'not from a browser' });
-    send(response, await entry.say(request).catch(() => ({ status: 503, text: 'the store cannot be reached' })));
-  };
+/**
+ * What other machines may request of the admin listener: a kubelet's probes and Prometheus connect to the pod's
+ * address. These paths are passed on to `admin` without their query, because the verbose output is for operators only.
+ */
+export function probesApp(admin: RequestHandler): Express {
+  const app = plainApp();
+  app.get(['/livez', '/readyz', '/metrics'], (request, response, next) => {
+    request.url = request.path;
+    return admin(request, response, next);
+  });
+  app.use((_request, response) => send(response, NOT_FOUND));
+  return app;
+}
+
+/** An Express app that matches paths exactly and adds no field of its own to responses. */
+function plainApp(): Express {
+  return express().disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
 }
 
 /** The result of a health check, in full if the query has `verbose`. */
-function told({ url = '', headers }: IncomingMessage, health: Health): Said {
-  const [path = '', query = ''] = url.split('?', 2);
-  const status = health.ok ? 200 : 503;
-  if (!new URLSearchParams(query).has('verbose')) return { status, text: health.text };
-  if (headers.accept?.includes(JSON_TYPE) === true) {
-    const { ok, checks } = health;
-    return { status, contentType: JSON_TYPE, text: JSON.stringify({ ok, checks }) };
-  }
-  return { status, text: healthLines(health, path.slice(1)) };
+function healthAnswer({ path, query, headers }: Request, result: Health): Said {
+  const status = result.ok ? 200 : 503;
+  if (query.verbose === undefined) return { status, text: result.text };
+  if (headers.accept?.includes(JSON_TYPE) !== true) return { status, text: healthLines(result, path.slice(1)) };
+  const { ok, checks } = result;
+  return { status, contentType: JSON_TYPE, text: JSON.stringify({ ok, checks }) };
 }
 
-function send(response: ServerResponse, said: Said, more: Record<string, string> = {}): void {
-  const { status, text, contentType = 'text/plain; charset=utf-8', headers } = said;
+function asJson(value: object): Said {
+  return { contentType: JSON_TYPE, text: JSON.stringify(value, undefined, 2) };
+}
+
+/** Sends text with a line feed at its end. Nothing here may be cached. */
+function send(response: Response, { status = 200, text, contentType, headers }: Said): void {
   writeAnswer(response, {
     status,
-    headers: { 'content-type': contentType, 'cache-control': 'no-store', ...headers, ...more },
+    headers: { 'content-type': contentType ?? 'text/plain; charset=utf-8', 'cache-control': 'no-store', ...headers },
     body: text.endsWith('\n') ? text : `${text}\n`,
   });
 }

@@ -11,13 +11,13 @@ import type { Log } from './log.ts';
  */
 export interface AuditEvent {
   readonly action: AuditAction;
-  readonly clientId: string | undefined;
+  readonly clientId?: string | undefined;
   /** The name the app gives itself: for people to read, not to tell apps apart. */
   readonly clientName?: string | undefined;
   /** Where the app receives its codes: a host name, `localhost`, or a scheme for an app on the member's device. */
   readonly clientHost?: string | undefined;
-  readonly grantId: string | undefined;
-  readonly member: string | undefined;
+  readonly grantId?: string | undefined;
+  readonly member?: string | undefined;
   /** Hash of an account name that was typed in: it may be a password typed into the wrong field. */
   readonly accountHash?: string | undefined;
   /** The client's network address. */

@@ -62,7 +62,7 @@ export class LatencyHistogram {
   }
 
   async get() {
-    return { name: this.name, help: this.#help, type: 'histogram', aggregator: 'sum', values: [...this.#samples()] };
+    return { name: this.name, help: this.#help, type: 'histogram', values: [...this.#samples()] };
   }
 
   *#samples(): Generator<Sample> {

@@ -1,7 +1,6 @@
-import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
 import manifest from '../../package.json' with { type: 'json' };
 import { AUDIT_ACTIONS, type AuditEvent, outcomeOf } from './audit.ts';
-import { LatencyHistogram } from './latency-histogram.ts';
+import type { Meters } from './meters.ts';
 
 /** Values read at scrape time. A source that is not set has no series. */
 interface Sources {
@@ -69,10 +68,7 @@ const GRANTS: Readonly<Record<string, string>> = {
 };
 const DECISIONS: Readonly<Record<string, string>> = { consent_given: 'given', consent_denied: 'denied' };
 
-export function createPartMetrics(registry: Registry): PartMetrics {
-  const registers = [registry];
-  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
-    new Counter({ name, help, labelNames, registers });
+export function createPartMetrics({ counter, gauge, latency, total }: Meters): PartMetrics {
   let sources: Partial<Sources> = {};
   const caches = new Map<string, Cache>();
 
@@ -105,74 +101,34 @@ export function createPartMetrics(registry: Registry): PartMetrics {
   for (const grant of Object.values(GRANTS)) tokens.inc({ grant }, 0);
   for (const limit of LIMITS) limited.inc({ limit }, 0);
 
-  // Plain numbers, because this is counted on every request.
-  const checks = { active: [0, 0], inactive: [0, 0], failed: [0, 0] } satisfies Record<TokenCheck, [number, number]>;
-  new Counter({
-    name: 'coursegate_token_checks_total',
-    help: 'Access tokens looked up: what they were, and whether that was remembered (hit) or asked for (miss).',
-    labelNames: ['result', 'cache'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [result, [miss = 0, hit = 0]] of Object.entries(checks)) {
-        this.inc({ result, cache: 'miss' }, miss);
-        if (result === 'active') this.inc({ result, cache: 'hit' }, hit);
-      }
-    },
-  });
-
-  const store = new LatencyHistogram(
+  const store = latency(
     'coursegate_store_operation_seconds',
     'Work of the store, by operation and whether it could be done.',
     ['operation', 'result'],
   );
-  registry.registerMetric(store as unknown as Metric);
-
-  new Gauge({
-    name: 'coursegate_signing_key_age_seconds',
-    aggregator: 'max',
-    help: 'How long the key that signs now has done so.',
-    registers,
-    collect() {
-      if (sources.keyAge !== undefined) this.set(sources.keyAge());
-    },
-  });
-  new Gauge({
-    name: 'coursegate_ready',
-    aggregator: 'min',
-    help: 'Whether this process may be sent requests: 0 while it drains, or its store cannot be used.',
-    registers,
-    async collect() {
-      if (sources.ready !== undefined) this.set((await sources.ready()) ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: 'coursegate_store_bytes',
-    aggregator: 'max',
-    help: 'Bytes of the embedded store on the disk. Of a Redis, its own exporter tells.',
-    registers,
-    async collect() {
-      if (sources.storeBytes !== undefined) this.set(await sources.storeBytes());
-    },
-  });
-  new Gauge({
-    name: 'coursegate_build_info',
-    aggregator: 'max',
-    help: 'Always 1: which version of coursegate runs, and on which Node.',
-    labelNames: ['version', 'node'],
-    registers,
-  }).set({ version: manifest.version, node: process.versions.node }, 1);
-
+  gauge('coursegate_signing_key_age_seconds', 'How long the key that signs now has done so.', [], () =>
+    sources.keyAge?.(),
+  );
+  gauge(
+    'coursegate_ready',
+    'Whether this process may be sent requests: 0 while it drains, or its store cannot be used.',
+    [],
+    async () => ((await sources.ready?.()) ? 1 : 0),
+  );
+  gauge(
+    'coursegate_store_bytes',
+    'Bytes of the embedded store on the disk. Of a Redis, its own exporter tells.',
+    [],
+    () => sources.storeBytes?.(),
+  );
+  gauge(
+    'coursegate_build_info',
+    'Always 1: which version of coursegate runs, and on which Node.',
+    ['version', 'node'],
+    () => [[{ version: manifest.version, node: process.versions.node }, 1]],
+  );
   const ofCaches = (name: string, help: string, count: (cache: Cache) => number) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ['cache'],
-      registers,
-      collect() {
-        for (const [cache, of] of caches) this.set({ cache }, count(of));
-      },
-    });
+    gauge(name, help, ['cache'], () => [...caches].map(([cache, of]) => [{ cache }, count(of)]));
   ofCaches('coursegate_cache_entries', 'What is remembered in memory, by what it is.', ({ size }) => size);
   ofCaches('coursegate_cache_capacity', 'How much of it at most: then the oldest is forgotten.', ({ max }) => max);
 
@@ -189,11 +145,7 @@ export function createPartMetrics(registry: Registry): PartMetrics {
       const grant = GRANTS[action];
       if (grant !== undefined) tokens.inc({ grant });
     },
-    tokenChecked(result, remembered) {
-      const counts: number[] = checks[result];
-      const at = remembered ? 1 : 0;
-      counts[at] = (counts[at] ?? 0) + 1;
-    },
+    tokenChecked: tokenChecks(total),
     limited: (limit) => limited.inc({ limit }),
     storeAsked: (operation, milliseconds, failed) => store.observe(milliseconds, operation, failed ? 'failed' : 'done'),
     oauthError(endpoint, error) {
@@ -208,5 +160,23 @@ export function createPartMetrics(registry: Registry): PartMetrics {
       for (const outcome of ['success', ...SIGN_IN_FAILURES]) signIns.inc({ connector, outcome }, 0);
     },
     watchCache: (name, cache) => void caches.set(name, cache),
+  };
+}
+
+function tokenChecks(total: Meters['total']): PartMetrics['tokenChecked'] {
+  // Plain numbers, because this is counted on every request.
+  const checks: Record<TokenCheck, [number, number]> = { active: [0, 0], inactive: [0, 0], failed: [0, 0] };
+  total(
+    'coursegate_token_checks_total',
+    'Access tokens looked up: what they were, and whether that was remembered (hit) or asked for (miss).',
+    ['result', 'cache'],
+    () =>
+      Object.entries(checks).flatMap(([result, [miss, hit]]) => [
+        [{ result, cache: 'miss' }, miss] as const,
+        ...(result === 'active' ? [[{ result, cache: 'hit' }, hit] as const] : []),
+      ]),
+  );
+  return (result, remembered) => {
+    checks[result][remembered ? 1 : 0] += 1;
   };
 }

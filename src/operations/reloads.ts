@@ -13,14 +13,7 @@ export interface ReloadState {
   readonly fingerprint: string;
 }
 
-/** Reports each reload to the log, the audit and the metrics. */
-export interface Reloads {
-  readonly state: () => ReloadState;
-  /** A reload succeeded. `keys` are the configuration keys that changed; empty if none did. */
-  taken(keys: readonly string[], fingerprint: string, milliseconds: number): void;
-  /** A reload failed, and the previous configuration stays in use. */
-  refused(why: ConfigError | Error): void;
-}
+export type Reloads = ReturnType<typeof createReloads>;
 
 export interface ReloadsOptions {
   readonly log: Pick<Log, 'info' | 'error'>;
@@ -34,26 +27,18 @@ export interface ReloadsOptions {
 /** Changed keys that are listed in the log. */
 const MOST_TOLD = 50;
 
-export function createReloads({ log, audit, clock, fingerprint: first }: ReloadsOptions): Reloads {
+/** Reports each reload to the log, the audit and the metrics. */
+export function createReloads({ log, audit, clock, fingerprint: first }: ReloadsOptions) {
   const now = () => Math.floor(clock() / 1000);
   let state: ReloadState = { successful: true, takenAt: now(), fingerprint: first };
   const record = (outcome: 'success' | 'failure', reason: string | undefined) =>
-    audit({
-      action: 'config_reloaded',
-      outcome,
-      reason,
-      by: 'operator',
-      clientId: undefined,
-      grantId: undefined,
-      member: undefined,
-      address: undefined,
-      requestId: undefined,
-    });
+    audit({ action: 'config_reloaded', outcome, reason, by: 'operator' });
 
   return {
     state: () => state,
 
-    taken(keys, fingerprint, milliseconds) {
+    /** A reload succeeded. `keys` are the configuration keys that changed; empty if none did. */
+    taken(keys: readonly string[], fingerprint: string, milliseconds: number): void {
       state = { successful: true, takenAt: now(), fingerprint };
       const told = { config: fingerprint, milliseconds: Math.round(milliseconds) };
       if (keys.length === 0) {
@@ -65,7 +50,8 @@ export function createReloads({ log, audit, clock, fingerprint: first }: Reloads
       record('success', undefined);
     },
 
-    refused(why) {
+    /** A reload failed, and the previous configuration stays in use. */
+    refused(why: ConfigError | Error): void {
       state = { ...state, successful: false };
       const kept = 'the configuration was not taken over: the one before serves on';
       if ('problems' in why) {

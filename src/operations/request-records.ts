@@ -9,20 +9,7 @@ import type { AccessLog } from './access-log.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
-export interface RequestRecords {
-  /** Starts the record of a new request. It is reported to the metrics and the access log when the request is over. */
-  begin(request: IncomingMessage, response: ServerResponse, provenance: Provenance): RequestRecord;
-  /** The same for a WebSocket, which is over when its socket closes. Call `told` with the status that was sent. */
-  beginTunnel(
-    request: IncomingMessage,
-    socket: Socket,
-    provenance: Provenance,
-  ): { record: RequestRecord; told: (status: number) => void };
-  /** Notes that the gate refused the request, and why; `principal` is the member, if known. */
-  refused(record: RequestRecord, reason: string, principal: MemberPrincipal | undefined): void;
-  /** Notes a failure in the record. Failures with a status of 500 or more are also logged. */
-  failed(record: RequestRecord, failure: GatewayError): void;
-}
+export type RequestRecords = ReturnType<typeof createRequestRecords>;
 
 export interface RequestRecordsOptions {
   readonly metrics: Metrics;
@@ -35,7 +22,7 @@ export interface RequestRecordsOptions {
   readonly log: Log;
 }
 
-export function createRequestRecords({ metrics, accessLog, used, denied, log }: RequestRecordsOptions): RequestRecords {
+export function createRequestRecords({ metrics, accessLog, used, denied, log }: RequestRecordsOptions) {
   const end = (record: RequestRecord, status: number, bytes: number): void => {
     const milliseconds = performance.now() - record.started;
     metrics.ended(record, status, milliseconds);
@@ -47,7 +34,8 @@ export function createRequestRecords({ metrics, accessLog, used, denied, log }: 
   };
 
   return {
-    begin(request, response, provenance) {
+    /** Starts the record of a new request. It is reported to the metrics and the access log when the request is over. */
+    begin(request: IncomingMessage, response: ServerResponse, provenance: Provenance): RequestRecord {
       const { socket } = request;
       const record = newRecord(request, provenance);
       const before = socket.bytesWritten;
@@ -58,7 +46,8 @@ export function createRequestRecords({ metrics, accessLog, used, denied, log }: 
       return record;
     },
 
-    beginTunnel(request, socket, provenance) {
+    /** The same for a WebSocket, which is over when its socket closes. Call `told` with the status that was sent. */
+    beginTunnel(request: IncomingMessage, socket: Socket, provenance: Provenance) {
       const record = newRecord(request, provenance);
       record.route = ROUTE_LABELS.site;
       const before = socket.bytesWritten;
@@ -77,14 +66,16 @@ export function createRequestRecords({ metrics, accessLog, used, denied, log }: 
       return { record, told };
     },
 
-    refused(record, reason, principal) {
+    /** Notes that the gate refused the request, and why; `principal` is the member, if known. */
+    refused(record: RequestRecord, reason: string, principal: MemberPrincipal | undefined): void {
       record.outcome = 'refused';
       record.reason = reason;
       if (principal !== undefined) record.principal = principal;
       denied(record);
     },
 
-    failed(record, failure) {
+    /** Notes a failure in the record. Failures with a status of 500 or more are also logged. */
+    failed(record: RequestRecord, failure: GatewayError): void {
       record.outcome = 'failed';
       record.reason = failure.code;
       if (failure.status < 500) return;

@@ -3,30 +3,7 @@ import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
 import type { AuditEvent } from './audit.ts';
 import type { Log } from './log.ts';
 
-/**
- * Finds apps that receive tokens and never use them. Usually a CDN or firewall in front of the gate blocks the app as
- * a bot, and neither the member nor the app learns why.
- */
-export interface UnusedTokens {
-  /** Notes tokens that are issued. */
-  readonly heard: (event: AuditEvent) => void;
-  /**
-   * Wraps introspection to note tokens that are presented. Wrap it below the cache, so that this does not run on every
-   * request.
-   */
-  readonly observed: (ask: Introspect) => Introspect;
-  /** A token was presented to a service that introspected it here. */
-  readonly used: (grantId: string) => void;
-  /**
-   * Evaluates the connections whose time for a first request has passed; call it periodically. Rejects with
-   * GatewayError `store_unavailable`.
-   */
-  readonly judge: () => Promise<void>;
-  /** Number of apps whose latest connections all stayed unused. */
-  readonly apps: () => number;
-  /** Number of connections that stayed unused. */
-  readonly connections: () => number;
-}
+export type UnusedTokens = ReturnType<typeof unusedTokens>;
 
 export interface UnusedTokensOptions {
   readonly store: Store;
@@ -53,7 +30,11 @@ interface Waiting {
   readonly until: number;
 }
 
-export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOptions): UnusedTokens {
+/**
+ * Finds apps that receive tokens and never use them. Usually a CDN or firewall in front of the gate blocks the app as
+ * a bot, and neither the member nor the app learns why.
+ */
+export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOptions) {
   /** By grant id, oldest first. */
   const waiting = new Map<string, Waiting>();
   /** By app: its number of consecutive unused connections. */
@@ -97,21 +78,33 @@ export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOption
   };
 
   return {
-    heard({ action, clientHost, clientId, grantId }) {
+    /** Notes tokens that are issued. */
+    heard({ action, clientHost, clientId, grantId }: AuditEvent): void {
       if (action !== 'token_issued' || grantId === undefined) return;
       waiting.set(grantId, { app: clientHost ?? clientId ?? '', until: unixSeconds(clock) + PATIENCE });
       forget(waiting);
     },
 
-    observed: (ask) => async (token) => {
-      const answer = await ask(token);
-      if (answer.active) used(answer.grantId);
-      return answer;
+    /**
+     * Wraps introspection to note tokens that are presented. Wrap it below the cache, so that this does not run on
+     * every request.
+     */
+    observed(ask: Introspect): Introspect {
+      return async (token) => {
+        const answer = await ask(token);
+        if (answer.active) used(answer.grantId);
+        return answer;
+      };
     },
 
+    /** A token was presented to a service that introspected it here. */
     used,
 
-    async judge() {
+    /**
+     * Evaluates the connections whose time for a first request has passed; call it periodically. Rejects with
+     * GatewayError `store_unavailable`.
+     */
+    async judge(): Promise<void> {
       const now = unixSeconds(clock);
       for (const [grantId, { app, until }] of waiting) {
         if (until > now) break;
@@ -123,7 +116,9 @@ export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOption
       }
     },
 
+    /** Number of apps whose latest connections all stayed unused. */
     apps: () => [...rows.values()].filter((row) => row >= IN_A_ROW).length,
+    /** Number of connections that stayed unused. */
     connections: () => unused,
   };
 }

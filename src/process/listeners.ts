@@ -6,7 +6,7 @@ import { type ConnectionCaps, capConnections } from '../http/connection-caps.ts'
 import { continueWhenRead } from '../http/expectation.ts';
 import { lingerAfterEarlyAnswers } from '../http/linger.ts';
 import { keepPace, type PaceOptions } from '../http/pace.ts';
-import { probesHandler } from '../operations/probes.ts';
+import { probesApp } from '../operations/admin.ts';
 import type { Dispatch } from '../request/dispatch.ts';
 import { drainOf } from './drain.ts';
 
@@ -105,7 +105,7 @@ export async function openListeners(
           admin,
         );
   // Always plain HTTP, because a kubelet and Prometheus have no client certificate.
-  const probesServer = createServer(probesHandler(admin));
+  const probesServer = createServer(probesApp(admin));
   const servers: readonly (readonly [Server, Address | undefined])[] = [
     [publicServer, publicAddress],
     [adminServer, adminAddress],

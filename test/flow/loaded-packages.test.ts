@@ -9,7 +9,6 @@ import { freePort } from '../support/world.ts';
 const HEAVY = [
   '@modelcontextprotocol/server',
   'bcryptjs',
-  'express',
   'graphql',
   'ioredis',
   'mysql2',

@@ -51,15 +51,7 @@ export function callerCheck(options: CallerOptions): IdentifyCaller {
       return new GatewayError('too_many_requests', { headers: { 'retry-after': String(wait) } });
     }
     // Beyond the limit above, refusals are not audited one by one.
-    options.audit({
-      action: 'command_refused',
-      clientId: undefined,
-      grantId: undefined,
-      member: undefined,
-      reason,
-      address: request.socket.remoteAddress,
-      requestId: undefined,
-    });
+    options.audit({ action: 'command_refused', reason, address: request.socket.remoteAddress });
     return new GatewayError('unauthorized', {
       message: reason,
       headers: { 'www-authenticate': 'Coursegate-Signature' },

@@ -1,6 +1,10 @@
+// The commands of the admin listener, by which the backend and the operator manage members, apps, grants, signing keys
+// and the store.
+
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Answer, asGatewayError, GatewayError, renderFailure } from '../../errors.ts';
+import type { ServerResponse } from 'node:http';
+import { type ErrorRequestHandler, type Request, Router } from 'express';
+import { asGatewayError, GatewayError, renderFailure } from '../../errors.ts';
 import { json, writeAnswer } from '../../http/answer.ts';
 import { readBody } from '../../http/body.ts';
 import type { AccountControl, Decision } from './account-control.ts';
@@ -9,20 +13,11 @@ import type { KeyControl } from './key-control.ts';
 import { type Query, readQuery } from './query.ts';
 import type { StoreControl } from './store-control.ts';
 
-/**
- * This folder holds the commands of the admin listener, by which the backend and the operator manage members, apps,
- * grants, signing keys and the store.
- */
-export interface Commands {
-  /** Whether a request target is a command's, or under a prefix reserved for commands. */
-  takes(target: string): boolean;
-  /** Answers such a request with JSON or problem JSON (RFC 9457). Never rejects. */
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
-}
-
 export interface CommandsOptions {
   readonly controls: Controls;
   readonly identify: IdentifyCaller;
+  /** Told of each command, which continues when its caller disconnects. The work does not reject. */
+  readonly hold: (response: ServerResponse, work: Promise<void>) => void;
   /** Receives internal errors, which callers do not see. */
   readonly onError: (error: unknown) => void;
 }
@@ -31,21 +26,13 @@ const BODY_LIMIT = 4096;
 const LONGEST_ID = 2048;
 const LONGEST_REASON = 200;
 
-/** The longest page that can be requested, and the default. */
-const LONGEST_PAGE = 200;
-const PAGE = 50;
-
 /** The modules that commands act on. */
 export interface Controls {
   readonly account: AccountControl;
   readonly keys: KeyControl;
   readonly store: StoreControl;
-  readonly events: EventControl;
-}
-
-interface EventControl {
   /** Sends pending events now. Throws GatewayError `not_found` when no events are configured. */
-  retry(): Promise<{ readonly pending: number }>;
+  readonly events: { retry(): Promise<{ readonly pending: number }> };
 }
 
 interface Told {
@@ -57,175 +44,102 @@ interface Told {
   readonly decision: Decision;
 }
 
-interface Command {
-  readonly method: 'GET' | 'POST';
-  /** May contain the placeholder `:id`. */
-  readonly path: string;
-  /** The allowed query parameters. */
-  readonly query?: readonly string[];
-  /** The allowed members of the body. */
-  readonly body?: readonly string[];
-  readonly run: (controls: Controls, told: Told) => Promise<object>;
-}
+type Command = readonly [
+  method: 'GET' | 'POST',
+  path: string,
+  /** The allowed query parameters of a GET, or members of the body of a POST. */
+  allowed: readonly string[],
+  run: (told: Told) => Promise<object>,
+];
 
 const PAGED = ['cursor', 'limit'];
 
-/** Every command. The first match wins, so that `/keys/rotate` is not taken for a key id. */
-const COMMANDS: readonly Command[] = [
-  {
-    method: 'GET',
-    path: '/members',
-    query: ['q', ...PAGED],
-    run: ({ account }, { query }) => account.listMembers(query.text('q'), query.page()),
-  },
-  { method: 'GET', path: '/members/:id', run: ({ account }, { id }) => account.describeMember(id) },
-  {
-    method: 'POST',
-    path: '/members/:id/revoke',
-    run: ({ account }, { id, decision }) => account.revokeMember(id, decision),
-  },
-  {
-    method: 'POST',
-    path: '/members/:id/suspend',
-    run: ({ account }, { id, decision }) => account.suspendMember(id, decision),
-  },
-  {
-    method: 'POST',
-    path: '/members/:id/resume',
-    run: ({ account }, { id, decision }) => account.resumeMember(id, decision),
-  },
-  {
-    method: 'GET',
-    path: '/clients',
-    query: ['name', 'host', 'kind', ...PAGED],
-    run: ({ account }, { query }) =>
-      account.listClients(
-        { name: query.text('name'), host: query.text('host'), kind: query.oneOf('kind', ['registered', 'document']) },
-        query.page(),
-      ),
-  },
-  { method: 'GET', path: '/clients/:id', run: ({ account }, { id }) => account.describeClient(id) },
-  {
-    method: 'POST',
-    path: '/clients/:id/revoke',
-    run: ({ account }, { id, decision }) => account.revokeClient(id, decision),
-  },
-  {
-    method: 'POST',
-    path: '/clients/:id/disable',
-    run: ({ account }, { id, decision }) => account.disableClient(id, decision),
-  },
-  {
-    method: 'POST',
-    path: '/clients/:id/enable',
-    run: ({ account }, { id, decision }) => account.enableClient(id, decision),
-  },
-  {
-    method: 'POST',
-    path: '/clients/:id/delete',
-    run: ({ account }, { id, decision }) => account.deleteClient(id, decision),
-  },
-  {
-    method: 'GET',
-    path: '/grants',
-    query: ['member', 'client'],
-    run: ({ account }, { query }) => account.listGrants(query.owner()),
-  },
-  {
-    method: 'POST',
-    path: '/grants/:id/revoke',
-    run: ({ account }, { id, decision }) => account.revokeGrant(id, decision),
-  },
-  { method: 'GET', path: '/keys', run: ({ keys }) => keys.list() },
-  {
-    method: 'POST',
-    path: '/keys/rotate',
-    body: ['now'],
-    run: ({ keys }, { body, decision }) => keys.rotate(body.now === true, decision),
-  },
-  {
-    method: 'POST',
-    path: '/keys/import',
-    body: ['key'],
-    run: ({ keys }, { body, decision }) => keys.import(body.key, decision),
-  },
-  {
-    method: 'POST',
-    path: '/keys/:id/remove',
-    run: ({ keys }, { id, decision }) => keys.remove(id, decision),
-  },
-  {
-    method: 'POST',
-    path: '/store/reseal',
-    body: ['from'],
-    run: ({ store }, { body, decision }) => store.reseal(body.from, decision),
-  },
-  { method: 'POST', path: '/events/retry', run: ({ events }) => events.retry() },
-];
+/** Every command. */
+function commandsOf({ account, keys, store, events }: Controls): readonly Command[] {
+  return [
+    ['GET', '/members', ['q', ...PAGED], ({ query }) => account.listMembers(query.text('q'), query.page())],
+    ['GET', '/members/:id', [], ({ id }) => account.describeMember(id)],
+    ['POST', '/members/:id/revoke', [], ({ id, decision }) => account.revokeMember(id, decision)],
+    ['POST', '/members/:id/suspend', [], ({ id, decision }) => account.suspendMember(id, decision)],
+    ['POST', '/members/:id/resume', [], ({ id, decision }) => account.resumeMember(id, decision)],
+    ['GET', '/clients', ['name', 'host', 'kind', ...PAGED], ({ query }) => account.listClients(query)],
+    ['GET', '/clients/:id', [], ({ id }) => account.describeClient(id)],
+    ['POST', '/clients/:id/revoke', [], ({ id, decision }) => account.revokeClient(id, decision)],
+    ['POST', '/clients/:id/disable', [], ({ id, decision }) => account.disableClient(id, decision)],
+    ['POST', '/clients/:id/enable', [], ({ id, decision }) => account.enableClient(id, decision)],
+    ['POST', '/clients/:id/delete', [], ({ id, decision }) => account.deleteClient(id, decision)],
+    ['GET', '/grants', ['member', 'client'], ({ query }) => account.listGrants(query.owner())],
+    ['POST', '/grants/:id/revoke', [], ({ id, decision }) => account.revokeGrant(id, decision)],
+    ['GET', '/keys', [], () => keys.list()],
+    ['POST', '/keys/rotate', ['now'], ({ body, decision }) => keys.rotate(body.now === true, decision)],
+    ['POST', '/keys/import', ['key'], ({ body, decision }) => keys.import(body.key, decision)],
+    ['POST', '/keys/:id/remove', [], ({ id, decision }) => keys.remove(id, decision)],
+    ['POST', '/store/reseal', ['from'], ({ body, decision }) => store.reseal(body.from, decision)],
+    ['POST', '/events/retry', [], () => events.retry()],
+  ];
+}
 
-/** The path prefixes of commands. */
-const BELONGS = /^\/(?:(?:members|clients|grants|keys|store)(?:\/|$)|events\/)/;
+/** The paths of commands. Nothing else is served below them. */
+const RESERVED = /^\/(?:(?:members|clients|grants|keys|store)(?:\/|$)|events\/)/;
 
-export function createCommands({ controls, identify, onError }: CommandsOptions): Commands {
-  const answer = async (request: IncomingMessage, requestId: string): Promise<Answer> => {
-    const [path = '', search = ''] = (request.url ?? '').split('?', 2);
-    const there = COMMANDS.flatMap((command) => {
-      const id = idIn(path, command.path);
-      return id === undefined ? [] : [{ command, id }];
+/** Answers commands with JSON or problem JSON (RFC 9457). Other requests are passed on. */
+export function commandRouter(options: CommandsOptions): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  router.all(RESERVED, (_request, response, next) => {
+    response.setHeader('x-request-id', randomUUID());
+    next();
+  });
+  for (const command of commandsOf(options.controls)) {
+    const [method, path] = command;
+    router.all(path, async (request, response) => {
+      if (request.method !== method) throw new GatewayError('method_not_allowed', { headers: { allow: method } });
+      const work = perform(command, request, String(response.getHeader('x-request-id')), options.identify);
+      options.hold(
+        response,
+        work.then(
+          () => undefined,
+          () => undefined,
+        ),
+      );
+      writeAnswer(response, json(200, await work, { 'cache-control': 'no-store' }));
     });
-    const found = there.find(({ command }) => command.method === request.method);
-    if (found === undefined) throw notThere(there.map(({ command }) => command.method));
-    const { command, id } = found;
-    const body = await readBody(request, BODY_LIMIT);
-    const caller = await identify(request, body);
-    const { by, reason, rest } = parseDecision(body, command.body ?? []);
-    const decision = { by, reason, ...caller, address: request.socket.remoteAddress, requestId };
-    const query = readQuery(search, command.query ?? [], { longest: LONGEST_PAGE, usual: PAGE });
-    const done = await command.run(controls, { id: parseId(id), query, body: rest, decision });
-    return json(200, done, { 'cache-control': 'no-store' });
-  };
-
-  return {
-    takes: (url) => BELONGS.test(url.split('?', 1)[0] ?? ''),
-    async handle(request, response) {
-      const requestId = randomUUID();
-      response.setHeader('x-request-id', requestId);
-      try {
-        writeAnswer(response, await answer(request, requestId));
-      } catch (thrown) {
-        const failure = asGatewayError(thrown);
-        if (failure.status >= 500) onError(thrown);
-        writeAnswer(response, renderFailure(failure, 'problem', requestId));
-      }
-    },
-  };
+  }
+  router.all(RESERVED, () => {
+    throw new GatewayError('not_found');
+  });
+  router.use(problems(options.onError));
+  return router;
 }
 
-/** The encoded value of `:id`, or '' for a pattern without it; undefined when the path does not match. */
-function idIn(path: string, pattern: string): string | undefined {
-  const [parts, wanted] = [path.split('/'), pattern.split('/')];
-  if (parts.length !== wanted.length) return undefined;
-  const fits = wanted.every((part, at) => (part === ':id' ? parts[at] !== '' : part === parts[at]));
-  return fits ? (parts[wanted.indexOf(':id')] ?? '') : undefined;
+async function perform(
+  [method, , allowed, run]: Command,
+  request: Request,
+  requestId: string,
+  identify: IdentifyCaller,
+): Promise<object> {
+  // Not express.raw(), which answers a body that is too large only after it has received all of it.
+  const body = await readBody(request, BODY_LIMIT);
+  const caller = await identify(request, body);
+  const { by, reason, rest } = parseDecision(body, method === 'POST' ? allowed : []);
+  const id = checkedId(String(request.params.id ?? ''));
+  const query = readQuery(request.query, method === 'GET' ? allowed : []);
+  const decision = { by, reason, ...caller, address: request.socket.remoteAddress, requestId };
+  return run({ id, query, body: rest, decision });
 }
 
-function notThere(methods: readonly string[]): GatewayError {
-  const allow = [...new Set(methods)].join(', ');
-  return allow === '' ? new GatewayError('not_found') : new GatewayError('method_not_allowed', { headers: { allow } });
+function problems(onError: CommandsOptions['onError']): ErrorRequestHandler {
+  return (thrown: unknown, _request, response, _next) => {
+    const failure = thrown instanceof URIError ? invalid('The id in the path is not percent-encoded UTF-8.') : thrown;
+    const known = asGatewayError(failure);
+    if (known.status >= 500) onError(thrown);
+    writeAnswer(response, renderFailure(known, 'problem', String(response.getHeader('x-request-id'))));
+  };
 }
 
 /** Ids are opaque: percent-decoded once, then compared exactly. Throws `invalid_request`. */
-function parseId(encoded: string): string {
-  let id: string;
-  try {
-    id = decodeURIComponent(encoded);
-  } catch {
-    throw new GatewayError('invalid_request', { message: 'The id in the path is not percent-encoded UTF-8.' });
-  }
+function checkedId(id: string): string {
   if (id.length > LONGEST_ID || /\p{Cc}/u.test(id))
-    throw new GatewayError('invalid_request', {
-      message: 'The id in the path is too long or contains control characters.',
-    });
+    throw invalid('The id in the path is too long or contains control characters.');
   return id;
 }
 
@@ -236,9 +150,9 @@ function parseDecision(
 ): Pick<Decision, 'by' | 'reason'> & { readonly rest: Readonly<Record<string, unknown>> } {
   if (body.length === 0) return { by: 'backend', reason: undefined, rest: {} };
   const besides = more.length === 0 ? '' : `, and ${more.map((name) => `"${name}"`).join(', ')}`;
-  const wrong = new GatewayError('invalid_request', {
-    message: `The body must be empty or a JSON object with the optional members "by" ("backend" or "operator") and "reason" (text of at most ${LONGEST_REASON} characters)${besides}.`,
-  });
+  const wrong = invalid(
+    `The body must be empty or a JSON object with the optional members "by" ("backend" or "operator") and "reason" (text of at most ${LONGEST_REASON} characters)${besides}.`,
+  );
   let given: unknown;
   try {
     given = JSON.parse(body.toString('utf8'));
@@ -251,4 +165,8 @@ function parseDecision(
   if (reason !== undefined && (typeof reason !== 'string' || reason.length > LONGEST_REASON)) throw wrong;
   if (Object.keys(rest).some((name) => !more.includes(name))) throw wrong;
   return { by, reason, rest };
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError('invalid_request', { message });
 }

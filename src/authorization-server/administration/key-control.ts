@@ -5,21 +5,6 @@ import type { Decision } from './account-control.ts';
 import { isoTime } from './grant-view.ts';
 import { readSigningKey } from './key-import.ts';
 
-/** The operator's commands on the signing keys. */
-export interface KeyControl {
-  /** All published keys, without private parts. */
-  list(): Promise<object>;
-  /** Signs with the next key. Throws `conflict` if it was published too recently, unless `now` is true. */
-  rotate(now: boolean, decision: Decision): Promise<object>;
-  /**
-   * Imports a PEM text, a JWK or a JWKS. Throws `invalid_request` for an unusable key, `conflict` for an existing one.
-   */
-  import(key: unknown, decision: Decision): Promise<object>;
-  /** Removes a key at once: its signatures become invalid. Throws `not_found`. */
-  remove(kid: string, decision: Decision): Promise<object>;
-}
-// Every method throws GatewayError `store_unavailable`.
-
 export interface KeyControlOptions {
   readonly keyring: Keyring;
   /** Called after the keys have changed. */
@@ -27,31 +12,34 @@ export interface KeyControlOptions {
   readonly audit: Audit;
 }
 
-export function createKeyControl({ keyring, onChanged, audit }: KeyControlOptions): KeyControl {
+/** The operator's commands on the signing keys. Every method throws GatewayError `store_unavailable`. */
+export function createKeyControl({ keyring, onChanged, audit }: KeyControlOptions) {
   const list = async () => ({
     keys: keyring.list().map(({ kid, state, since, until, publicKey }) => ({
       kid,
       alg: publicKey.alg,
       state,
       since: isoTime(since),
-      ...(until === undefined ? {} : { until: isoTime(until) }),
+      until: isoTime(until),
       public_key: publicKey,
     })),
   });
   const done = (action: AuditAction, keyId: string, decision: Decision) => {
     onChanged();
-    audit({ action, keyId, member: undefined, clientId: undefined, grantId: undefined, ...decision });
+    audit({ action, keyId, ...decision });
     return list();
   };
 
   return {
+    /** All published keys, without private parts. */
     async list() {
       // Another replica may have just changed them.
       if (await keyring.refresh()) onChanged();
       return list();
     },
 
-    async rotate(now, decision) {
+    /** Signs with the next key. Throws `conflict` if it was published too recently, unless `now` is true. */
+    async rotate(now: boolean, decision: Decision) {
       const missing = await keyring.rotate(now);
       if (missing > 0) {
         throw new GatewayError('conflict', {
@@ -61,17 +49,21 @@ export function createKeyControl({ keyring, onChanged, audit }: KeyControlOption
       return done('keys_rotated', keyring.signing().kid, decision);
     },
 
-    async import(given, decision) {
+    /** Imports a PEM text, a JWK or a JWKS. Throws `invalid_request` for an unusable key, `conflict` for an existing one. */
+    async import(given: unknown, decision: Decision) {
       const key = await readSigningKey(given);
       if (!(await keyring.replaceNext(key)))
         throw new GatewayError('conflict', { message: `The key ${key.kid} already exists.` });
       return done('key_imported', key.kid, decision);
     },
 
-    async remove(kid, decision) {
+    /** Removes a key at once: its signatures become invalid. Throws `not_found`. */
+    async remove(kid: string, decision: Decision) {
       if (!(await keyring.remove(kid)))
         throw new GatewayError('not_found', { message: 'No published key has this id.' });
       return done('key_removed', kid, decision);
     },
   };
 }
+
+export type KeyControl = ReturnType<typeof createKeyControl>;

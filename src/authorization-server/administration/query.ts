@@ -12,21 +12,23 @@ export interface Query {
 }
 
 const LONGEST = 2048;
+/** The longest page that can be requested, and the default. */
+const LONGEST_PAGE = 200;
+const PAGE = 50;
 
-/** Parses a raw query without its question mark. `known` lists the allowed parameters. Throws `invalid_request`. */
-export function readQuery(
-  search: string,
-  known: readonly string[],
-  lengths: { readonly longest: number; readonly usual: number },
-): Query {
-  const given = new URLSearchParams(search);
-  for (const [name, value] of given) {
+/**
+ * @param given what Express parsed: a text, or a list when a parameter is repeated
+ * @param known the allowed parameters
+ * Throws `invalid_request`.
+ */
+export function readQuery(given: Readonly<Record<string, unknown>>, known: readonly string[]): Query {
+  for (const [name, value] of Object.entries(given)) {
     if (!known.includes(name)) throw wrong(`Unknown parameter "${name}".`);
-    if (given.getAll(name).length > 1) throw wrong(`The parameter "${name}" must not be repeated.`);
+    if (typeof value !== 'string') throw wrong(`The parameter "${name}" must not be repeated.`);
     if (value.length > LONGEST || /\p{Cc}/u.test(value))
       throw wrong(`The parameter "${name}" is too long or contains control characters.`);
   }
-  const text = (name: string) => given.get(name) || undefined;
+  const text = (name: string) => (given[name] as string | undefined) || undefined;
 
   return {
     text,
@@ -37,9 +39,9 @@ export function readQuery(
       return chosen;
     },
     page() {
-      const limit = text('limit') ?? String(lengths.usual);
-      if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > lengths.longest)
-        throw wrong(`"limit" must be a number from 1 to ${lengths.longest}.`);
+      const limit = text('limit') ?? String(PAGE);
+      if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > LONGEST_PAGE)
+        throw wrong(`"limit" must be a number from 1 to ${LONGEST_PAGE}.`);
       return { cursor: text('cursor'), limit: Number(limit) };
     },
     owner() {

@@ -6,25 +6,16 @@ import type { Decision } from './account-control.ts';
 /** Entries per step. */
 const STEP = 1000;
 
-export interface StoreControl {
-  /** Re-encrypts one part of the store with the first secret. `from` is the `next` of the previous step. */
-  reseal(from: unknown, decision: Decision): Promise<object>;
-}
+export type StoreControl = ReturnType<typeof createStoreControl>;
 
-export function createStoreControl({
-  reseal,
-  audit,
-}: {
-  readonly reseal: Reseal;
-  readonly audit: Audit;
-}): StoreControl {
+export function createStoreControl({ reseal, audit }: { readonly reseal: Reseal; readonly audit: Audit }) {
   return {
-    async reseal(from, decision) {
+    /** Re-encrypts one part of the store with the first secret. `from` is the `next` of the previous step. */
+    async reseal(from: unknown, decision: Decision) {
       if (from !== undefined && typeof from !== 'string')
         throw new GatewayError('invalid_request', { message: '"from" must be the "next" of the previous step.' });
       const step = await reseal(from, STEP);
-      if (step.next === undefined)
-        audit({ action: 'store_resealed', member: undefined, clientId: undefined, grantId: undefined, ...decision });
+      if (step.next === undefined) audit({ action: 'store_resealed', ...decision });
       return step;
     },
   };

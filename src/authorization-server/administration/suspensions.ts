@@ -1,32 +1,31 @@
 import { type Clock, type Store, unixSeconds } from '../../storage/store.ts';
 
-const KIND = 'Suspension';
-
 /** Suspended members. They get no new grants, tokens or refreshes until they are resumed. */
 export interface Suspensions {
   /** Since when, in Unix seconds; undefined when not suspended. */
-  since(member: string): Promise<number | undefined>;
+  since(id: string): Promise<number | undefined>;
   /** Resolves to the start of the suspension, which is earlier for a member who is already suspended. */
-  begin(member: string): Promise<number>;
-  end(member: string): Promise<void>;
+  begin(id: string): Promise<number>;
+  end(id: string): Promise<void>;
 }
 // Every method throws GatewayError `store_unavailable`.
 
-export function storedSuspensions(store: Store, clock: Clock): Suspensions {
-  const since = async (member: string): Promise<number | undefined> => {
-    const entry = await store.get(KIND, member);
+/** `kind` is the kind of the stored entries. */
+export function storedSuspensions(store: Store, clock: Clock, kind = 'Suspension'): Suspensions {
+  const since = async (id: string): Promise<number | undefined> => {
+    const entry = await store.get(kind, id);
     return entry === undefined ? undefined : (JSON.parse(entry.payload) as { since: number }).since;
   };
   return {
     since,
-    async begin(member) {
+    async begin(id) {
       const now = unixSeconds(clock);
       const payload = JSON.stringify({ since: now });
-      const entry = { kind: KIND, id: member, payload, expiresAt: undefined, references: {} };
-      return (await store.commit([{ op: 'create', entry }], 'vital')) ? now : ((await since(member)) ?? now);
+      const entry = { kind, id, payload, expiresAt: undefined, references: {} };
+      return (await store.commit([{ op: 'create', entry }], 'vital')) ? now : ((await since(id)) ?? now);
     },
-    async end(member) {
-      await store.commit([{ op: 'delete', kind: KIND, id: member }]);
+    async end(id) {
+      await store.commit([{ op: 'delete', kind, id }]);
     },
   };
 }

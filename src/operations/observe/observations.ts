@@ -103,16 +103,20 @@ export function createObservations(): Observations {
     return widened;
   };
 
+  const record = (one: Observation): void => {
+    const key = keyOf(one.method, one.pattern, one.route);
+    const other = all.get(key);
+    if (other === undefined) all.set(key, one);
+    else add(other, one);
+  };
+
   const refold = (): void => {
     const before = [...all.values()];
     all.clear();
     names.clear();
     for (const one of before) {
       const pattern = one.route === undefined ? fold(one.pattern) : one.pattern;
-      const key = keyOf(one.method, pattern, one.route);
-      const other = all.get(key);
-      if (other === undefined) all.set(key, { ...one, pattern });
-      else add(other, one);
+      record({ ...one, pattern });
       if (one.route === undefined) remember(pattern);
     }
   };
@@ -123,21 +127,16 @@ export function createObservations(): Observations {
       const method = STANDARD.test(seen.method) ? (seen.method === 'HEAD' ? 'GET' : seen.method) : '*';
       const met = route === undefined ? undefined : patternOf(route.match);
       let pattern = met ?? fold(pathTemplate(seen.path));
-      const known = all.get(keyOf(method, pattern, route));
-      if (known !== undefined) return count(known, seen);
-      if (all.size >= MOST || pattern.length > 1024 || (route === undefined && isNothing(seen.status))) {
+      const isNew = !all.has(keyOf(method, pattern, route));
+      if (isNew && (all.size >= MOST || pattern.length > 1024 || (route === undefined && isNothing(seen.status)))) {
         dropped += 1;
         return;
       }
-      if (route === undefined && remember(pattern)) {
+      if (isNew && route === undefined && remember(pattern)) {
         refold();
         pattern = fold(pattern);
-        const folded = all.get(keyOf(method, pattern, route));
-        if (folded !== undefined) return count(folded, seen);
       }
-      const fresh = blank(method, pattern, route);
-      all.set(keyOf(method, pattern, route), fresh);
-      count(fresh, seen);
+      record(observed(method, pattern, seen));
     },
     all: () => [...all.values()].toSorted((a, b) => compare(a.pattern, b.pattern) || compare(a.method, b.method)),
     dropped: () => dropped,
@@ -148,21 +147,21 @@ function isNothing(status: number): boolean {
   return status === 404 || status === 405 || status === 410 || status === 0;
 }
 
-function blank(method: string, pattern: string, route: RouteConfig | undefined): Observation {
-  const counts = { requests: 0, signedIn: 0, succeeded: 0, anonymousSucceeded: 0 };
-  return { method, pattern, route, ...counts, statuses: new Map(), refusals: new Map(), mediaTypes: new Map() };
-}
-
-function count(into: Observation, { status, signedIn, refusal, mediaType }: Seen): void {
+/** The counts of one request. */
+function observed(method: string, pattern: string, { route, status, signedIn, refusal, mediaType }: Seen): Observation {
   const succeeded = status > 0 && status < 400;
-  into.requests += 1;
-  if (signedIn) into.signedIn += 1;
-  if (succeeded) into.succeeded += 1;
-  if (succeeded && !signedIn) into.anonymousSucceeded += 1;
-  increase(into.statuses, status, 1);
-  increase(into.refusals, refusal, 1);
-  if (succeeded && (into.mediaTypes.has(mediaType) || into.mediaTypes.size < MOST_TYPES))
-    increase(into.mediaTypes, mediaType, 1);
+  return {
+    method,
+    pattern,
+    route,
+    requests: 1,
+    signedIn: Number(signedIn),
+    succeeded: Number(succeeded),
+    anonymousSucceeded: Number(succeeded && !signedIn),
+    statuses: new Map([[status, 1]]),
+    refusals: new Map([[refusal, 1]]),
+    mediaTypes: new Map(succeeded ? [[mediaType, 1]] : []),
+  };
 }
 
 function add(into: Observation, from: Observation): void {

@@ -1,0 +1,77 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client';
+import { LatencyHistogram } from './latency-histogram.ts';
+
+/** What a metric has at scrape time: one value, or one for each set of labels. */
+type Values = number | undefined | Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
+
+type Read = () => Values | Promise<Values>;
+
+/** Creates metrics in a registry. Those that are given a `read` function have no series but what it returns. */
+export type Meters = ReturnType<typeof createMeters>;
+
+export function createMeters() {
+  const registry = new Registry();
+  const registers = [registry];
+  return {
+    counter: <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+      new Counter({ name, help, labelNames, registers }),
+
+    histogram: (name: string, help: string, buckets: number[]) => new Histogram({ name, help, buckets, registers }),
+
+    latency(name: string, help: string, labelNames: readonly string[]): LatencyHistogram {
+      const histogram = new LatencyHistogram(name, help, labelNames);
+      registry.registerMetric(histogram as unknown as Metric);
+      return histogram;
+    },
+
+    gauge(name: string, help: string, labelNames: readonly string[], read: Read): void {
+      new Gauge({
+        name,
+        help,
+        labelNames,
+        registers,
+        async collect() {
+          this.reset();
+          for (const [labels, value] of seriesOf(await read())) this.set(labels, value);
+        },
+      });
+    },
+
+    total(name: string, help: string, labelNames: readonly string[], read: Read): void {
+      new Counter({
+        name,
+        help,
+        labelNames,
+        registers,
+        async collect() {
+          this.reset();
+          for (const [labels, value] of seriesOf(await read())) this.inc(labels, value);
+        },
+      });
+    },
+
+    /** Text in the Prometheus exposition format 0.0.4. */
+    async exposition(): Promise<{ readonly contentType: string; readonly text: string }> {
+      const texts = await Promise.all([registry, processMetrics()].map((one) => one.metrics()));
+      return { contentType: registry.contentType, text: texts.join('\n') };
+    },
+  };
+}
+
+function seriesOf(values: Values): Exclude<Values, number | undefined> {
+  return typeof values === 'number' ? [[{}, values]] : (values ?? []);
+}
+
+let ofProcess: Registry | undefined;
+
+/**
+ * CPU, memory, event loop, garbage collection and file descriptors of the process. Created once per process, even if
+ * it runs several gates.
+ */
+function processMetrics(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  return ofProcess;
+}

@@ -1,0 +1,119 @@
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { type AdminOptions, adminApp, probesApp } from '../../src/operations/admin.ts';
+import { hostCheck } from '../../src/operations/admin-callers.ts';
+
+const HEALTHY = { ok: true, text: 'ok', checks: [{ name: 'store', ok: true, detail: 'sqlite' }] };
+const FAILING = { ok: false, text: 'gone', checks: [{ name: 'store', ok: false, detail: 'gone' }] };
+
+function adminOf(options: Partial<AdminOptions> = {}) {
+  return adminApp({
+    health: { live: () => HEALTHY, ready: async () => HEALTHY },
+    isOurs: hostCheck(['gate.internal.example']),
+    metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'up 1\n' }),
+    observer: undefined,
+    events: { state: async () => undefined },
+    graphiql: undefined,
+    commands: (_request, _response, next) => next(),
+    ...options,
+  });
+}
+
+const OBSERVER = { yaml: () => 'routes: []\n', json: () => ({ dropped: 1 }) };
+const PATHS = ['/livez', '/readyz', '/metrics', '/observed', '/observed.json', '/events', '/graphiql'];
+
+describe('the admin app', () => {
+  it.each([
+    ['/livez', 200, 'text/plain; charset=utf-8', 'ok\n'],
+    ['/livez?verbose', 200, 'text/plain; charset=utf-8', '[+]store ok: sqlite\nlivez check passed\n'],
+    ['/readyz', 200, 'text/plain; charset=utf-8', 'ok\n'],
+    ['/metrics', 200, 'text/plain; version=0.0.4; charset=utf-8', 'up 1\n'],
+    ['/observed', 200, 'application/yaml; charset=utf-8', 'routes: []\n'],
+    ['/observed.json', 200, 'application/json', '{\n  "dropped": 1\n}\n'],
+    ['/events', 200, 'application/json', '{\n  "pending": 0\n}\n'],
+  ])('answers %s', async (path, status, type, text) => {
+    const app = adminOf({ observer: OBSERVER, events: { state: async () => ({ pending: 0 }) } });
+    const answer = await request(app).get(path).responseType('blob');
+    expect([answer.status, answer.headers['content-type'], String(answer.body)]).toEqual([status, type, text]);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.headers['content-length']).toBe(String(text.length));
+  });
+
+  it.each([
+    ['/observed', 'not in observe mode: nothing is watched\n'],
+    ['/observed.json', 'not in observe mode: nothing is watched\n'],
+    ['/events', 'no `events` in the configuration: the backend is told of nothing\n'],
+    ['/graphiql', 'GraphiQL is for the Account API, which this gate does not have.\n'],
+    ['/', 'not found\n'],
+    ['/Livez', 'not found\n'],
+    ['/livez/', 'not found\n'],
+    ['/%6civez', 'not found\n'],
+    ['/livez/x', 'not found\n'],
+  ])('has nothing at %s', async (path, text) => {
+    const { status, text: said } = await request(adminOf()).get(path);
+    expect([status, said]).toEqual([404, text]);
+  });
+
+  it('lists the checks as JSON for a client that accepts it, and answers 503 when one fails', async () => {
+    const app = adminOf({ health: { live: () => HEALTHY, ready: async () => FAILING } });
+    expect((await request(app).get('/readyz').expect(503)).text).toBe('gone\n');
+    const verbose = await request(app).get('/readyz?verbose').set('accept', 'application/json').expect(503);
+    expect(verbose.body).toEqual({ ok: false, checks: FAILING.checks });
+    const lines = await request(app).get('/readyz?verbose=1').expect(503);
+    expect(lines.text).toBe('[-]store failed: gone\nreadyz check failed\n');
+  });
+
+  it.each(PATHS)('takes only GET and HEAD at %s', async (path) => {
+    const app = adminOf({ observer: OBSERVER });
+    for (const method of ['post', 'put', 'delete', 'patch', 'options'] as const) {
+      const { status, headers, text } = await request(app)[method](path);
+      expect([method, status, headers.allow, text]).toEqual([method, 405, 'GET, HEAD', 'method not allowed\n']);
+    }
+    const [got, head] = [await request(app).get(path), await request(app).head(path)];
+    expect([head.status, head.text]).toEqual([got.status, undefined]);
+    expect(head.headers['content-length']).toBe(got.headers['content-length']);
+  });
+
+  it('does not name its framework, and validates nothing', async () => {
+    const { headers } = await request(adminOf()).get('/livez');
+    expect(headers).not.toHaveProperty('x-powered-by');
+    expect(headers).not.toHaveProperty('etag');
+  });
+
+  it('answers 503 in plain text when the store fails, without a word of the error', async () => {
+    const state = async () => {
+      throw new Error('redis://secret@store');
+    };
+    const { status, text } = await request(adminOf({ events: { state } })).get('/events');
+    expect([status, text]).toEqual([503, 'the store cannot be reached\n']);
+  });
+
+  it('answers under its own names only; commands answer under any, but to no web page', async () => {
+    const app = adminOf({ commands: (asked, response, next) => (asked.path === '/keys' ? response.end('k') : next()) });
+    for (const path of [...PATHS, '/nowhere']) {
+      expect((await request(app).get(path).set('host', 'evil.example')).status).toBe(421);
+    }
+    expect((await request(app).get('/livez').set('host', 'gate.internal.example:9090')).status).toBe(200);
+    expect((await request(app).get('/keys').set('host', 'evil.example')).status).toBe(200);
+    const fromPage = await request(app).get('/keys').set('origin', 'https://evil.example');
+    expect([fromPage.status, fromPage.text]).toEqual([403, 'not from a browser\n']);
+  });
+});
+
+describe('the app for probes', () => {
+  const app = probesApp(adminOf());
+
+  it.each(['/livez', '/readyz', '/metrics'])('passes %s on without its query', async (path) => {
+    const plain = await request(app).get(path).expect(200);
+    expect((await request(app).get(`${path}?verbose`).expect(200)).text).toBe(plain.text);
+    expect((await request(app).head(path)).status).toBe(200);
+    expect((await request(app).get(path).set('host', 'evil.example')).status).toBe(421);
+    for (const method of ['post', 'options'] as const) expect((await request(app)[method](path)).status).toBe(404);
+  });
+
+  it.each(['/observed', '/events', '/keys', '/', '/Readyz', '/readyz/', '/%72eadyz'])('has no %s', async (path) => {
+    const { status, text, headers } = await request(app).get(path);
+    expect([status, text]).toEqual([404, 'not found\n']);
+    expect(headers).not.toHaveProperty('x-powered-by');
+  });
+});
