@@ -120,7 +120,6 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   mysql2: ['login/database/mysql.ts'],
   // A document's fetch pins the address it has judged, on a client of its own: never on a pool of an upstream.
   undici: ['upstream', 'authorization-server/client-documents/fetch-document.ts'],
-  'http-proxy-middleware': ['upstream/site.ts', 'upstream/site-exchange.ts'],
   graphql: ['account', 'tools/demo/school'],
   yaml: ['config'],
   re2js: ['config/pattern.ts'],

@@ -5,7 +5,7 @@ import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { ANONYMOUS, type Principal } from '../oauth/principal.ts';
 import { type Attempt, type Credentials, NO_CREDENTIALS } from './credentials/credential.ts';
 import { withParameter } from './credentials/parameter.ts';
-import { ownCallFields } from './headers.ts';
+import { ownCallFields } from './header-policy.ts';
 import type { Identity } from './identity.ts';
 import { makeOwnCall } from './own-call.ts';
 import type { Pools } from './pools.ts';
