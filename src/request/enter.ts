@@ -1,29 +1,20 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { challengeAnswer, setFields, writeAnswer } from '../http/answer.ts';
 import { fieldValues } from '../http/field-values.ts';
-import type { RequestRecord } from '../http/request-record.ts';
 import { SESSION_OVER, unauthorized } from '../oauth/challenge.ts';
 import { schemeOf } from '../oauth/credentials.ts';
 import { ANONYMOUS, type Principal } from '../oauth/principal.ts';
 import type { Refusal } from '../operations/observe/observations.ts';
 import type { Decision, Presented } from '../resource-server/gate.ts';
-import type { Target } from '../upstream/target.ts';
 import { CORS_FIELDS } from './cors.ts';
 import { admitsAlike } from './other-method.ts';
-import type { RequestParts } from './parts.ts';
+import type { Incoming, RequestParts } from './parts.ts';
 import { presentedBy, reasonOf } from './refusal.ts';
 import type { Route } from './route.ts';
 import { toSite } from './to-site.ts';
 
 /** Handles a request at its route: gate, rate limits, handler. */
-export async function enter(
-  parts: RequestParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-  target: Target,
-  route: Route,
-  record: RequestRecord,
-): Promise<void> {
+export async function enter(parts: RequestParts, incoming: Incoming, route: Route): Promise<void> {
+  const { request, response, target, record } = incoming;
   const { admission } = parts;
   const { provenance } = record;
   const ownFields = ['x-request-id', provenance.requestId];
@@ -38,11 +29,10 @@ export async function enter(
     // A cached token is decided at once, within this turn of the event loop.
     const decision = asked instanceof Promise ? await asked : asked;
     const observed = observedRefusal(parts, decision, presented, route);
-    if (observed !== undefined && observed !== 'none')
-      return toSite(parts, request, response, target, record, observed, route);
-    if (decision.kind === 'refused') return refuse(parts, response, record, decision, presented, route, ownFields);
+    if (observed !== undefined && observed !== 'none') return toSite(parts, incoming, observed, route);
+    if (decision.kind === 'refused') return refuse(parts, incoming, decision, presented, route, ownFields);
     principal = decision.principal;
-    noteAdmitted(parts, response, record, decision, presented, revocations);
+    noteAdmitted(parts, incoming, decision, presented, revocations);
     if (observed === 'none')
       parts.observing?.observer.watch(request, response, record, { route: route.entry, refusal: observed });
   }
@@ -66,8 +56,7 @@ export async function enter(
 /** Registers the response, so that it is cut off when its token is revoked. */
 function noteAdmitted(
   { openAnswers }: RequestParts,
-  response: ServerResponse,
-  record: RequestRecord,
+  { response, record }: Incoming,
   { principal, expires }: Extract<Decision, { kind: 'admitted' }>,
   { authorization }: Presented,
   revocations: number,
@@ -80,8 +69,7 @@ function noteAdmitted(
 
 function refuse(
   { records, admission }: RequestParts,
-  response: ServerResponse,
-  record: RequestRecord,
+  { response, record }: Incoming,
   decision: Extract<Decision, { kind: 'refused' }>,
   presented: Presented,
   { limits }: Route,
