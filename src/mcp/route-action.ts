@@ -1,7 +1,7 @@
 import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { Principal } from '../oauth/principal.ts';
-import { MEMBER_ID, ownRecord } from '../upstream/own-record.ts';
+import { ownRecord, routedBy } from '../upstream/own-record.ts';
 import { parameterNames } from '../upstream/parameter-name.ts';
 import type { CallForPrincipal, UpstreamRequest } from '../upstream/request.ts';
 import { createRewrite } from '../upstream/rewrite.ts';
@@ -28,12 +28,7 @@ export function routeAction(
 ): BuiltAction | { readonly mistake: string } {
   const [, method, template = ''] = REQUEST.exec(request) ?? [];
   if (method === undefined) return { mistake: 'must be a method and a path, such as "GET /api/v1/orders/{id}"' };
-  const routing = createRouting(
-    routes.map((value) => {
-      const { methods, pattern } = parseMatch(value.match);
-      return { methods, pattern: pattern.replaceAll(MEMBER_ID, '*'), value };
-    }),
-  );
+  const routing = createRouting(routes.map((value) => ({ ...routedBy(value), value })));
   // A value cannot leave its segment of the path, so one value finds the route of all values.
   const found = routing(method, template.replace(/\{[^{}]*\}/g, 'x'));
   if (found.kind !== 'route') return { mistake: 'is a request that no route takes' };

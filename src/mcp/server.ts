@@ -14,8 +14,8 @@ import type { Principal } from '../oauth/principal.ts';
 import type { Input } from './argument-template.ts';
 import { fillPrompt } from './prompts.ts';
 import type { Resource } from './resources.ts';
+import { isShown, type SignIn } from './sign-in.ts';
 import type { Outcome, Tool } from './tool.ts';
-import { isShown, type SignIn } from './visible.ts';
 
 /** Everything that the server offers. */
 export interface Offer {
