@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   events: ['oauth', 'config', 'storage', 'upstream', 'operations/one-at-a-time.ts'],
   account: ['oauth', 'config', 'upstream'],
   // Storage, because a call with an idempotency key is remembered for all replicas.
-  mcp: ['oauth', 'config', 'upstream', 'storage'],
+  mcp: ['oauth', 'config', 'upstream', 'storage', 'account/prepared-operation.ts'],
   discovery: ['oauth', 'config'],
   // Events are written in the same commit as the change they report.
   'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream', 'events'],
@@ -120,7 +120,6 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   mysql2: ['login/database/mysql.ts'],
   // A document's fetch pins the address it has judged, on a client of its own: never on a pool of an upstream.
   undici: ['upstream', 'authorization-server/client-documents/fetch-document.ts'],
-  'http-proxy-middleware': ['upstream/site.ts', 'upstream/site-exchange.ts'],
   graphql: ['account', 'tools/demo/school'],
   yaml: ['config'],
   re2js: ['config/pattern.ts'],
@@ -139,7 +138,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   'rate-limiter-flexible': ['storage/redis-counters.ts'],
   // Texts in the results of tools are read as clients would read them: as Markdown, and as HTML.
   '@lezer/markdown': ['mcp/markdown.ts'],
-  parse5: ['login/form/login-page.ts', 'mcp/html.ts', 'mcp/urls.ts'],
+  parse5: ['login/form/login-page.ts', 'mcp/html.ts', 'mcp/html-elements.ts', 'mcp/urls.ts'],
   bcryptjs: ['passwords/bcrypt-thread.ts'],
   commander: ['main.ts', 'commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],

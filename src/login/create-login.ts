@@ -9,7 +9,7 @@ import type { Config } from '../config/schema.ts';
 import type { Log } from '../operations/log.ts';
 import { createHashing } from '../passwords/hashing.ts';
 import type { Clock } from '../storage/store.ts';
-import { ownCallPlace } from '../upstream/headers.ts';
+import { ownCallPlace } from '../upstream/header-policy.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import { bridgeProvider } from './bridge.ts';
 import type { Login } from './connector.ts';

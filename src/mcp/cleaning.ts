@@ -1,6 +1,7 @@
 import { Turns } from '../http/turns.ts';
 import { visible } from './characters.ts';
-import { HtmlReader, lastEndTags, TAG, type Unfinished, withoutGiantTags, withoutTags } from './html.ts';
+import { HtmlReader, type Unfinished } from './html.ts';
+import { lastEndTags, TAG, withoutGiantTags, withoutTags } from './html-tags.ts';
 import { BANGS, isSimple, literalParts, withoutImages, withoutLinks } from './markdown.ts';
 
 /*

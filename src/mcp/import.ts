@@ -1,5 +1,6 @@
 import { parseMatch, type RouteConfig } from '../config/schema.ts';
-import { createRouting, type Routing } from '../upstream/routing.ts';
+import { routedBy } from '../upstream/own-record.ts';
+import { createRouting } from '../upstream/routing.ts';
 import { type Operation, operationsOf } from './openapi-operations.ts';
 import { proposePaging } from './propose-paging.ts';
 
@@ -40,7 +41,7 @@ export function proposeFromOpenApi(
   routes: readonly RouteConfig[],
   options: { readonly writes: boolean },
 ): Proposals {
-  const routing = routingOf(routes);
+  const routing = createRouting(routes.map((value) => ({ ...routedBy(value), value })));
   return collect(
     operationsOf(document).map((operation) => {
       const { method, path } = operation;
@@ -72,33 +73,11 @@ export function proposeFromRoutes(routes: readonly RouteConfig[]): Proposals {
       });
       const area = path.split('/').findLast((part) => part !== '' && !part.startsWith('{')) ?? 'site';
       const words = area.replace(/[^A-Za-z0-9]+/g, ' ').trim();
-      const list: Operation = {
-        method: 'GET',
-        path,
-        name: `list_${area}`,
-        title: `List ${words}`,
-        description: undefined,
-        inputs: inputsOf(path),
-      };
+      const read = (name: string, title: string, at: string): Proposal =>
+        propose({ method: 'GET', path: at, name, title, description: undefined, inputs: inputsOf(at) }, scopes);
       const one = `${path}/{id${count === 0 ? '' : count + 1}}`;
-      const item: Operation = {
-        method: 'GET',
-        path: one,
-        name: `get_${area}`,
-        title: `Get one of ${words}`,
-        description: undefined,
-        inputs: inputsOf(one),
-      };
-      return [propose(list, scopes), ...(open ? [propose(item, scopes)] : [])];
-    }),
-  );
-}
-
-function routingOf(routes: readonly RouteConfig[]): Routing<RouteConfig> {
-  return createRouting(
-    routes.map((value) => {
-      const { methods, pattern } = parseMatch(value.match);
-      return { methods, pattern: pattern.replaceAll('{member.id}', '*'), value };
+      const list = read(`list_${area}`, `List ${words}`, path);
+      return open ? [list, read(`get_${area}`, `Get one of ${words}`, one)] : [list];
     }),
   );
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ToolConfig } from '../config/schema.ts';
-import { Turns } from '../http/turns.ts';
 import type { Input } from './argument-template.ts';
-import { shorten } from './shorten.ts';
+import { longestThat, shorten } from './shorten.ts';
 
 /** How a tool's result is split into pages, from the configuration. */
 export type Paging = NonNullable<ToolConfig['paging']>;
@@ -94,7 +93,6 @@ export async function cutResult(
   fits: (value: Readonly<Record<string, unknown>>, isLast: boolean) => boolean,
   room: number,
 ): Promise<Part | undefined> {
-  const turns = new Turns();
   const all = whole[of];
   if (!Array.isArray(all) && typeof all !== 'string') return undefined;
   if (from > 0 && from >= all.length) return undefined;
@@ -104,13 +102,7 @@ export async function cutResult(
     return { value: upTo(to), next: end < all.length ? end : undefined, shown: end - from, of: all.length };
   };
   if (fits(upTo(all.length), true)) return part(all.length);
-  let [least, most] = [from, all.length - 1];
-  while (least < most) {
-    if (turns.isOver) await turns.next();
-    const middle = Math.ceil((least + most) / 2);
-    if (fits(upTo(middle), false)) least = middle;
-    else most = middle - 1;
-  }
+  const least = await longestThat((to) => fits(upTo(to), false), from, all.length - 1);
   if (boundary(all, least) > from) return part(least);
   if (typeof all === 'string' || all.length === 0) return undefined;
   const one = part(from + 1);

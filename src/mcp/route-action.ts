@@ -1,9 +1,9 @@
 import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { Principal } from '../oauth/principal.ts';
-import { MEMBER_ID, ownRecord } from '../upstream/own-record.ts';
+import { ownRecord, routedBy } from '../upstream/own-record.ts';
 import { parameterNames } from '../upstream/parameter-name.ts';
-import type { CallUpstream, UpstreamRequest } from '../upstream/request.ts';
+import type { CallForPrincipal, UpstreamRequest } from '../upstream/request.ts';
 import { createRewrite } from '../upstream/rewrite.ts';
 import { createRouting } from '../upstream/routing.ts';
 import { fillPath, fillQuery, placeholders, targetOf } from './argument-template.ts';
@@ -19,17 +19,16 @@ const REQUEST = /^(GET|POST|PUT|PATCH|DELETE) (\/[^\s?#\\;]*)$/;
  */
 export function routeAction(
   request: string,
-  { routes, anonymous, call }: { routes: readonly RouteConfig[]; anonymous: 'refuse' | 'serve'; call: CallUpstream },
+  {
+    routes,
+    anonymous,
+    call,
+  }: { routes: readonly RouteConfig[]; anonymous: 'refuse' | 'serve'; call: CallForPrincipal },
   { inputs, scoped }: { inputs: readonly string[]; scoped: boolean },
 ): BuiltAction | { readonly mistake: string } {
   const [, method, template = ''] = REQUEST.exec(request) ?? [];
   if (method === undefined) return { mistake: 'must be a method and a path, such as "GET /api/v1/orders/{id}"' };
-  const routing = createRouting(
-    routes.map((value) => {
-      const { methods, pattern } = parseMatch(value.match);
-      return { methods, pattern: pattern.replaceAll(MEMBER_ID, '*'), value };
-    }),
-  );
+  const routing = createRouting(routes.map((value) => ({ ...routedBy(value), value })));
   // A value cannot leave its segment of the path, so one value finds the route of all values.
   const found = routing(method, template.replace(/\{[^{}]*\}/g, 'x'));
   if (found.kind !== 'route') return { mistake: 'is a request that no route takes' };

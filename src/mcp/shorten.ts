@@ -8,6 +8,19 @@ interface Shortened {
   readonly left: string;
 }
 
+/** The largest number between `least`, which fits, and `most` for which `fits` holds. */
+export async function longestThat(fits: (length: number) => boolean, least: number, most: number): Promise<number> {
+  const turns = new Turns();
+  let [from, to] = [least, most];
+  while (from < to) {
+    if (turns.isOver) await turns.next();
+    const middle = Math.ceil((from + to) / 2);
+    if (fits(middle)) from = middle;
+    else to = middle - 1;
+  }
+  return from;
+}
+
 /** Lengths to which texts are cut if shortening the lists is not enough. */
 const TEXTS = [2000, 500, 100];
 
@@ -23,14 +36,8 @@ export async function shorten(value: unknown, room: number): Promise<Shortened |
   for (const within of [false, true]) {
     if (!fitsInto(room, value, { most: 1, within, longest })) continue;
     // An item takes at least two bytes, with its comma.
-    let [least, most] = [1, Math.ceil(room / 2)];
-    while (least < most) {
-      if (turns.isOver) await turns.next();
-      const middle = Math.ceil((least + most) / 2);
-      if (fitsInto(room, value, { most: middle, within, longest })) least = middle;
-      else most = middle - 1;
-    }
-    return told(value, least, within);
+    const most = Math.ceil(room / 2);
+    return told(value, await longestThat((most) => fitsInto(room, value, { most, within, longest }), 1, most), within);
   }
   for (const longest of TEXTS) {
     for (const most of [Number.POSITIVE_INFINITY, 1]) {

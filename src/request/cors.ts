@@ -1,6 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PAGE_FIELDS } from '../http/header-names.ts';
-import { isObserved, type RequestParts } from './parts.ts';
+import { type Incoming, isObserved, type RequestParts } from './parts.ts';
 
 export const CORS_HEADERS = {
   'access-control-allow-origin': '*',
@@ -12,13 +11,8 @@ export const CORS_HEADERS = {
 export const CORS_FIELDS: readonly string[] = Object.entries(CORS_HEADERS).flat();
 
 /** Answers a CORS preflight for a route that pages of other origins may call. Returns whether the request was one. */
-export function answerPreflight(
-  parts: RequestParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-  path: string,
-  requestId: string,
-): boolean {
+export function answerPreflight(parts: RequestParts, { request, response, target, record }: Incoming): boolean {
+  const { path } = target;
   const method = request.headers['access-control-request-method'];
   if (method === undefined) return false;
   const found = parts.routing(method, path);
@@ -27,7 +21,7 @@ export function answerPreflight(
   const fields = request.headers['access-control-request-headers'] ?? '';
   if (isObserved(parts, method, path) && !/\b(authorization|dpop)\b/i.test(fields)) return false;
   response.writeHead(204, {
-    'x-request-id': requestId,
+    'x-request-id': record.provenance.requestId,
     ...CORS_HEADERS,
     'access-control-allow-methods': found.route.methods?.join(', ') ?? method,
     'access-control-allow-headers': [...PAGE_FIELDS, ...(found.route.value.pageFields ?? [])].join(', '),

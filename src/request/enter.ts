@@ -1,28 +1,20 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError } from '../errors.ts';
-import { setFields } from '../http/answer.ts';
+import { challengeAnswer, setFields, writeAnswer } from '../http/answer.ts';
 import { fieldValues } from '../http/field-values.ts';
-import type { RequestRecord } from '../http/request-record.ts';
+import { SESSION_OVER, unauthorized } from '../oauth/challenge.ts';
+import { schemeOf } from '../oauth/credentials.ts';
 import { ANONYMOUS, type Principal } from '../oauth/principal.ts';
 import type { Refusal } from '../operations/observe/observations.ts';
-import { type Decision, type Presented, signInAgain } from '../resource-server/gate.ts';
-import type { Target } from '../upstream/target.ts';
+import type { Decision, Presented } from '../resource-server/gate.ts';
 import { CORS_FIELDS } from './cors.ts';
 import { admitsAlike } from './other-method.ts';
-import type { RequestParts } from './parts.ts';
-import { presentedBy, reasonOf, writeChallenge } from './refusal.ts';
+import type { Incoming, RequestParts } from './parts.ts';
+import { presentedBy, reasonOf } from './refusal.ts';
 import type { Route } from './route.ts';
 import { toSite } from './to-site.ts';
 
 /** Handles a request at its route: gate, rate limits, handler. */
-export async function enter(
-  parts: RequestParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-  target: Target,
-  route: Route,
-  record: RequestRecord,
-): Promise<void> {
+export async function enter(parts: RequestParts, incoming: Incoming, route: Route): Promise<void> {
+  const { request, response, target, record } = incoming;
   const { admission } = parts;
   const { provenance } = record;
   const ownFields = ['x-request-id', provenance.requestId];
@@ -37,11 +29,10 @@ export async function enter(
     // A cached token is decided at once, within this turn of the event loop.
     const decision = asked instanceof Promise ? await asked : asked;
     const observed = observedRefusal(parts, decision, presented, route);
-    if (observed !== undefined && observed !== 'none')
-      return toSite(parts, request, response, target, record, observed, route);
-    if (decision.kind === 'refused') return refuse(parts, response, record, decision, presented, route, ownFields);
+    if (observed !== undefined && observed !== 'none') return toSite(parts, incoming, observed, route);
+    if (decision.kind === 'refused') return refuse(parts, incoming, decision, presented, route, ownFields);
     principal = decision.principal;
-    noteAdmitted(parts, response, record, decision, presented, revocations);
+    noteAdmitted(parts, incoming, decision, presented, revocations);
     if (observed === 'none')
       parts.observing?.observer.watch(request, response, record, { route: route.entry, refusal: observed });
   }
@@ -53,23 +44,19 @@ export async function enter(
 
   if (route.relays !== true) setFields(response, ownFields);
   if (route.areas !== undefined) record.areas = route.areas;
-  try {
-    const admits = (method: string) => admitsAlike(parts.routing, method, target.path, route, principal);
-    await route.handler({ request, response, target, principal, provenance, record, ownFields, admits });
-  } catch (thrown) {
-    const sessionOver = thrown instanceof GatewayError && thrown.code === 'session_over' && !response.headersSent;
-    if (!sessionOver || route.protection === 'public') throw thrown;
-    setFields(response, ownFields);
-    parts.records.refused(record, thrown.code, undefined);
-    writeChallenge(response, signInAgain(fieldValues(request, 'authorization'), route.protection));
-  }
+  const admits = (method: string) => admitsAlike(parts.routing, method, target.path, route, principal);
+  const refusal = await route.handler({ request, response, target, principal, provenance, record, ownFields, admits });
+  if (refusal !== SESSION_OVER || route.protection === 'public') return;
+  setFields(response, ownFields);
+  parts.records.refused(record, refusal, undefined);
+  const scheme = schemeOf(fieldValues(request, 'authorization'));
+  writeAnswer(response, challengeAnswer(unauthorized(scheme, route.protection, 'the member must sign in again')));
 }
 
 /** Registers the response, so that it is cut off when its token is revoked. */
 function noteAdmitted(
   { openAnswers }: RequestParts,
-  response: ServerResponse,
-  record: RequestRecord,
+  { response, record }: Incoming,
   { principal, expires }: Extract<Decision, { kind: 'admitted' }>,
   { authorization }: Presented,
   revocations: number,
@@ -82,8 +69,7 @@ function noteAdmitted(
 
 function refuse(
   { records, admission }: RequestParts,
-  response: ServerResponse,
-  record: RequestRecord,
+  { response, record }: Incoming,
   decision: Extract<Decision, { kind: 'refused' }>,
   presented: Presented,
   { limits }: Route,
@@ -92,7 +78,7 @@ function refuse(
   setFields(response, ownFields);
   records.refused(record, reasonOf(decision, presented), decision.principal);
   admission.refuse(record.provenance.clientAddress, limits);
-  writeChallenge(response, decision.challenge);
+  writeAnswer(response, challengeAnswer(decision.challenge));
 }
 
 /**

@@ -1,22 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { asGatewayError, type GatewayError, oauthError, renderFailure, type Voice } from '../errors.ts';
+import { asGatewayError, oauthError, renderFailure } from '../errors.ts';
 import { writeAnswer } from '../http/answer.ts';
-import type { RequestRecord } from '../http/request-record.ts';
 import type { Routed, Routing } from '../upstream/routing.ts';
-import type { Target } from '../upstream/target.ts';
 import { CORS_HEADERS } from './cors.ts';
-import type { RequestParts } from './parts.ts';
+import type { Incoming, RequestParts } from './parts.ts';
 import type { Route } from './route.ts';
 
 /** Answers a failed request in the error format of its route. `target` is undefined if it could not be parsed. */
 export function answerFailure(
   parts: RequestParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-  target: Target | undefined,
-  record: RequestRecord,
+  { request, response, target, record }: Omit<Incoming, 'target'> & { readonly target: Incoming['target'] | undefined },
   thrown: unknown,
 ): void {
+  const { requestId } = record.provenance;
   const failure = asGatewayError(thrown);
   parts.records.failed(record, failure);
   if (response.headersSent || response.destroyed) {
@@ -24,24 +19,13 @@ export function answerFailure(
     response.destroy();
     return;
   }
-  response.setHeader('x-request-id', record.provenance.requestId);
+  response.setHeader('x-request-id', requestId);
   const route = target === undefined ? undefined : routeAt(parts.routing, target.path, request.method ?? '');
   const voice = route?.voice ?? (/\btext\/html\b/.test(request.headers.accept ?? '') ? 'page' : 'problem');
   if (route?.cors) for (const [name, value] of Object.entries(CORS_HEADERS)) response.setHeader(name, value);
   if (voice === 'oauth') record.oauthError = oauthError(failure);
-  writeFailure(parts, response, failure, voice, record);
-}
-
-function writeFailure(
-  { errorPage }: RequestParts,
-  response: ServerResponse,
-  failure: GatewayError,
-  voice: Voice,
-  { provenance }: RequestRecord,
-): void {
-  const { requestId } = provenance;
-  if (voice === 'page') errorPage(response, failure, requestId);
-  else writeAnswer(response, renderFailure(failure, voice, { requestId, traceId: provenance.traceId() }));
+  if (voice === 'page') parts.errorPage(response, failure, requestId);
+  else writeAnswer(response, renderFailure(failure, voice, { requestId, traceId: record.provenance.traceId() }));
 }
 
 /** The route that a failed request was meant for: the one with its method, otherwise the first one with its path. */

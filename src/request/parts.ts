@@ -1,7 +1,8 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import type { ProvenanceOf } from '../http/provenance.ts';
+import type { RequestRecord } from '../http/request-record.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import type { RequestRecords } from '../operations/request-records.ts';
@@ -9,6 +10,7 @@ import type { Gate } from '../resource-server/gate.ts';
 import type { OpenAnswers } from '../resource-server/open-answers.ts';
 import type { Routing } from '../upstream/routing.ts';
 import type { Site } from '../upstream/site.ts';
+import type { Target } from '../upstream/target.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Route } from './route.ts';
 
@@ -30,6 +32,14 @@ export interface RequestParts {
   readonly longestUrl: number;
   readonly inFlight: InFlight;
   readonly errorPage: (response: ServerResponse, failure: GatewayError, requestId: string) => void;
+}
+
+/** One request, as it is handed from step to step. */
+export interface Incoming {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly target: Target;
+  readonly record: RequestRecord;
 }
 
 /** In observe mode: whether only routes that are observed, not enforced, claim this address. */

@@ -7,7 +7,7 @@ import { areaOf } from '../http/request-record.ts';
 import type { McpEndpoint } from '../mcp/sign-in.ts';
 import { metadataPath, resourceOf } from '../oauth/protected-resource.ts';
 import type { Protection } from '../resource-server/gate.ts';
-import { MEMBER_ID } from '../upstream/own-record.ts';
+import { routedBy } from '../upstream/own-record.ts';
 import type { Routed } from '../upstream/routing.ts';
 import type { Row, Served } from './route.ts';
 
@@ -99,10 +99,9 @@ export function routeRows(served: Served): readonly Routed<Row>[] {
 
 /** A configured route. */
 function configuredRoute(entry: RouteConfig, { resources, anonymous }: Served): Routed<Row> {
-  const { methods, pattern } = parseMatch(entry.match);
+  const { pattern } = parseMatch(entry.match);
   return {
-    methods,
-    pattern: pattern.replaceAll(MEMBER_ID, '*'),
+    ...routedBy(entry),
     value: {
       protection: {
         resource: resourceOf(pattern, resources),

@@ -3,12 +3,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../errors.ts';
 import type { Provenance } from '../http/provenance.ts';
-import type { RequestRecord } from '../http/request-record.ts';
 import { parseTarget, type Target } from '../upstream/target.ts';
 import { answerPreflight } from './cors.ts';
 import { enter } from './enter.ts';
 import { answerFailure } from './failure.ts';
-import { isObserved, type RequestParts } from './parts.ts';
+import { type Incoming, isObserved, type RequestParts } from './parts.ts';
 import { toSite } from './to-site.ts';
 
 /**
@@ -42,11 +41,10 @@ export async function serve(
     }
     target = readTarget(parts, request);
     record.path = target.path;
-    if (request.method === 'OPTIONS' && answerPreflight(parts, request, response, target.path, provenance.requestId))
-      return;
-    await toRoute(parts, request, response, target, record);
+    if (request.method === 'OPTIONS' && answerPreflight(parts, { request, response, target, record })) return;
+    await toRoute(parts, { request, response, target, record });
   } catch (thrown) {
-    answerFailure(parts, request, response, target, record, thrown);
+    answerFailure(parts, { request, response, target, record }, thrown);
   }
 }
 
@@ -63,28 +61,22 @@ function readTarget({ origin, longestUrl }: RequestParts, { url = '' }: Incoming
   return target;
 }
 
-function toRoute(
-  parts: RequestParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-  target: Target,
-  record: RequestRecord,
-): Promise<void> {
+function toRoute(parts: RequestParts, incoming: Incoming): Promise<void> {
+  const { request, target, record } = incoming;
   const method = request.method ?? '';
   const found = parts.routing(method, target.path);
   switch (found.kind) {
     case 'route':
       record.route = found.route.pattern;
-      return enter(parts, request, response, target, found.route.value, record);
+      return enter(parts, incoming, found.route.value);
     case 'none':
-      return toSite(parts, request, response, target, record, 'no_route');
+      return toSite(parts, incoming, 'no_route');
     case 'claimed':
-      if (isObserved(parts, method, target.path)) return toSite(parts, request, response, target, record, 'spelling');
+      if (isObserved(parts, method, target.path)) return toSite(parts, incoming, 'spelling');
       // A different spelling of a protected route's path, which the backend might treat as the same path.
       throw new GatewayError('not_found');
     case 'method_not_allowed':
-      if (isObserved(parts, method, target.path))
-        return toSite(parts, request, response, target, record, 'method_not_allowed');
+      if (isObserved(parts, method, target.path)) return toSite(parts, incoming, 'method_not_allowed');
       throw new GatewayError('method_not_allowed', { headers: { allow: found.allow.join(', ') } });
   }
 }

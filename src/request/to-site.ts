@@ -1,9 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../errors.ts';
-import { type RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
+import { ROUTE_LABELS } from '../http/request-record.ts';
 import type { Refusal } from '../operations/observe/observations.ts';
-import type { Target } from '../upstream/target.ts';
-import type { RequestParts } from './parts.ts';
+import type { Incoming, RequestParts } from './parts.ts';
 import type { Route } from './route.ts';
 
 /**
@@ -12,10 +10,7 @@ import type { Route } from './route.ts';
  */
 export async function toSite(
   { site, observing }: RequestParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-  target: Target,
-  record: RequestRecord,
+  { request, response, target, record }: Incoming,
   refusal: Refusal,
   route?: Route,
 ): Promise<void> {

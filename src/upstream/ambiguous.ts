@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts';
-import { decodedOnce } from './percent.ts';
+import { decodings } from './percent.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -45,10 +45,5 @@ export function refuseAmbiguousTarget({ path, query }: Target): void {
 }
 
 function dividesOnceDecoded(piece: string): boolean {
-  let [name = ''] = piece.split('=', 1);
-  for (let times = 0; times < 3 && name.includes('%'); times += 1) {
-    name = decodedOnce(name);
-    if (/[=&;]/.test(name)) return true;
-  }
-  return false;
+  return decodings(piece.split('=', 1)[0] ?? '').some((name) => /[=&;]/.test(name));
 }

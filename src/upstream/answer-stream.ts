@@ -13,17 +13,8 @@ export function cutOff(response: ServerResponse): void {
 }
 
 /** For HTTP/1.0 closing the connection marks the end of a body; only a reset shows that something is missing. */
-export function resetUnframed(response: ServerResponse): void {
+function resetUnframed(response: ServerResponse): void {
   if (response.req.httpVersionMinor < 1) response.socket?.resetAndDestroy();
-}
-
-/**
- * Sends the head even if the body is slow to arrive; if the body arrives immediately, both still leave in one packet.
- */
-export function flushSoon(response: ServerResponse): void {
-  setImmediate(() => {
-    if (!response.writableEnded && !response.destroyed) response.flushHeaders();
-  });
 }
 
 /** Whether the header fields announce an event stream (WHATWG HTML section 9.2), on which silence is not a failure. */

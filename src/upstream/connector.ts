@@ -35,7 +35,7 @@ type Write = (...parameters: unknown[]) => void;
  * resets the connection, our next write fails, and node:net would destroy the socket with the response still unread in
  * it. Here such a failed write is ignored, the response is read, and the connection ends by itself.
  */
-export function readOnAfterFailedWrite(socket: Socket): void {
+function readOnAfterFailedWrite(socket: Socket): void {
   let deaf = false;
   const guard = (write: Write): Write => {
     return function guarded(this: Socket, ...parameters) {

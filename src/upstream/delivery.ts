@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { GatewayError } from '../errors.ts';
+import type { GatewayError } from '../errors.ts';
 import { whenClosed } from '../http/when-closed.ts';
 import type { Visit } from './admission.ts';
-import { cutOff, isEventStream, noteEventStream } from './answer-stream.ts';
-import { answerTooLarge, byteCount } from './body-limit.ts';
+import { cutOff, isEventStream } from './answer-stream.ts';
 import type { Disposition } from './credentials/credential.ts';
 import { ClientGone, upstreamFailure, wasStaleConnection } from './failures.ts';
 import type { ResponseHead } from './headers.ts';
 import type { Upstream } from './pools.ts';
+import { Relay } from './relay.ts';
 
 /** What one delivery needs: the request for the upstream, and how its response is passed on. */
 export interface DeliveryPlan {
@@ -28,161 +28,98 @@ export interface DeliveryPlan {
 }
 
 /**
- * Sends one request to an upstream and passes its response on, as a handler of undici's dispatcher. Resolves when the
- * response has been passed on or cut off, or when the client has disconnected. Rejects with a GatewayError only while
- * nothing has been written, so that the caller can still respond. Throws before anything is sent if the upstream is at
- * its limit or its breaker is open (see Admission). Rejects with SendAgain if the plan's judge asks for it.
+ * Sends one request to an upstream and passes its response on, as a handler of undici's dispatcher. Resolves to
+ * `deliver` when the response has been passed on or cut off, or when the client has disconnected; with nothing written,
+ * to what else the plan's judge has decided. Rejects with a GatewayError only while nothing has been written, so that
+ * the caller can still respond. Throws before anything is sent if the upstream is at its limit or its breaker is open
+ * (see Admission).
  */
-export function deliver(plan: DeliveryPlan): Promise<void> {
-  const visit = plan.upstream.admission.enter(plan.response.req.headers.accept === 'text/event-stream');
-  return new Promise((resolve, reject) => new Delivery(plan, visit, resolve, reject).send());
+export function deliver(plan: DeliveryPlan): Promise<Disposition> {
+  const { request, response, upstream } = plan;
+  if (response.destroyed) {
+    request.body?.destroy();
+    return Promise.resolve('deliver');
+  }
+  const visit = upstream.admission.enter(response.req.headers.accept === 'text/event-stream');
+  return new Delivery(plan, visit).run();
 }
 
-/** The response is not for the client: the request must be sent once more. Nothing has been written. */
-export class SendAgain extends Error {
-  override readonly name = 'SendAgain';
+interface UpstreamHead {
+  readonly status: number;
+  readonly raw: readonly string[];
 }
 
 class Delivery implements Dispatcher.DispatchHandler {
   readonly #plan: DeliveryPlan;
   readonly #visit: Visit;
-  readonly #resolve: () => void;
-  readonly #reject: (failure: GatewayError | SendAgain) => void;
+  readonly #relay: Relay;
+  readonly #done = Promise.withResolvers<Disposition>();
   #controller: Dispatcher.DispatchController | undefined;
-  #idle: NodeJS.Timeout | undefined;
-  #isTooLarge: (size: number) => boolean;
-  /**
-   * Whether the request may be sent once more on a new connection. True only for a safe request (RFC 9110 section
-   * 9.2.2: GET, HEAD) without a body that went out on a kept-alive connection, which turned out to be closed before any
-   * byte of a response.
-   */
+  /** True for a repeatable request on a kept-alive connection, before any response. */
   #maySendAgain = false;
-  #answered = false;
-  #gone = false;
+  #disposition: Disposition = 'deliver';
   #over = false;
 
-  constructor(
-    plan: DeliveryPlan,
-    visit: Visit,
-    resolve: () => void,
-    reject: (failure: GatewayError | SendAgain) => void,
-  ) {
+  constructor(plan: DeliveryPlan, visit: Visit) {
     this.#plan = plan;
     this.#visit = visit;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#isTooLarge = byteCount(plan.limit);
+    this.#relay = new Relay(plan.response, plan.upstream.timeouts, plan.limit);
   }
 
-  send(): void {
+  run(): Promise<Disposition> {
     const { request, response, upstream } = this.#plan;
-    if (response.destroyed) {
-      request.body?.destroy();
+    whenClosed(response, () => {
+      if (response.writableFinished) return;
       this.#finish();
-      return;
-    }
-    whenClosed(response, () => this.#onClientClose());
-    const kept = upstream.connections.send(request, this, false);
-    const { method, body } = request;
-    this.#maySendAgain = kept && body === null && (method === 'GET' || method === 'HEAD');
-  }
-
-  #onClientClose(): void {
-    if (this.#plan.response.writableFinished) return;
-    this.#gone = true;
-    this.#controller?.abort(new ClientGone());
-    this.#finish();
+      this.#controller?.abort(new ClientGone());
+    });
+    this.#maySendAgain = upstream.connections.send(request, this, false) && isRepeatable(request);
+    return this.#done.promise;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#gone) controller.abort(new ClientGone());
+    if (this.#over) controller.abort(new ClientGone());
   }
 
   onResponseStarted(): void {
-    this.#answered = true;
+    this.#maySendAgain = false;
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    // 100 to 199 are interim responses (RFC 9110 section 15.2). A status below 100 is invalid and fails in undici's
-    // parser.
-    const { judge, upstream } = this.#plan;
+    // An interim response (RFC 9110 section 15.2).
     if (status >= 100 && status < 200) {
-      // undici restarts its timeout after each interim response, so it could wait forever.
-      this.#idle ??= setTimeout(() => controller.abort(new GatewayError('upstream_timeout')), upstream.timeouts.head);
+      this.#relay.interim(controller);
       return;
     }
-    clearTimeout(this.#idle);
+    this.#relay.arrived();
     this.#visit.answered(status);
-    const raw = decodeFields(controller.rawHeaders);
-    const disposition = judge?.(status, raw) ?? 'deliver';
+    const head = { status, raw: decodeFields(controller.rawHeaders) };
+    const disposition = this.#plan.judge?.(status, head.raw) ?? 'deliver';
     if (disposition instanceof Promise) {
       controller.pause();
-      disposition.then(
-        (known) => this.#goOn(controller, status, raw, known),
-        (thrown: Error) => controller.abort(thrown),
-      );
-    } else this.#begin(controller, status, raw, disposition);
+      // This runs outside undici's own call, so nothing else would catch an exception.
+      disposition
+        .then((known) => {
+          if (this.#over) return;
+          this.#begin(controller, head, known);
+          controller.resume();
+        })
+        .catch((thrown: Error) => controller.abort(thrown));
+    } else this.#begin(controller, head, disposition);
   }
 
-  /** This runs outside undici's own call, so nothing else would catch an exception. */
-  #goOn(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    raw: readonly string[],
-    disposition: Disposition,
-  ): void {
-    if (this.#over) return;
-    try {
-      this.#begin(controller, status, raw, disposition);
-      controller.resume();
-    } catch (thrown) {
-      controller.abort(thrown as Error);
-    }
-  }
-
-  #begin(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    raw: readonly string[],
-    disposition: Disposition,
-  ): void {
-    if (disposition === 'again') throw new SendAgain();
-    const { response, head, upstream } = this.#plan;
-    const stream = isEventStream(raw);
-    // An exception here aborts the request with that error: nothing has been written yet.
-    if (stream) this.#visit.becomeStream();
-    const given = head(status, raw);
-    response.writeHead(given.status, given.fields);
-    const { body, stream: silence } = upstream.timeouts;
-    const watch = (milliseconds: number): void => {
-      this.#idle = setTimeout(() => this.#onIdle(controller), milliseconds);
-    };
-    if (stream) {
-      watch(silence);
-      this.#isTooLarge = () => false;
-      noteEventStream(response, raw);
-      response.flushHeaders();
-      return;
-    }
-    // Most responses are complete at the end of this turn: they leave in one packet and need no idle timer.
-    setImmediate(() => {
-      if (this.#over) return;
-      response.flushHeaders();
-      watch(body);
-    });
+  /** An exception here aborts the request with that error: nothing has been written yet. */
+  #begin(controller: Dispatcher.DispatchController, { status, raw }: UpstreamHead, disposition: Disposition): void {
+    this.#disposition = disposition;
+    if (disposition !== 'deliver') throw new Error('The response is not for the client.');
+    const isStream = isEventStream(raw);
+    if (isStream) this.#visit.becomeStream();
+    this.#relay.head(controller, this.#plan.head(status, raw), raw, isStream);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#idle?.refresh();
-    const { response, limit } = this.#plan;
-    if (this.#isTooLarge(chunk.length)) {
-      controller.abort(answerTooLarge(limit));
-      return;
-    }
-    if (response.write(chunk)) return;
-    controller.pause();
-    response.once('drain', () => resume(controller));
+    this.#relay.data(controller, chunk);
   }
 
   onResponseEnd(): void {
@@ -191,54 +128,34 @@ class Delivery implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    const { response } = this.#plan;
-    if (this.#gone || error instanceof ClientGone) this.#finish();
-    else if (error instanceof SendAgain) {
-      this.#leave();
-      this.#reject(error);
-    } else if (this.#maySendAgain && !this.#answered && wasStaleConnection(error)) {
+    const { response, request, upstream } = this.#plan;
+    if (this.#over || error instanceof ClientGone || this.#disposition !== 'deliver') this.#finish();
+    else if (this.#maySendAgain && wasStaleConnection(error)) {
       this.#maySendAgain = false;
-      this.#plan.upstream.connections.send(this.#plan.request, this, true);
+      upstream.connections.send(request, this, true);
     } else if (response.headersSent) {
       cutOff(response);
       this.#finish();
-    } else {
-      const failure = upstreamFailure(error);
-      this.#visit.failed(failure);
-      this.#leave();
-      this.#reject(failure);
-    }
+    } else this.#finish(upstreamFailure(error));
   }
 
-  /** While the client is slow to read, it is not the upstream's fault that no data arrives. */
-  #onIdle(controller: Dispatcher.DispatchController): void {
-    if (controller.paused) this.#idle?.refresh();
-    else controller.abort(new GatewayError('upstream_timeout'));
-  }
-
-  #finish(): void {
-    this.#leave();
-    this.#resolve();
-  }
-
-  #leave(): void {
+  #finish(failure?: GatewayError): void {
     this.#over = true;
-    clearTimeout(this.#idle);
+    this.#relay.close();
+    if (failure !== undefined) this.#visit.failed(failure);
     this.#visit.leave();
+    if (failure === undefined) this.#done.resolve(this.#disposition);
+    else this.#done.reject(failure);
   }
+}
+
+/** Whether a request is safe (RFC 9110 section 9.2.2) and has no body. */
+function isRepeatable({ method, body }: DeliveryPlan['request']): boolean {
+  return body === null && (method === 'GET' || method === 'HEAD');
 }
 
 /** undici returns names and values as bytes. A field is Latin-1 on the wire and is passed on as the same bytes. */
 function decodeFields(raw: Dispatcher.DispatchController['rawHeaders']): string[] {
   if (!Array.isArray(raw)) return [];
   return raw.map((part) => (typeof part === 'string' ? part : part.toString('latin1')));
-}
-
-/** Runs in an event of the client's socket, where an exception from undici's parser would end the process. */
-function resume(controller: Dispatcher.DispatchController): void {
-  try {
-    controller.resume();
-  } catch (error) {
-    controller.abort(error as Error);
-  }
 }

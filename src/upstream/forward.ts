@@ -4,14 +4,22 @@
 import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { isEventStream } from './answer-stream.ts';
 import { type BodyLimits, refuseLargeAnswer, refuseLargeRequest } from './body-limit.ts';
-import { type Attempt, type Credentials, NO_CREDENTIALS } from './credentials/credential.ts';
+import {
+  type Attempt,
+  type Credential,
+  type Credentials,
+  type Disposition,
+  NO_CREDENTIALS,
+} from './credentials/credential.ts';
 import { heldBody } from './credentials/held-body.ts';
 import { withParameter } from './credentials/parameter.ts';
-import { deliver, SendAgain } from './delivery.ts';
-import { asksForWebSocket, requestFraming } from './framing.ts';
-import { type HeaderPolicy, headerPolicy, requestHeaders, responseHead } from './headers.ts';
+import { deliver } from './delivery.ts';
+import { asksForWebSocket, type Framing, requestFraming } from './framing.ts';
+import { type HeaderPolicy, headerPolicy } from './header-policy.ts';
+import { requestHeaders, responseHead } from './headers.ts';
 import type { Identity } from './identity.ts';
 import type { BodyScan } from './method-override/body-scan.ts';
 import { methodOverrides } from './method-override/method-override.ts';
@@ -22,124 +30,151 @@ import { uploadOf, wholeBody } from './upload.ts';
 /**
  * Sends an admitted request to an upstream and its response to the client, streaming both ways.
  *
- * Throws GatewayError only while nothing has been written: `upstream_unreachable`, `upstream_timeout`,
- * `upstream_invalid`, `upstream_overloaded`, `upstream_unavailable`, `session_over`, `method_override`,
- * `unsupported_media_type`, `invalid_request`, `method_not_allowed` or `payload_too_large`. After that a failure cuts
- * the connection.
+ * Throws GatewayError, and returns that the member's session is over, only while nothing has been written:
+ * `upstream_unreachable`, `upstream_timeout`, `upstream_invalid`, `upstream_overloaded`, `upstream_unavailable`,
+ * `method_override`, `unsupported_media_type`, `invalid_request`, `method_not_allowed` or `payload_too_large`. After
+ * that a failure cuts the connection.
  * @param exchange the request, with the target that was authorized and the principal it acts for
  * @param limits the maximum sizes of both bodies
  * @param rewrite maps the path to the upstream's path for it
  */
-export type Forward = (exchange: Exchange, upstream: string, limits: BodyLimits, rewrite?: Rewrite) => Promise<void>;
+export type Forward = (
+  exchange: Exchange,
+  upstream: string,
+  limits: BodyLimits,
+  rewrite?: Rewrite,
+) => Promise<SessionOver | undefined>;
+
+export interface ForwardOptions {
+  readonly upstreams: Config['upstreams'];
+  readonly pools: Pools;
+  readonly identity: Identity;
+  /** Credentials for upstreams that do not read our identity headers. */
+  readonly credentials?: Credentials;
+  /** Our public origin. */
+  readonly origin: string;
+}
+
+interface Parts extends Omit<ForwardOptions, 'upstreams' | 'credentials'> {
+  readonly policies: ReadonlyMap<string, HeaderPolicy>;
+}
+
+/** One request, and how it is sent. */
+interface Sending {
+  readonly exchange: Exchange;
+  readonly name: string;
+  readonly limits: BodyLimits;
+  readonly rewrite: Rewrite | undefined;
+  readonly scan: BodyScan | undefined;
+}
 
 /** The protected lane: undici's dispatcher with the header policy. */
-export function createForward(options: {
-  upstreams: Config['upstreams'];
-  pools: Pools;
-  identity: Identity;
-  /** Credentials for upstreams that do not read our identity headers. */
-  credentials?: Credentials;
-  /** Our public origin. */
-  origin: string;
-}): Forward {
-  const { upstreams, origin, pools, credentials = NO_CREDENTIALS } = options;
-  const policies = new Map(
-    Object.keys(upstreams).map((name) => [
-      name,
-      headerPolicy({ lane: 'protected', upstreams, name, origin, ownCookie: () => true }),
-    ]),
-  );
+export function createForward({ upstreams, credentials = NO_CREDENTIALS, ...options }: ForwardOptions): Forward {
+  const { origin } = options;
+  const policyOf = (name: string) =>
+    headerPolicy({ lane: 'protected', upstreams, name, origin, ownCookie: () => true });
+  const parts = { ...options, policies: new Map(Object.keys(upstreams).map((name) => [name, policyOf(name)])) };
 
-  const send = async (
-    { request, response, target, principal, provenance, record, ownFields, replacement }: Exchange,
-    upstreamName: string,
-    limits: BodyLimits,
-    rewrite: Rewrite | undefined,
-    attempt: Attempt | undefined,
-    scan: BodyScan | undefined,
-  ): Promise<void> => {
-    const framing = requestFraming(request);
-    const upstream = pools.get(upstreamName);
-    const policy = policies.get(upstreamName) as HeaderPolicy;
-    const known = options.identity(principal, upstreamName, upstream.identity);
-    const identity = known instanceof Promise ? await known : known;
-
-    const headers = requestHeaders((replacement ?? request).rawHeaders, provenance, policy.request);
-    if (replacement !== undefined) headers.push('Content-Length', String(replacement.body.length));
-    else if (framing.kind === 'length') headers.push('Content-Length', framing.length);
-    for (const name in identity) headers.push(name, identity[name] as string);
-    const sent = attempt === undefined ? headers : withFields(headers, attempt.fields);
-    const at = rewrite === undefined ? target : { ...target, path: rewrite.inward(target.path) };
-
-    record.asks(upstreamName);
-    await deliver({
-      upstream,
-      request: {
-        method: request.method ?? 'GET',
-        path: upstream.pathOf(attempt?.query === undefined ? at : withParameter(at, attempt.query)),
-        servername: policy.servername,
-        headers: sent,
-        body:
-          replacement !== undefined
-            ? wholeBody(replacement.body)
-            : framing.kind === 'none'
-              ? null
-              : uploadOf(request, limits.request, scan),
-      },
-      response,
-      limit: limits.response,
-      judge: attempt?.judge,
-      head: (status, raw) => {
-        record.answered(isEventStream(raw));
-        refuseLargeAnswer(request.method ?? 'GET', status, raw, limits.response);
-        const head = responseHead(status, raw, policy.response, principal.kind === 'member');
-        if (rewrite !== undefined) restoreLocation(head.fields, rewrite, origin);
-        head.fields.push(...ownFields);
-        return head;
-      },
-    });
-  };
-
-  return async (exchange, upstreamName, limits, rewrite) => {
-    const { request, principal } = exchange;
+  return async (exchange, name, limits, rewrite) => {
+    const { request } = exchange;
     if (asksForWebSocket(request)) {
       throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
     }
     const framing = requestFraming(request);
     refuseLargeRequest(framing, limits.request);
-    const method = request.method ?? 'GET';
-    const overrides = methodOverrides(exchange.admits ?? ((other) => other === method));
-    overrides.checkQuery(exchange.target.query);
-    const { replacement } = exchange;
-    const hasBody = replacement !== undefined || framing.kind !== 'none';
-    const scan = hasBody ? overrides.scan((replacement ?? request).rawHeaders) : undefined;
-    const credential = credentials(upstreamName);
-    if (credential === undefined && scan === undefined)
-      return send(exchange, upstreamName, limits, rewrite, undefined, scan);
-
-    let attempt = await credential?.attempt(principal, method);
-    // A small body is inspected before the upstream is contacted, unless the client waits to be asked for it: then the
-    // upstream has to be there first, and the body is inspected as it passes.
-    const isInspected = scan !== undefined && request.headers.expect === undefined;
-    const wanted = isInspected || attempt?.judge !== undefined;
-    const held = wanted ? await heldBody(exchange, framing) : exchange;
-    if (held.replacement !== undefined) {
-      scan?.push(held.replacement.body);
-      scan?.end();
-    }
-    for (;;) {
-      try {
-        return await send(held, upstreamName, limits, rewrite, attempt, scan);
-      } catch (thrown) {
-        if (!(thrown instanceof SendAgain)) throw thrown;
-      }
-      // The body was consumed by the first attempt, which was refused: the client has to send it again.
-      if (framing.kind !== 'none' && held.replacement === undefined) {
-        throw new GatewayError('upstream_unavailable', { headers: { 'retry-after': '1' } });
-      }
-      attempt = await credential?.attempt(principal, method, attempt);
-    }
+    const sending = { exchange, name, limits, rewrite, scan: scanFor(exchange, framing) };
+    const credential = credentials(name);
+    if (credential !== undefined || sending.scan !== undefined) return sendWith(credential, parts, sending, framing);
+    await send(parts, sending, undefined);
+    return undefined;
   };
+}
+
+/** Checks the query for a method override, and returns the scanner of the body. */
+function scanFor({ request, target, replacement, admits }: Exchange, framing: Framing): BodyScan | undefined {
+  const overrides = methodOverrides(admits ?? ((other) => other === request.method));
+  overrides.checkQuery(target.query);
+  const hasBody = replacement !== undefined || framing.kind !== 'none';
+  return hasBody ? overrides.scan((replacement ?? request).rawHeaders) : undefined;
+}
+
+async function sendWith(
+  credential: Credential | undefined,
+  parts: Parts,
+  sending: Sending,
+  framing: Framing,
+): Promise<SessionOver | undefined> {
+  const { exchange, scan } = sending;
+  const { request, principal } = exchange;
+  const method = request.method ?? 'GET';
+  let attempt = await credential?.attempt(principal, method);
+  if (attempt === SESSION_OVER) return attempt;
+  // A small body is inspected before the upstream is contacted, unless the client waits to be asked for it: then the
+  // upstream has to be there first, and the body is inspected as it passes.
+  const isInspected = scan !== undefined && request.headers.expect === undefined;
+  const wanted = isInspected || attempt?.judge !== undefined;
+  const held = wanted ? await heldBody(exchange, framing) : exchange;
+  if (held.replacement !== undefined) {
+    scan?.push(held.replacement.body);
+    scan?.end();
+  }
+  for (;;) {
+    const disposition = await send(parts, { ...sending, exchange: held }, attempt);
+    if (disposition !== 'again') return disposition === SESSION_OVER ? disposition : undefined;
+    // The body was consumed by the first attempt, which was refused: the client has to send it again.
+    if (framing.kind !== 'none' && held.replacement === undefined) {
+      throw new GatewayError('upstream_unavailable', { headers: { 'retry-after': '1' } });
+    }
+    attempt = await credential?.attempt(principal, method, attempt);
+    if (attempt === SESSION_OVER) return attempt;
+  }
+}
+
+async function send(
+  { pools, policies, identity: identityOf, origin }: Parts,
+  { exchange, name, limits, rewrite, scan }: Sending,
+  attempt: Attempt | undefined,
+): Promise<Disposition> {
+  const { request, response, target, principal, provenance, record, ownFields, replacement } = exchange;
+  const framing = requestFraming(request);
+  const upstream = pools.get(name);
+  const policy = policies.get(name) as HeaderPolicy;
+  const known = identityOf(principal, name, upstream.identity);
+  const identity = known instanceof Promise ? await known : known;
+
+  const headers = requestHeaders((replacement ?? request).rawHeaders, provenance, policy.request);
+  if (replacement !== undefined) headers.push('Content-Length', String(replacement.body.length));
+  else if (framing.kind === 'length') headers.push('Content-Length', framing.length);
+  for (const field in identity) headers.push(field, identity[field] as string);
+  const at = rewrite === undefined ? target : { ...target, path: rewrite.inward(target.path) };
+
+  record.asks(name);
+  return deliver({
+    upstream,
+    request: {
+      method: request.method ?? 'GET',
+      path: upstream.pathOf(attempt?.query === undefined ? at : withParameter(at, attempt.query)),
+      servername: policy.servername,
+      headers: attempt === undefined ? headers : withFields(headers, attempt.fields),
+      body:
+        replacement !== undefined
+          ? wholeBody(replacement.body)
+          : framing.kind === 'none'
+            ? null
+            : uploadOf(request, limits.request, scan),
+    },
+    response,
+    limit: limits.response,
+    judge: attempt?.judge,
+    head: (status, raw) => {
+      record.answered(isEventStream(raw));
+      refuseLargeAnswer(request.method ?? 'GET', status, raw, limits.response);
+      const head = responseHead(status, raw, policy.response, principal.kind === 'member');
+      if (rewrite !== undefined) restoreLocation(head.fields, rewrite, origin);
+      head.fields.push(...ownFields);
+      return head;
+    },
+  });
 }
 
 /** Adds a credential's fields to a request, replacing any fields of the same names. */

@@ -1,6 +1,8 @@
+import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { Principal } from '../oauth/principal.ts';
 import type { ParameterNames } from './parameter-name.ts';
+import type { Routed } from './routing.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -8,6 +10,12 @@ import type { Target } from './target.ts';
  * says.
  */
 export const MEMBER_ID = '{member.id}';
+
+/** The methods and the pattern of a configured route: any id matches at first. */
+export function routedBy({ match }: RouteConfig): Pick<Routed<RouteConfig>, 'methods' | 'pattern'> {
+  const { methods, pattern } = parseMatch(match);
+  return { methods, pattern: pattern.replaceAll(MEMBER_ID, '*') };
+}
 
 /**
  * Restricts a route to the member's own records. Returns the target to send to the upstream, or undefined if the path

@@ -1,4 +1,4 @@
-import { decodedOnce } from './percent.ts';
+import { decodings } from './percent.ts';
 
 /**
  * Tells whether some server might read a name as one of those reserved for the member's id. A name that cannot be
@@ -31,20 +31,9 @@ export function parameterNames(names: Iterable<string>): ParameterNames {
         return name === undefined || isOne(name);
       }),
     hiddenIn(query) {
-      return query.split('&').some((piece) => {
-        let level = piece;
-        for (let times = 0; times < 3 && level.includes('%'); times += 1) {
-          level = decodedOnce(level);
-          if (
-            level
-              .split(/[&;]/)
-              .slice(1)
-              .some((inner) => isOne(inner.split('=', 1)[0] ?? ''))
-          )
-            return true;
-        }
-        return false;
-      });
+      const pieces = query.split('&').flatMap(decodings);
+      const hidden = pieces.flatMap((piece) => piece.split(/[&;]/).slice(1));
+      return hidden.some((inner) => isOne(inner.split('=', 1)[0] ?? ''));
     },
     // Deep copies take it for the prototype, whose members are then read like the object's own.
     inJson: (name) => name === '__proto__' || isOne(name),

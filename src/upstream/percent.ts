@@ -7,3 +7,13 @@ export function decodedOnce(text: string): string {
     String.fromCharCode(Number.parseInt(wide ?? byte ?? '', 16)),
   );
 }
+
+/** What servers in a row could read: the text decoded once, twice and three times. */
+export function decodings(text: string): readonly string[] {
+  const levels: string[] = [];
+  for (let level = text; levels.length < 3 && level.includes('%'); ) {
+    level = decodedOnce(level);
+    levels.push(level);
+  }
+  return levels;
+}

@@ -6,7 +6,7 @@ import { Connections } from './connections.ts';
 import { pathPrefix } from './location.ts';
 import type { Target } from './target.ts';
 
-/** One upstream for the protected lane and our own calls; the site lane has its own connections. */
+/** One upstream for both lanes and our own calls. */
 export interface Upstream {
   readonly url: URL;
   readonly connections: Connections;

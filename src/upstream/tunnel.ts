@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -9,20 +9,25 @@ import type { Provenance } from '../http/provenance.ts';
 import { cutOff } from './answer-stream.ts';
 import { upstreamFailure } from './failures.ts';
 import { asksForWebSocket } from './framing.ts';
-import { type ResponsePolicy, responseHead } from './headers.ts';
+import type { ResponsePolicy } from './header-policy.ts';
+import { responseHead } from './headers.ts';
 import { answerOn } from './socket-answer.ts';
 import type { Target } from './target.ts';
 
+/** A request for a WebSocket, on a socket that node:http has handed over. */
+interface Opening {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  /** The first bytes after the request. */
+  readonly head: Buffer;
+  readonly target: Target;
+  readonly provenance: Provenance;
+  /** Called once with the status that was sent: 101 if the tunnel is open. */
+  readonly told: (status: number) => void;
+}
+
 export interface Tunnels {
-  /** Calls `told` once with the status that was sent: 101 if the tunnel is open. */
-  open(
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    target: Target,
-    provenance: Provenance,
-    told: (status: number) => void,
-  ): void;
+  open(opening: Opening): void;
   /** Closes each tunnel gracefully, at both ends. */
   hangUp(): void;
   close(): void;
@@ -48,26 +53,22 @@ export interface TunnelOptions {
 }
 
 /**
- * WebSocket tunnels (RFC 6455) to the legacy site, directly on node:http. http-proxy-middleware's own upgrade path
- * sends the client's fields on, writes the upstream's 101 and its refusals back without a hook for the header policy,
- * and passes early bytes on before the upstream has agreed. Here the same policy applies as for any request, bytes flow
- * only after a 101, and a response that is not an upgrade is passed on as an ordinary response.
+ * WebSocket tunnels (RFC 6455) to the legacy site, on node:http. The same header policy applies as for any request,
+ * bytes flow only after a 101, and a response that is not an upgrade is passed on as an ordinary response.
  */
 export function createTunnels(options: TunnelOptions): Tunnels {
-  const { upstreamUrl, responsePolicy } = options;
-  const { request: send } = upstreamUrl.protocol === 'https:' ? https : http;
   const open = new Set<Duplex>();
-
   return {
-    open(request, socket, head, target, provenance, told) {
+    open(opening) {
+      const { request, socket } = opening;
       // Without a listener, a client that resets its connection would end the process.
       socket.on('error', () => socket.destroy());
       hold(open, socket);
       try {
-        refuseOddities(request, responsePolicy.origin);
-        handshake(request, socket, head, target, provenance, told);
+        refuseOddities(request, options.responsePolicy.origin);
+        handshake(opening, options, open);
       } catch (thrown) {
-        refuse(request, socket, thrown, told);
+        refuse(opening, thrown);
       }
     },
     hangUp: () => part(open),
@@ -75,106 +76,96 @@ export function createTunnels(options: TunnelOptions): Tunnels {
       for (const socket of open) socket.destroy();
     },
   };
+}
 
-  function handshake(
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    target: Target,
-    provenance: Provenance,
-    told: (status: number) => void,
-  ): void {
-    const outgoing = send({
-      hostname: upstreamUrl.hostname.replace(/^\[|\]$/g, ''),
-      port: upstreamUrl.port,
-      path: options.pathOf(target),
-      agent: false,
-      ...(options.servername === '' ? {} : { servername: options.servername }),
-      headers: [...options.headersOf(request, provenance), 'Connection', 'Upgrade', 'Upgrade', 'websocket'],
-    });
-    const late = setTimeout(() => outgoing.destroy(new GatewayError('upstream_timeout')), options.timeout);
-    let answered = false;
-    const onClientClose = () => outgoing.destroy();
-    socket.once('close', onClientClose);
+function handshake(opening: Opening, options: TunnelOptions, open: Set<Duplex>): void {
+  const { request, socket, target, provenance } = opening;
+  const { upstreamUrl, servername } = options;
+  const { request: send } = upstreamUrl.protocol === 'https:' ? https : http;
+  const outgoing = send({
+    hostname: upstreamUrl.hostname.replace(/^\[|\]$/g, ''),
+    port: upstreamUrl.port,
+    path: options.pathOf(target),
+    agent: false,
+    ...(servername === '' ? {} : { servername }),
+    headers: [...options.headersOf(request, provenance), 'Connection', 'Upgrade', 'Upgrade', 'websocket'],
+  });
+  const late = setTimeout(() => outgoing.destroy(new GatewayError('upstream_timeout')), options.timeout);
+  let answered = false;
+  const onClientClose = () => outgoing.destroy();
+  socket.once('close', onClientClose);
 
-    outgoing.on('upgrade', (answer, upstream, upstreamHead) => {
-      answered = true;
-      clearTimeout(late);
-      socket.off('close', onClientClose);
-      hold(open, upstream);
-      join(answer, socket, head, upstream, upstreamHead, told);
-    });
-    outgoing.on('response', (answer) => {
-      answered = true;
-      clearTimeout(late);
-      passOn(request, socket, answer, told);
-    });
-    outgoing.on('error', (error) => {
-      clearTimeout(late);
-      if (answered) socket.destroy();
-      else refuse(request, socket, error, told);
-      answered = true;
-    });
-    endWithoutBody(outgoing);
+  outgoing.on('upgrade', (answer, upstream, upstreamHead) => {
+    answered = true;
+    clearTimeout(late);
+    socket.off('close', onClientClose);
+    hold(open, upstream);
+    join(opening, answer, upstream, upstreamHead, options);
+  });
+  outgoing.on('response', (answer) => {
+    answered = true;
+    clearTimeout(late);
+    passOn(opening, answer, options.responsePolicy);
+  });
+  outgoing.on('error', (error) => {
+    clearTimeout(late);
+    if (answered) socket.destroy();
+    else refuse(opening, error);
+    answered = true;
+  });
+  outgoing.setNoDelay(true);
+  outgoing.end();
+}
+
+/** Both ends now speak WebSocket: the bytes are passed on unread, and when one end closes the other is closed too. */
+function join(
+  { socket, head, told }: Opening,
+  answer: IncomingMessage,
+  upstream: Duplex,
+  upstreamHead: Buffer,
+  { responsePolicy, idle }: TunnelOptions,
+): void {
+  upstream.on('error', () => upstream.destroy());
+  socket.once('close', () => upstream.destroy());
+  upstream.once('close', () => socket.destroy());
+  if (socket.destroyed || answer.headers.upgrade?.toLowerCase() !== 'websocket') {
+    upstream.destroy();
+    return;
   }
-
-  /** Both ends now speak WebSocket: the bytes are passed on unread, and when one end closes the other is closed too. */
-  function join(
-    answer: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    upstream: Duplex,
-    upstreamHead: Buffer,
-    told: (status: number) => void,
-  ): void {
-    upstream.on('error', () => upstream.destroy());
-    socket.once('close', () => upstream.destroy());
-    upstream.once('close', () => socket.destroy());
-    if (socket.destroyed || answer.headers.upgrade?.toLowerCase() !== 'websocket') {
-      upstream.destroy();
-      return;
-    }
-    try {
-      socket.write(switching(answer, responsePolicy), 'latin1');
-    } catch {
-      // The 101 contains a value that no field may have. The handshake was already accepted, so no error can be sent.
-      upstream.destroy();
-      return;
-    }
-    told(101);
-    if (upstreamHead.length > 0) socket.write(upstreamHead);
-    if (head.length > 0) upstream.write(head);
-    endWhenIdle(socket, upstream, options.idle);
-    socket.pipe(upstream).pipe(socket);
+  try {
+    socket.write(switching(answer, responsePolicy), 'latin1');
+  } catch {
+    // The 101 contains a value that no field may have. The handshake was already accepted, so no error can be sent.
+    upstream.destroy();
+    return;
   }
+  told(101);
+  if (upstreamHead.length > 0) socket.write(upstreamHead);
+  if (head.length > 0) upstream.write(head);
+  endWhenIdle(socket, upstream, idle);
+  socket.pipe(upstream).pipe(socket);
+}
 
-  function passOn(
-    request: IncomingMessage,
-    socket: Duplex,
-    answer: IncomingMessage,
-    told: (status: number) => void,
-  ): void {
-    const response = answerOn(request, socket);
-    socket.once('close', () => answer.destroy());
-    answer.on('error', () => cutOff(response));
-    try {
-      const status = answer.statusCode ?? 0;
-      const head = responseHead(status, answer.rawHeaders, responsePolicy, false);
-      response.writeHead(head.status, head.fields);
-      told(head.status);
-      answer.pipe(response);
-    } catch (thrown) {
-      answer.destroy();
-      writeFailure(response, thrown, told);
-    }
+function passOn({ request, socket, told }: Opening, answer: IncomingMessage, policy: ResponsePolicy): void {
+  const response = answerOn(request, socket);
+  socket.once('close', () => answer.destroy());
+  answer.on('error', () => cutOff(response));
+  try {
+    const { status, fields } = responseHead(answer.statusCode ?? 0, answer.rawHeaders, policy, false);
+    response.writeHead(status, fields);
+    told(status);
+    answer.pipe(response);
+  } catch (thrown) {
+    answer.destroy();
+    writeFailure(response, thrown, told);
   }
 }
 
-function refuse(request: IncomingMessage, socket: Duplex, thrown: unknown, told: (status: number) => void): void {
+function refuse({ request, socket, told }: Opening, thrown: unknown): void {
   if (!socket.destroyed) writeFailure(answerOn(request, socket), thrown, told);
 }
 
-function writeFailure(response: http.ServerResponse, thrown: unknown, told: (status: number) => void): void {
+function writeFailure(response: http.ServerResponse, thrown: unknown, told: Opening['told']): void {
   const failure = upstreamFailure(thrown);
   told(failure.status);
   writeAnswer(response, renderFailure(failure, 'problem', randomUUID()));
@@ -227,11 +218,6 @@ function part(ends: Iterable<Duplex>): void {
   setTimeout(() => {
     for (const end of all) end.destroy();
   }, HANG_UP).unref();
-}
-
-function endWithoutBody(outgoing: ClientRequest): void {
-  outgoing.setNoDelay(true);
-  outgoing.end();
 }
 
 function hold(open: Set<Duplex>, socket: Duplex): void {

@@ -28,11 +28,10 @@ export const UPSTREAM_ANSWERS: readonly Row[] = [
     'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nhi',
     'stay',
     '502 upstream_invalid',
-    '502 upstream_unreachable',
   ],
   ['B148', '103 first', `HTTP/1.1 103 E\r\nLink: <x>\r\n\r\n${ok(CL, 'ok')}`, 'stay', '200 ok'],
   // undici takes a 100 that nobody asked for as a broken upstream.
-  ['B148', '100 first', `HTTP/1.1 100 C\r\n\r\n${ok(CL, 'ok')}`, 'stay', '502 upstream_invalid', '200 ok'],
+  ['B148', '100 first', `HTTP/1.1 100 C\r\n\r\n${ok(CL, 'ok')}`, 'stay', '502 upstream_invalid'],
   ['B148', '102 first', `HTTP/1.1 102 P\r\n\r\n${ok(CL, 'ok')}`, 'stay', '200 ok'],
   ['B148', '103 and nothing', 'HTTP/1.1 103 E\r\nLink: <x>\r\n\r\n', 'stay', '504 upstream_timeout'],
   ['B102', 'length and chunks', ok(`${CL}${CHUNKED}`, '2\r\nok\r\n0\r\n\r\n'), 'stay', '502 upstream_invalid'],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ResponsePolicy, responseHead } from '../../src/upstream/headers.ts';
+import type { ResponsePolicy } from '../../src/upstream/header-policy.ts';
+import { responseHead } from '../../src/upstream/headers.ts';
 import { type RecordingUpstream, startRawUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startGate, type TestGate } from './gate.ts';
 

@@ -2,7 +2,7 @@
 // reach the backend with a method that its route does not admit.
 
 import { GatewayError } from '../../errors.ts';
-import { decodedOnce } from '../percent.ts';
+import { decodings } from '../percent.ts';
 import type { BodyScan, OverrideCheck } from './body-scan.ts';
 import { formScan } from './form-scan.ts';
 import { jsonScan } from './json-scan.ts';
@@ -64,12 +64,8 @@ function checkPair(piece: string, check: OverrideCheck): void {
   const kind = overrideName(mark === -1 ? piece : piece.slice(0, mark));
   if (kind === 'hidden') check(undefined);
   if (kind === 'plain') check(methodOf(mark === -1 ? '' : piece.slice(mark + 1)));
-  let level = piece;
-  for (let times = 0; times < 3 && level.includes('%'); times += 1) {
-    level = decodedOnce(level);
-    const [, ...hidden] = level.split(/[&;]/);
-    if (hidden.some((inner) => overrideName(inner.split('=', 1)[0] ?? '') !== 'none')) check(undefined);
-  }
+  const hidden = decodings(piece).flatMap((level) => level.split(/[&;]/).slice(1));
+  if (hidden.some((inner) => overrideName(inner.split('=', 1)[0] ?? '') !== 'none')) check(undefined);
 }
 
 /** RFC 9110 section 8.3.1. Unquoted boundaries are often not tokens, as in `boundary==_abc`. */

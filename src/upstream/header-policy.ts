@@ -1,0 +1,170 @@
+import { isIP } from 'node:net';
+import type { Config, UpstreamConfig } from '../config/schema.ts';
+import { type CredentialConfig, credentialField } from '../config/upstream-credential.ts';
+import { type RequestField, type ResponseField, requestFields, responseFields } from '../http/header-names.ts';
+import { pathPrefix } from './location.ts';
+
+/**
+ * The header policy, for both lanes and for upgrades. Fields are flat arrays of names and values, as in `rawHeaders`:
+ * nothing is merged, and a repeated field cannot hide behind an object key.
+ *
+ * On the `protected` lane the principal is the only identity. Authorization, Cookie, Set-Cookie, challenges and the
+ * upstream's CORS policy are removed, and only known request fields pass. An upstream's 401 becomes a 403 there: the
+ * token was valid, and a 401 would make the app request another one. On the `site` lane the legacy site keeps its own
+ * cookies, its own HTTP authentication, and every field that is not known to be dangerous.
+ */
+type Lane = 'protected' | 'site';
+
+export interface RequestPolicy {
+  readonly lane: Lane;
+  /** On the site lane: whether to pass a bearer token on. By default it is assumed to be meant for us and removed. */
+  readonly foreignToken?: boolean;
+  readonly judge: (name: string) => RequestField;
+  /** The Host that is sent to the upstream. */
+  readonly host: string;
+  /** Our public origin, for the forwarding fields. */
+  readonly origin: ForwardedOrigin;
+  /** Matches the gate's own cookies, which are never sent to an upstream. */
+  readonly ownCookie: (name: string) => boolean;
+}
+
+export interface ResponsePolicy {
+  readonly lane: Lane;
+  readonly judge: (name: string) => ResponseField;
+  readonly origin: string;
+  /** The URLs by which upstreams refer to themselves; the first is the upstream that responds. */
+  readonly internal: readonly [URL, ...URL[]];
+  readonly ownCookie: (name: string) => boolean;
+}
+
+/** The policy of one upstream on one lane. Created once. */
+export interface HeaderPolicy {
+  readonly request: RequestPolicy;
+  readonly response: ResponsePolicy;
+  /**
+   * The name for SNI and certificate verification of an https upstream, whatever Host says; '' for an IP address: Host
+   * is used.
+   */
+  readonly servername: string;
+}
+
+/** `name` is the upstream's key in `upstreams`; `ownCookie` matches the gate's own cookies. */
+export function headerPolicy(options: {
+  lane: Lane;
+  upstreams: Config['upstreams'];
+  name: string;
+  origin: string;
+  ownCookie: (name: string) => boolean;
+}): HeaderPolicy {
+  const { lane, upstreams, origin, ownCookie } = options;
+  const upstream = upstreams[options.name];
+  if (upstream === undefined) throw new Error(`There is no upstream named ${options.name}.`);
+  const url = new URL(upstream.url);
+  const others = Object.values(upstreams).filter((other) => other !== upstream);
+  const { request, response } = upstream.headers;
+  return {
+    request: {
+      lane,
+      judge: requestFields({
+        knownOnly: lane === 'protected',
+        ...request,
+        drop: [...request.drop, ...credentialNames(upstream.credential, lane)],
+      }),
+      host: hostFor(upstream, origin),
+      origin: forwardedOrigin(origin),
+      ownCookie,
+    },
+    response: {
+      lane,
+      judge: responseFields(response),
+      origin,
+      internal: [url, ...namesOf(upstream).slice(1), ...others.flatMap(namesOf)],
+      ownCookie,
+    },
+    servername: serverName(url),
+  };
+}
+
+/**
+ * The Host for an upstream. An http upstream is the application next to us, which builds links and redirects from its
+ * public name. An https upstream is a remote server, which finds the site and its certificate by its own name.
+ */
+function hostFor(upstream: UpstreamConfig, origin: string): string {
+  const url = new URL(upstream.url);
+  const told = upstream.host ?? (url.protocol === 'https:' ? 'upstream' : 'public');
+  return told === 'public' ? new URL(origin).host : url.host;
+}
+
+/**
+ * The fields of a credential, which clients must not set themselves. On the site lane, what browsers authenticate with
+ * is left alone: the site's cookies, and HTTP authentication (a Bearer token there is for us in any case).
+ */
+function credentialNames(credential: CredentialConfig | undefined, lane: Lane): readonly string[] {
+  const field = credentialField(credential);
+  const csrf = credential?.kind === 'session' && lane === 'protected' ? [credential.csrf?.header ?? []].flat() : [];
+  return field === undefined || field === 'cookie' || (field === 'authorization' && lane === 'site')
+    ? csrf
+    : [field, ...csrf];
+}
+
+function serverName(url: URL): string {
+  return isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : '';
+}
+
+/**
+ * For our own calls to an upstream: the fields that present them as calls to our public origin, and the name to verify
+ * its certificate by.
+ */
+export function ownCallFields(upstream: UpstreamConfig, origin: string) {
+  const { host, scheme, port } = forwardedOrigin(origin);
+  const fields = {
+    host: hostFor(upstream, origin),
+    'x-forwarded-host': host,
+    'x-forwarded-proto': scheme,
+    'x-forwarded-port': port,
+  };
+  return { fields, servername: serverName(new URL(upstream.url)) };
+}
+
+/**
+ * How an upstream sees itself, for our own calls to its pages: its origin, all other origins it may use for itself
+ * (with either scheme, because many backends behind a proxy do not know that they are on https), and its path prefix.
+ */
+export function ownCallPlace(upstream: UpstreamConfig, origin: string) {
+  const url = new URL(upstream.url);
+  const host = hostFor(upstream, origin);
+  const hosts = [new URL(origin).host, ...namesOf(upstream).map((name) => name.host)];
+  return {
+    origin: host === new URL(origin).host ? origin : url.origin,
+    aliases: hosts.flatMap((name) => [`http://${name}`, `https://${name}`]),
+    prefix: pathPrefix(url),
+  };
+}
+
+/** The URLs of one upstream: the configured one first, then the same under its aliases. */
+function namesOf(upstream: UpstreamConfig): URL[] {
+  return [upstream.url, ...upstream.aliases.map((alias) => `http://${alias}${new URL(upstream.url).pathname}`)].map(
+    (text) => new URL(text),
+  );
+}
+
+/** The parts of our origin that the forwarding fields need, computed once. */
+export interface ForwardedOrigin {
+  readonly host: string;
+  readonly scheme: string;
+  readonly port: string;
+  /** What follows `for=` in Forwarded (RFC 7239). A host with a port is quoted. */
+  readonly forwarded: string;
+}
+
+function forwardedOrigin(origin: string): ForwardedOrigin {
+  const { host, protocol, port } = new URL(origin);
+  const scheme = protocol.slice(0, -1);
+  const quoted = /[^\w.-]/.test(host) ? `"${host}"` : host;
+  return {
+    host,
+    scheme,
+    port: port || (scheme === 'https' ? '443' : '80'),
+    forwarded: `;host=${quoted};proto=${scheme}`,
+  };
+}

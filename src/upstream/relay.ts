@@ -1,0 +1,87 @@
+import type { ServerResponse } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { GatewayError } from '../errors.ts';
+import { noteEventStream } from './answer-stream.ts';
+import { answerTooLarge, byteCount } from './body-limit.ts';
+import type { ResponseHead } from './headers.ts';
+import type { Upstream } from './pools.ts';
+
+type Controller = Dispatcher.DispatchController;
+
+/** Writes an upstream's response to the client: with backpressure, within the limit and the upstream's timeouts. */
+export class Relay {
+  readonly #response: ServerResponse;
+  readonly #timeouts: Upstream['timeouts'];
+  readonly #limit: number;
+  #isTooLarge: (size: number) => boolean;
+  #idle: NodeJS.Timeout | undefined;
+  #over = false;
+
+  /** @param limit the maximum number of body bytes to pass on, unless the body is an event stream */
+  constructor(response: ServerResponse, timeouts: Upstream['timeouts'], limit: number) {
+    this.#response = response;
+    this.#timeouts = timeouts;
+    this.#limit = limit;
+    this.#isTooLarge = byteCount(limit);
+  }
+
+  /** An interim response. undici restarts its timeout after each one, so it could wait forever. */
+  interim(controller: Controller): void {
+    this.#idle ??= setTimeout(() => controller.abort(new GatewayError('upstream_timeout')), this.#timeouts.head);
+  }
+
+  /** The final response has arrived. */
+  arrived(): void {
+    clearTimeout(this.#idle);
+  }
+
+  /** @param raw the upstream's fields */
+  head(controller: Controller, { status, fields }: ResponseHead, raw: readonly string[], isStream: boolean): void {
+    const response = this.#response;
+    response.writeHead(status, fields);
+    if (isStream) {
+      this.#isTooLarge = () => false;
+      noteEventStream(response, raw);
+      response.flushHeaders();
+      this.#watch(controller, this.#timeouts.stream);
+      return;
+    }
+    // Most responses are complete at the end of this turn: they leave in one packet and need no idle timer.
+    setImmediate(() => {
+      if (this.#over) return;
+      response.flushHeaders();
+      this.#watch(controller, this.#timeouts.body);
+    });
+  }
+
+  data(controller: Controller, chunk: Buffer): void {
+    this.#idle?.refresh();
+    if (this.#isTooLarge(chunk.length)) controller.abort(answerTooLarge(this.#limit));
+    else if (!this.#response.write(chunk)) {
+      controller.pause();
+      this.#response.once('drain', () => resume(controller));
+    }
+  }
+
+  close(): void {
+    this.#over = true;
+    clearTimeout(this.#idle);
+  }
+
+  /** While the client is slow to read, it is not the upstream's fault that no data arrives. */
+  #watch(controller: Controller, milliseconds: number): void {
+    this.#idle = setTimeout(() => {
+      if (controller.paused) this.#idle?.refresh();
+      else controller.abort(new GatewayError('upstream_timeout'));
+    }, milliseconds);
+  }
+}
+
+/** Runs in an event of the client's socket, where an exception from undici's parser would end the process. */
+function resume(controller: Controller): void {
+  try {
+    controller.resume();
+  } catch (error) {
+    controller.abort(error as Error);
+  }
+}
