@@ -122,6 +122,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   undici: ['upstream', 'authorization-server/client-documents/fetch-document.ts'],
   'http-proxy-middleware': ['upstream/site.ts', 'upstream/site-exchange.ts'],
   graphql: ['account', 'tools/demo/school'],
+  '@graphql-tools/merge': ['account/contract.ts'],
   yaml: ['config'],
   re2js: ['config/pattern.ts'],
   zod: ['config'],

@@ -17,7 +17,7 @@ const TIMES = 50;
 const text = (file: string) => readFileSync(new URL(`../../test/account/fixtures/${file}`, import.meta.url), 'utf8');
 const { limits, bodyLimit, introspection } = accountBlock.parse({ schema: 'given', mappings: 'given' });
 const built = buildAccountSchema(
-  text('courses.graphql'),
+  [{ file: 'courses.graphql', text: text('courses.graphql') }],
   [{ file: 'courses.map.graphql', text: text('courses.map.graphql') }],
   {
     upstreams: ['school', 'progress'],

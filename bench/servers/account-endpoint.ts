@@ -32,7 +32,7 @@ const principal: MemberPrincipal = {
 };
 const { limits, bodyLimit, deadline, introspection } = accountBlock.parse({ schema: 'given', mappings: 'given' });
 const endpoint = createAccountEndpoint({
-  schemaText: text('courses.graphql'),
+  schema: [{ file: 'courses.graphql', text: text('courses.graphql') }],
   mappings: [{ file: 'courses.map.graphql', text: text('courses.map.graphql') }],
   upstreams: Object.keys(upstreams),
   config: { open: { currency: 'EUR' }, secret: {} },

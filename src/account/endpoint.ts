@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type DocumentNode, type GraphQLFormattedError, Kind } from 'graphql';
+import type { TextFile } from '../config/account-files.ts';
 import { type Answer, asGatewayError, GatewayError } from '../errors.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import { fieldValues } from '../http/field-values.ts';
@@ -7,7 +8,6 @@ import { formatChallenge } from '../oauth/challenge.ts';
 import { parseAuthorization, type Scheme } from '../oauth/credentials.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { CallUpstream } from '../upstream/request.ts';
-import type { MappingFile } from './connect/mapping.ts';
 import { Mistakes } from './connect/mistakes.ts';
 import { Operation } from './connect/operation.ts';
 import { costError, costMeter } from './cost.ts';
@@ -22,12 +22,12 @@ import type { RecordedFile } from './remote/recorded.ts';
 import { type GraphqlRequest, negotiate, type ResponseType, readGraphqlRequest } from './request.ts';
 import { buildAccountSchema } from './schema.ts';
 import { scopesMissingForMutation } from './scopes.ts';
-import { type DocumentFile, readTrustedDocuments } from './trusted-documents.ts';
+import { readTrustedDocuments } from './trusted-documents.ts';
 
 export interface AccountOptions {
   /** The contract: the schema that clients see. */
-  readonly schemaText: string;
-  readonly mappings: readonly MappingFile[];
+  readonly schema: readonly TextFile[];
+  readonly mappings: readonly TextFile[];
   /** The recorded schemas of GraphQL upstreams. */
   readonly recorded?: readonly RecordedFile[];
   /** The names of the configured upstreams. */
@@ -46,7 +46,7 @@ export interface AccountOptions {
   readonly limits: Limits;
   readonly introspection: boolean;
   /** Trusted documents, which clients request by id. `only` refuses all others. */
-  readonly documents: { readonly file: DocumentFile; readonly only: boolean } | undefined;
+  readonly documents: { readonly file: TextFile; readonly only: boolean } | undefined;
   readonly call: CallUpstream;
   /** Maximum size of a request body in bytes. */
   readonly bodyLimit: number;
@@ -96,7 +96,7 @@ export function createAccount(options: AccountOptions): Account {
   const { call, deadline, onError = () => {} } = options;
   const { limits, introspection, metadataUrl } = options;
   const config = { ...options.config.open, ...options.config.secret };
-  const account = buildAccountSchema(options.schemaText, options.mappings, {
+  const account = buildAccountSchema(options.schema, options.mappings, {
     upstreams: options.upstreams,
     keyed: options.keyed,
     scopes: options.scopes,

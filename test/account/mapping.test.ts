@@ -3,6 +3,7 @@ import { MappingError } from '../../src/account/connect/mistakes.ts';
 import { createAccountEndpoint } from '../../src/account/endpoint.ts';
 import {
   CONTRACT_FILE,
+  contractFiles,
   EVENTS_MAPPING_FILE,
   EVENTS_SCHEMA_FILE,
   LIMITS,
@@ -18,7 +19,7 @@ const text = readText('test/account/fixtures/courses.map.graphql');
 function mistakesOf(text: string, schemaText = COURSES, upstreams = ['school', 'progress']): string[] {
   try {
     createAccountEndpoint({
-      schemaText,
+      schema: contractFiles(schemaText),
       mappings: [{ file: 'map.graphql', text }],
       recorded: [EVENTS_SCHEMA_FILE],
       upstreams,

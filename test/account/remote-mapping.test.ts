@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { MappingError } from '../../src/account/connect/mistakes.ts';
 import { createAccountEndpoint } from '../../src/account/endpoint.ts';
 import { LIMITS } from './support/account.ts';
-import { REMOTE_MAPPING, remoteOptions, UPSTREAM_SCHEMA } from './support/events.ts';
+import { CONTRACT, REMOTE_MAPPING, remoteOptions, UPSTREAM_SCHEMA } from './support/events.ts';
 
 /** The mistakes of a mapping, as 'file:line:column coordinate: message'. */
 function mistakesOf(options: ReturnType<typeof remoteOptions>): string[] {
@@ -134,26 +134,25 @@ describe('an upstream that has become another is found out at start', () => {
   });
 
   test('a state that the contract would have no word for', () => {
-    const { schemaText, ...rest } = remoteOptions(REMOTE_MAPPING, UPSTREAM_SCHEMA.replace('OLD_OFF', 'OLD_OFF LOST'));
-    const found = mistakesOf({ ...rest, schemaText: schemaText.replace('ON OFF UNKNOWN', 'ON OFF') });
+    const recorded = UPSTREAM_SCHEMA.replace('OLD_OFF', 'OLD_OFF LOST');
+    const found = mistakesOf(remoteOptions(REMOTE_MAPPING, recorded, CONTRACT.replace('ON OFF UNKNOWN', 'ON OFF')));
     expect(found.join('\n')).toContain("Place.state: Condition has nothing for the upstream's State.LOST");
-    expect(mistakesOf({ ...rest, schemaText })).toEqual([]);
+    expect(mistakesOf(remoteOptions(REMOTE_MAPPING, recorded))).toEqual([]);
   });
 
   test('the viewer cannot come from an upstream', () => {
-    const { schemaText, ...rest } = remoteOptions(
-      REMOTE_MAPPING.replace(
-        'extend input',
-        'extend type Town { boss: Viewer @upstreamName(source: "people", name: "mayor") }\nextend input',
-      ),
+    const mapping = REMOTE_MAPPING.replace(
+      'extend input',
+      'extend type Town { boss: Viewer @upstreamName(source: "people", name: "mayor") }\nextend input',
     );
-    const found = mistakesOf({ ...rest, schemaText: schemaText.replace('type Town {', 'type Town { boss: Viewer') });
+    const contract = CONTRACT.replace('type Town {', 'type Town { boss: Viewer');
+    const found = mistakesOf(remoteOptions(mapping, UPSTREAM_SCHEMA, contract));
     expect(found.join('\n')).toContain('Viewer: the viewer comes from the access token, not from an upstream');
   });
 
   test('what cannot be null cannot come from an upstream', () => {
-    const { schemaText, ...rest } = remoteOptions(REMOTE_MAPPING.replace('badge: Int @', 'badge: Int! @'));
-    const found = mistakesOf({ ...rest, schemaText: schemaText.replace('badge: Int', 'badge: Int!') });
+    const mapping = REMOTE_MAPPING.replace('badge: Int @', 'badge: Int! @');
+    const found = mistakesOf(remoteOptions(mapping, UPSTREAM_SCHEMA, CONTRACT.replace('badge: Int', 'badge: Int!')));
     expect(found.join('\n')).toContain('Viewer.badge: comes from a separate upstream call, so it must be nullable');
   });
 

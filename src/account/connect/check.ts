@@ -221,7 +221,6 @@ class Check {
   }
 
   #wrong(node: ASTNode | null | undefined, coordinate: string, message: string): void {
-    const place = node ? placeOf(node) : { file: 'account schema', line: 1, column: 1 };
-    this.#mistakes.add(place, coordinate, message);
+    this.#mistakes.add(placeOf(node), coordinate, message);
   }
 }

@@ -1,19 +1,18 @@
 import {
   type ConstDirectiveNode,
   type FieldDefinitionNode,
-  GraphQLError,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
   isObjectType,
   Kind,
   type ObjectTypeExtensionNode,
-  parse,
   print,
   type SchemaExtensionNode,
-  Source,
 } from 'graphql';
+import type { TextFile } from '../../config/account-files.ts';
 import { type RemoteExtension, type RemoteMapping, readRemoteMapping, remotePart } from '../remote/mapping.ts';
+import { parseSdl } from '../sdl.ts';
 import { type Connector, compileConnector, compileHeaders, type HeaderTemplate } from './connector.ts';
 import { type ConnectionStyle, type DirectiveArguments, literalAt, METHODS, readDirective } from './directives.ts';
 import { compileSelection, type Evaluate } from './evaluate.ts';
@@ -23,11 +22,6 @@ import { compileOutcome, type Outcome } from './outcome.ts';
 import { ownFields } from './own-fields.ts';
 import { type Allowed, CONTEXT_KEYS, keys } from './references.ts';
 import { TextReader } from './text-reader.ts';
-
-export interface MappingFile {
-  readonly file: string;
-  readonly text: string;
-}
 
 /** A field with its own upstream call. */
 export interface FieldMapping {
@@ -105,7 +99,7 @@ const BATCH_SIZES = { least: 1, most: 1000 };
  * types, without their arguments) to put @connect on them. Returns what could be read; mistakes are added to the list.
  */
 export function readMapping(
-  files: readonly MappingFile[],
+  files: readonly TextFile[],
   contract: GraphQLSchema,
   names: MappingNames,
   mistakes: Mistakes,
@@ -113,30 +107,22 @@ export function readMapping(
   const reader = new MappingReader(contract, names, mistakes);
   const extensions: ObjectTypeExtensionNode[] = [];
   const remote: RemoteExtension[] = [];
-  for (const { file, text } of files) {
-    try {
-      for (const definition of parse(new Source(text, file)).definitions) {
-        if (definition.kind === Kind.SCHEMA_EXTENSION) reader.schema(definition);
-        else if (definition.kind === Kind.OBJECT_TYPE_EXTENSION) {
-          const { own, rest } = remotePart(definition);
-          if (own !== undefined) remote.push(own);
-          if (rest !== undefined) extensions.push(rest);
-        } else if (
-          definition.kind === Kind.ENUM_TYPE_EXTENSION ||
-          definition.kind === Kind.INPUT_OBJECT_TYPE_EXTENSION
-        ) {
-          remote.push(definition);
-        } else {
-          const message =
-            'a mapping file can only contain "extend schema", "extend type", "extend enum" and "extend input"';
-          mistakes.add(placeOf(definition), 'mapping', message);
-        }
+  for (const file of files) {
+    const document = parseSdl(file, 'mapping', mistakes);
+    if (document === undefined) reader.complete = false;
+    for (const definition of document?.definitions ?? []) {
+      if (definition.kind === Kind.SCHEMA_EXTENSION) reader.schema(definition);
+      else if (definition.kind === Kind.OBJECT_TYPE_EXTENSION) {
+        const { own, rest } = remotePart(definition);
+        if (own !== undefined) remote.push(own);
+        if (rest !== undefined) extensions.push(rest);
+      } else if (definition.kind === Kind.ENUM_TYPE_EXTENSION || definition.kind === Kind.INPUT_OBJECT_TYPE_EXTENSION) {
+        remote.push(definition);
+      } else {
+        const message =
+          'a mapping file can only contain "extend schema", "extend type", "extend enum" and "extend input"';
+        mistakes.add(placeOf(definition), 'mapping', message);
       }
-    } catch (thrown) {
-      if (!(thrown instanceof GraphQLError)) throw thrown;
-      const { line, column } = thrown.locations?.[0] ?? { line: 1, column: 1 };
-      mistakes.add({ file, line, column }, 'mapping', thrown.message);
-      reader.complete = false;
     }
   }
   // Types are read after all schemas, because a source may be declared in another file.

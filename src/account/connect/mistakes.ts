@@ -49,8 +49,8 @@ export class Mistakes {
 }
 
 /** The place of a node of a parsed file. */
-export function placeOf(node: ASTNode): Place {
-  const location = node.loc;
+export function placeOf(node: ASTNode | null | undefined): Place {
+  const location = node?.loc;
   if (location === undefined) return { file: 'unknown', line: 1, column: 1 };
   return { file: location.source.name, line: location.startToken.line, column: location.startToken.column };
 }

@@ -111,7 +111,7 @@ function headerOf(name: string, fill: () => string): readonly (readonly [string,
 
 function readFiles({ config, accountConfig }: LoadedConfig, files: NonNullable<LoadedConfig['accountFiles']>) {
   const mistakes = new Mistakes();
-  const contract = readContract(files.schema.text, mistakes);
+  const contract = readContract(files.schema, mistakes);
   if (contract === undefined) {
     mistakes.throwIfAny();
     throw new Error('a contract without a schema has mistakes');

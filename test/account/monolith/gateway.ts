@@ -6,7 +6,7 @@ import { createAccountEndpoint } from '../../../src/account/endpoint.ts';
 import { createCallUpstream } from '../../../src/upstream/call.ts';
 import { createPools } from '../../../src/upstream/pools.ts';
 import { upstreamConfig } from '../../support/upstream-config.ts';
-import { LIMITS, MEMBER } from '../support/account.ts';
+import { contractFiles, LIMITS, MEMBER } from '../support/account.ts';
 import type { Outcome } from './monolith.ts';
 import { CONTRACT, MAPPING, UPSTREAM } from './schemas.ts';
 
@@ -31,7 +31,7 @@ export async function startGateway(origin: string): Promise<Gateway> {
   const pools = createPools(upstreams);
   const identity = async (principal: { kind: string; sub?: string }) => ({ 'X-Member-Id': principal.sub ?? '' });
   const endpoint = createAccountEndpoint({
-    schemaText: CONTRACT,
+    schema: contractFiles(CONTRACT),
     mappings: [{ file: 'map.graphql', text: MAPPING }],
     recorded: [{ upstream: 'people', file: 'people.graphql', text: UPSTREAM }],
     upstreams: Object.keys(upstreams),

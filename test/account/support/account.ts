@@ -50,6 +50,9 @@ export const EVENTS_SCHEMA_FILE = {
   text: readText('schema/upstream/recorded/events.graphql'),
 };
 
+/** A contract of one file. */
+export const contractFiles = (text: string) => [{ file: 'account.graphql', text }];
+
 /** The text of a file of the project. */
 export function readText(file: string): string {
   return readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
@@ -99,7 +102,7 @@ export async function startAccount(
 ): Promise<TestAccount> {
   const errors: unknown[] = [];
   const endpoint = createAccountEndpoint({
-    schemaText: CONTRACT_FILE,
+    schema: contractFiles(CONTRACT_FILE),
     mappings: [MAPPING_FILE, EVENTS_MAPPING_FILE],
     recorded: [EVENTS_SCHEMA_FILE],
     upstreams: ['school', 'progress', 'events'],
