@@ -8,7 +8,6 @@ const FAILURES = {
   invalid_request: { status: 400, message: 'The request is not well formed.' },
   method_override: { status: 400, message: 'A parameter of this request asks for another method.' },
   invalid_client: { status: 401, message: 'The client could not be authenticated.' },
-  session_over: { status: 401, message: 'The member must sign in again.' },
   unauthorized: { status: 401, message: 'The request could not be authenticated.' },
   forbidden: { status: 403, message: 'This request is not allowed.' },
   not_found: { status: 404, message: 'There is nothing at this address.' },

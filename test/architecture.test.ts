@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   events: ['oauth', 'config', 'storage', 'upstream', 'operations/one-at-a-time.ts'],
   account: ['oauth', 'config', 'upstream'],
   // Storage, because a call with an idempotency key is remembered for all replicas.
-  mcp: ['oauth', 'config', 'upstream', 'storage'],
+  mcp: ['oauth', 'config', 'upstream', 'storage', 'account/prepared-operation.ts'],
   discovery: ['oauth', 'config'],
   // Events are written in the same commit as the change they report.
   'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream', 'events'],

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type DocumentNode, type GraphQLFormattedError, Kind } from 'graphql';
 import type { TextFile } from '../config/account-files.ts';
-import { type Answer, asGatewayError, GatewayError } from '../errors.ts';
-import { json, writeAnswer } from '../http/answer.ts';
+import { type Answer, asGatewayError } from '../errors.ts';
+import { challengeAnswer, json, writeAnswer } from '../http/answer.ts';
 import { fieldValues } from '../http/field-values.ts';
-import { formatChallenge } from '../oauth/challenge.ts';
-import { parseAuthorization, type Scheme } from '../oauth/credentials.ts';
+import { type Challenge, insufficientScope, SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
+import { type Scheme, schemeOf } from '../oauth/credentials.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
-import type { CallUpstream } from '../upstream/request.ts';
+import type { CallForPrincipal } from '../upstream/request.ts';
 import { Mistakes } from './connect/mistakes.ts';
 import { Operation } from './connect/operation.ts';
 import { costError, costMeter } from './cost.ts';
@@ -47,7 +47,7 @@ export interface AccountOptions {
   readonly introspection: boolean;
   /** Trusted documents, which clients request by id. `only` refuses all others. */
   readonly documents: { readonly file: TextFile; readonly only: boolean } | undefined;
-  readonly call: CallUpstream;
+  readonly call: CallForPrincipal;
   /** Maximum size of a request body in bytes. */
   readonly bodyLimit: number;
   /** Seconds for a whole operation. The response then contains what has arrived by that time. */
@@ -57,7 +57,8 @@ export interface AccountOptions {
 }
 
 /**
- * Answers one POST of an admitted member. The gate has already checked the token, its audience and its scope.
+ * Answers one POST of an admitted member. The gate has already checked the token, its audience and its scope. Resolves
+ * to `session_over`, with nothing written, if the member's session at an upstream is over.
  * @param gave - called with the parts of the account that were returned or changed, as named by `readFields`
  */
 export type AccountEndpoint = (
@@ -67,7 +68,7 @@ export type AccountEndpoint = (
   gave?: (fields: readonly string[]) => void,
   /** Called before the response is sent, with the fields of a mutation (joined by dots and commas) and its outcome. */
   changed?: (fields: string, outcome: 'success' | 'failure' | 'refused') => void,
-) => Promise<void>;
+) => Promise<SessionOver | undefined>;
 
 interface Told {
   readonly gave: NonNullable<Parameters<AccountEndpoint>[3]>;
@@ -84,8 +85,7 @@ const NO_STORE = { 'cache-control': 'no-store' };
 
 /**
  * The Account API over HTTP (GraphQL over HTTP, POST and JSON only). Throws MappingError at start, with all mistakes in
- * the contract and the mapping files. The endpoint rejects only with GatewayError `session_over`; it answers all other
- * failures itself.
+ * the contract and the mapping files. The endpoint answers all failures itself.
  */
 export function createAccountEndpoint(options: AccountOptions): AccountEndpoint {
   return createAccount(options).endpoint;
@@ -142,9 +142,13 @@ export function createAccount(options: AccountOptions): Account {
     const mutation = mutationFields(checked.document, request.operationName);
     if (lacking !== undefined) {
       if (mutation !== undefined) changed(mutation, 'refused');
-      return insufficientScope(scheme, new Set([...scope, ...lacking]), metadataUrl);
+      return lacksScope(
+        insufficientScope(scheme, { resource: { metadataUrl }, scopes: new Set(lacking) }, scope, LACKS),
+      );
     }
-    const { executed, body } = await execute(checked.document, request, principal, ended);
+    const result = await execute(checked.document, request, principal, ended);
+    if (result === SESSION_OVER) return result;
+    const { executed, body } = result;
     gave(readFields(checked.document, request.operationName, body.data as OperationData | null | undefined));
     if (mutation !== undefined) changed(mutation, 'errors' in body || !executed ? 'failure' : 'success');
     return answer(type, executed, body);
@@ -162,7 +166,7 @@ export function createAccount(options: AccountOptions): Account {
       const { signal } = ended;
       const operation = new Operation({ principal, call, mapping, config, limits, signal });
       const result = await executeOperation({ schema, document, request, operation, signal });
-      if (operation.sessionOver !== undefined) throw operation.sessionOver;
+      if (operation.sessionOver) return SESSION_OVER;
       return { executed: result.data !== undefined, body: maskResult(result, signal.aborted, onError) };
     } finally {
       clearTimeout(timer);
@@ -179,23 +183,23 @@ export function createAccount(options: AccountOptions): Account {
       left = true;
       ended.abort();
     });
-    let finished: Answer;
+    let finished: Answer | SessionOver;
     try {
       const type = negotiate(request.headers.accept);
       if (type === undefined) finished = NOT_ACCEPTABLE;
       else {
-        const caller = { principal, scheme: schemeOf(request) };
+        const caller = { principal, scheme: schemeOf(fieldValues(request, 'authorization')) };
         finished = await run(await readGraphqlRequest(request, options.bodyLimit), type, caller, ended, {
           gave,
           changed,
         });
       }
     } catch (thrown) {
-      // The caller answers this with a challenge, because it knows what the address requires.
-      if (thrown instanceof GatewayError && thrown.code === 'session_over') throw thrown;
       finished = failure(thrown, onError);
     }
+    if (finished === SESSION_OVER) return finished;
     if (!left) writeAnswer(response, finished);
+    return undefined;
   };
 
   const prepare: PrepareOperation = (query) => {
@@ -212,8 +216,9 @@ export function createAccount(options: AccountOptions): Account {
         const ended = new AbortController();
         signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true });
         const request: GraphqlRequest = { source: { query }, operationName: undefined, variables };
-        const { body } = await execute(document, request, principal, ended);
-        const { data, errors = [] } = body as { data?: OperationData | null; errors?: GraphQLFormattedError[] };
+        const result = await execute(document, request, principal, ended);
+        if (result === SESSION_OVER) return result;
+        const { data, errors = [] } = result.body as { data?: OperationData | null; errors?: GraphQLFormattedError[] };
         return { data: data ?? undefined, errors };
       },
     };
@@ -239,24 +244,11 @@ function refusedDocument(code: keyof typeof DOCUMENT_REFUSALS): Checked {
   return { errors: [{ message: DOCUMENT_REFUSALS[code], extensions: { code } }] };
 }
 
-/** The scheme in which the admitted token was sent. A challenge uses the same one (RFC 9449 section 7.1). */
-function schemeOf(request: IncomingMessage): Scheme {
-  const shown = parseAuthorization(fieldValues(request, 'authorization'));
-  return shown.kind === 'none' ? 'Bearer' : shown.scheme;
-}
+const LACKS = 'the access token lacks a scope that is needed here';
 
 /** Response to a mutation that the token does not cover. Nothing has run, so it can be a 403 (RFC 6750 section 3.1). */
-function insufficientScope(scheme: Scheme, scope: ReadonlySet<string>, resourceMetadata: string): Answer {
-  const challenge = formatChallenge({
-    scheme,
-    status: 403,
-    error: 'insufficient_scope',
-    description: 'the access token lacks a scope that is needed here',
-    resourceMetadata,
-    scope,
-  });
-  const body = errorBody('Unauthorized field or type', 'UNAUTHORIZED_FIELD_OR_TYPE');
-  return json(403, body, { ...NO_STORE, 'www-authenticate': challenge });
+function lacksScope(challenge: Challenge): Answer {
+  return challengeAnswer(challenge, errorBody('Unauthorized field or type', 'UNAUTHORIZED_FIELD_OR_TYPE'));
 }
 
 /** Executed operations get a 200, refused ones a 400 in the newer media type only (GraphQL over HTTP section 6.4). */

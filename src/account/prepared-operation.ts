@@ -1,4 +1,5 @@
 import { type DocumentNode, type GraphQLFormattedError, Kind, OperationTypeNode } from 'graphql';
+import type { SessionOver } from '../oauth/challenge.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { Scope } from '../oauth/scope.ts';
 
@@ -17,7 +18,9 @@ export interface PreparedOperation {
     principal: MemberPrincipal,
     variables: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
-  ) => Promise<{ readonly data: OperationData | undefined; readonly errors: readonly GraphQLFormattedError[] }>;
+  ) => Promise<
+    SessionOver | { readonly data: OperationData | undefined; readonly errors: readonly GraphQLFormattedError[] }
+  >;
 }
 
 /** Prepares a document with one operation, or lists what is wrong with it. */

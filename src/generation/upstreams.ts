@@ -9,14 +9,14 @@ import { type CredentialsOptions, createCredentials, keptCookies } from '../upst
 import { createForward, type Forward } from '../upstream/forward.ts';
 import { createIdentity, type SigningKey } from '../upstream/identity.ts';
 import { createPools, type Pools } from '../upstream/pools.ts';
-import type { CallUpstream } from '../upstream/request.ts';
+import type { CallForPrincipal, CallUpstream } from '../upstream/request.ts';
 import { createSite, type Site } from '../upstream/site.ts';
 
 /** The ways to reach upstreams: forwarding admitted requests, calls by the gate itself, and the site lane. */
 export interface UpstreamLanes {
   readonly pools: Pools;
   readonly forward: Forward;
-  readonly call: CallUpstream;
+  readonly call: CallForPrincipal & CallUpstream;
   /** Undefined when there is no site: requests that no route claims are then answered 404. */
   readonly site: Site | undefined;
   /** Members' own sessions at the backend; undefined when no upstream receives them. */
@@ -56,7 +56,7 @@ export function openLanes({
   });
   const cookies = keptCookies(upstreams);
   const sessions = storedBackendSessions(store, cookies ?? []);
-  const call: CallUpstream = createCallUpstream({
+  const call = createCallUpstream({
     upstreams,
     pools,
     identity,

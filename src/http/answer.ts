@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Answer } from '../errors.ts';
+import { type Challenge, formatChallenge } from '../oauth/challenge.ts';
 
 /** A response whose body may already be bytes, which are written as they are. */
 export interface WrittenAnswer extends Omit<Answer, 'body'> {
@@ -23,4 +24,12 @@ export function setFields(response: ServerResponse, fields: readonly string[]): 
 /** A JSON response. `headers` are added, and may override the content type. */
 export function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
+}
+
+/** The 401 or 403 with a challenge in `WWW-Authenticate` (RFC 6750 section 3). */
+export function challengeAnswer(challenge: Challenge, body?: object): Answer {
+  return json(challenge.status, body ?? { error: challenge.error, error_description: challenge.description }, {
+    'www-authenticate': formatChallenge(challenge),
+    'cache-control': 'no-store',
+  });
 }

@@ -2,6 +2,7 @@
 // fields may pass, cookies, bounded bodies and JSON, and the record of each request for logs and metrics.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { SessionOver } from '../oauth/challenge.ts';
 import type { Principal } from '../oauth/principal.ts';
 import type { Provenance } from './provenance.ts';
 import type { RequestRecord } from './request-record.ts';
@@ -38,5 +39,8 @@ export interface Replacement {
   readonly rawHeaders: readonly string[];
 }
 
-/** Responds to an exchange. Errors that it throws are rendered in the format of its route. */
-export type Handler = (exchange: Exchange) => Promise<void> | void;
+/**
+ * Responds to an exchange, or returns that the member's session is over, having written nothing. Errors that it throws
+ * are rendered in the format of its route.
+ */
+export type Handler = (exchange: Exchange) => Promise<SessionOver | undefined> | Promise<void> | void;

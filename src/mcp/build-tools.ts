@@ -1,12 +1,12 @@
+import type { PrepareOperation } from '../account/prepared-operation.ts';
 import type { Finding } from '../config/problems.ts';
 import type { RouteConfig, ToolConfig } from '../config/schema.ts';
 import { valueAt } from '../config/tree.ts';
-import type { CallUpstream } from '../upstream/request.ts';
+import type { CallForPrincipal } from '../upstream/request.ts';
 import { graphqlAction } from './graphql-action.ts';
 import { KEY_ARGUMENT, KEY_SCHEMA } from './idempotency-key.ts';
 import { type Check, type CompileSchema, schemaCompiler } from './json-schema.ts';
 import { compileMapping, type Mapping } from './mapping.ts';
-import type { PrepareOperation } from './operation.ts';
 import { routeAction } from './route-action.ts';
 import { runner } from './run-tool.ts';
 import type { BuiltAction, Tool, ToolDescriptor } from './tool.ts';
@@ -17,7 +17,7 @@ export interface ToolParts {
   readonly routes: readonly RouteConfig[];
   /** What a route without its own setting does with requests that have no token. */
   readonly anonymous: 'refuse' | 'serve';
-  readonly call: CallUpstream;
+  readonly call: CallForPrincipal;
   /**
    * Prepares documents of the Account API; undefined when it is not served, which leaves out the tools that use it.
    */

@@ -1,5 +1,6 @@
-import type { OperationError, PrepareOperation } from './operation.ts';
-import type { BuiltAction } from './tool.ts';
+import type { PrepareOperation } from '../account/prepared-operation.ts';
+import { SESSION_OVER } from '../oauth/challenge.ts';
+import { type BuiltAction, MUST_SIGN_IN } from './tool.ts';
 
 /** The scope that every token for the Account API needs, whatever the document. */
 const ACCOUNT_SCOPE = 'account:read';
@@ -28,7 +29,9 @@ export function graphqlAction(
     scopes: [ACCOUNT_SCOPE, ...operation.missing(new Set())],
     async act(input, { principal, signal }) {
       if (principal.kind !== 'member') throw new Error('a tool about a member was called by nobody');
-      const { data, errors } = await operation.run(principal, input, signal);
+      const result = await operation.run(principal, input, signal);
+      if (result === SESSION_OVER) return MUST_SIGN_IN;
+      const { data, errors } = result;
       if (data === undefined || Object.values(data).every((value) => value === null)) {
         return { kind: 'failed', message: errors[0]?.message ?? 'There is nothing to show.' };
       }
@@ -38,7 +41,7 @@ export function graphqlAction(
 }
 
 /** The fields that could not be read, each once, by their names in the document. At most ten. */
-function placesOf(errors: readonly OperationError[]): readonly string[] {
+function placesOf(errors: readonly { readonly path?: readonly (string | number)[] | undefined }[]): readonly string[] {
   const names = errors.map(({ path = [] }) => path.filter((step) => typeof step === 'string').join('.'));
   return [...new Set(names)].filter((name) => name !== '').slice(0, 10);
 }

@@ -1,16 +1,16 @@
 // The MCP endpoints: tools, resources and prompts for AI apps, built from the configuration and served without sessions.
 
+import type { PrepareOperation } from '../account/prepared-operation.ts';
 import type { Finding } from '../config/problems.ts';
 import type { Config, McpConfig } from '../config/schema.ts';
 import type { Handler } from '../http/exchange.ts';
 import { protectedResource } from '../oauth/protected-resource.ts';
 import type { Scope } from '../oauth/scope.ts';
 import type { Audit } from '../operations/audit.ts';
-import type { CallUpstream } from '../upstream/request.ts';
+import type { CallForPrincipal } from '../upstream/request.ts';
 import { buildTools } from './build-tools.ts';
 import { createMcpEndpoint } from './endpoint.ts';
 import { createOnce, type OnceParts } from './once.ts';
-import type { PrepareOperation } from './operation.ts';
 import { MCP_PATHS } from './paths.ts';
 import { buildResources } from './resources.ts';
 import { createServer, type Offer, type ServerFactory } from './server.ts';
@@ -20,7 +20,7 @@ import type { Tool } from './tool.ts';
 export interface McpParts {
   readonly config: Config;
   readonly mcp: McpConfig;
-  readonly call: CallUpstream;
+  readonly call: CallForPrincipal;
   /** Prepares documents of the Account API; undefined when it is not served. */
   readonly prepare: PrepareOperation | undefined;
   readonly audit: Audit;

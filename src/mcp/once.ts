@@ -24,7 +24,7 @@ interface KeyedCall {
 
 /**
  * Does the work of a call, or returns the outcome of the first call with the same member, app, tool and key, on any
- * replica. Rejects with GatewayError `store_unavailable` before doing anything, or with what `work` throws.
+ * replica. Rejects with GatewayError `store_unavailable` before doing anything.
  */
 export type Once = (call: KeyedCall, work: () => Promise<Outcome>) => Promise<Outcome & { readonly repeated?: true }>;
 
@@ -95,11 +95,7 @@ export function createOnce(
     const kept: Kept = { of: fingerprint(call.input), begun: clock() };
     const earlier = await claim(id, kept, call);
     if (earlier !== undefined) return { ...earlier, repeated: true };
-    const done = await work().catch(async (thrown: unknown) => {
-      // Nothing was done, because the member's session was over. The app repeats the call after they have signed in.
-      await store.commit([{ op: 'delete', kind: KIND, id }]).catch(onError);
-      throw thrown;
-    });
+    const done = await work();
     const undone = done.kind === 'failed' && done.undone === true;
     const outcome = done.kind === 'failed' && !undone ? failed(`${done.message} ${UNKNOWN}`) : done;
     try {

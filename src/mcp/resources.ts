@@ -42,11 +42,11 @@ function matcher(template: string): Resource['argumentsOf'] {
   };
 }
 
-/** The resource that a URI belongs to, and the arguments in it. */
+/** The tool that reads the resource of a URI, and the arguments in the URI. */
 export function findResource(resources: readonly Resource[], uri: string) {
-  for (const resource of resources) {
-    const input = resource.argumentsOf(uri);
-    if (input !== undefined) return { resource, input };
+  for (const { tool, argumentsOf } of resources) {
+    const input = argumentsOf(uri);
+    if (input !== undefined) return { tool, input };
   }
   return undefined;
 }

@@ -3,7 +3,7 @@ import { GatewayError } from '../errors.ts';
 import type { Principal } from '../oauth/principal.ts';
 import { MEMBER_ID, ownRecord } from '../upstream/own-record.ts';
 import { parameterNames } from '../upstream/parameter-name.ts';
-import type { CallUpstream, UpstreamRequest } from '../upstream/request.ts';
+import type { CallForPrincipal, UpstreamRequest } from '../upstream/request.ts';
 import { createRewrite } from '../upstream/rewrite.ts';
 import { createRouting } from '../upstream/routing.ts';
 import { fillPath, fillQuery, placeholders, targetOf } from './argument-template.ts';
@@ -19,7 +19,11 @@ const REQUEST = /^(GET|POST|PUT|PATCH|DELETE) (\/[^\s?#\\;]*)$/;
  */
 export function routeAction(
   request: string,
-  { routes, anonymous, call }: { routes: readonly RouteConfig[]; anonymous: 'refuse' | 'serve'; call: CallUpstream },
+  {
+    routes,
+    anonymous,
+    call,
+  }: { routes: readonly RouteConfig[]; anonymous: 'refuse' | 'serve'; call: CallForPrincipal },
   { inputs, scoped }: { inputs: readonly string[]; scoped: boolean },
 ): BuiltAction | { readonly mistake: string } {
   const [, method, template = ''] = REQUEST.exec(request) ?? [];

@@ -1,4 +1,4 @@
-import { asGatewayError, GatewayError } from '../errors.ts';
+import { asGatewayError } from '../errors.ts';
 import type { Input } from './argument-template.ts';
 import { cleanValue } from './cleaning.ts';
 import type { Check } from './json-schema.ts';
@@ -29,7 +29,7 @@ interface Run {
 
 /**
  * Runs one call of a tool: checks the arguments before anything is requested, maps the answer to the tool's result,
- * cleans it, limits its size and checks it against the output schema. Rejects only with GatewayError `session_over`.
+ * cleans it, limits its size and checks it against the output schema.
  */
 export function runner(run: Run): Action {
   const { name, act, checkInput, checkOutput, mapping, paging, longestText, onError } = run;
@@ -45,8 +45,6 @@ export function runner(run: Run): Action {
     try {
       outcome = await act(begun.input, context);
     } catch (thrown) {
-      // This is not for the model: the app must ask the member to sign in again.
-      if (thrown instanceof GatewayError && thrown.code === 'session_over') throw thrown;
       return failure(thrown, context, onError);
     }
     if (outcome.kind === 'failed') return outcome;

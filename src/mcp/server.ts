@@ -11,9 +11,9 @@ import {
 import type { McpConfig } from '../config/schema.ts';
 import { type Challenge, formatChallenge } from '../oauth/challenge.ts';
 import type { Principal } from '../oauth/principal.ts';
-import type { Scope } from '../oauth/scope.ts';
+import type { Input } from './argument-template.ts';
 import { fillPrompt } from './prompts.ts';
-import { findResource, type Resource } from './resources.ts';
+import type { Resource } from './resources.ts';
 import type { Outcome, Tool } from './tool.ts';
 import { isShown, type SignIn } from './visible.ts';
 
@@ -27,13 +27,21 @@ export interface Offer {
   readonly prompts: McpConfig['prompts'];
 }
 
+/** The tool that a message uses, and the arguments in the URI of a resource. */
+export interface Used {
+  readonly tool: Tool;
+  readonly input: Input;
+}
+
 /** One request that is being served. */
 export interface Served {
   readonly principal: Principal;
-  /** The challenge for a caller that may not use something with these scopes; undefined if there is none. */
-  readonly challenge: (needed: Scope) => Challenge | undefined;
+  /** Undefined if the message uses no tool. */
+  readonly used: Used | undefined;
+  /** The challenge for a caller that may not use it. */
+  readonly refusal: Challenge | undefined;
   /** Runs a tool within its deadline and audits the call. */
-  readonly run: (tool: Tool, input: Readonly<Record<string, unknown>>) => Promise<Outcome>;
+  readonly run: (used: Used, input: Input) => Promise<Outcome>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -47,11 +55,9 @@ const PAGE = 100;
  * because our tools are data that was checked at startup and is only filtered here.
  */
 export function createServer(offer: Offer, served: Served): Server {
-  const { signIn } = offer;
-  const { principal } = served;
-  const shown = (scopes: Scope) => isShown(principal, scopes, signIn);
-  const tools = offer.tools.filter(({ scopes }) => shown(scopes));
-  const resources = offer.resources.filter(({ tool }) => shown(tool.scopes));
+  const shown = ({ scopes }: Tool) => isShown(served.principal, scopes, offer.signIn);
+  const tools = offer.tools.filter(shown);
+  const resources = offer.resources.filter(({ tool }) => shown(tool));
   const lists = listHint(offer, tools.length);
   const server = new Server(offer.server, {
     // Nothing changes while the process runs, and there is no stream for notifications.
@@ -70,88 +76,68 @@ export function createServer(offer: Offer, served: Served): Server {
       'resources/read': { ttlMs: 0, cacheScope: 'private' },
     },
   });
-
-  /** The SDK sends the message of a thrown error to the client, so only errors with our own words may get there. */
-  const guarded = async <T>(work: () => Promise<T> | T): Promise<T> => {
-    try {
-      return await work();
-    } catch (thrown) {
-      if (thrown instanceof ProtocolError) throw thrown;
-      served.onError(thrown);
-      throw new ProtocolError(ProtocolErrorCode.InternalError, 'Something went wrong on our side.');
-    }
-  };
+  const guarded = <T>(work: () => Promise<T> | T) => inOurWords(work, served.onError);
 
   server.setRequestHandler('tools/list', ({ params }) =>
-    guarded(() => {
-      const { page, nextCursor } = pageOf(tools, params?.cursor);
-      return { tools: page.map(({ descriptor }) => descriptor), ...nextCursor };
-    }),
+    guarded(() => page('tools', tools, params?.cursor, ({ descriptor }) => descriptor)),
   );
   server.setRequestHandler('tools/call', ({ params }) =>
-    guarded(async () => {
-      const tool = offer.tools.find(({ name }) => name === params.name);
-      const challenge = tool === undefined ? undefined : served.challenge(tool.scopes);
-      if (challenge !== undefined) return challengeResult(challenge);
-      // A hidden tool is reported as missing.
-      if (tool === undefined || !tools.includes(tool)) {
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name.');
-      }
-      return toolResult(await served.run(tool, params.arguments ?? {}));
-    }),
+    guarded(() => callResult(served, shown, params.arguments ?? {})),
   );
   server.setRequestHandler('resources/list', ({ params }) =>
     guarded(() => {
-      const { page, nextCursor } = pageOf(
-        resources.filter(({ isTemplate }) => !isTemplate),
-        params?.cursor,
-      );
-      return { resources: page.map((one) => ({ uri: one.uri, ...described(one) })), ...nextCursor };
+      const whole = resources.filter(({ isTemplate }) => !isTemplate);
+      return page('resources', whole, params?.cursor, (one) => ({ uri: one.uri, ...described(one) }));
     }),
   );
   server.setRequestHandler('resources/templates/list', ({ params }) =>
     guarded(() => {
-      const { page, nextCursor } = pageOf(
-        resources.filter(({ isTemplate }) => isTemplate),
-        params?.cursor,
-      );
-      return { resourceTemplates: page.map((one) => ({ uriTemplate: one.uri, ...described(one) })), ...nextCursor };
+      const templates = resources.filter(({ isTemplate }) => isTemplate);
+      return page('resourceTemplates', templates, params?.cursor, (one) => ({
+        uriTemplate: one.uri,
+        ...described(one),
+      }));
     }),
   );
-  server.setRequestHandler('resources/read', ({ params: { uri } }) =>
-    guarded(async () => {
-      const found = findResource(resources, uri);
-      if (found === undefined || served.challenge(found.resource.tool.scopes) !== undefined) {
-        throw new ResourceNotFoundError(uri.slice(0, 200), 'There is no resource of this address.');
-      }
-      const outcome = await served.run(found.resource.tool, found.input);
-      if (outcome.kind === 'failed') {
-        throw new ResourceNotFoundError(uri.slice(0, 200), outcome.message);
-      }
-      const said = remarks(outcome).map((text) => ({ uri, mimeType: 'text/plain', text }));
-      return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(outcome.value) }, ...said] };
-    }),
-  );
+  server.setRequestHandler('resources/read', ({ params: { uri } }) => guarded(() => readResult(served, shown, uri)));
   server.setRequestHandler('prompts/list', ({ params }) =>
-    guarded(() => {
-      const { page, nextCursor } = pageOf(offer.prompts, params?.cursor);
-      return {
-        prompts: page.map(({ name, title, description, arguments: given }) => ({
-          name,
-          title,
-          ...(description === undefined ? {} : { description }),
-          arguments: given.map((one) => ({
-            name: one.name,
-            required: one.required,
-            ...(one.description === undefined ? {} : { description: one.description }),
-          })),
-        })),
-        ...nextCursor,
-      };
-    }),
+    guarded(() => page('prompts', offer.prompts, params?.cursor, promptEntry)),
   );
   server.setRequestHandler('prompts/get', ({ params }) => guarded(() => fillPrompt(offer.prompts, params)));
   return server;
+}
+
+/** The SDK sends the message of a thrown error to the client, so only errors with our own words may get there. */
+async function inOurWords<T>(work: () => Promise<T> | T, onError: Served['onError']): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (thrown instanceof ProtocolError) throw thrown;
+    onError(thrown);
+    throw new ProtocolError(ProtocolErrorCode.InternalError, 'Something went wrong on our side.');
+  }
+}
+
+type IsShown = (tool: Tool) => boolean;
+
+/** A hidden tool is reported as missing. */
+async function callResult({ used, refusal, run }: Served, shown: IsShown, input: Input): Promise<CallToolResult> {
+  if (refusal !== undefined) return challengeResult(refusal);
+  if (used === undefined || !shown(used.tool)) {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name.');
+  }
+  return toolResult(await run(used, input));
+}
+
+async function readResult({ used, refusal, run }: Served, shown: IsShown, uri: string) {
+  const missing = (message: string) => new ResourceNotFoundError(uri.slice(0, 200), message);
+  if (used === undefined || refusal !== undefined || !shown(used.tool)) {
+    throw missing('There is no resource of this address.');
+  }
+  const outcome = await run(used, used.input);
+  if (outcome.kind === 'failed') throw missing(outcome.message);
+  const said = remarks(outcome).map((text) => ({ uri, mimeType: 'text/plain', text }));
+  return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(outcome.value) }, ...said] };
 }
 
 const LIST_LIFE = 300_000;
@@ -169,14 +155,36 @@ function described({ name, title, description }: Resource) {
   return { name, title, mimeType: 'application/json', ...(description === undefined ? {} : { description }) };
 }
 
-/** A cursor is the position of the next page. It contains nothing secret and is not bound to a caller. */
-function pageOf<T>(all: readonly T[], cursor: string | undefined) {
+function promptEntry({ name, title, description, arguments: given }: McpConfig['prompts'][number]) {
+  return {
+    name,
+    title,
+    ...(description === undefined ? {} : { description }),
+    arguments: given.map(({ name, required, description }) => ({
+      name,
+      required,
+      ...(description === undefined ? {} : { description }),
+    })),
+  };
+}
+
+/**
+ * One page of a list. A cursor is the position of the next page: it contains nothing secret and is not bound to a
+ * caller.
+ */
+function page<Name extends string, T, Entry>(
+  name: Name,
+  all: readonly T[],
+  cursor: string | undefined,
+  entryOf: (one: T) => Entry,
+): Record<Name, Entry[]> & { nextCursor?: string } {
   const from = cursor === undefined ? 0 : Number(/^[1-9]\d{0,5}$/.exec(cursor)?.[0] ?? Number.NaN);
   if (!(from < Math.max(1, all.length))) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is not one of this list.');
   }
   const to = from + PAGE;
-  return { page: all.slice(from, to), nextCursor: to < all.length ? { nextCursor: String(to) } : {} };
+  const entries = { [name]: all.slice(from, to).map(entryOf) } as Record<Name, Entry[]>;
+  return to < all.length ? { ...entries, nextCursor: String(to) } : entries;
 }
 
 function toolResult(outcome: Outcome): CallToolResult {

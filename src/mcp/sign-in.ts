@@ -1,9 +1,9 @@
-import type { Challenge } from '../oauth/challenge.ts';
+import { type Challenge, insufficientScope, unauthorized } from '../oauth/challenge.ts';
 import type { Scheme } from '../oauth/credentials.ts';
 import type { Principal } from '../oauth/principal.ts';
 import type { ProtectedResource } from '../oauth/protected-resource.ts';
 import type { Scope } from '../oauth/scope.ts';
-import { grantedTo, mayUse, type SignIn } from './visible.ts';
+import { mayUse, type SignIn } from './visible.ts';
 
 /** The endpoint that a request came through, and what its challenges ask for. */
 export interface McpEndpoint {
@@ -30,19 +30,16 @@ export function challengeFor(
   {
     principal,
     scheme,
-    endpoint,
+    endpoint: { resource, offered },
     signIn,
   }: { principal: Principal; scheme: Scheme; endpoint: McpEndpoint; signIn: SignIn },
 ): Challenge | undefined {
   if (mayUse(principal, needed)) return undefined;
-  const resourceMetadata = endpoint.resource.metadataUrl;
   if (principal.kind === 'member') {
-    const scope = new Set([...grantedTo(principal), ...needed]);
     const description = 'the access token lacks a scope that this tool needs';
-    return { scheme, status: 403, error: 'insufficient_scope', description, resourceMetadata, scope };
+    return insufficientScope(scheme, { resource, scopes: needed }, principal.scope, description);
   }
   if (signIn === 'never') return undefined;
-  const scope = new Set([...needed, ...endpoint.offered]);
-  const description = 'this tool needs an access token of a member';
-  return { scheme, status: 401, error: 'invalid_token', description, resourceMetadata, scope };
+  const scopes = new Set([...needed, ...offered]);
+  return unauthorized(scheme, { resource, scopes }, 'this tool needs an access token of a member');
 }

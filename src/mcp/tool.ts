@@ -11,11 +11,19 @@ export interface CallContext {
 
 /**
  * How a call ended: with a value, or with a message for the model. `incomplete` names what could not be read. `rest`
- * says what was left out and how to get it. `undone` means that nothing was changed for certain.
+ * says what was left out and how to get it. `undone` means that nothing was changed for certain. `sessionOver` means
+ * that the member must sign in again, which is for the app to do and not for the model.
  */
 export type Outcome =
   | { readonly kind: 'value'; readonly value: unknown; readonly incomplete?: readonly string[]; readonly rest?: string }
-  | { readonly kind: 'failed'; readonly message: string; readonly undone?: true };
+  | { readonly kind: 'failed'; readonly message: string; readonly undone?: true; readonly sessionOver?: true };
+
+export const MUST_SIGN_IN: Outcome = {
+  kind: 'failed',
+  message: 'The member must sign in again.',
+  undone: true,
+  sessionOver: true,
+};
 
 /** Takes arguments that are valid under the input schema. Rejects with GatewayError if an upstream fails. */
 export type Action = (input: Readonly<Record<string, unknown>>, context: CallContext) => Promise<Outcome>;

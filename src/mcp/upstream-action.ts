@@ -1,9 +1,10 @@
 import { GatewayError } from '../errors.ts';
 import { ANSWER_BOUNDS, parseBoundedJson } from '../http/bounded-json.ts';
+import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { ANONYMOUS, type MemberPrincipal } from '../oauth/principal.ts';
-import type { CallUpstream, UpstreamRequest, UpstreamResponse } from '../upstream/request.ts';
+import type { CallForPrincipal, UpstreamRequest, UpstreamResponse } from '../upstream/request.ts';
 import { fillPath, fillQuery, targetOf } from './argument-template.ts';
-import type { Action, CallContext, Outcome } from './tool.ts';
+import { type Action, type CallContext, MUST_SIGN_IN, type Outcome } from './tool.ts';
 
 /**
  * Creates an action that sends a GET to an upstream. A public tool calls it anonymously even if a member calls the
@@ -12,7 +13,7 @@ import type { Action, CallContext, Outcome } from './tool.ts';
 export function getAction(
   { upstream, path, query }: { upstream: string; path: string; query: Readonly<Record<string, string>> },
   asMember: boolean,
-  call: CallUpstream,
+  call: CallForPrincipal,
 ): Action {
   return async (input, context) => {
     const { principal } = context;
@@ -26,8 +27,8 @@ export function send(
   request: Pick<UpstreamRequest, 'upstream' | 'method' | 'path'> & { readonly body?: string },
   asMember: boolean,
   { principal, signal }: CallContext,
-  call: CallUpstream,
-): Promise<UpstreamResponse> {
+  call: CallForPrincipal,
+): Promise<UpstreamResponse | SessionOver> {
   return call({
     ...request,
     headers: {
@@ -59,7 +60,9 @@ const REFUSALS: Readonly<Record<number, string>> = {
  * Maps an upstream's answer to an outcome. A failure status becomes a message of ours, because the upstream's own is
  * not meant for clients.
  */
-export function readAnswer({ status, body }: UpstreamResponse): Outcome {
+export function readAnswer(answer: UpstreamResponse | SessionOver): Outcome {
+  if (answer === SESSION_OVER) return MUST_SIGN_IN;
+  const { status, body } = answer;
   if (status === 204) return { kind: 'value', value: {} };
   if (status < 200 || status > 299) {
     const refusal = REFUSALS[status];

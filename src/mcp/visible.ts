@@ -9,14 +9,9 @@ export type SignIn = 'never' | 'on-call';
 
 const NOTHING: Scope = new Set();
 
-/** The scopes that a principal's token covers. */
-export function grantedTo(principal: Principal): Scope {
-  return principal.kind === 'member' ? principal.scope : NOTHING;
-}
-
 /** Whether a principal may use what needs these scopes. */
 export function mayUse(principal: Principal, scopes: Scope): boolean {
-  return covers(grantedTo(principal), scopes);
+  return covers(principal.kind === 'member' ? principal.scope : NOTHING, scopes);
 }
 
 /** Whether what needs these scopes is listed to a principal. */

@@ -1,5 +1,6 @@
 import type { Scheme } from './credentials.ts';
 import { DPOP_ALGORITHMS } from './dpop.ts';
+import type { ProtectedResource } from './protected-resource.ts';
 import { formatScope, type Scope } from './scope.ts';
 
 /** A refusal as a value, before it becomes a status and a header field (RFC 6750 section 3, RFC 9728 section 5.1). */
@@ -12,6 +13,47 @@ export interface Challenge {
   readonly resourceMetadata: string;
   /** The scope to request. For 403, granted plus needed scopes, so that the client keeps what it has. */
   readonly scope: Scope;
+}
+
+/** The refusal of a member's request whose session at the backend is over: the member must sign in again. */
+export const SESSION_OVER = 'session_over';
+export type SessionOver = typeof SESSION_OVER;
+
+/** What was requested. */
+interface Requested {
+  readonly resource: Pick<ProtectedResource, 'metadataUrl'>;
+  /** The scopes that it needs. */
+  readonly scopes: Scope;
+  /** The scopes that a 401 names, if more than those. */
+  readonly offered?: Scope | undefined;
+}
+
+/** 401: the token is missing or cannot be used. */
+export function unauthorized(
+  scheme: Scheme,
+  { resource, scopes, offered = scopes }: Requested,
+  description: string,
+  error: Challenge['error'] = 'invalid_token',
+): Challenge {
+  return { scheme, status: 401, error, description, resourceMetadata: resource.metadataUrl, scope: offered };
+}
+
+/** 403: the token is valid and lacks a scope. */
+export function insufficientScope(
+  scheme: Scheme,
+  { resource, scopes }: Requested,
+  granted: Scope,
+  description: string,
+): Challenge {
+  const scope = new Set([...granted, ...scopes]);
+  return {
+    scheme,
+    status: 403,
+    error: 'insufficient_scope',
+    description,
+    resourceMetadata: resource.metadataUrl,
+    scope,
+  };
 }
 
 /** A quoted-string (RFC 9110 section 5.6.4). Characters that it cannot contain become '?'. */

@@ -11,6 +11,12 @@ export type Credentials =
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 const LONGEST_TOKEN = 4096;
 
+/** The scheme of a request's token; Bearer if it has none. A challenge uses the same one (RFC 9449 section 7.1). */
+export function schemeOf(authorization: readonly string[]): Scheme {
+  const shown = parseAuthorization(authorization);
+  return shown.kind === 'none' ? 'Bearer' : shown.scheme;
+}
+
 /**
  * Parses every Authorization field of a request, in order (RFC 9110 section 11.4). The scheme is case-insensitive. More
  * than one field, a field without exactly one token, and any other scheme are malformed.

@@ -1,16 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError } from '../errors.ts';
-import { setFields } from '../http/answer.ts';
+import { challengeAnswer, setFields, writeAnswer } from '../http/answer.ts';
 import { fieldValues } from '../http/field-values.ts';
 import type { RequestRecord } from '../http/request-record.ts';
+import { SESSION_OVER, unauthorized } from '../oauth/challenge.ts';
+import { schemeOf } from '../oauth/credentials.ts';
 import { ANONYMOUS, type Principal } from '../oauth/principal.ts';
 import type { Refusal } from '../operations/observe/observations.ts';
-import { type Decision, type Presented, signInAgain } from '../resource-server/gate.ts';
+import type { Decision, Presented } from '../resource-server/gate.ts';
 import type { Target } from '../upstream/target.ts';
 import { CORS_FIELDS } from './cors.ts';
 import { admitsAlike } from './other-method.ts';
 import type { RequestParts } from './parts.ts';
-import { presentedBy, reasonOf, writeChallenge } from './refusal.ts';
+import { presentedBy, reasonOf } from './refusal.ts';
 import type { Route } from './route.ts';
 import { toSite } from './to-site.ts';
 
@@ -53,16 +54,13 @@ export async function enter(
 
   if (route.relays !== true) setFields(response, ownFields);
   if (route.areas !== undefined) record.areas = route.areas;
-  try {
-    const admits = (method: string) => admitsAlike(parts.routing, method, target.path, route, principal);
-    await route.handler({ request, response, target, principal, provenance, record, ownFields, admits });
-  } catch (thrown) {
-    const sessionOver = thrown instanceof GatewayError && thrown.code === 'session_over' && !response.headersSent;
-    if (!sessionOver || route.protection === 'public') throw thrown;
-    setFields(response, ownFields);
-    parts.records.refused(record, thrown.code, undefined);
-    writeChallenge(response, signInAgain(fieldValues(request, 'authorization'), route.protection));
-  }
+  const admits = (method: string) => admitsAlike(parts.routing, method, target.path, route, principal);
+  const refusal = await route.handler({ request, response, target, principal, provenance, record, ownFields, admits });
+  if (refusal !== SESSION_OVER || route.protection === 'public') return;
+  setFields(response, ownFields);
+  parts.records.refused(record, refusal, undefined);
+  const scheme = schemeOf(fieldValues(request, 'authorization'));
+  writeAnswer(response, challengeAnswer(unauthorized(scheme, route.protection, 'the member must sign in again')));
 }
 
 /** Registers the response, so that it is cut off when its token is revoked. */
@@ -92,7 +90,7 @@ function refuse(
   setFields(response, ownFields);
   records.refused(record, reasonOf(decision, presented), decision.principal);
   admission.refuse(record.provenance.clientAddress, limits);
-  writeChallenge(response, decision.challenge);
+  writeAnswer(response, challengeAnswer(decision.challenge));
 }
 
 /**

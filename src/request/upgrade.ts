@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { asGatewayError, GatewayError, renderFailure } from '../errors.ts';
-import { writeAnswer } from '../http/answer.ts';
+import { challengeAnswer, writeAnswer } from '../http/answer.ts';
 import { withinRequest } from '../http/current-request.ts';
 import type { Provenance } from '../http/provenance.ts';
 import { ROUTE_LABELS } from '../http/request-record.ts';
@@ -10,7 +10,7 @@ import { answerOn } from '../upstream/socket-answer.ts';
 import { parseTarget, type Target } from '../upstream/target.ts';
 import { routeAt } from './failure.ts';
 import { isObserved, type RequestParts } from './parts.ts';
-import { presentedBy, reasonOf, writeChallenge } from './refusal.ts';
+import { presentedBy, reasonOf } from './refusal.ts';
 import { refuseOn } from './refuse-socket.ts';
 
 /** A WebSocket request. Only the legacy site takes them: a path of the route table is never opened by an upgrade. */
@@ -89,7 +89,7 @@ async function refuseUpgrade(
       if (decision.kind === 'refused') {
         records.refused(record, reasonOf(decision, presented), decision.principal);
         admission.refuse(clientAddress, route.limits);
-        writeChallenge(response, decision.challenge);
+        writeAnswer(response, challengeAnswer(decision.challenge));
         return;
       }
     }

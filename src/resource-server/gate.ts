@@ -1,4 +1,4 @@
-import type { Challenge } from '../oauth/challenge.ts';
+import { type Challenge, insufficientScope, unauthorized } from '../oauth/challenge.ts';
 import { type Credentials, parseAuthorization, type Scheme } from '../oauth/credentials.ts';
 import type { ActiveToken, Introspect, Introspection } from '../oauth/introspection.ts';
 import { ANONYMOUS, type MemberPrincipal, type Principal } from '../oauth/principal.ts';
@@ -72,10 +72,10 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     const credentials = parseAuthorization(presented.authorization);
     if (credentials.kind === 'none') {
       if (protection.anonymous === 'serve') return { kind: 'admitted', principal: ANONYMOUS };
-      return unknown('Bearer', 'an access token is needed', protection);
+      return unknown(unauthorized('Bearer', protection, 'an access token is needed'));
     }
     const { scheme } = credentials;
-    if (credentials.kind === 'malformed') return unknown(scheme, credentials.reason, protection);
+    if (credentials.kind === 'malformed') return unknown(unauthorized(scheme, protection, credentials.reason));
     const token = introspect(credentials.token);
     if (token instanceof Promise) return token.then((answer) => judge(answer, credentials, presented, protection));
     return judge(token, credentials, presented, protection);
@@ -88,7 +88,7 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     protection: Protection,
   ): Decision | Promise<Decision> {
     if (!token.active)
-      return unknown(credentials.scheme, 'the access token is invalid, expired or revoked', protection);
+      return unknown(unauthorized(credentials.scheme, protection, 'the access token is invalid, expired or revoked'));
     const decision = judgeActive(token, credentials, presented, protection);
     const named = (of: Decision): Decision => (of.kind === 'refused' ? { ...of, principal: principalOf(token) } : of);
     return decision instanceof Promise ? decision.then(named) : named(decision);
@@ -104,24 +104,24 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     // Exactly one audience, and ours: with a second one, the token could also be used at another service.
     const [audience] = token.aud;
     if (audience === undefined || token.aud.length > 1 || !resource.audiences.includes(audience)) {
-      return unauthorized(scheme, 'the access token was issued for another resource', protection);
+      return refuse(unauthorized(scheme, protection, 'the access token was issued for another resource'));
     }
-    if (token.exp <= now()) return unauthorized(scheme, 'the access token has expired', protection);
+    if (token.exp <= now()) return refuse(unauthorized(scheme, protection, 'the access token has expired'));
 
     // A key-bound token sent as Bearer is refused: that is how a stolen token would be sent.
     if (scheme === 'Bearer') {
       if (token.jkt === undefined) return judgeScope(token, scheme, protection);
       const reason = 'the access token is bound to a key: send it with the DPoP scheme and a proof';
-      return unauthorized(scheme, reason, protection);
+      return refuse(unauthorized(scheme, protection, reason));
     }
     if (token.jkt === undefined) {
       const reason = 'the access token is not bound to a key: send it with the Bearer scheme';
-      return unauthorized(scheme, reason, protection);
+      return refuse(unauthorized(scheme, protection, reason));
     }
     const { dpop: proofs, method, url } = presented;
     return checkProof({ proofs, method, url, token: shown, jkt: token.jkt }).then((flaw) => {
       if (flaw === undefined) return judgeScope(token, scheme, protection);
-      return refuse(scheme, 401, flaw.error, flaw.description, protection, protection.offered ?? protection.scopes);
+      return refuse(unauthorized(scheme, protection, flaw.description, flaw.error));
     });
   }
 
@@ -129,44 +129,15 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     if (covers(token.scope, protection.scopes)) {
       return { kind: 'admitted', principal: principalOf(token), expires: token.exp };
     }
-    const union = new Set([...token.scope, ...protection.scopes]);
-    const description = 'the access token lacks a scope that is needed here';
-    return refuse(scheme, 403, 'insufficient_scope', description, protection, union);
+    const reason = 'the access token lacks a scope that is needed here';
+    return refuse(insufficientScope(scheme, protection, token.scope, reason));
   }
 }
 
-type Refused = Extract<Decision, { readonly kind: 'refused' }>;
-
-function unknown(scheme: Scheme, description: string, protection: Protection): Decision {
-  return { ...unauthorized(scheme, description, protection), known: false };
+function refuse(challenge: Challenge): Decision {
+  return { kind: 'refused', known: true, challenge };
 }
 
-/** The challenge for a request whose token was valid until the backend ended the session behind it. */
-export function signInAgain(authorization: readonly string[], protection: Protection): Challenge {
-  const { resource, offered, scopes } = protection;
-  const shown = parseAuthorization(authorization);
-  return {
-    scheme: shown.kind === 'none' ? 'Bearer' : shown.scheme,
-    status: 401,
-    error: 'invalid_token',
-    description: 'the member must sign in again',
-    resourceMetadata: resource.metadataUrl,
-    scope: offered ?? scopes,
-  };
-}
-
-function unauthorized(scheme: Scheme, description: string, protection: Protection): Refused {
-  return refuse(scheme, 401, 'invalid_token', description, protection, protection.offered ?? protection.scopes);
-}
-
-function refuse(
-  scheme: Scheme,
-  status: 401 | 403,
-  error: Challenge['error'],
-  description: string,
-  { resource }: Protection,
-  scope: Scope,
-): Refused {
-  const resourceMetadata = resource.metadataUrl;
-  return { kind: 'refused', known: true, challenge: { scheme, status, error, description, resourceMetadata, scope } };
+function unknown(challenge: Challenge): Decision {
+  return { kind: 'refused', known: false, challenge };
 }

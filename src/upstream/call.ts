@@ -1,14 +1,15 @@
 import type { Config } from '../config/schema.ts';
 import { currentRequest } from '../http/current-request.ts';
 import { requestField } from '../http/header-names.ts';
-import { ANONYMOUS } from '../oauth/principal.ts';
+import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
+import { ANONYMOUS, type Principal } from '../oauth/principal.ts';
 import { type Attempt, type Credentials, NO_CREDENTIALS } from './credentials/credential.ts';
 import { withParameter } from './credentials/parameter.ts';
 import { ownCallFields } from './headers.ts';
 import type { Identity } from './identity.ts';
 import { makeOwnCall } from './own-call.ts';
 import type { Pools } from './pools.ts';
-import type { CallUpstream, UpstreamRequest, UpstreamResponse } from './request.ts';
+import type { CallForPrincipal, CallUpstream, PrincipalRequest, UpstreamRequest, UpstreamResponse } from './request.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -27,13 +28,13 @@ export function createCallUpstream(options: {
   origin: string;
   /** Called for each response with the upstream's name, the status, and the milliseconds until its head arrived. */
   answered?: (upstream: string, status: number, milliseconds: number) => void;
-}): CallUpstream {
+}): CallForPrincipal & CallUpstream {
   const { credentials = NO_CREDENTIALS } = options;
   const own = new Map(
     Object.entries(options.upstreams).map(([name, config]) => [name, ownCallFields(config, options.origin)]),
   );
 
-  const send = async (request: UpstreamRequest, attempt: Attempt | undefined): Promise<UpstreamResponse> => {
+  const send = async (request: Request, attempt: Attempt | undefined): Promise<UpstreamResponse> => {
     const upstream = options.pools.get(request.upstream);
     const identity = await options.identity(request.principal ?? ANONYMOUS, request.upstream, upstream.identity);
     const { fields, servername } = own.get(request.upstream) ?? { fields: {}, servername: '' };
@@ -63,17 +64,25 @@ export function createCallUpstream(options: {
     });
   };
 
-  return async (request) => {
+  function call(request: PrincipalRequest): Promise<UpstreamResponse | SessionOver>;
+  function call(request: UpstreamRequest): Promise<UpstreamResponse>;
+  async function call(request: Request): Promise<UpstreamResponse | SessionOver> {
     const credential = credentials(request.upstream);
     if (credential === undefined || request.principal === undefined) return send(request, undefined);
     for (let before: Attempt | undefined; ; ) {
       const attempt = await credential.attempt(request.principal, request.method, before);
+      if (attempt === SESSION_OVER) return attempt;
       const answer = await send(request, attempt);
-      if ((await attempt.judge?.(answer.status, rawFields(answer))) !== 'again') return answer;
+      const disposition = await attempt.judge?.(answer.status, rawFields(answer));
+      if (disposition === SESSION_OVER) return disposition;
+      if (disposition !== 'again') return answer;
       before = attempt;
     }
-  };
+  }
+  return call;
 }
+
+type Request = UpstreamRequest & { readonly principal?: Principal };
 
 /** The request id and trace of the request that caused this call, for the upstream's logs; empty if there is none. */
 function references(): Readonly<Record<string, string>> {

@@ -28,26 +28,22 @@ export interface DeliveryPlan {
 }
 
 /**
- * Sends one request to an upstream and passes its response on, as a handler of undici's dispatcher. Resolves when the
- * response has been passed on or cut off, or when the client has disconnected. Rejects with a GatewayError only while
- * nothing has been written, so that the caller can still respond. Throws before anything is sent if the upstream is at
- * its limit or its breaker is open (see Admission). Rejects with SendAgain if the plan's judge asks for it.
+ * Sends one request to an upstream and passes its response on, as a handler of undici's dispatcher. Resolves to
+ * `deliver` when the response has been passed on or cut off, or when the client has disconnected; to what else the
+ * plan's judge says when it says so, with nothing written. Rejects with a GatewayError only while nothing has been
+ * written, so that the caller can still respond. Throws before anything is sent if the upstream is at its limit or its
+ * breaker is open (see Admission).
  */
-export function deliver(plan: DeliveryPlan): Promise<void> {
+export function deliver(plan: DeliveryPlan): Promise<Disposition> {
   const visit = plan.upstream.admission.enter(plan.response.req.headers.accept === 'text/event-stream');
   return new Promise((resolve, reject) => new Delivery(plan, visit, resolve, reject).send());
-}
-
-/** The response is not for the client: the request must be sent once more. Nothing has been written. */
-export class SendAgain extends Error {
-  override readonly name = 'SendAgain';
 }
 
 class Delivery implements Dispatcher.DispatchHandler {
   readonly #plan: DeliveryPlan;
   readonly #visit: Visit;
-  readonly #resolve: () => void;
-  readonly #reject: (failure: GatewayError | SendAgain) => void;
+  readonly #resolve: (disposition: Disposition) => void;
+  readonly #reject: (failure: GatewayError) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #idle: NodeJS.Timeout | undefined;
   #isTooLarge: (size: number) => boolean;
@@ -58,14 +54,15 @@ class Delivery implements Dispatcher.DispatchHandler {
    */
   #maySendAgain = false;
   #answered = false;
+  #disposition: Disposition = 'deliver';
   #gone = false;
   #over = false;
 
   constructor(
     plan: DeliveryPlan,
     visit: Visit,
-    resolve: () => void,
-    reject: (failure: GatewayError | SendAgain) => void,
+    resolve: (disposition: Disposition) => void,
+    reject: (failure: GatewayError) => void,
   ) {
     this.#plan = plan;
     this.#visit = visit;
@@ -147,7 +144,11 @@ class Delivery implements Dispatcher.DispatchHandler {
     raw: readonly string[],
     disposition: Disposition,
   ): void {
-    if (disposition === 'again') throw new SendAgain();
+    if (disposition !== 'deliver') {
+      this.#disposition = disposition;
+      controller.abort(new Error('The response is not for the client.'));
+      return;
+    }
     const { response, head, upstream } = this.#plan;
     const stream = isEventStream(raw);
     // An exception here aborts the request with that error: nothing has been written yet.
@@ -192,11 +193,8 @@ class Delivery implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     const { response } = this.#plan;
-    if (this.#gone || error instanceof ClientGone) this.#finish();
-    else if (error instanceof SendAgain) {
-      this.#leave();
-      this.#reject(error);
-    } else if (this.#maySendAgain && !this.#answered && wasStaleConnection(error)) {
+    if (this.#gone || error instanceof ClientGone || this.#disposition !== 'deliver') this.#finish();
+    else if (this.#maySendAgain && !this.#answered && wasStaleConnection(error)) {
       this.#maySendAgain = false;
       this.#plan.upstream.connections.send(this.#plan.request, this, true);
     } else if (response.headersSent) {
@@ -218,7 +216,7 @@ class Delivery implements Dispatcher.DispatchHandler {
 
   #finish(): void {
     this.#leave();
-    this.#resolve();
+    this.#resolve(this.#disposition);
   }
 
   #leave(): void {

@@ -4,12 +4,13 @@
 import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { isEventStream } from './answer-stream.ts';
 import { type BodyLimits, refuseLargeAnswer, refuseLargeRequest } from './body-limit.ts';
-import { type Attempt, type Credentials, NO_CREDENTIALS } from './credentials/credential.ts';
+import { type Attempt, type Credentials, type Disposition, NO_CREDENTIALS } from './credentials/credential.ts';
 import { heldBody } from './credentials/held-body.ts';
 import { withParameter } from './credentials/parameter.ts';
-import { deliver, SendAgain } from './delivery.ts';
+import { deliver } from './delivery.ts';
 import { asksForWebSocket, requestFraming } from './framing.ts';
 import { type HeaderPolicy, headerPolicy, requestHeaders, responseHead } from './headers.ts';
 import type { Identity } from './identity.ts';
@@ -22,15 +23,20 @@ import { uploadOf, wholeBody } from './upload.ts';
 /**
  * Sends an admitted request to an upstream and its response to the client, streaming both ways.
  *
- * Throws GatewayError only while nothing has been written: `upstream_unreachable`, `upstream_timeout`,
- * `upstream_invalid`, `upstream_overloaded`, `upstream_unavailable`, `session_over`, `method_override`,
- * `unsupported_media_type`, `invalid_request`, `method_not_allowed` or `payload_too_large`. After that a failure cuts
- * the connection.
+ * Throws GatewayError, and returns that the member's session is over, only while nothing has been written:
+ * `upstream_unreachable`, `upstream_timeout`, `upstream_invalid`, `upstream_overloaded`, `upstream_unavailable`,
+ * `method_override`, `unsupported_media_type`, `invalid_request`, `method_not_allowed` or `payload_too_large`. After
+ * that a failure cuts the connection.
  * @param exchange the request, with the target that was authorized and the principal it acts for
  * @param limits the maximum sizes of both bodies
  * @param rewrite maps the path to the upstream's path for it
  */
-export type Forward = (exchange: Exchange, upstream: string, limits: BodyLimits, rewrite?: Rewrite) => Promise<void>;
+export type Forward = (
+  exchange: Exchange,
+  upstream: string,
+  limits: BodyLimits,
+  rewrite?: Rewrite,
+) => Promise<SessionOver | undefined>;
 
 /** The protected lane: undici's dispatcher with the header policy. */
 export function createForward(options: {
@@ -57,7 +63,7 @@ export function createForward(options: {
     rewrite: Rewrite | undefined,
     attempt: Attempt | undefined,
     scan: BodyScan | undefined,
-  ): Promise<void> => {
+  ): Promise<Disposition> => {
     const framing = requestFraming(request);
     const upstream = pools.get(upstreamName);
     const policy = policies.get(upstreamName) as HeaderPolicy;
@@ -72,7 +78,7 @@ export function createForward(options: {
     const at = rewrite === undefined ? target : { ...target, path: rewrite.inward(target.path) };
 
     record.asks(upstreamName);
-    await deliver({
+    return deliver({
       upstream,
       request: {
         method: request.method ?? 'GET',
@@ -114,10 +120,13 @@ export function createForward(options: {
     const hasBody = replacement !== undefined || framing.kind !== 'none';
     const scan = hasBody ? overrides.scan((replacement ?? request).rawHeaders) : undefined;
     const credential = credentials(upstreamName);
-    if (credential === undefined && scan === undefined)
-      return send(exchange, upstreamName, limits, rewrite, undefined, scan);
+    if (credential === undefined && scan === undefined) {
+      await send(exchange, upstreamName, limits, rewrite, undefined, scan);
+      return undefined;
+    }
 
     let attempt = await credential?.attempt(principal, method);
+    if (attempt === SESSION_OVER) return attempt;
     // A small body is inspected before the upstream is contacted, unless the client waits to be asked for it: then the
     // upstream has to be there first, and the body is inspected as it passes.
     const isInspected = scan !== undefined && request.headers.expect === undefined;
@@ -128,16 +137,15 @@ export function createForward(options: {
       scan?.end();
     }
     for (;;) {
-      try {
-        return await send(held, upstreamName, limits, rewrite, attempt, scan);
-      } catch (thrown) {
-        if (!(thrown instanceof SendAgain)) throw thrown;
-      }
+      const disposition = await send(held, upstreamName, limits, rewrite, attempt, scan);
+      if (disposition === SESSION_OVER) return disposition;
+      if (disposition === 'deliver') return undefined;
       // The body was consumed by the first attempt, which was refused: the client has to send it again.
       if (framing.kind !== 'none' && held.replacement === undefined) {
         throw new GatewayError('upstream_unavailable', { headers: { 'retry-after': '1' } });
       }
       attempt = await credential?.attempt(principal, method, attempt);
+      if (attempt === SESSION_OVER) return attempt;
     }
   };
 }

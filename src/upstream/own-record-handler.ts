@@ -2,6 +2,7 @@ import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import { GatewayError, renderFailure } from '../errors.ts';
 import { setFields, writeAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { SessionOver } from '../oauth/challenge.ts';
 import { refuseAmbiguousTarget } from './ambiguous.ts';
 import { ownBody } from './own-body.ts';
 import { ownRecord } from './own-record.ts';
@@ -20,8 +21,8 @@ import { createRewrite, type Rewrite } from './rewrite.ts';
 export function ownRecordHandler(
   { match, query = {}, body = {}, rewrite }: RouteConfig,
   limit: number,
-  forward: (exchange: Exchange, rewrite: Rewrite | undefined) => Promise<void>,
-): (exchange: Exchange) => Promise<void> {
+  forward: (exchange: Exchange, rewrite: Rewrite | undefined) => Promise<SessionOver | undefined>,
+): (exchange: Exchange) => Promise<SessionOver | undefined> {
   const { pattern } = parseMatch(match);
   const [inQuery, inBody] = [Object.keys(query), Object.keys(body)];
   const names = inQuery.length + inBody.length > 0 ? parameterNames([...inQuery, ...inBody]) : undefined;
@@ -41,7 +42,8 @@ export function ownRecordHandler(
     record.reason = 'not_own_record';
     const refusal = new GatewayError('forbidden', { message: 'This address is for the records of another member.' });
     setFields(response, exchange.ownFields);
-    return writeAnswer(response, renderFailure(refusal, 'problem', provenance.requestId));
+    writeAnswer(response, renderFailure(refusal, 'problem', provenance.requestId));
+    return undefined;
   };
 }
 

@@ -1,3 +1,4 @@
+import type { SessionOver } from '../oauth/challenge.ts';
 import type { Principal } from '../oauth/principal.ts';
 
 /** One of the gate's own calls to an upstream, for the Account API and the login connectors. */
@@ -9,12 +10,12 @@ export interface UpstreamRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /**
-   * Who the call is for: the upstream receives their identity and what its `credential` has for them. Without it, the
-   * call carries neither.
-   */
-  readonly principal?: Principal;
   readonly signal?: AbortSignal;
+}
+
+/** A call on someone's behalf: the upstream receives their identity and what its `credential` has for them. */
+export interface PrincipalRequest extends UpstreamRequest {
+  readonly principal: Principal;
 }
 
 export interface UpstreamResponse {
@@ -27,7 +28,10 @@ export interface UpstreamResponse {
 /**
  * Calls an upstream. Never follows a redirect; responses over 2 MiB are refused. Any HTTP status is a response, not a
  * failure.
- * Throws GatewayError `session_over`, `upstream_unreachable`, `upstream_timeout`, `upstream_invalid`,
- * `upstream_overloaded` or `upstream_unavailable`.
+ * Throws GatewayError `upstream_unreachable`, `upstream_timeout`, `upstream_invalid`, `upstream_overloaded` or
+ * `upstream_unavailable`.
  */
 export type CallUpstream = (request: UpstreamRequest) => Promise<UpstreamResponse>;
+
+/** The same on behalf of a principal, or the refusal of a member whose session is over. */
+export type CallForPrincipal = (request: PrincipalRequest) => Promise<UpstreamResponse | SessionOver>;

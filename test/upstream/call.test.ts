@@ -3,14 +3,14 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { createCallUpstream } from '../../src/upstream/call.ts';
 import { createIdentity } from '../../src/upstream/identity.ts';
 import { createPools, type Pools } from '../../src/upstream/pools.ts';
-import type { CallUpstream } from '../../src/upstream/request.ts';
+import type { CallForPrincipal, CallUpstream } from '../../src/upstream/request.ts';
 import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { upstreamConfig } from '../support/upstream-config.ts';
 import { MEMBER } from './gate.ts';
 
 let upstream: RecordingUpstream;
 let pools: Pools;
-let call: CallUpstream;
+let call: CallForPrincipal & CallUpstream;
 const answered: [string, number, number][] = [];
 
 beforeAll(async () => {
@@ -53,9 +53,11 @@ it('sends what it is given under the upstream’s own path, with the principal�
     body: 'grüße',
     principal: MEMBER,
   });
-  expect(answer.status).toBe(201);
-  expect(answer.body).toBe('{"grüße":1}');
-  expect(answer.headers).toMatchObject({ 'content-type': 'application/json', 'set-cookie': 'a=1\nb=2', 'x-a': '1, 2' });
+  expect(answer).toMatchObject({
+    status: 201,
+    body: '{"grüße":1}',
+    headers: { 'content-type': 'application/json', 'set-cookie': 'a=1\nb=2', 'x-a': '1, 2' },
+  });
   const seen = upstream.last();
   expect([seen.method, seen.target, seen.body.toString()]).toEqual(['POST', '/base/me?x=%2F', 'grüße']);
   expect(seen.values('x-member-id')).toEqual(['m-1']);

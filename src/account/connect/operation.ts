@@ -1,7 +1,8 @@
 import type { GraphQLError } from 'graphql';
 import { GatewayError } from '../../errors.ts';
+import { SESSION_OVER, type SessionOver } from '../../oauth/challenge.ts';
 import type { MemberPrincipal } from '../../oauth/principal.ts';
-import type { CallUpstream, UpstreamRequest, UpstreamResponse } from '../../upstream/request.ts';
+import type { CallForPrincipal, UpstreamRequest, UpstreamResponse } from '../../upstream/request.ts';
 import { AccountError, type AccountErrorCode } from '../errors.ts';
 import type { Limits } from '../limits.ts';
 import { Batch } from './batch.ts';
@@ -23,7 +24,7 @@ const FAILURES: Readonly<Partial<Record<GatewayError['code'], AccountErrorCode>>
 
 export interface OperationOptions {
   readonly principal: MemberPrincipal;
-  readonly call: CallUpstream;
+  readonly call: CallForPrincipal;
   readonly mapping: Mapping;
   /** The value of $config. */
   readonly config: Readonly<Record<string, unknown>>;
@@ -46,7 +47,7 @@ export class Operation {
   /** Further errors for the response: a field can only throw one, but a GraphQL upstream can return several for it. */
   readonly alsoFailed: GraphQLError[] = [];
   /** Set when an upstream says that the member's session is over: the whole request then fails. */
-  sessionOver: GatewayError | undefined;
+  sessionOver = false;
   #calls = 0;
 
   constructor(options: OperationOptions) {
@@ -152,14 +153,17 @@ export class Operation {
     const { call, principal, signal, limits } = this.#options;
     this.#calls += 1;
     if (this.#calls > limits.upstreamCalls) throw new AccountError('REQUEST_LIMIT_EXCEEDED');
-    let response: UpstreamResponse;
+    let response: UpstreamResponse | SessionOver;
     try {
       response = await Promise.race([call({ ...request, principal, signal }), this.#ended]);
     } catch (thrown) {
-      if (thrown instanceof GatewayError && thrown.code === 'session_over') this.sessionOver = thrown;
       if (signal.aborted) throw new AccountError('UPSTREAM_TIMEOUT', { cause: thrown });
       const code = thrown instanceof GatewayError ? FAILURES[thrown.code] : undefined;
       throw new AccountError(code ?? 'INTERNAL_SERVER_ERROR', { cause: thrown });
+    }
+    if (response === SESSION_OVER) {
+      this.sessionOver = true;
+      throw new AccountError('INTERNAL_SERVER_ERROR');
     }
     return { status: response.status, data: dataOf(response) };
   }

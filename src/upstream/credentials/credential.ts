@@ -1,3 +1,4 @@
+import type { SessionOver } from '../../oauth/challenge.ts';
 import type { Principal } from '../../oauth/principal.ts';
 
 /**
@@ -6,12 +7,11 @@ import type { Principal } from '../../oauth/principal.ts';
  */
 export interface Credential {
   /**
-   * Returns what to send a request with; NOTHING for a principal that it has nothing for. Throws GatewayError:
-   * `session_over`, or another error if the credential is not available. That never turns a request into an anonymous
-   * one.
+   * Returns what to send a request with; NOTHING for a principal that it has nothing for. Throws GatewayError if the
+   * credential is not available: that never turns a request into an anonymous one.
    * @param before the previous attempt, which the upstream refused
    */
-  attempt(principal: Principal, method: string, before?: Attempt): Promise<Attempt> | Attempt;
+  attempt(principal: Principal, method: string, before?: Attempt): Promise<Attempt | SessionOver> | Attempt;
 }
 
 export interface Attempt {
@@ -23,13 +23,13 @@ export interface Attempt {
   readonly query?: { readonly name: string; readonly value: string };
   /**
    * Inspects a response, given its status and raw fields, before any of it is passed on. Returns `again` if the
-   * upstream refused the request without processing it, so that it may be sent once more with another attempt. Throws
-   * GatewayError.
+   * upstream refused the request without processing it, so that it may be sent once more with another attempt. Unless
+   * it returns `deliver`, the response is not for the client. Throws GatewayError.
    */
   readonly judge?: (status: number, raw: readonly string[]) => Disposition | Promise<Disposition>;
 }
 
-export type Disposition = 'deliver' | 'again';
+export type Disposition = 'deliver' | 'again' | SessionOver;
 
 /** Looks up the credential of an upstream by the upstream's name; undefined if it has none. */
 export type Credentials = (upstream: string) => Credential | undefined;

@@ -3,6 +3,7 @@ import { compilePattern } from '../../config/pattern.ts';
 import type { SessionCredential } from '../../config/upstream-credential.ts';
 import { GatewayError } from '../../errors.ts';
 import { cookieMatcher } from '../../http/cookie-names.ts';
+import { SESSION_OVER, type SessionOver } from '../../oauth/challenge.ts';
 import type { MemberPrincipal } from '../../oauth/principal.ts';
 import type { CallUpstream } from '../request.ts';
 import { type Attempt, type Credential, type Disposition, NOTHING } from './credential.ts';
@@ -77,9 +78,9 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
   const isSession = cookieMatcher(config.cookies);
   const saysOver = overOf(config.over, options.loginPath);
 
-  const over = async (member: MemberPrincipal, why: WhyOver): Promise<never> => {
+  const over = async (member: MemberPrincipal, why: WhyOver): Promise<SessionOver> => {
     await ended(member, why);
-    throw new GatewayError('session_over');
+    return SESSION_OVER;
   };
 
   /**
@@ -104,7 +105,7 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
    * A session can pass to another member who signs in later in the same browser, so the backend is asked whose it is.
    * Returns the session as it is now. Ends the grant if the session is no longer the member's.
    */
-  const ofMember = async (member: MemberPrincipal, found: KeptSession): Promise<KeptSession> => {
+  const ofMember = async (member: MemberPrincipal, found: KeptSession): Promise<KeptSession | SessionOver> => {
     for (let tries = 0; tries < MOST_SENT; tries += 1) {
       const before = lookedAt.get(member.grantId);
       const now = clock();
@@ -140,11 +141,12 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
   return {
     async attempt(principal, method, before) {
       if (principal.kind !== 'member') return NOTHING;
-      let found = await sessions.find(principal.grantId);
-      if (found === undefined || !found.cookies.some(([name]) => isSession(name))) {
+      const kept = await sessions.find(principal.grantId);
+      if (kept === undefined || !kept.cookies.some(([name]) => isSession(name))) {
         return over(principal, 'backend_session_missing');
       }
-      found = await ofMember(principal, found);
+      let found = await ofMember(principal, kept);
+      if (found === SESSION_OVER) return found;
       const changes = !SAFE.has(method);
       if (changes && csrf?.path !== undefined && cookieValue(found.cookies, csrf.cookie) === undefined) {
         found = await withCsrf(found, csrf.path);

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { type AccountOptions, createAccountEndpoint } from '../../../src/account/endpoint.ts';
 import { GatewayError } from '../../../src/errors.ts';
 import type { MemberPrincipal } from '../../../src/oauth/principal.ts';
-import type { CallUpstream } from '../../../src/upstream/request.ts';
+import type { CallForPrincipal } from '../../../src/upstream/request.ts';
 
 export const MEMBER: MemberPrincipal = {
   kind: 'member',
@@ -59,7 +59,7 @@ export function readText(file: string): string {
 }
 
 /** The seam as the gateway implements it, on fetch: identity from the principal, failures from the one table. */
-export function callOver(origin: string, timeout = 5000): CallUpstream {
+export function callOver(origin: string, timeout = 5000): CallForPrincipal {
   return async ({ method, path, headers, body, principal, signal }) => {
     const limit = AbortSignal.timeout(timeout);
     try {
@@ -67,7 +67,7 @@ export function callOver(origin: string, timeout = 5000): CallUpstream {
         method,
         body: body ?? null,
         redirect: 'manual',
-        headers: { ...headers, 'x-member-id': principal?.kind === 'member' ? principal.sub : '' },
+        headers: { ...headers, 'x-member-id': principal.kind === 'member' ? principal.sub : '' },
         signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
       });
       return { status: response.status, headers: {}, body: await response.text() };

@@ -1,0 +1,68 @@
+import type { Exchange } from '../http/exchange.ts';
+import type { Audit } from '../operations/audit.ts';
+import type { Input } from './argument-template.ts';
+import { KEY_ARGUMENT, takeKey } from './idempotency-key.ts';
+import type { Once } from './once.ts';
+import { failure, unfit } from './run-tool.ts';
+import type { CallContext, Outcome, Tool } from './tool.ts';
+
+export interface CallParts {
+  readonly once: Once;
+  /** Seconds. */
+  readonly deadline: number;
+  /** Called with errors that are not shown to clients. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The caller of a tool, and when it is no longer waiting. */
+interface Caller extends Pick<CallContext, 'principal' | 'requestId'> {
+  readonly gone: AbortController;
+}
+
+/** Runs a tool within its deadline, and only once for each idempotency key. Never rejects. */
+export async function callTool(
+  { once, deadline, onError }: CallParts,
+  tool: Tool,
+  given: Input,
+  meta: unknown,
+  { gone, ...caller }: Caller,
+): Promise<Outcome & { readonly repeated?: true }> {
+  const asked = tool.takesKey ? takeKey(given, meta) : { key: undefined, input: given };
+  if ('flaw' in asked) return unfit(asked.flaw);
+  const { key, input } = asked;
+  // A client that sends a key will repeat the call if the connection is lost, so the call continues without it.
+  const ended = key === undefined ? gone : new AbortController();
+  const { signal } = ended;
+  const context = { ...caller, signal };
+  const timer = setTimeout(() => ended.abort(), Math.ceil(deadline * 1000));
+  try {
+    if (key === undefined) return await tool.call(input, context);
+    const { principal } = context;
+    if (principal.kind !== 'member') return unfit(`${KEY_ARGUMENT} is for members`);
+    const call = { member: principal.sub, clientId: principal.clientId, tool: tool.name, key, input, signal };
+    return await once(call, () => tool.call(input, context));
+  } catch (thrown) {
+    return failure(thrown, context, onError);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Audits the use of tools by one request, with the time since it began. */
+export function toolAudit(audit: Audit, { principal, provenance }: Exchange) {
+  const began = performance.now();
+  const member = principal.kind === 'member' ? principal : undefined;
+  return (name: string, outcome: 'success' | 'failure' | 'refused', reason?: 'repeated'): void =>
+    audit({
+      action: 'tool_called',
+      used: { kind: 'tool', name },
+      outcome,
+      reason,
+      milliseconds: performance.now() - began,
+      clientId: member?.clientId,
+      grantId: member?.grantId,
+      member: member?.sub,
+      address: provenance.clientAddress,
+      requestId: provenance.requestId,
+    });
+}
