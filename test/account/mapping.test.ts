@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MappingError } from '../../src/account/connect/mistakes.ts';
-import { createAccountEndpoint } from '../../src/account/endpoint.ts';
+import { createAccount } from '../../src/account/endpoint.ts';
 import {
   CONTRACT_FILE,
   contractFiles,
@@ -18,7 +18,7 @@ const text = readText('test/account/fixtures/courses.map.graphql');
 /** The mistakes of a contract and its mapping, as 'file:line:column coordinate: message'. */
 function mistakesOf(text: string, schemaText = COURSES, upstreams = ['school', 'progress']): string[] {
   try {
-    createAccountEndpoint({
+    createAccount({
       schema: contractFiles(schemaText),
       mappings: [{ file: 'map.graphql', text }],
       recorded: [EVENTS_SCHEMA_FILE],

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { MappingError } from '../../src/account/connect/mistakes.ts';
-import { createAccountEndpoint } from '../../src/account/endpoint.ts';
+import { createAccount } from '../../src/account/endpoint.ts';
 import { LIMITS } from './support/account.ts';
 import { CONTRACT, REMOTE_MAPPING, remoteOptions, UPSTREAM_SCHEMA } from './support/events.ts';
 
 /** The mistakes of a mapping, as 'file:line:column coordinate: message'. */
 function mistakesOf(options: ReturnType<typeof remoteOptions>): string[] {
   try {
-    createAccountEndpoint({
+    createAccount({
       ...options,
       metadataUrl: 'https://school.example/.well-known/oauth-protected-resource',
       limits: LIMITS,

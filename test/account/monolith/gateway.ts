@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
-import { createAccountEndpoint } from '../../../src/account/endpoint.ts';
+import { createAccount } from '../../../src/account/endpoint.ts';
 import { createCallUpstream } from '../../../src/upstream/call.ts';
 import { createPools } from '../../../src/upstream/pools.ts';
 import { upstreamConfig } from '../../support/upstream-config.ts';
@@ -30,7 +30,7 @@ export async function startGateway(origin: string): Promise<Gateway> {
   const upstreams = { people: upstreamConfig(origin), courses: upstreamConfig(origin) };
   const pools = createPools(upstreams);
   const identity = async (principal: { kind: string; sub?: string }) => ({ 'X-Member-Id': principal.sub ?? '' });
-  const endpoint = createAccountEndpoint({
+  const { endpoint } = createAccount({
     schema: contractFiles(CONTRACT),
     mappings: [{ file: 'map.graphql', text: MAPPING }],
     recorded: [{ upstream: 'people', file: 'people.graphql', text: UPSTREAM }],

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type AccountOptions, createAccountEndpoint } from '../../../src/account/endpoint.ts';
+import { type AccountOptions, createAccount } from '../../../src/account/endpoint.ts';
 import { GatewayError } from '../../../src/errors.ts';
 import type { MemberPrincipal } from '../../../src/oauth/principal.ts';
 import type { CallForPrincipal } from '../../../src/upstream/request.ts';
@@ -101,7 +101,7 @@ export async function startAccount(
   principal = MEMBER,
 ): Promise<TestAccount> {
   const errors: unknown[] = [];
-  const endpoint = createAccountEndpoint({
+  const { endpoint } = createAccount({
     schema: contractFiles(CONTRACT_FILE),
     mappings: [MAPPING_FILE, EVENTS_MAPPING_FILE],
     recorded: [EVENTS_SCHEMA_FILE],
