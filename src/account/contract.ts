@@ -39,18 +39,20 @@ export interface Contract {
 }
 
 /**
- * Parses the contract's files and merges them. Returns undefined after adding to `mistakes` when they are invalid. The
- * directives of the vocabulary stay on the AST nodes of their fields but are not part of the schema, so introspection
- * does not show them.
+ * Parses the contract's files and merges them. The directives of the vocabulary stay on the AST nodes of their fields
+ * but are not part of the schema, so introspection does not show them.
+ *
+ * @throws {MappingError} with every mistake, those in `mistakes` included
  */
-export function readContract(files: readonly TextFile[], mistakes: Mistakes): Contract | undefined {
+export function readContract(files: readonly TextFile[], mistakes: Mistakes): Contract {
   const written = concatAST(files.flatMap((file) => parseSdl(file, CONTRACT, mistakes) ?? []));
-  if (mistakes.any) return undefined;
+  mistakes.throwIfAny();
   // A file may define them for an editor, but those definitions are ignored.
   const definitions = written.definitions.filter((node) => {
     return node.kind !== Kind.DIRECTIVE_DEFINITION || !OWN.has(node.name.value);
   });
-  if (!checkSdl(concatAST([VOCABULARY, { ...written, definitions }]), CONTRACT, mistakes)) return undefined;
+  checkSdl(concatAST([VOCABULARY, { ...written, definitions }]), CONTRACT, mistakes);
+  mistakes.throwIfAny();
   const vocabulary = merged(definitions);
   for (const { nodes, message } of validateSchema(vocabulary)) {
     const place = nodes?.[0] ? placeOf(nodes[0]) : { file: files[0]?.file ?? CONTRACT, line: 1, column: 1 };
@@ -62,7 +64,7 @@ export function readContract(files: readonly TextFile[], mistakes: Mistakes): Co
       if (definition) checkArguments(() => getDirectiveValues(definition, { directives: [node] }), node, mistakes);
     },
   });
-  if (mistakes.any) return undefined;
+  mistakes.throwIfAny();
   const config = vocabulary.toConfig();
   const directives = config.directives.filter(({ name }) => !OWN.has(name));
   return { schema: new GraphQLSchema({ ...config, directives }), vocabulary };

@@ -89,7 +89,7 @@ export async function execute(
   try {
     const { signal } = ended;
     const operation = new Operation({ principal, call, mapping, config, limits, signal });
-    const result = await executeOperation({ schema, document, request, operation, signal });
+    const result = await executeOperation(schema, document, request, operation, signal);
     if (operation.sessionOver) return SESSION_OVER;
     return { executed: result.data !== undefined, body: maskResult(result, signal.aborted, onError) };
   } finally {

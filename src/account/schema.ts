@@ -11,7 +11,7 @@ import { type Contract, readContract } from './contract.ts';
 import { joinRemoteFields } from './remote/check.ts';
 import { type RecordedFile, readRecorded } from './remote/recorded.ts';
 import { attachRemote } from './remote/resolvers.ts';
-import { attachScalars, SCALAR_NAMES } from './scalars.ts';
+import { attachScalars } from './scalars.ts';
 import { attachGuards, type Guards, readGuards } from './scopes.ts';
 
 export interface AccountSchema extends Contract {
@@ -40,16 +40,12 @@ export function buildAccountSchema(
 ): AccountSchema {
   const mistakes = new Mistakes();
   const contract = readContract(files, mistakes);
-  if (contract === undefined) {
-    mistakes.throwIfAny();
-    throw new Error('a contract without a schema has mistakes');
-  }
   const { schema } = contract;
   const guards = readGuards(contract, new Set(known.scopes), mistakes);
   const mapping = readMapping(mappings, schema, known, mistakes);
-  checkMapping(schema, mapping, SCALAR_NAMES, mistakes);
+  checkMapping(schema, mapping, mistakes);
   const recorded = readRecorded(known.recorded ?? [], mapping, mistakes);
-  const boundaries = joinRemoteFields(schema, mapping, recorded, SCALAR_NAMES, mistakes);
+  const boundaries = joinRemoteFields(schema, mapping, recorded, mistakes);
   mistakes.throwIfAny();
   attachScalars(schema);
   attachResolvers(schema, mapping);
