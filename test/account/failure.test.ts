@@ -191,7 +191,7 @@ describe('time and departure', () => {
       body: JSON.stringify({ query: '{ viewer { email } }' }),
       signal: leaving.signal,
     });
-    await expect.poll(() => aborted).toBeDefined();
+    await expect.poll(() => aborted !== undefined).toBe(true);
     leaving.abort();
     await expect(asked).rejects.toThrow();
     await aborted;
