@@ -121,6 +121,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   // A document's fetch pins the address it has judged, on a client of its own: never on a pool of an upstream.
   undici: ['upstream', 'authorization-server/client-documents/fetch-document.ts'],
   graphql: ['account', 'tools/demo/school'],
+  '@graphql-tools/merge': ['account/contract.ts'],
   yaml: ['config'],
   re2js: ['config/pattern.ts'],
   zod: ['config'],

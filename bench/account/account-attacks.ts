@@ -17,7 +17,7 @@ const TIMES = 50;
 const text = (file: string) => readFileSync(new URL(`../../test/account/fixtures/${file}`, import.meta.url), 'utf8');
 const { limits, bodyLimit, introspection } = accountBlock.parse({ schema: 'given', mappings: 'given' });
 const built = buildAccountSchema(
-  text('courses.graphql'),
+  [{ file: 'courses.graphql', text: text('courses.graphql') }],
   [{ file: 'courses.map.graphql', text: text('courses.map.graphql') }],
   {
     upstreams: ['school', 'progress'],
@@ -59,7 +59,7 @@ async function refusalOf(body: Body): Promise<string | undefined> {
     const call = () => Promise.reject(new GatewayError('upstream_unavailable'));
     const config = { currency: 'EUR' };
     const operation = new Operation({ principal, call, mapping: built.mapping, config, limits, signal });
-    const result = await executeOperation({ schema: built.schema, document, request: read, operation, signal });
+    const result = await executeOperation(built.schema, document, read, operation, signal);
     return codeOf(maskResult(result, false, () => {}));
   } catch (thrown) {
     return asGatewayError(thrown).code.toUpperCase();

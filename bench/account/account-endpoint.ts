@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { createAccountEndpoint } from '../../src/account/endpoint.ts';
+import { createAccount } from '../../src/account/endpoint.ts';
 import { account as accountBlock } from '../../src/config/account.ts';
 import type { MemberPrincipal } from '../../src/oauth/principal.ts';
 import { createCallUpstream } from '../../src/upstream/call.ts';
@@ -31,8 +31,8 @@ const principal: MemberPrincipal = {
   grantId: 'grant-1',
 };
 const { limits, bodyLimit, deadline, introspection } = accountBlock.parse({ schema: 'given', mappings: 'given' });
-const endpoint = createAccountEndpoint({
-  schemaText: text('courses.graphql'),
+const { endpoint } = createAccount({
+  schema: [{ file: 'courses.graphql', text: text('courses.graphql') }],
   mappings: [{ file: 'courses.map.graphql', text: text('courses.map.graphql') }],
   upstreams: Object.keys(upstreams),
   config: { open: { currency: 'EUR' }, secret: {} },

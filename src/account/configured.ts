@@ -14,7 +14,7 @@ export function configuredAccount(
   const { limits, introspection, bodyLimit, deadline, documents } = config.account;
   return createAccount({
     ...parts,
-    schemaText: accountFiles.schema.text,
+    schema: accountFiles.schema,
     mappings: accountFiles.mappings,
     recorded: accountFiles.recorded,
     upstreams: Object.keys(config.upstreams),

@@ -1,19 +1,21 @@
+import { mergeTypeDefs } from '@graphql-tools/merge';
 import {
   buildASTSchema,
   concatAST,
+  type DefinitionNode,
   GraphQLError,
   GraphQLSchema,
   getDirectiveValues,
   Kind,
   parse,
-  Source,
   validateSchema,
   visit,
 } from 'graphql';
+import type { TextFile } from '../config/account-files.ts';
 import { type Mistakes, placeOf } from './connect/mistakes.ts';
+import { checkSdl, parseSdl } from './sdl.ts';
 
 const CONTRACT = 'account schema';
-const START = { file: CONTRACT, line: 1, column: 1 };
 
 /** The directives that a contract can use besides those of GraphQL. Names and meaning are those in common use. */
 export const VOCABULARY = parse(`
@@ -37,39 +39,50 @@ export interface Contract {
 }
 
 /**
- * Parses the contract's SDL. Returns undefined after adding to `mistakes` when it is invalid. The directives of the
- * vocabulary stay on the AST nodes of their fields but are not part of the schema, so introspection does not show them.
+ * Parses the contract's files and merges them. The directives of the vocabulary stay on the AST nodes of their fields
+ * but are not part of the schema, so introspection does not show them.
+ *
+ * @throws {MappingError} with every mistake, those in `mistakes` included
  */
-export function readContract(text: string, mistakes: Mistakes): Contract | undefined {
-  try {
-    const written = parse(new Source(text, CONTRACT));
-    // A file may define them for an editor, but those definitions are ignored.
-    const definitions = written.definitions.filter((node) => {
-      return node.kind !== Kind.DIRECTIVE_DEFINITION || !OWN.has(node.name.value);
-    });
-    const vocabulary = buildASTSchema(concatAST([VOCABULARY, { ...written, definitions }]));
-    for (const error of validateSchema(vocabulary)) {
-      mistakes.add(error.nodes?.[0] ? placeOf(error.nodes[0]) : START, CONTRACT, error.message);
-    }
-    visit(written, {
-      Directive(node) {
-        const definition = OWN.has(node.name.value) ? vocabulary.getDirective(node.name.value) : undefined;
-        if (definition) checkArguments(() => getDirectiveValues(definition, { directives: [node] }), node, mistakes);
-      },
-    });
-    if (mistakes.any) return undefined;
-    const config = vocabulary.toConfig();
-    const directives = config.directives.filter(({ name }) => !OWN.has(name));
-    return { schema: new GraphQLSchema({ ...config, directives }), vocabulary };
-  } catch (thrown) {
-    if (!(thrown instanceof Error)) throw thrown;
-    const { line, column } = (thrown instanceof GraphQLError && thrown.locations?.[0]) || START;
-    // buildASTSchema reports all errors in one message, without locations.
-    for (const message of thrown.message.split('\n\n')) {
-      mistakes.add({ file: CONTRACT, line, column }, CONTRACT, message);
-    }
-    return undefined;
+export function readContract(files: readonly TextFile[], mistakes: Mistakes): Contract {
+  const written = concatAST(files.flatMap((file) => parseSdl(file, CONTRACT, mistakes) ?? []));
+  mistakes.throwIfAny();
+  // A file may define them for an editor, but those definitions are ignored.
+  const definitions = written.definitions.filter((node) => {
+    return node.kind !== Kind.DIRECTIVE_DEFINITION || !OWN.has(node.name.value);
+  });
+  checkSdl(concatAST([VOCABULARY, { ...written, definitions }]), CONTRACT, mistakes);
+  mistakes.throwIfAny();
+  const vocabulary = merged(definitions);
+  for (const { nodes, message } of validateSchema(vocabulary)) {
+    const place = nodes?.[0] ? placeOf(nodes[0]) : { file: files[0]?.file ?? CONTRACT, line: 1, column: 1 };
+    mistakes.add(place, CONTRACT, message);
   }
+  visit(written, {
+    Directive(node) {
+      const definition = OWN.has(node.name.value) ? vocabulary.getDirective(node.name.value) : undefined;
+      if (definition) checkArguments(() => getDirectiveValues(definition, { directives: [node] }), node, mistakes);
+    },
+  });
+  mistakes.throwIfAny();
+  const config = vocabulary.toConfig();
+  const directives = config.directives.filter(({ name }) => !OWN.has(name));
+  return { schema: new GraphQLSchema({ ...config, directives }), vocabulary };
+}
+
+/**
+ * Builds the schema of checked definitions, with each type and its extensions in one node, so that a directive applies
+ * wherever it is written. Directives are not merged: graphql-tools would drop one that has the name of a type.
+ */
+function merged(definitions: readonly DefinitionNode[]): GraphQLSchema {
+  const isDirective = ({ kind }: DefinitionNode) => kind === Kind.DIRECTIVE_DEFINITION;
+  const types = definitions.filter((node) => !isDirective(node));
+  const document = concatAST([
+    VOCABULARY,
+    { kind: Kind.DOCUMENT, definitions: definitions.filter(isDirective) },
+    mergeTypeDefs({ kind: Kind.DOCUMENT, definitions: types }, { useSchemaDefinition: false }),
+  ]);
+  return buildASTSchema(document, { assumeValidSDL: true });
 }
 
 /** Reports an argument's invalid value, for which graphql-js throws. */

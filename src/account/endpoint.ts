@@ -1,33 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type DocumentNode, type GraphQLFormattedError, Kind } from 'graphql';
+import type { TextFile } from '../config/account-files.ts';
 import { type Answer, asGatewayError } from '../errors.ts';
 import { challengeAnswer, json, writeAnswer } from '../http/answer.ts';
 import { fieldValues } from '../http/field-values.ts';
-import { type Challenge, insufficientScope, SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
+import { insufficientScope, SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { type Scheme, schemeOf } from '../oauth/credentials.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
+import type { Scope } from '../oauth/scope.ts';
 import type { CallForPrincipal } from '../upstream/request.ts';
-import type { MappingFile } from './connect/mapping.ts';
-import { Mistakes } from './connect/mistakes.ts';
-import { Operation } from './connect/operation.ts';
-import { costError, costMeter } from './cost.ts';
-import { type Checked, documentChecker } from './documents.ts';
-import { formatError, maskResult } from './errors.ts';
-import { executeOperation } from './execution.ts';
 import type { Limits } from './limits.ts';
 import { mutationFields } from './mutation-fields.ts';
-import { type OperationData, operationFacts, type PrepareOperation } from './prepared-operation.ts';
+import { createOperations, execute, findDocument, type Operations, prepareOperation } from './operations.ts';
+import type { OperationData, PrepareOperation } from './prepared-operation.ts';
 import { readFields } from './read-fields.ts';
 import type { RecordedFile } from './remote/recorded.ts';
-import { type GraphqlRequest, negotiate, type ResponseType, readGraphqlRequest } from './request.ts';
-import { buildAccountSchema } from './schema.ts';
+import { negotiate, type ResponseType, readGraphqlRequest } from './request.ts';
 import { scopesMissingForMutation } from './scopes.ts';
-import { type DocumentFile, readTrustedDocuments } from './trusted-documents.ts';
 
 export interface AccountOptions {
   /** The contract: the schema that clients see. */
-  readonly schemaText: string;
-  readonly mappings: readonly MappingFile[];
+  readonly schema: readonly TextFile[];
+  readonly mappings: readonly TextFile[];
   /** The recorded schemas of GraphQL upstreams. */
   readonly recorded?: readonly RecordedFile[];
   /** The names of the configured upstreams. */
@@ -46,7 +39,7 @@ export interface AccountOptions {
   readonly limits: Limits;
   readonly introspection: boolean;
   /** Trusted documents, which clients request by id. `only` refuses all others. */
-  readonly documents: { readonly file: DocumentFile; readonly only: boolean } | undefined;
+  readonly documents: { readonly file: TextFile; readonly only: boolean } | undefined;
   readonly call: CallForPrincipal;
   /** Maximum size of a request body in bytes. */
   readonly bodyLimit: number;
@@ -56,24 +49,24 @@ export interface AccountOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+/** What the operator's logs say about an operation. Called before the response is sent. */
+interface Observer {
+  /** Called with the parts of the account that were returned or changed, as named by `readFields`. */
+  readonly gave: (fields: readonly string[]) => void;
+  /** Called with the fields of a mutation, comma-separated, and its outcome. */
+  readonly changed: (fields: string, outcome: 'success' | 'failure' | 'refused') => void;
+}
+
 /**
  * Answers one POST of an admitted member. The gate has already checked the token, its audience and its scope. Resolves
  * to `session_over`, with nothing written, if the member's session at an upstream is over.
- * @param gave - called with the parts of the account that were returned or changed, as named by `readFields`
  */
 export type AccountEndpoint = (
   request: IncomingMessage,
   response: ServerResponse,
   principal: MemberPrincipal,
-  gave?: (fields: readonly string[]) => void,
-  /** Called before the response is sent, with the fields of a mutation (joined by dots and commas) and its outcome. */
-  changed?: (fields: string, outcome: 'success' | 'failure' | 'refused') => void,
+  observer?: Partial<Observer>,
 ) => Promise<SessionOver | undefined>;
-
-interface Told {
-  readonly gave: NonNullable<Parameters<AccountEndpoint>[3]>;
-  readonly changed: NonNullable<Parameters<AccountEndpoint>[4]>;
-}
 
 export interface Account {
   readonly endpoint: AccountEndpoint;
@@ -84,171 +77,83 @@ export interface Account {
 const NO_STORE = { 'cache-control': 'no-store' };
 
 /**
- * The Account API over HTTP (GraphQL over HTTP, POST and JSON only). Throws MappingError at start, with all mistakes in
- * the contract and the mapping files. The endpoint answers all failures itself.
+ * The Account API over HTTP (GraphQL over HTTP, POST and JSON only). The endpoint answers all failures itself.
+ *
+ * @throws {MappingError} with all mistakes in the contract, the mapping files or the trusted documents
  */
-export function createAccountEndpoint(options: AccountOptions): AccountEndpoint {
-  return createAccount(options).endpoint;
-}
-
-/** The same Account API, together with `prepare` for the operator's own documents. */
 export function createAccount(options: AccountOptions): Account {
-  const { call, deadline, onError = () => {} } = options;
-  const { limits, introspection, metadataUrl } = options;
-  const config = { ...options.config.open, ...options.config.secret };
-  const account = buildAccountSchema(options.schemaText, options.mappings, {
-    upstreams: options.upstreams,
-    keyed: options.keyed,
-    scopes: options.scopes,
-    recorded: options.recorded ?? [],
-    config: { open: Object.keys(options.config.open), secret: Object.keys(options.config.secret) },
+  const operations = createOperations(options);
+  return {
+    endpoint: (request, response, principal, observer = {}) =>
+      serve(operations, request, response, principal, observer),
+    prepare: (query) => prepareOperation(operations, query),
+  };
+}
+
+async function serve(
+  operations: Operations,
+  request: IncomingMessage,
+  response: ServerResponse,
+  principal: MemberPrincipal,
+  observer: Partial<Observer>,
+): Promise<SessionOver | undefined> {
+  const ended = new AbortController();
+  let left = false;
+  response.once('close', () => {
+    // The response also closes after every complete answer, and even an abort without effect costs as much as a small
+    // query.
+    if (response.writableFinished) return;
+    left = true;
+    ended.abort();
   });
-  const { schema, mapping, guards } = account;
-  const check = documentChecker(schema, { limits, introspection });
-  const trusted = readTrusted(options.documents, check);
-  const costOf = costMeter(account, limits.pageSize);
-
-  function find({ source, operationName, variables }: GraphqlRequest): Checked {
-    if ('query' in source && trusted?.only === true) return refusedDocument('PERSISTED_DOCUMENT_REQUIRED');
-    const text = 'query' in source ? source.query : trusted?.texts.get(source.documentId);
-    if (text === undefined) return refusedDocument('PERSISTED_DOCUMENT_NOT_FOUND');
-    return afford(check(text), operationName, variables);
+  let finished: Answer | SessionOver;
+  try {
+    finished = await answerTo(operations, request, principal, ended, observer);
+  } catch (thrown) {
+    finished = failure(thrown, operations.options.onError);
   }
-
-  function afford(
-    checked: Checked,
-    operationName: string | undefined,
-    variables: GraphqlRequest['variables'],
-  ): Checked {
-    if (checked.document === undefined) return checked;
-    const measured = costOf(checked.document, operationName, variables);
-    if (measured === undefined || measured.cost <= limits.cost) return checked;
-    const { cost, at } = measured;
-    const details = { cost, limit: limits.cost };
-    return { errors: [formatError(costError(cost, limits.cost, at), 'MAX_COST_EXCEEDED', undefined, details)] };
-  }
-
-  async function run(
-    request: GraphqlRequest,
-    type: ResponseType,
-    { principal, scheme }: { readonly principal: MemberPrincipal; readonly scheme: Scheme },
-    ended: AbortController,
-    { gave, changed }: Told,
-  ) {
-    const checked = find(request);
-    if (checked.document === undefined) return answer(type, false, { errors: checked.errors });
-    const { scope } = principal;
-    const lacking = scopesMissingForMutation(schema, guards, checked.document, request.operationName, scope);
-    const mutation = mutationFields(checked.document, request.operationName);
-    if (lacking !== undefined) {
-      if (mutation !== undefined) changed(mutation, 'refused');
-      return lacksScope(
-        insufficientScope(scheme, { resource: { metadataUrl }, scopes: new Set(lacking) }, scope, LACKS),
-      );
-    }
-    const result = await execute(checked.document, request, principal, ended);
-    if (result === SESSION_OVER) return result;
-    const { executed, body } = result;
-    gave(readFields(checked.document, request.operationName, body.data as OperationData | null | undefined));
-    if (mutation !== undefined) changed(mutation, 'errors' in body || !executed ? 'failure' : 'success');
-    return answer(type, executed, body);
-  }
-
-  async function execute(
-    document: DocumentNode,
-    request: GraphqlRequest,
-    principal: MemberPrincipal,
-    ended: AbortController,
-  ) {
-    const late = new Error('The deadline of the operation has passed.');
-    const timer = setTimeout(() => ended.abort(late), deadline * 1000);
-    try {
-      const { signal } = ended;
-      const operation = new Operation({ principal, call, mapping, config, limits, signal });
-      const result = await executeOperation({ schema, document, request, operation, signal });
-      if (operation.sessionOver) return SESSION_OVER;
-      return { executed: result.data !== undefined, body: maskResult(result, signal.aborted, onError) };
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  const endpoint: AccountEndpoint = async (request, response, principal, gave = () => {}, changed = () => {}) => {
-    const ended = new AbortController();
-    let left = false;
-    response.once('close', () => {
-      // The response also closes after every complete answer, and even an abort without effect costs as much as a small
-      // query.
-      if (response.writableFinished) return;
-      left = true;
-      ended.abort();
-    });
-    let finished: Answer | SessionOver;
-    try {
-      const type = negotiate(request.headers.accept);
-      if (type === undefined) finished = NOT_ACCEPTABLE;
-      else {
-        const caller = { principal, scheme: schemeOf(fieldValues(request, 'authorization')) };
-        finished = await run(await readGraphqlRequest(request, options.bodyLimit), type, caller, ended, {
-          gave,
-          changed,
-        });
-      }
-    } catch (thrown) {
-      finished = failure(thrown, onError);
-    }
-    if (finished === SESSION_OVER) return finished;
-    if (!left) writeAnswer(response, finished);
-    return undefined;
-  };
-
-  const prepare: PrepareOperation = (query) => {
-    const checked = check(query);
-    if (checked.document === undefined) return { mistakes: checked.errors.map(({ message }) => message) };
-    const { document } = checked;
-    const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-    if (operations.length !== 1) return { mistakes: ['must have one operation'] };
-    return {
-      ...operationFacts(document, (granted) => scopesMissingForMutation(schema, guards, document, undefined, granted)),
-      async run(principal, variables, signal) {
-        const affordable = afford(checked, undefined, variables);
-        if (affordable.document === undefined) return { data: undefined, errors: affordable.errors };
-        const ended = new AbortController();
-        signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true });
-        const request: GraphqlRequest = { source: { query }, operationName: undefined, variables };
-        const result = await execute(document, request, principal, ended);
-        if (result === SESSION_OVER) return result;
-        const { data, errors = [] } = result.body as { data?: OperationData | null; errors?: GraphQLFormattedError[] };
-        return { data: data ?? undefined, errors };
-      },
-    };
-  };
-
-  return { endpoint, prepare };
+  if (finished === SESSION_OVER) return finished;
+  if (!left) writeAnswer(response, finished);
+  return undefined;
 }
 
-function readTrusted(documents: AccountOptions['documents'], check: ReturnType<typeof documentChecker>) {
-  if (documents === undefined) return undefined;
-  const mistakes = new Mistakes();
-  const texts = readTrustedDocuments(documents.file, check, mistakes);
-  mistakes.throwIfAny();
-  return { texts, only: documents.only };
+async function answerTo(
+  operations: Operations,
+  request: IncomingMessage,
+  principal: MemberPrincipal,
+  ended: AbortController,
+  { gave, changed }: Partial<Observer>,
+): Promise<Answer | SessionOver> {
+  const { schema, guards, options } = operations;
+  const type = negotiate(request.headers.accept);
+  if (type === undefined) return NOT_ACCEPTABLE;
+  const asked = await readGraphqlRequest(request, options.bodyLimit);
+  const checked = findDocument(operations, asked);
+  const { document } = checked;
+  if (document === undefined) return answer(type, false, { errors: checked.errors });
+  const lacking = scopesMissingForMutation(schema, guards, document, asked.operationName, principal.scope);
+  const mutation = mutationFields(document, asked.operationName);
+  if (lacking !== undefined) {
+    if (mutation !== undefined) changed?.(mutation, 'refused');
+    const scheme = schemeOf(fieldValues(request, 'authorization'));
+    return lacksScope(scheme, options.metadataUrl, lacking, principal.scope);
+  }
+  const result = await execute(operations, document, asked, principal, ended);
+  if (result === SESSION_OVER) return result;
+  const { executed, body } = result;
+  gave?.(readFields(document, asked.operationName, body.data as OperationData | null | undefined));
+  if (mutation !== undefined) changed?.(mutation, 'errors' in body || !executed ? 'failure' : 'success');
+  return answer(type, executed, body);
 }
-
-const DOCUMENT_REFUSALS = {
-  PERSISTED_DOCUMENT_NOT_FOUND: 'There is no document of this id here.',
-  PERSISTED_DOCUMENT_REQUIRED: 'Only documents that are known here are run: send documentId.',
-} as const;
-
-function refusedDocument(code: keyof typeof DOCUMENT_REFUSALS): Checked {
-  return { errors: [{ message: DOCUMENT_REFUSALS[code], extensions: { code } }] };
-}
-
-const LACKS = 'the access token lacks a scope that is needed here';
 
 /** Response to a mutation that the token does not cover. Nothing has run, so it can be a 403 (RFC 6750 section 3.1). */
-function lacksScope(challenge: Challenge): Answer {
-  return challengeAnswer(challenge, errorBody('Unauthorized field or type', 'UNAUTHORIZED_FIELD_OR_TYPE'));
+function lacksScope(scheme: Scheme, metadataUrl: string, lacking: readonly string[], granted: Scope): Answer {
+  const requested = { resource: { metadataUrl }, scopes: new Set(lacking) };
+  const description = 'the access token lacks a scope that is needed here';
+  return challengeAnswer(
+    insufficientScope(scheme, requested, granted, description),
+    errorBody('Unauthorized field or type', 'UNAUTHORIZED_FIELD_OR_TYPE'),
+  );
 }
 
 /** Executed operations get a 200, refused ones a 400 in the newer media type only (GraphQL over HTTP section 6.4). */
@@ -264,10 +169,10 @@ const NOT_ACCEPTABLE = json(
 );
 
 /** A failure before GraphQL began, in the form of a GraphQL response. */
-function failure(thrown: unknown, onError: (error: unknown) => void): Answer {
+function failure(thrown: unknown, onError: AccountOptions['onError']): Answer {
   const { code, status, message, headers } = asGatewayError(thrown);
   if (code === 'internal') {
-    onError(thrown);
+    onError?.(thrown);
     return json(500, errorBody('Unexpected error.', 'INTERNAL_SERVER_ERROR'), NO_STORE);
   }
   return json(status, errorBody(message, code.toUpperCase()), { ...headers, ...NO_STORE });

@@ -8,35 +8,29 @@ import {
 import type { Operation } from './connect/operation.ts';
 import type { GraphqlRequest } from './request.ts';
 
-export interface ExecutionInput {
-  readonly schema: GraphQLSchema;
-  readonly document: DocumentNode;
-  readonly request: GraphqlRequest;
-  readonly operation: Operation;
-  readonly signal: AbortSignal;
-}
-
 /** Executes one operation. When the signal aborts, the result has what has arrived; the rest is null with an error. */
-export async function executeOperation(input: ExecutionInput): Promise<ExecutionResult> {
-  const result = await executed(input);
-  const { alsoFailed } = input.operation;
-  return alsoFailed.length === 0 ? result : { ...result, errors: [...(result.errors ?? []), ...alsoFailed] };
-}
-
-async function executed(input: ExecutionInput): Promise<ExecutionResult> {
-  const { schema, document, request, operation, signal } = input;
+export async function executeOperation(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  { variables, operationName }: GraphqlRequest,
+  operation: Operation,
+  signal: AbortSignal,
+): Promise<ExecutionResult> {
+  let result: ExecutionResult;
   try {
-    return await execute({
+    result = await execute({
       schema,
       document,
       contextValue: operation,
-      variableValues: request.variables ?? null,
-      operationName: request.operationName ?? null,
+      variableValues: variables ?? null,
+      operationName: operationName ?? null,
       abortSignal: signal,
       hideSuggestions: true,
     });
   } catch (thrown) {
-    if (thrown instanceof AbortedGraphQLExecutionError) return (await thrown.abortedResult) as ExecutionResult;
-    throw thrown;
+    if (!(thrown instanceof AbortedGraphQLExecutionError)) throw thrown;
+    result = (await thrown.abortedResult) as ExecutionResult;
   }
+  const { alsoFailed } = operation;
+  return alsoFailed.length === 0 ? result : { ...result, errors: [...(result.errors ?? []), ...alsoFailed] };
 }

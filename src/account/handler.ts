@@ -9,14 +9,11 @@ export function accountHandler(endpoint: AccountEndpoint, audit: Audit): Handler
   return ({ request, response, principal, provenance, record }) => {
     if (principal.kind !== 'member') throw new GatewayError('internal');
     const began = performance.now();
-    return endpoint(
-      request,
-      response,
-      principal,
-      (fields) => {
+    return endpoint(request, response, principal, {
+      gave(fields) {
         record.areas = fields.map(areaOf.field);
       },
-      (name, outcome) =>
+      changed: (name, outcome) =>
         audit({
           action: 'mutation_called',
           used: { kind: 'mutation', name },
@@ -28,6 +25,6 @@ export function accountHandler(endpoint: AccountEndpoint, audit: Audit): Handler
           address: provenance.clientAddress,
           requestId: provenance.requestId,
         }),
-    );
+    });
   };
 }

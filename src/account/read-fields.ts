@@ -39,7 +39,8 @@ function given(document: DocumentNode, set: SelectionSetNode, data: Data): [stri
   });
 }
 
-function fieldsOf(document: DocumentNode, set: SelectionSetNode): readonly FieldNode[] {
+/** The fields of a selection, those of fragments included. Expects a valid document. */
+export function fieldsOf(document: DocumentNode, set: SelectionSetNode): readonly FieldNode[] {
   return set.selections.flatMap((selection): readonly FieldNode[] => {
     if (selection.kind === Kind.FIELD) return [selection];
     if (selection.kind === Kind.INLINE_FRAGMENT) return fieldsOf(document, selection.selectionSet);

@@ -75,32 +75,38 @@ export async function readGraphqlRequest(request: IncomingMessage, limit: number
   const body = parseBody(await readBody(request, limit));
   if (Array.isArray(body)) throw invalid('Operations are not taken in batches: send one JSON object.');
   if (!isObject(body)) throw invalid('The request body must be a JSON object.');
-  const { operationName, variables, extensions } = body;
-  if (operationName != null && typeof operationName !== 'string')
-    throw invalid('The parameter operationName must be a string.');
-  if (variables != null && !isObject(variables)) throw invalid('The parameter variables must be an object.');
-  if (extensions != null && !isObject(extensions)) throw invalid('The parameter extensions must be an object.');
-  return {
-    source: sourceOf(body),
-    operationName: operationName ?? undefined,
-    variables: variables ?? undefined,
-  };
+  const operationName = optional(body, 'operationName', isString, 'a string');
+  const variables = optional(body, 'variables', isObject, 'an object');
+  return { source: sourceOf(body), operationName, variables };
+}
+
+/** A parameter that may be missing or null. */
+function optional<T>(
+  body: Record<string, unknown>,
+  name: string,
+  fits: (value: unknown) => value is T,
+  what: string,
+): T | undefined {
+  const value = body[name] ?? undefined;
+  if (value === undefined || fits(value)) return value;
+  throw invalid(`The parameter ${name} must be ${what}.`);
 }
 
 /** Persisted documents are requested by documentId, or by Apollo's extension with the SHA-256 of the text. */
-function sourceOf({ query, documentId, extensions }: Record<string, unknown>): GraphqlRequest['source'] {
-  if (query != null && typeof query !== 'string') throw invalid('The parameter query must be a string.');
-  if (documentId != null && typeof documentId !== 'string') throw invalid('The parameter documentId must be a string.');
-  const persisted = isObject(extensions) ? extensions.persistedQuery : undefined;
+function sourceOf(body: Record<string, unknown>): GraphqlRequest['source'] {
+  const extensions = optional(body, 'extensions', isObject, 'an object');
+  const query = optional(body, 'query', isString, 'a string');
+  const documentId = optional(body, 'documentId', isString, 'a string');
+  const persisted = extensions?.persistedQuery;
   const hash = isObject(persisted) ? persisted.sha256Hash : undefined;
   if (hash != null && (typeof hash !== 'string' || !/^[0-9a-f]{64}$/i.test(hash)))
     throw invalid('extensions.persistedQuery.sha256Hash must be 64 hexadecimal digits.');
   const named = documentId ?? (typeof hash === 'string' ? `sha256:${hash.toLowerCase()}` : undefined);
-  if (query == null) {
+  if (query === undefined) {
     if (named === undefined) throw invalid('The parameter query must be a string.');
     return { documentId: named };
   }
-  if (documentId != null) throw invalid('Send query or documentId, not both.');
+  if (documentId !== undefined) throw invalid('Send query or documentId, not both.');
   if (named !== undefined && named !== `sha256:${createHash('sha256').update(query).digest('hex')}`)
     throw invalid('extensions.persistedQuery.sha256Hash is not that of the query.');
   return { query };
@@ -116,6 +122,10 @@ function parseBody(bytes: Buffer): unknown {
     if (cause instanceof JsonTooLarge) throw invalid(`The request body ${cause.message}.`);
     throw new GatewayError('invalid_request', { message: 'The request body is not JSON.', cause });
   }
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

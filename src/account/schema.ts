@@ -2,15 +2,16 @@
  * The Account API: a GraphQL endpoint over the backend's own APIs. The operator writes the contract that clients see and
  * mappings that say which call of which upstream each field comes from: REST (`connect/`) or GraphQL (`remote/`).
  */
+import type { TextFile } from '../config/account-files.ts';
 import { checkMapping } from './connect/check.ts';
-import { type Mapping, type MappingFile, type MappingNames, readMapping } from './connect/mapping.ts';
+import { type Mapping, type MappingNames, readMapping } from './connect/mapping.ts';
 import { Mistakes } from './connect/mistakes.ts';
 import { attachResolvers } from './connect/resolvers.ts';
 import { type Contract, readContract } from './contract.ts';
 import { joinRemoteFields } from './remote/check.ts';
 import { type RecordedFile, readRecorded } from './remote/recorded.ts';
 import { attachRemote } from './remote/resolvers.ts';
-import { attachScalars, SCALAR_NAMES } from './scalars.ts';
+import { attachScalars } from './scalars.ts';
 import { attachGuards, type Guards, readGuards } from './scopes.ts';
 
 export interface AccountSchema extends Contract {
@@ -26,25 +27,25 @@ export interface Known extends MappingNames {
 }
 
 /**
- * Builds the Account API from the contract's SDL and the mapping files: an executable schema, and the mapping that its
+ * Builds the Account API from the files of the contract and of the mapping: an executable schema, and the mapping that its
  * resolvers need in an Operation. The directives of the mapping are not part of the schema, so introspection does not
  * show them.
  *
  * @throws {MappingError} with every mistake
  */
-export function buildAccountSchema(text: string, files: readonly MappingFile[], known: Known): AccountSchema {
+export function buildAccountSchema(
+  files: readonly TextFile[],
+  mappings: readonly TextFile[],
+  known: Known,
+): AccountSchema {
   const mistakes = new Mistakes();
-  const contract = readContract(text, mistakes);
-  if (contract === undefined) {
-    mistakes.throwIfAny();
-    throw new Error('a contract without a schema has mistakes');
-  }
+  const contract = readContract(files, mistakes);
   const { schema } = contract;
   const guards = readGuards(contract, new Set(known.scopes), mistakes);
-  const mapping = readMapping(files, schema, known, mistakes);
-  checkMapping(schema, mapping, SCALAR_NAMES, mistakes);
+  const mapping = readMapping(mappings, schema, known, mistakes);
+  checkMapping(schema, mapping, mistakes);
   const recorded = readRecorded(known.recorded ?? [], mapping, mistakes);
-  const boundaries = joinRemoteFields(schema, mapping, recorded, SCALAR_NAMES, mistakes);
+  const boundaries = joinRemoteFields(schema, mapping, recorded, mistakes);
   mistakes.throwIfAny();
   attachScalars(schema);
   attachResolvers(schema, mapping);

@@ -8,14 +8,14 @@ import {
   getOperationAST,
   isNonNullType,
   isObjectType,
-  Kind,
-  type SelectionSetNode,
 } from 'graphql';
 import { covers, type Scope } from '../oauth/scope.ts';
 import { type Mistakes, placeOf } from './connect/mistakes.ts';
 import type { Operation } from './connect/operation.ts';
 import type { Contract } from './contract.ts';
 import { AccountError } from './errors.ts';
+import { fieldAt } from './field-at.ts';
+import { fieldsOf } from './read-fields.ts';
 
 /** The scopes a field requires: of each entry one list, and of that list every scope. */
 type Requirements = readonly (readonly (readonly string[])[])[];
@@ -77,10 +77,7 @@ export function opensTo(requirements: Requirements, granted: Scope): boolean {
 /** Wraps the resolvers in guards, so that a refused field calls no upstream. Resolvers must be attached first. */
 export function attachGuards(schema: GraphQLSchema, guards: Guards): void {
   for (const [coordinate, requirements] of guards) {
-    const [typeName = '', fieldName = ''] = coordinate.split('.');
-    const type = schema.getType(typeName);
-    const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
-    if (field === undefined) throw new Error(`no field ${coordinate}`);
+    const { field } = fieldAt(schema, coordinate);
     const resolve = field.resolve ?? defaultFieldResolver;
     field.resolve = (source, args, operation: Operation, info) => {
       const open = missing(requirements, operation.principal.scope);
@@ -107,24 +104,10 @@ export function scopesMissingForMutation(
   const operation = getOperationAST(document, operationName);
   const root = operation?.operation === 'mutation' ? schema.getMutationType() : undefined;
   if (!operation || !root) return undefined;
-  const needed = [...rootFields(document, operation.selectionSet)].flatMap((name) => {
-    const open = missing(guards.get(`${root.name}.${name}`) ?? [], granted);
+  const needed = fieldsOf(document, operation.selectionSet).flatMap(({ name }) => {
+    const open = missing(guards.get(`${root.name}.${name.value}`) ?? [], granted);
     // If several lists would do, the first is the one to request.
     return open?.flatMap(([scopes = []]) => scopes) ?? [];
   });
   return needed.length === 0 ? undefined : [...new Set(needed)];
-}
-
-function rootFields(document: DocumentNode, set: SelectionSetNode, found = new Set<string>()): ReadonlySet<string> {
-  for (const selection of set.selections) {
-    if (selection.kind === Kind.FIELD) found.add(selection.name.value);
-    else if (selection.kind === Kind.INLINE_FRAGMENT) rootFields(document, selection.selectionSet, found);
-    else {
-      const fragment = document.definitions.find((node) => {
-        return node.kind === Kind.FRAGMENT_DEFINITION && node.name.value === selection.name.value;
-      });
-      if (fragment?.kind === Kind.FRAGMENT_DEFINITION) rootFields(document, fragment.selectionSet, found);
-    }
-  }
-  return found;
 }

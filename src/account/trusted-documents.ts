@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { TextFile } from '../config/account-files.ts';
 import { type Mistakes, placeOfKey } from './connect/mistakes.ts';
 import type { CheckDocument } from './documents.ts';
-
-/** The content of a file of documents. */
-export interface DocumentFile {
-  readonly file: string;
-  readonly text: string;
-}
 
 /** Trusted documents, keyed by the ID that clients send. */
 export type TrustedDocuments = ReadonlyMap<string, string>;
@@ -17,7 +12,7 @@ export type TrustedDocuments = ReadonlyMap<string, string>;
  * run time. Mistakes are added to the list.
  */
 export function readTrustedDocuments(
-  { file, text }: DocumentFile,
+  { file, text }: TextFile,
   check: CheckDocument,
   mistakes: Mistakes,
 ): TrustedDocuments {

@@ -3,15 +3,15 @@ import type { Finding } from './problems.ts';
 import type { SourceFiles } from './source-files.ts';
 import { isTree, valueAt } from './tree.ts';
 
-/** The content of a file that the configuration names. */
-interface TextFile {
+/** The content of a file that the configuration names. `file` is its path as written there. */
+export interface TextFile {
   readonly file: string;
   readonly text: string;
 }
 
 /** The files that define the Account API. */
 export interface AccountFiles {
-  readonly schema: TextFile;
+  readonly schema: readonly TextFile[];
   readonly mappings: readonly TextFile[];
   /** Recorded schemas of GraphQL upstreams. `text` is undefined for a schema that has not been recorded yet. */
   readonly recorded: readonly { readonly upstream: string; readonly file: string; readonly text: string | undefined }[];
@@ -20,8 +20,8 @@ export interface AccountFiles {
 }
 
 /**
- * Reads the files of the `account` block, which is taken before it is validated. `mappings` may have `*` in its last
- * segment; the mappings are sorted by name. `files` is undefined when the schema or the mappings cannot be read.
+ * Reads the files of the `account` block, which is taken before it is validated. `schema` and `mappings` may have
+ * `*` in their last segment; their files are sorted by name. `files` is undefined when the schema or the mappings cannot be read.
  */
 export async function readAccountFiles(
   account: unknown,
@@ -43,11 +43,10 @@ export async function readAccountFiles(
     }
     return [];
   };
-  const [schemas, mappings] = [await read('schema'), await read('mappings')];
+  const [schema, mappings] = [await read('schema'), await read('mappings')];
   const [documents] = await read('documents', 'file');
-  const [schema] = schemas;
   const recorded = await readRecorded(valueAt(account, ['upstreamSchemas']), files);
-  const complete = schema !== undefined && mappings.length > 0;
+  const complete = schema.length > 0 && mappings.length > 0;
   return { files: complete ? { schema, mappings, recorded, documents } : undefined, findings };
 }
 
@@ -63,18 +62,17 @@ async function readRecorded(given: unknown, files: SourceFiles): Promise<Account
   );
 }
 
-/** Expands `*` in the last segment of a path. Returns absolute paths. */
+/** Expands `*` in the last segment of a path. */
 async function expand(given: string, files: SourceFiles): Promise<readonly string[]> {
-  const pattern = files.resolve(given);
-  const last = basename(pattern);
-  if (!last.includes('*')) return [pattern];
+  const last = basename(given);
+  if (!last.includes('*')) return [given];
   const parts = last.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
   const fits = new RegExp(`^${parts.join('.*')}$`);
-  const names = await files.names(dirname(pattern));
+  const names = await files.names(dirname(given));
   return names
     .filter((name) => fits.test(name) && !name.startsWith('.'))
     .sort()
-    .map((name) => join(dirname(pattern), name));
+    .map((name) => join(dirname(given), name));
 }
 
 /** Explains to the operator why a file could not be read. */

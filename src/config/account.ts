@@ -26,7 +26,10 @@ const limits = z.strictObject({
 export const account = z.strictObject({
   enabled: z.boolean().default(true).meta({ description: 'Whether it is served. Set by the profile.' }),
   path: z.literal('/account/graphql').default('/account/graphql').meta({ description: 'Path it is served at.' }),
-  schema: z.string().min(1).meta({ description: 'GraphQL SDL file with the schema that clients see.' }),
+  schema: z
+    .string()
+    .min(1)
+    .meta({ description: 'Schema that clients see, in GraphQL SDL: a file, or a pattern with *.' }),
   mappings: z
     .string()
     .min(1)

@@ -186,7 +186,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   );
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
 
-  const texts = [account.files?.schema, ...(account.files?.mappings ?? [])].flatMap((one) => one?.text ?? []);
+  const texts = [...(account.files?.schema ?? []), ...(account.files?.mappings ?? [])].map(({ text }) => text);
   const warnings = configWarnings({ config: parsed.data, tree, own: operator.tree, texts });
 
   return {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { callOver, LIMITS, startAccount } from './support/account.ts';
+import { callOver, contractFiles, LIMITS, startAccount } from './support/account.ts';
 import { startSchool, type TestSchool } from './support/school.ts';
 
 let school: TestSchool;
@@ -71,7 +71,7 @@ test('the contract may say what a field weighs, and how long a list without a wi
       selection: "total: $(1)  lines: a { text }  notes: b { text }") }`;
   const account = await startAccount({
     call: callOver(school.origin),
-    schemaText: contract,
+    schema: contractFiles(contract),
     mappings: [{ file: 'report.graphql', text: mapping }],
     limits: { ...LIMITS, cost: 0 },
   });

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { CallUpstream, UpstreamRequest } from '../../src/upstream/request.ts';
-import { startAccount, type TestAccount } from './support/account.ts';
+import { contractFiles, startAccount, type TestAccount } from './support/account.ts';
 
 /** A mapping that is not the demo's: other names, no totals, small batches, headers, arguments. */
 const CONTRACT = `
@@ -61,7 +61,7 @@ async function library(count: number, broken = 'nothing') {
   };
   account = await startAccount({
     call,
-    schemaText: CONTRACT,
+    schema: contractFiles(CONTRACT),
     mappings: [{ file: 'l.graphql', text: MAPPING }],
     upstreams: ['library'],
   });

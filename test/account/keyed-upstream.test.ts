@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildAccountSchema } from '../../src/account/schema.ts';
+import { contractFiles } from './support/account.ts';
 
 const CONTRACT = `
 type Query { viewer: Viewer! order(id: ID!): Order }
@@ -22,7 +23,7 @@ extend type Viewer {
 
 const built = (text: ReturnType<typeof mapping>, keyed: string[]): string => {
   try {
-    buildAccountSchema(CONTRACT, [text], {
+    buildAccountSchema(contractFiles(CONTRACT), [text], {
       upstreams: ['school'],
       keyed,
       scopes: [],

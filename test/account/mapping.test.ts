@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { MappingError } from '../../src/account/connect/mistakes.ts';
-import { createAccountEndpoint } from '../../src/account/endpoint.ts';
+import { createAccount } from '../../src/account/endpoint.ts';
 import {
   CONTRACT_FILE,
+  contractFiles,
   EVENTS_MAPPING_FILE,
   EVENTS_SCHEMA_FILE,
   LIMITS,
@@ -17,8 +18,8 @@ const text = readText('test/account/fixtures/courses.map.graphql');
 /** The mistakes of a contract and its mapping, as 'file:line:column coordinate: message'. */
 function mistakesOf(text: string, schemaText = COURSES, upstreams = ['school', 'progress']): string[] {
   try {
-    createAccountEndpoint({
-      schemaText,
+    createAccount({
+      schema: contractFiles(schemaText),
       mappings: [{ file: 'map.graphql', text }],
       recorded: [EVENTS_SCHEMA_FILE],
       upstreams,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { MappingError } from '../../src/account/connect/mistakes.ts';
-import { createAccountEndpoint } from '../../src/account/endpoint.ts';
+import { createAccount } from '../../src/account/endpoint.ts';
 import { LIMITS } from './support/account.ts';
-import { REMOTE_MAPPING, remoteOptions, UPSTREAM_SCHEMA } from './support/events.ts';
+import { CONTRACT, REMOTE_MAPPING, remoteOptions, UPSTREAM_SCHEMA } from './support/events.ts';
 
 /** The mistakes of a mapping, as 'file:line:column coordinate: message'. */
 function mistakesOf(options: ReturnType<typeof remoteOptions>): string[] {
   try {
-    createAccountEndpoint({
+    createAccount({
       ...options,
       metadataUrl: 'https://school.example/.well-known/oauth-protected-resource',
       limits: LIMITS,
@@ -134,10 +134,10 @@ describe('an upstream that has become another is found out at start', () => {
   });
 
   test('a state that the contract would have no word for', () => {
-    const { schemaText, ...rest } = remoteOptions(REMOTE_MAPPING, UPSTREAM_SCHEMA.replace('OLD_OFF', 'OLD_OFF LOST'));
-    const found = mistakesOf({ ...rest, schemaText: schemaText.replace('ON OFF UNKNOWN', 'ON OFF') });
+    const recorded = UPSTREAM_SCHEMA.replace('OLD_OFF', 'OLD_OFF LOST');
+    const found = mistakesOf(remoteOptions(REMOTE_MAPPING, recorded, CONTRACT.replace('ON OFF UNKNOWN', 'ON OFF')));
     expect(found.join('\n')).toContain("Place.state: Condition has nothing for the upstream's State.LOST");
-    expect(mistakesOf({ ...rest, schemaText })).toEqual([]);
+    expect(mistakesOf(remoteOptions(REMOTE_MAPPING, recorded))).toEqual([]);
   });
 
   test('a type that the upstream has, and that its union does not contain', () => {
@@ -148,28 +148,26 @@ describe('an upstream that has become another is found out at start', () => {
       'type Viewer {\n  spot: Spot @graphql(source: "people", root: "people", member: "ids")',
     );
     const mistakes = (members: string) => {
-      const { schemaText, ...rest } = remoteOptions(mapping, upstream(members));
-      const text = schemaText.replace('type Viewer {', 'union Spot = Place | Town\ntype Viewer { spot: Spot');
-      return mistakesOf({ ...rest, schemaText: text });
+      const contract = CONTRACT.replace('type Viewer {', 'union Spot = Place | Town\ntype Viewer { spot: Spot');
+      return mistakesOf(remoteOptions(mapping, upstream(members), contract));
     };
     expect(mistakes('Place | Town')).toEqual([]);
     expect(mistakes('Place')).toEqual([expect.stringContaining("Town: the upstream's Spot is never Town")]);
   });
 
   test('the viewer cannot come from an upstream', () => {
-    const { schemaText, ...rest } = remoteOptions(
-      REMOTE_MAPPING.replace(
-        'extend input',
-        'extend type Town { boss: Viewer @upstreamName(source: "people", name: "mayor") }\nextend input',
-      ),
+    const mapping = REMOTE_MAPPING.replace(
+      'extend input',
+      'extend type Town { boss: Viewer @upstreamName(source: "people", name: "mayor") }\nextend input',
     );
-    const found = mistakesOf({ ...rest, schemaText: schemaText.replace('type Town {', 'type Town { boss: Viewer') });
+    const contract = CONTRACT.replace('type Town {', 'type Town { boss: Viewer');
+    const found = mistakesOf(remoteOptions(mapping, UPSTREAM_SCHEMA, contract));
     expect(found.join('\n')).toContain('Viewer: the viewer comes from the access token, not from an upstream');
   });
 
   test('what cannot be null cannot come from an upstream', () => {
-    const { schemaText, ...rest } = remoteOptions(REMOTE_MAPPING.replace('badge: Int @', 'badge: Int! @'));
-    const found = mistakesOf({ ...rest, schemaText: schemaText.replace('badge: Int', 'badge: Int!') });
+    const mapping = REMOTE_MAPPING.replace('badge: Int @', 'badge: Int! @');
+    const found = mistakesOf(remoteOptions(mapping, UPSTREAM_SCHEMA, CONTRACT.replace('badge: Int', 'badge: Int!')));
     expect(found.join('\n')).toContain('Viewer.badge: comes from a separate upstream call, so it must be nullable');
   });
 

@@ -8,7 +8,7 @@ import { buildAccountSchema } from '../../src/account/schema.ts';
 import { registerApp } from '../support/app.ts';
 import { connect } from '../support/connection.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { readText } from './support/account.ts';
+import { contractFiles, readText } from './support/account.ts';
 
 const README = readText('schema/README.md');
 
@@ -25,7 +25,7 @@ const MAPPINGS = textsOf('graphql mapping').map((text, at) => ({ file: `map-${at
 const SOUND = MAPPINGS.slice(0, -1);
 
 const build = (files: readonly { file: string; text: string }[]) =>
-  buildAccountSchema(CONTRACT, files, {
+  buildAccountSchema(contractFiles(CONTRACT), files, {
     upstreams: ['school', 'progress', 'events'],
     config: { open: [], secret: [] },
     scopes: ['orders:read', 'account:write'],

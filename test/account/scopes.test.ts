@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { MappingError } from '../../src/account/connect/mistakes.ts';
 import { buildAccountSchema } from '../../src/account/schema.ts';
-import { callOver, MEMBER, startAccount, type TestAccount } from './support/account.ts';
+import { callOver, contractFiles, MEMBER, startAccount, type TestAccount } from './support/account.ts';
 import { startSchool, type TestSchool } from './support/school.ts';
 import { SCOPED_CONTRACT, SCOPED_MAPPING, SCOPES } from './support/scoped.ts';
 
@@ -19,7 +19,12 @@ afterAll(() => school.close());
 
 async function ask(granted: string, query = '{ viewer { id email receipts { count } } }') {
   account = await startAccount(
-    { call: callOver(school.origin), schemaText: SCOPED_CONTRACT, mappings: [SCOPED_MAPPING], scopes: SCOPES },
+    {
+      call: callOver(school.origin),
+      schema: contractFiles(SCOPED_CONTRACT),
+      mappings: [SCOPED_MAPPING],
+      scopes: SCOPES,
+    },
     { ...MEMBER, scope: new Set(granted.split(' ')) },
   );
   return account.ask(query);
@@ -76,7 +81,11 @@ test('introspection says what a field needs, and does not show the directive', a
 
 const mistakes = (contract: string, scopes = SCOPES) => {
   try {
-    buildAccountSchema(contract, [SCOPED_MAPPING], { upstreams: ['school'], scopes, config: { open: [], secret: [] } });
+    buildAccountSchema(contractFiles(contract), [SCOPED_MAPPING], {
+      upstreams: ['school'],
+      scopes,
+      config: { open: [], secret: [] },
+    });
   } catch (thrown) {
     if (thrown instanceof MappingError) {
       return thrown.mistakes.map(({ line, coordinate, message }) => `${line} ${coordinate}: ${message}`);

@@ -35,7 +35,7 @@ async function exampleOver(name: string, upstream: string, fake: Fake) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const account = await startAccount(
     {
-      schemaText: accountFiles?.schema.text ?? '',
+      schema: accountFiles?.schema ?? [],
       mappings: accountFiles?.mappings ?? [],
       upstreams: [upstream],
       config: accountConfig,

@@ -26,7 +26,7 @@ describe('profiles', () => {
     expect(restA).toMatchObject({ resourceIndicator: 'required', anonymous: 'refuse' });
     expect(restB).toEqual({ ...restA, resourceIndicator: 'optional', anonymous: 'serve' });
     expect([accountA?.enabled, 'account' in b.config, accountB]).toEqual([true, false, undefined]);
-    expect([a.accountFiles?.schema.text, b.accountFiles]).toEqual(['type Query', undefined]);
+    expect([a.accountFiles?.schema[0]?.text, b.accountFiles]).toEqual(['type Query', undefined]);
     expect([storeA.kind, storeB.kind]).toEqual(['sqlite', 'sqlite']);
   });
 

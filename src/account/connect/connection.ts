@@ -1,4 +1,5 @@
 import { AccountError } from '../errors.ts';
+import { refuseWindow } from '../remote/windowed.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { Scope } from './evaluate.ts';
 import { evaluated } from './evaluated.ts';
@@ -51,9 +52,7 @@ export async function resolveConnection(
 
 function readWindow(args: Readonly<Record<string, unknown>>, most: number, linked: boolean): Window {
   const first = (args.first ?? Math.min(DEFAULT_NODES, most)) as number;
-  if (first < 0 || first > most) {
-    throw new AccountError('BAD_USER_INPUT', { message: `The argument first must be from 0 to ${most}.` });
-  }
+  refuseWindow({ first }, most);
   if (args.after == null) return { first, after: undefined };
   const after = decodeCursor(args.after as string);
   if (after === undefined || (after.page !== undefined && !linked)) {

@@ -1,9 +1,9 @@
-import type { ConstDirectiveNode } from 'graphql';
 import { mayBeSent } from '../../http/header-names.ts';
-import { type DirectiveArguments, type HeaderArgument, literalAt, METHODS, type Method } from './directives.ts';
+import { type DirectiveArguments, type HeaderArgument, METHODS, type Method } from './directives.ts';
 import { compileSelection, type Evaluate } from './evaluate.ts';
-import { type Mistakes, type Place, placeInString, placeOf } from './mistakes.ts';
+import { type Place, placeInString } from './mistakes.ts';
 import { compileOutcome, type Outcome } from './outcome.ts';
+import { literalAt } from './read-directive.ts';
 import type { Allowed } from './references.ts';
 import type { Selection } from './syntax.ts';
 import { parsePath, parseTemplate, type Template } from './template.ts';
@@ -41,12 +41,8 @@ export interface Connector {
 const HEADER_NAME = /^[!#$%&'*+\-.^`|~0-9a-z]+$/;
 const FORM = 'application/x-www-form-urlencoded';
 
-/** Where a connector is in the mapping, and what its texts can refer to. */
-export interface ConnectorSite {
-  readonly node: ConstDirectiveNode;
-  readonly coordinate: string;
-  readonly mistakes: Mistakes;
-  readonly reader: TextReader;
+/** What a connector may do, and what its texts can refer to. */
+interface ConnectorRules {
   /** The HTTP methods allowed here. */
   readonly methods: readonly Method[];
   readonly writes: boolean;
@@ -54,13 +50,16 @@ export interface ConnectorSite {
   readonly inSelection: Allowed;
 }
 
-/** Compiles one @connect. Returns undefined when it has mistakes, which are added to the site's list. */
-export function compileConnector(values: DirectiveArguments['connect'], site: ConnectorSite): Connector | undefined {
-  const { node, reader, inRequest, inSelection, writes } = site;
-  const wrong = (place: Place, message: string): void => site.mistakes.add(place, site.coordinate, message);
-  const method = methodOf(values.http, site, wrong);
+/** Compiles one @connect. Returns undefined when it has mistakes, which are reported by the reader. */
+export function compileConnector(
+  values: DirectiveArguments['connect'],
+  reader: TextReader,
+  { methods, writes, inRequest, inSelection }: ConnectorRules,
+): Connector | undefined {
+  const { node } = reader;
+  const method = methodOf(values.http, reader, methods);
   const path = method && reader.template(literalAt(node, 'http', method), parsePath, inRequest);
-  const headers = compileHeaders(values.http.headers ?? [], { ...site, allowed: inRequest });
+  const headers = compileHeaders(values.http.headers ?? [], reader, inRequest);
 
   let sound = path !== undefined && headers !== undefined;
   const readPart = (name: 'queryParams' | 'body', form: boolean): Evaluate | undefined => {
@@ -68,14 +67,14 @@ export function compileConnector(values: DirectiveArguments['connect'], site: Co
     const literal = literalAt(node, 'http', name);
     const selection = reader.selection(literal, inRequest, false);
     if (selection === undefined) sound = false;
-    else if (form && selection.kind !== 'members') wrong(placeOf(literal), `${name} are "name: value"`);
+    else if (form && selection.kind !== 'members') reader.wrong(literal, `${name} are "name: value"`);
     return selection && compileSelection(selection);
   };
   const query = readPart('queryParams', true);
   const kind = headers?.some(([name, [text]]) => name === 'content-type' && text === FORM) ? 'form' : 'json';
   const body = readPart('body', kind === 'form');
   if (body !== undefined && method === 'GET') {
-    wrong(placeOf(literalAt(node, 'http', 'body')), 'GET requests have no body');
+    reader.wrong(literalAt(node, 'http', 'body'), 'GET requests have no body');
   }
   const takes = reader.named.has('args')
     ? 'arguments'
@@ -83,7 +82,7 @@ export function compileConnector(values: DirectiveArguments['connect'], site: Co
       ? 'data'
       : 'nothing';
   const namesMember = reader.named.get('context')?.has('sub') === true;
-  const outcome = compileOutcome(values, site, inSelection);
+  const outcome = compileOutcome(values, reader, inSelection);
   const literal = literalAt(node, 'selection');
   const selection = reader.selection(literal, inSelection);
   if (!sound || method === undefined || path === undefined || headers === undefined || selection === undefined) {
@@ -108,19 +107,17 @@ export function compileConnector(values: DirectiveArguments['connect'], site: Co
 
 function methodOf(
   http: DirectiveArguments['connect']['http'],
-  { node, methods }: ConnectorSite,
-  wrong: (place: Place, message: string) => void,
+  reader: TextReader,
+  methods: readonly Method[],
 ): Method | undefined {
   const [method, ...others] = METHODS.filter((name) => typeof http[name] === 'string');
   if (method === undefined || others.length > 0) {
-    wrong(placeOf(node), `http needs exactly one of ${methods.join(', ')}`);
+    reader.wrong(reader.node, `http needs exactly one of ${methods.join(', ')}`);
     return undefined;
   }
   if (!methods.includes(method)) {
-    wrong(
-      placeOf(literalAt(node, 'http', method)),
-      `only ${methods.join(' or ')} can be used to read; ${method} is for mutations`,
-    );
+    const message = `only ${methods.join(' or ')} can be used to read; ${method} is for mutations`;
+    reader.wrong(literalAt(reader.node, 'http', method), message);
   }
   return method;
 }
@@ -128,21 +125,19 @@ function methodOf(
 /** Compiles the `http.headers` of @source or @connect. Returns undefined when one of them has a mistake. */
 export function compileHeaders(
   headers: readonly HeaderArgument[],
-  site: Pick<ConnectorSite, 'node' | 'coordinate' | 'mistakes' | 'reader'> & { readonly allowed: Allowed },
+  reader: TextReader,
+  allowed: Allowed,
 ): readonly HeaderTemplate[] | undefined {
-  const compiled: HeaderTemplate[] = [];
-  let sound = true;
-  for (const [index, header] of headers.entries()) {
+  const compiled = headers.map((header, index): HeaderTemplate | undefined => {
     const name = header.name.toLowerCase();
-    if (!HEADER_NAME.test(name) || !mayBeSent(name)) {
-      sound = false;
-      const place = placeOf(literalAt(site.node, 'http', 'headers', index, 'name'));
-      site.mistakes.add(place, site.coordinate, `a mapping cannot set the header ${JSON.stringify(header.name)}`);
+    const isAllowed = HEADER_NAME.test(name) && mayBeSent(name);
+    if (!isAllowed) {
+      const place = literalAt(reader.node, 'http', 'headers', index, 'name');
+      reader.wrong(place, `a mapping cannot set the header ${JSON.stringify(header.name)}`);
     }
-    const node = literalAt(site.node, 'http', 'headers', index, 'value');
-    const value = site.reader.template(node, parseTemplate, site.allowed);
-    if (value === undefined) sound = false;
-    else compiled.push([name, value]);
-  }
-  return sound ? compiled : undefined;
+    const value = reader.template(literalAt(reader.node, 'http', 'headers', index, 'value'), parseTemplate, allowed);
+    return isAllowed && value !== undefined ? [name, value] : undefined;
+  });
+  const sound = compiled.filter((header) => header !== undefined);
+  return sound.length === headers.length ? sound : undefined;
 }

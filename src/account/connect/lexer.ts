@@ -1,7 +1,7 @@
 import { MappingSyntaxError } from './syntax.ts';
 
 /** A token of a mapping text: its kind, its text (strings without quotes) and its offset. */
-export interface Token {
+interface Token {
   readonly kind: 'name' | 'variable' | 'string' | 'number' | 'mark' | 'end';
   readonly text: string;
   readonly at: number;
@@ -25,7 +25,7 @@ const TOKEN = new RegExp(
  *
  * @throws {MappingSyntaxError}
  */
-export function tokenize(text: string): readonly Token[] {
+function tokenize(text: string): readonly Token[] {
   const tokens: Token[] = [];
   let at = 0;
   for (;;) {
@@ -49,4 +49,50 @@ function tokenOf(groups: Record<string, string | undefined>, at: number): Token 
   if (number !== undefined) return { kind: 'number', text: number, at };
   const quoted = groups.double ?? groups.single ?? '';
   return { kind: 'string', text: quoted.replace(/\\(.)/g, '$1'), at };
+}
+
+/** The tokens of a mapping text, read one after the other. */
+export class Tokens {
+  readonly #tokens: readonly Token[];
+  #at = 0;
+
+  /** @throws {MappingSyntaxError} */
+  constructor(text: string) {
+    this.#tokens = tokenize(text);
+  }
+
+  get current(): Token {
+    return this.#tokens[this.#at] as Token;
+  }
+
+  next(): void {
+    this.#at += 1;
+  }
+
+  isMark(text: string): boolean {
+    return this.current.kind === 'mark' && this.current.text === text;
+  }
+
+  skip(text: string): boolean {
+    const found = this.isMark(text);
+    if (found) this.next();
+    return found;
+  }
+
+  take(text: string): void {
+    if (!this.skip(text)) this.fail(`"${text}" was expected, not ${this.name()}`);
+  }
+
+  end(): void {
+    if (this.current.kind !== 'end') this.fail(`unexpected ${this.name()}`);
+  }
+
+  /** The current token as named in messages. */
+  name(): string {
+    return this.current.kind === 'end' ? 'the end' : `"${this.current.text}"`;
+  }
+
+  fail(message: string): never {
+    throw new MappingSyntaxError(message, this.current.at);
+  }
 }

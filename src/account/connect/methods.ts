@@ -34,25 +34,25 @@ function fail(method: string, wanted: string): never {
   throw new MappingValueError(`->${method} needs ${wanted}`);
 }
 
+function method(about: string, takes: readonly Kind[], apply: Method['apply']): Method {
+  return { about, takes, apply };
+}
+
 function arithmetic(name: string, about: string, compute: (left: number, right: number) => number): Method {
-  return { about, takes: ['number'], apply: (value, by) => compute(number(name, value), by as number) };
+  return method(about, ['number'], (value, by) => compute(number(name, value), by as number));
 }
 
 function rounding(name: string, about: string, round: (value: number) => number): Method {
-  return { about, takes: [], apply: (value) => round(number(name, value)) };
+  return method(about, [], (value) => round(number(name, value)));
 }
 
 type Ordered = number | string;
 
 function comparison(name: string, about: string, compare: (left: Ordered, right: Ordered) => boolean): Method {
-  return {
-    about,
-    takes: ['any'],
-    apply(value, to) {
-      const comparable = (typeof value === 'number' || typeof value === 'string') && typeof value === typeof to;
-      return comparable ? compare(value, to as Ordered) : fail(name, 'two numbers or two strings');
-    },
-  };
+  return method(about, ['any'], (value, to) => {
+    const comparable = (typeof value === 'number' || typeof value === 'string') && typeof value === typeof to;
+    return comparable ? compare(value, to as Ordered) : fail(name, 'two numbers or two strings');
+  });
 }
 
 function number(name: string, value: unknown): number {
@@ -76,36 +76,22 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
  * round, isNull, decimal, minorUnits and toDateTime. `div` does not round, so an Int needs `->floor` after it.
  */
 const METHODS: Readonly<Record<string, Method>> = {
-  eq: { about: 'whether the value equals this one', takes: ['any'], apply: (value, to) => value === to },
-  ne: { about: 'whether the value differs from this one', takes: ['any'], apply: (value, to) => value !== to },
-  in: {
-    about: 'whether the value is one of these',
-    takes: ['list'],
-    apply: (value, values) => (values as readonly Literal[]).includes(value as Literal),
-  },
-  contains: {
-    about: 'whether the list has this item',
-    takes: ['any'],
-    apply: (value, item) => list('contains', value).includes(item),
-  },
+  eq: method('whether the value equals this one', ['any'], (value, to) => value === to),
+  ne: method('whether the value differs from this one', ['any'], (value, to) => value !== to),
+  in: method('whether the value is one of these', ['list'], (value, values) => (values as unknown[]).includes(value)),
+  contains: method('whether the list has this item', ['any'], (value, item) => list('contains', value).includes(item)),
   gt: comparison('gt', 'whether it is greater', (left, right) => left > right),
   gte: comparison('gte', 'whether it is greater or equal', (left, right) => left >= right),
   lt: comparison('lt', 'whether it is less', (left, right) => left < right),
   lte: comparison('lte', 'whether it is less or equal', (left, right) => left <= right),
-  not: {
-    about: 'the opposite boolean',
-    takes: [],
-    apply: (value) => (typeof value === 'boolean' ? !value : fail('not', 'a boolean')),
-  },
-  isNull: { about: 'whether the value is null', takes: [], ofNull: true, apply: (value) => value === null },
+  not: method('the opposite boolean', [], (value) => (typeof value === 'boolean' ? !value : fail('not', 'a boolean'))),
+  isNull: { ...method('whether the value is null', [], (value) => value === null), ofNull: true },
   match: {
-    about: 'the second item of the first pair whose first item is the value or @',
-    takes: ['pair'],
-    last: 'many',
-    apply(value, ...pairs) {
+    ...method('the second item of the first pair whose first item is the value or @', ['pair'], (value, ...pairs) => {
       const found = (pairs as readonly (readonly Literal[])[]).find(([from]) => from === ITEM || from === value);
       return found === undefined ? null : found[1] === ITEM ? value : (found[1] ?? null);
-    },
+    }),
+    last: 'many',
   },
   add: arithmetic('add', 'the sum', (left, right) => left + right),
   sub: arithmetic('sub', 'the difference', (left, right) => left - right),
@@ -115,94 +101,64 @@ const METHODS: Readonly<Record<string, Method>> = {
   floor: rounding('floor', 'rounded down to a whole number', Math.floor),
   ceil: rounding('ceil', 'rounded up to a whole number', Math.ceil),
   round: rounding('round', 'the nearest whole number', Math.round),
-  decimal: {
-    about: 'as decimal text with this many decimal places',
-    takes: ['count'],
-    apply: (value, digits) => toDecimal(value, digits as number) ?? fail('decimal', 'a number or decimal text'),
-  },
-  minorUnits: {
-    about: 'minor units (cents) as decimal text; the argument is the number of decimal places of the currency',
-    takes: ['count'],
-    apply: (value, digits) => fromMinorUnits(value, digits as number) ?? fail('minorUnits', 'a whole number'),
-  },
-  toString: {
-    about: 'as text',
-    takes: [],
-    apply: (value: unknown) => (isScalar(value) ? String(value) : fail('toString', 'a scalar')),
-  },
-  parseInt: {
-    about: 'text of digits as a whole number',
-    takes: [],
-    apply(value) {
-      const parsed = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
-      return Number.isSafeInteger(parsed) ? parsed : fail('parseInt', 'digits');
-    },
-  },
-  first: { about: 'the first item', takes: [], apply: (value) => list('first', value)[0] ?? null },
-  last: { about: 'the last item', takes: [], apply: (value) => list('last', value).at(-1) ?? null },
-  get: {
-    about: 'the item at an index, from 0; negative counts from the end',
-    takes: ['number'],
-    apply: (value, index) => list('get', value).at(index as number) ?? null,
-  },
-  size: { about: 'the number of items', takes: [], apply: (value) => list('size', value).length },
+  decimal: method('as decimal text with this many decimal places', ['count'], (value, digits) => {
+    return toDecimal(value, digits as number) ?? fail('decimal', 'a number or decimal text');
+  }),
+  minorUnits: method(
+    'minor units (cents) as decimal text; the argument is the number of decimal places of the currency',
+    ['count'],
+    (value, digits) => fromMinorUnits(value, digits as number) ?? fail('minorUnits', 'a whole number'),
+  ),
+  toString: method('as text', [], (value) => (isScalar(value) ? String(value) : fail('toString', 'a scalar'))),
+  parseInt: method('text of digits as a whole number', [], (value) => {
+    const parsed = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
+    return Number.isSafeInteger(parsed) ? parsed : fail('parseInt', 'digits');
+  }),
+  first: method('the first item', [], (value) => list('first', value)[0] ?? null),
+  last: method('the last item', [], (value) => list('last', value).at(-1) ?? null),
+  get: method('the item at an index, from 0; negative counts from the end', ['number'], (value, index) => {
+    return list('get', value).at(index as number) ?? null;
+  }),
+  size: method('the number of items', [], (value) => list('size', value).length),
   slice: {
-    about: 'the items from one index up to, but not including, another',
-    takes: ['number', 'number'],
+    ...method('the items from one index up to, but not including, another', ['number', 'number'], (value, from, to) => {
+      return list('slice', value).slice(from as number, to as number | undefined);
+    }),
     last: 'optional',
-    apply: (value, from, to) => list('slice', value).slice(from as number, to as number | undefined),
   },
-  map: {
-    about: 'the results of the expression for each item',
-    takes: ['expression'],
-    apply: (value, each) => list('map', value).map(each as Each),
-  },
-  filter: {
-    about: 'the items for which the expression is true',
-    takes: ['expression'],
-    apply: (value, each) => list('filter', value).filter((item) => (each as Each)(item) === true),
-  },
-  find: {
-    about: 'the first item for which the expression is true',
-    takes: ['expression'],
-    apply: (value, each) => list('find', value).find((item) => (each as Each)(item) === true) ?? null,
-  },
-  entries: {
-    about: "an object's properties as a list of { key, value }",
-    takes: [],
-    apply: (value) =>
-      isObject(value)
-        ? Object.entries(value).map(([key, member]) => ({ key, value: member }))
-        : fail('entries', 'an object'),
-  },
-  joinNotNull: {
-    about: 'the items that are not null, joined with a separator',
-    takes: ['string'],
-    apply(value, separator) {
-      const items = list('joinNotNull', value).filter((item) => item !== null);
-      return items.every(isScalar) ? items.join(separator as string) : fail('joinNotNull', 'a list of scalars');
-    },
-  },
-  jsonParse: {
-    about: 'JSON text, parsed',
-    takes: [],
-    apply(value) {
-      try {
-        return typeof value === 'string' ? parseJson(value) : fail('jsonParse', 'JSON text');
-      } catch {
-        return fail('jsonParse', 'JSON text');
-      }
-    },
-  },
-  jsonStringify: { about: 'as JSON text', takes: [], apply: (value) => JSON.stringify(value) },
-  toDateTime: {
-    about: `a date as DateTime; the argument is its format: ${DATE_FORMATS.join(', ')}`,
-    takes: ['format'],
-    apply: (value, format) => {
+  map: method('the results of the expression for each item', ['expression'], (value, each) => {
+    return list('map', value).map(each as Each);
+  }),
+  filter: method('the items for which the expression is true', ['expression'], (value, each) => {
+    return list('filter', value).filter((item) => (each as Each)(item) === true);
+  }),
+  find: method('the first item for which the expression is true', ['expression'], (value, each) => {
+    return list('find', value).find((item) => (each as Each)(item) === true) ?? null;
+  }),
+  entries: method("an object's properties as a list of { key, value }", [], (value) => {
+    if (!isObject(value)) return fail('entries', 'an object');
+    return Object.entries(value).map(([key, member]) => ({ key, value: member }));
+  }),
+  joinNotNull: method('the items that are not null, joined with a separator', ['string'], (value, separator) => {
+    const items = list('joinNotNull', value).filter((item) => item !== null);
+    return items.every(isScalar) ? items.join(separator as string) : fail('joinNotNull', 'a list of scalars');
+  }),
+  jsonParse: method('JSON text, parsed', [], (value) => {
+    try {
+      return typeof value === 'string' ? parseJson(value) : fail('jsonParse', 'JSON text');
+    } catch {
+      return fail('jsonParse', 'JSON text');
+    }
+  }),
+  jsonStringify: method('as JSON text', [], (value) => JSON.stringify(value)),
+  toDateTime: method(
+    `a date as DateTime; the argument is its format: ${DATE_FORMATS.join(', ')}`,
+    ['format'],
+    (value, format) => {
       const moment = toDateTime(value, format as DateFormat);
       return moment === undefined ? fail('toDateTime', `a date in the format ${format as DateFormat}`) : moment;
     },
-  },
+  ),
 };
 
 /** Finds a method by name; undefined if it is not supported. */
@@ -238,21 +194,27 @@ export function checkCall(name: string, args: readonly Argument[]): string | und
   return undefined;
 }
 
+/** What each kind of literal must be, in words and as a check. */
+const LITERALS: Readonly<Partial<Record<Kind, readonly [needs: string, fits: (value: unknown) => boolean]>>> = {
+  format: [`one of ${DATE_FORMATS.join(', ')}`, (value) => (DATE_FORMATS as readonly unknown[]).includes(value)],
+  list: ['a list in [ ]', Array.isArray],
+  pair: ['pairs such as ["a", "b"]', (value) => Array.isArray(value) && value.length === 2],
+  count: [`a whole number from 0 to ${MOST_DIGITS}`, (value) => isWhole(value) && value >= 0 && value <= MOST_DIGITS],
+  number: ['a number', (value) => typeof value === 'number'],
+  string: ['a string', (value) => typeof value === 'string'],
+};
+
+function isWhole(value: unknown): value is number {
+  return Number.isInteger(value);
+}
+
 function checkArgument(name: string, kind: Kind, argument: Argument): string | undefined {
   if (kind === 'expression') {
     return argument.kind === 'expression' ? undefined : `->${name} takes an expression that begins with @`;
   }
   if (argument.kind === 'expression') return `->${name} takes no expression`;
   const { value } = argument;
-  if (kind === 'format' && !(DATE_FORMATS as readonly unknown[]).includes(value)) {
-    return `->${name} takes one of ${DATE_FORMATS.join(', ')}`;
-  }
-  if (kind === 'list' && !Array.isArray(value)) return `->${name} takes a list in [ ]`;
-  if (kind === 'pair' && !(Array.isArray(value) && value.length === 2))
-    return `->${name} takes pairs such as ["a", "b"]`;
-  const isCount = Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MOST_DIGITS;
-  if (kind === 'count' && !isCount) return `->${name} takes a whole number from 0 to ${MOST_DIGITS}`;
-  if ((kind === 'number' || kind === 'string') && typeof value !== kind) return `->${name} takes a ${kind}`;
-  if ((name === 'div' || name === 'mod') && value === 0) return `->${name} cannot divide by 0`;
-  return undefined;
+  const [needs, fits] = LITERALS[kind] ?? [];
+  if (fits?.(value) === false) return `->${name} takes ${needs}`;
+  return (name === 'div' || name === 'mod') && value === 0 ? `->${name} cannot divide by 0` : undefined;
 }

@@ -13,15 +13,17 @@ export interface Mistake extends Place {
   readonly message: string;
 }
 
+function formatMistake({ file, line, column, coordinate, message }: Mistake): string {
+  return `${file}:${line}:${column} ${coordinate}: ${message}`;
+}
+
 /** Thrown at start with every mistake, so that the operator can fix a mapping in one go. */
 export class MappingError extends Error {
   readonly mistakes: readonly Mistake[];
 
   constructor(mistakes: readonly Mistake[]) {
-    const lines = mistakes.map(({ file, line, column, coordinate, message }) => {
-      return `  ${file}:${line}:${column} ${coordinate}: ${message}`;
-    });
-    super(`The Account API's mapping has ${mistakes.length} mistake(s):\n${lines.join('\n')}`);
+    const lines = mistakes.map((mistake) => `\n  ${formatMistake(mistake)}`);
+    super(`The Account API's mapping has ${mistakes.length} mistake(s):${lines.join('')}`);
     this.name = 'MappingError';
     this.mistakes = mistakes;
   }
@@ -31,26 +33,27 @@ export class MappingError extends Error {
 export class Mistakes {
   readonly #found: Mistake[] = [];
 
-  get any(): boolean {
-    return this.#found.length > 0;
-  }
-
   add(place: Place, coordinate: string, message: string): void {
     this.#found.push({ ...place, coordinate, message });
   }
 
   /** @throws {MappingError} with all mistakes in file order, if there are any */
   throwIfAny(): void {
-    if (!this.any) return;
-    throw new MappingError(
-      this.#found.toSorted((a, b) => a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column),
-    );
+    if (this.#found.length > 0) throw new MappingError(this.#sorted());
+  }
+
+  lines(): readonly string[] {
+    return this.#sorted().map(formatMistake);
+  }
+
+  #sorted(): readonly Mistake[] {
+    return this.#found.toSorted((a, b) => a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column);
   }
 }
 
 /** The place of a node of a parsed file. */
-export function placeOf(node: ASTNode): Place {
-  const location = node.loc;
+export function placeOf(node: ASTNode | null | undefined): Place {
+  const location = node?.loc;
   if (location === undefined) return { file: 'unknown', line: 1, column: 1 };
   return { file: location.source.name, line: location.startToken.line, column: location.startToken.column };
 }

@@ -6,12 +6,12 @@ import type { CallForPrincipal, UpstreamRequest, UpstreamResponse } from '../../
 import { AccountError, type AccountErrorCode } from '../errors.ts';
 import type { Limits } from '../limits.ts';
 import { Batch } from './batch.ts';
-import type { Connector } from './connector.ts';
+import type { Connector, HeaderTemplate } from './connector.ts';
 import type { Scope } from './evaluate.ts';
 import { parseJson } from './json.ts';
 import type { Mapping, TypeMapping } from './mapping.ts';
 import { MappingValueError } from './methods.ts';
-import { isSuccess, refusalOf, type UpstreamAnswer } from './outcome.ts';
+import { isSuccess, type Outcome, refusalOf, type UpstreamAnswer } from './outcome.ts';
 import { fillForm, fillHeader, fillPath, fillQuery } from './template.ts';
 
 const FAILURES: Readonly<Partial<Record<GatewayError['code'], AccountErrorCode>>> = {
@@ -54,10 +54,7 @@ export class Operation {
     const { sub, email, name } = options.principal;
     this.#options = options;
     this.#context = Object.freeze({ sub, email, name });
-    this.#ended = new Promise((_resolve, reject) => {
-      options.signal.addEventListener('abort', () => reject(options.signal.reason), { once: true });
-    });
-    this.#ended.catch(() => {});
+    this.#ended = abortOf(options.signal);
   }
 
   get principal(): MemberPrincipal {
@@ -81,27 +78,17 @@ export class Operation {
    * @throws {AccountError} when the call fails or is refused
    */
   async ask(connector: Connector, scope: Scope): Promise<unknown> {
-    const call = this.#request(connector, scope);
-    const key = connector.writes ? undefined : JSON.stringify(call);
-    const answer = await ((key === undefined ? undefined : this.#answers.get(key)) ?? this.#exchange(call, key));
     const source = this.#options.mapping.sources.get(connector.source);
+    const request = requestOf(connector, source?.headers ?? [], scope);
+    const answer = await (connector.writes ? this.#call(request) : this.#callOnce(request));
     const outcomes = source === undefined ? [connector.outcome] : [connector.outcome, source.outcome];
-    if (isSuccess(outcomes, answer, scope)) {
-      if (answer.data === undefined) throw badResponse(new Error(`${connector.source}: no JSON`));
-      return answer.data;
-    }
-    const judged = outcomes.some((outcome) => outcome.isSuccess !== undefined);
-    if (answer.status === 404 && !judged && !connector.writes) return undefined;
-    throw refusalOf(outcomes, { ...answer, data: answer.data ?? null }, scope, connector.writes);
+    return usable(connector, outcomes, answer, scope);
   }
 
   /** The batched fields of the object with this key; undefined when the upstream has none for it. */
   fieldsOf(mapping: TypeMapping, key: unknown): Promise<Readonly<Record<string, unknown>> | undefined> {
-    let batch = this.#batches.get(mapping);
-    if (batch === undefined) {
-      batch = new Batch(mapping, this);
-      this.#batches.set(mapping, batch);
-    }
+    const batch = this.#batches.get(mapping) ?? new Batch(mapping, this);
+    this.#batches.set(mapping, batch);
     return batch.fieldsOf(key);
   }
 
@@ -110,42 +97,19 @@ export class Operation {
     const mapping = this.#options.mapping.sources.get(source);
     if (mapping?.graphql === undefined) throw new Error(`${source} speaks no GraphQL`);
     const scope = this.scope();
-    const headers = mapping.headers.map(([name, template]) => [name, fillHeader(template, scope)] as const);
     return await this.#call({
       upstream: source,
       method: 'POST',
       path: mapping.graphql.path,
-      headers: { ...Object.fromEntries(headers), ...GRAPHQL_HEADERS },
+      headers: { ...filledHeaders(mapping.headers, scope), ...GRAPHQL_HEADERS },
       body: JSON.stringify(operation),
     });
   }
 
-  #request({ source, method, path, query, body, headers, takes }: Connector, scope: Scope): UpstreamRequest {
-    try {
-      const search = query === undefined ? '' : fillQuery(query(null, scope) as Record<string, unknown>);
-      const all = [...(this.#options.mapping.sources.get(source)?.headers ?? []), ...headers];
-      const type = body === undefined ? [] : [['content-type', 'application/json'] as const];
-      return {
-        upstream: source,
-        method,
-        path: fillPath(path, scope) + search,
-        headers: Object.fromEntries([
-          ['accept', 'application/json'],
-          ...type,
-          ...all.map(([name, template]) => [name, fillHeader(template, scope)] as const),
-        ]) as Readonly<Record<string, string>>,
-        ...(body === undefined ? {} : { body: fillBody(body, scope) }),
-      };
-    } catch (thrown) {
-      if (!(thrown instanceof MappingValueError)) throw thrown;
-      // The code depends on where the value came from: only the client can fix its arguments.
-      throw new AccountError(REFUSED_VALUE[takes], { cause: thrown });
-    }
-  }
-
-  #exchange(request: UpstreamRequest, key: string | undefined): Promise<UpstreamAnswer> {
-    const answer = this.#call(request);
-    if (key !== undefined) this.#answers.set(key, answer);
+  #callOnce(request: UpstreamRequest): Promise<UpstreamAnswer> {
+    const key = JSON.stringify(request);
+    const answer = this.#answers.get(key) ?? this.#call(request);
+    this.#answers.set(key, answer);
     return answer;
   }
 
@@ -167,6 +131,64 @@ export class Operation {
     }
     return { status: response.status, data: dataOf(response) };
   }
+}
+
+/** Rejects when the signal aborts. */
+function abortOf(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  promise.catch(() => {});
+  return promise;
+}
+
+/**
+ * The request of a connector.
+ *
+ * @throws {AccountError} when a value cannot be used in it
+ */
+function requestOf(
+  { source, method, path, query, body, headers, takes }: Connector,
+  common: readonly HeaderTemplate[],
+  scope: Scope,
+): UpstreamRequest {
+  try {
+    const search = query === undefined ? '' : fillQuery(query(null, scope) as Record<string, unknown>);
+    return {
+      upstream: source,
+      method,
+      path: fillPath(path, scope) + search,
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...filledHeaders([...common, ...headers], scope),
+      },
+      ...(body === undefined ? {} : { body: fillBody(body, scope) }),
+    };
+  } catch (thrown) {
+    if (!(thrown instanceof MappingValueError)) throw thrown;
+    // The code depends on where the value came from: only the client can fix its arguments.
+    throw new AccountError(REFUSED_VALUE[takes], { cause: thrown });
+  }
+}
+
+function filledHeaders(headers: readonly HeaderTemplate[], scope: Scope): Readonly<Record<string, string>> {
+  return Object.fromEntries(headers.map(([name, template]) => [name, fillHeader(template, scope)]));
+}
+
+/** The data of a successful response; undefined for a 404 to a read. @throws {AccountError} for any other response */
+function usable(
+  { source, writes }: Connector,
+  outcomes: readonly Outcome[],
+  answer: UpstreamAnswer,
+  scope: Scope,
+): unknown {
+  if (isSuccess(outcomes, answer, scope)) {
+    if (answer.data !== undefined) return answer.data;
+    throw new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new Error(`${source}: no JSON`) });
+  }
+  const judged = outcomes.some((outcome) => outcome.isSuccess !== undefined);
+  if (answer.status === 404 && !judged && !writes) return undefined;
+  throw refusalOf(outcomes, { ...answer, data: answer.data ?? null }, scope, writes);
 }
 
 const GRAPHQL_HEADERS = {
@@ -198,8 +220,4 @@ function dataOf({ status, body }: UpstreamResponse): unknown {
   } catch {
     return undefined;
   }
-}
-
-function badResponse(cause: Error): AccountError {
-  return new AccountError('UPSTREAM_BAD_RESPONSE', { cause });
 }

@@ -1,9 +1,9 @@
-import type { ConstDirectiveNode } from 'graphql';
 import { AccountError } from '../errors.ts';
-import { type DirectiveArguments, literalAt } from './directives.ts';
+import type { DirectiveArguments } from './directives.ts';
 import { compileSelection, type Evaluate, type Scope } from './evaluate.ts';
+import { evaluated } from './evaluated.ts';
 import { MappingValueError } from './methods.ts';
-import { type Mistakes, placeOf } from './mistakes.ts';
+import { literalAt } from './read-directive.ts';
 import type { Allowed } from './references.ts';
 import type { TextReader } from './text-reader.ts';
 
@@ -20,29 +20,22 @@ export interface UpstreamAnswer {
   readonly data: unknown;
 }
 
-interface Site {
-  readonly node: ConstDirectiveNode;
-  readonly coordinate: string;
-  readonly mistakes: Mistakes;
-  readonly reader: TextReader;
-}
-
-/** Compiles `isSuccess` and `errors` of @source or @connect. Mistakes are added to the site's list. */
+/** Compiles `isSuccess` and `errors` of @source or @connect. Mistakes are reported by the reader. */
 export function compileOutcome(
   values: Pick<DirectiveArguments['source'], 'isSuccess' | 'errors'>,
-  { node, coordinate, mistakes, reader }: Site,
+  reader: TextReader,
   allowed: Allowed,
 ): Outcome {
   const names: Allowed = { ...allowed, status: 'value' };
   const read = (given: unknown, ...path: readonly string[]): Evaluate | undefined => {
     if (typeof given !== 'string') return undefined;
-    const literal = literalAt(node, ...path);
+    const literal = literalAt(reader.node, ...path);
     const selection = reader.selection(literal, names);
     const members = selection?.kind === 'members';
     const wanted = path.at(-1) === 'extensions';
     if (selection !== undefined && members !== wanted) {
       const words = wanted ? 'are "name: value"' : 'is an expression';
-      mistakes.add(placeOf(literal), coordinate, `${path.join('.')} ${words}`);
+      reader.wrong(literal, `${path.join('.')} ${words}`);
     }
     return selection && compileSelection(selection);
   };
@@ -61,12 +54,7 @@ export function compileOutcome(
 export function isSuccess(outcomes: readonly Outcome[], answer: UpstreamAnswer, scope: Scope): boolean {
   const judge = outcomes.find((outcome) => outcome.isSuccess !== undefined)?.isSuccess;
   if (judge === undefined) return answer.status >= 200 && answer.status <= 299;
-  try {
-    return judge(answer.data, { ...scope, status: answer.status }) === true;
-  } catch (thrown) {
-    if (thrown instanceof MappingValueError) throw new AccountError('UPSTREAM_BAD_RESPONSE', { cause: thrown });
-    throw thrown;
-  }
+  return evaluated(() => judge(answer.data, { ...scope, status: answer.status }) === true);
 }
 
 const LONGEST_MESSAGE = 200;

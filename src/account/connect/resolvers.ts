@@ -1,5 +1,6 @@
-import { type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
+import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
 import { AccountError } from '../errors.ts';
+import { fieldAt } from '../field-at.ts';
 import { resolveConnection } from './connection.ts';
 import { evaluated } from './evaluated.ts';
 import type { FieldMapping, Mapping, TypeMapping } from './mapping.ts';
@@ -54,9 +55,5 @@ function asAccountError(thrown: unknown): AccountError {
 }
 
 function attach(contract: GraphQLSchema, coordinate: string, resolve: Resolver): void {
-  const [typeName = '', fieldName = ''] = coordinate.split('.');
-  const type = contract.getType(typeName);
-  const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
-  if (field === undefined) throw new Error(`no field ${coordinate}`);
-  field.resolve = resolve;
+  fieldAt(contract, coordinate).field.resolve = resolve;
 }

@@ -1,5 +1,5 @@
-import type { StringValueNode } from 'graphql';
-import { type Mistakes, placeInString } from './mistakes.ts';
+import type { ASTNode, ConstDirectiveNode, StringValueNode } from 'graphql';
+import { type Mistakes, placeInString, placeOf } from './mistakes.ts';
 import { parseSelection } from './parser.ts';
 import { type Allowed, checkReferences } from './references.ts';
 import { MappingSyntaxError, type Selection, type Variable } from './syntax.ts';
@@ -10,12 +10,18 @@ type Report = (at: number, message: string) => void;
 /** Parses the texts of one directive, collects the variables they use, and reports mistakes at the exact character. */
 export class TextReader {
   readonly named = new Map<Variable, Set<string>>();
+  readonly node: ConstDirectiveNode;
   readonly #coordinate: string;
   readonly #mistakes: Mistakes;
 
-  constructor(coordinate: string, mistakes: Mistakes) {
+  constructor(node: ConstDirectiveNode, coordinate: string, mistakes: Mistakes) {
+    this.node = node;
     this.#coordinate = coordinate;
     this.#mistakes = mistakes;
+  }
+
+  wrong(at: ASTNode, message: string): void {
+    this.#mistakes.add(placeOf(at), this.#coordinate, message);
   }
 
   /** Parses the text of a literal; undefined on a syntax error. Findings of `check` are only reported. */

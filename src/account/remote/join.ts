@@ -1,9 +1,10 @@
-import type { GraphQLField, GraphQLObjectType } from 'graphql';
+import type { GraphQLObjectType } from 'graphql';
+import type { ContractField } from '../field-at.ts';
 import type { RemoteField } from './mapping.ts';
 
 /** How to request one field of the contract upstream and read its value. */
 export interface FieldJoin {
-  readonly field: GraphQLField<unknown, unknown>;
+  readonly field: ContractField;
   /** Such as `Event.title`. */
   readonly coordinate: string;
   /** Name at the upstream. */

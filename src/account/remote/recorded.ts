@@ -1,14 +1,12 @@
-import { buildSchema, GraphQLError, type GraphQLSchema, Source } from 'graphql';
-import type { Mapping, MappingFile } from '../connect/mapping.ts';
+import { buildASTSchema, type GraphQLSchema } from 'graphql';
+import type { AccountFiles, TextFile } from '../../config/account-files.ts';
+import type { Mapping } from '../connect/mapping.ts';
 import { type Mistakes, placeOf } from '../connect/mistakes.ts';
+import { checkSdl, parseSdl } from '../sdl.ts';
 import type { RecordedSchemas } from './check.ts';
 
-/** The recorded schema of a GraphQL upstream. `text` is undefined when it has not been recorded yet. */
-export interface RecordedFile {
-  readonly upstream: string;
-  readonly file: string;
-  readonly text: string | undefined;
-}
+/** The recorded schema of a GraphQL upstream. */
+export type RecordedFile = AccountFiles['recorded'][number];
 
 /** Reads the recorded schemas that the mapping needs. Returns those that could be read; mistakes are added to the list. */
 export function readRecorded(files: readonly RecordedFile[], mapping: Mapping, mistakes: Mistakes): RecordedSchemas {
@@ -31,13 +29,8 @@ export function readRecorded(files: readonly RecordedFile[], mapping: Mapping, m
   return schemas;
 }
 
-function readSchema({ file, text }: MappingFile, mistakes: Mistakes): GraphQLSchema | undefined {
-  try {
-    return buildSchema(new Source(text, file));
-  } catch (thrown) {
-    if (!(thrown instanceof Error)) throw thrown;
-    const place = thrown instanceof GraphQLError ? thrown.locations?.[0] : undefined;
-    mistakes.add({ file, line: place?.line ?? 1, column: place?.column ?? 1 }, 'recorded schema', thrown.message);
-    return undefined;
-  }
+function readSchema(file: TextFile, mistakes: Mistakes): GraphQLSchema | undefined {
+  const document = parseSdl(file, 'recorded schema', mistakes);
+  if (document === undefined || !checkSdl(document, 'recorded schema', mistakes)) return undefined;
+  return buildASTSchema(document, { assumeValidSDL: true });
 }

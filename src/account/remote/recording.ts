@@ -7,10 +7,9 @@ import { createPools } from '../../upstream/pools.ts';
 import type { CallUpstream } from '../../upstream/request.ts';
 import { type Mapping, readMapping } from '../connect/mapping.ts';
 import { MappingValueError } from '../connect/methods.ts';
-import { MappingError, Mistakes } from '../connect/mistakes.ts';
+import { Mistakes } from '../connect/mistakes.ts';
 import { fillHeader } from '../connect/template.ts';
 import { type Contract, readContract } from '../contract.ts';
-import { SCALAR_NAMES } from '../scalars.ts';
 import { joinRemoteFields } from './check.ts';
 import { differences } from './difference.ts';
 import { type GraphqlSource, introspect, recordedText } from './introspection.ts';
@@ -48,7 +47,7 @@ export async function compareSchemas(loaded: LoadedConfig, only?: string): Promi
     const mistakes = new Mistakes();
     join(contract, mapping, upstream, live, mistakes);
     return [
-      ...mistakenLines(mistakes).map((line) => `${upstream}: would break the mapping: ${line}`),
+      ...mistakes.lines().map((line) => `${upstream}: would break the mapping: ${line}`),
       ...differences(before, live, used).map(({ severity, used: isUsed, description }) => {
         return `${upstream}: ${severity}, ${isUsed ? 'used' : 'not used'}: ${description}`;
       }),
@@ -111,11 +110,7 @@ function headerOf(name: string, fill: () => string): readonly (readonly [string,
 
 function readFiles({ config, accountConfig }: LoadedConfig, files: NonNullable<LoadedConfig['accountFiles']>) {
   const mistakes = new Mistakes();
-  const contract = readContract(files.schema.text, mistakes);
-  if (contract === undefined) {
-    mistakes.throwIfAny();
-    throw new Error('a contract without a schema has mistakes');
-  }
+  const contract = readContract(files.schema, mistakes);
   const names = {
     upstreams: Object.keys(config.upstreams),
     config: { open: Object.keys(accountConfig.open), secret: Object.keys(accountConfig.secret) },
@@ -126,17 +121,5 @@ function readFiles({ config, accountConfig }: LoadedConfig, files: NonNullable<L
 }
 
 function join({ schema }: Contract, mapping: Mapping, upstream: string, with_: GraphQLSchema, mistakes: Mistakes) {
-  return joinRemoteFields(schema, mapping, new Map([[upstream, with_]]), SCALAR_NAMES, mistakes);
-}
-
-function mistakenLines(mistakes: Mistakes): readonly string[] {
-  try {
-    mistakes.throwIfAny();
-    return [];
-  } catch (thrown) {
-    if (!(thrown instanceof MappingError)) throw thrown;
-    return thrown.mistakes.map(({ file, line, column, coordinate, message }) => {
-      return `${file}:${line}:${column} ${coordinate}: ${message}`;
-    });
-  }
+  return joinRemoteFields(schema, mapping, new Map([[upstream, with_]]), mistakes);
 }

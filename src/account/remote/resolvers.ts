@@ -1,12 +1,12 @@
-import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
+import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import type { Operation } from '../connect/operation.ts';
-import { AccountError } from '../errors.ts';
+import { fieldAt } from '../field-at.ts';
 import type { Guards } from '../scopes.ts';
 import { Gatherer } from './gatherer.ts';
 import type { Boundary, ObjectJoin, TypeJoin } from './join.ts';
 import { Plans } from './plans.ts';
 import { RemoteObject } from './remote-object.ts';
-import { isOutsideWindow } from './windowed.ts';
+import { refuseWindow } from './windowed.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, Operation, Record<string, unknown>>;
 
@@ -22,37 +22,26 @@ export function attachRemote(contract: GraphQLSchema, boundaries: ReadonlyMap<st
   const met = new Set<ObjectJoin>();
   const readable = new Set<string>();
   for (const [coordinate, boundary] of boundaries) {
-    const [typeName = '', fieldName = ''] = coordinate.split('.');
-    const type = contract.getType(typeName) as GraphQLObjectType;
-    attach(type, fieldName, async (_source, args, operation, info) => {
-      refuseWindow(args, operation);
+    const resolve: Resolver = async (_source, args, operation, info) => {
+      refuseWindow(args, operation.largestWindow);
       return await gathererOf(operation).ask(boundary, info);
-    });
-    for (const object of objectsOf(boundary.join.inner, met)) {
-      for (const { coordinate: below, field } of object.fields.values()) {
+    };
+    fieldAt(contract, coordinate).field.resolve = resolve;
+    for (const { fields } of objectsOf(boundary.join.inner, met)) {
+      for (const { coordinate: below, field } of fields.values()) {
         if (readable.has(below)) continue;
         readable.add(below);
         const otherwise = field.resolve ?? defaultFieldResolver;
-        attach(object.type, field.name, (source, args, operation, info) => {
+        const read: Resolver = (source, args, operation, info) => {
           // Objects of the same type can also come from a REST service.
           if (!(source instanceof RemoteObject)) return otherwise(source, args, operation, info);
-          refuseWindow(args, operation);
+          refuseWindow(args, operation.largestWindow);
           return source.get(String(info.path.key));
-        });
+        };
+        field.resolve = read;
       }
     }
   }
-}
-
-function refuseWindow(args: Record<string, unknown>, { largestWindow }: Operation): void {
-  if (!isOutsideWindow(args, largestWindow)) return;
-  throw new AccountError('BAD_USER_INPUT', { message: `The argument first must be from 0 to ${largestWindow}.` });
-}
-
-function attach(type: GraphQLObjectType, name: string, resolve: Resolver): void {
-  const field = type.getFields()[name];
-  if (field === undefined) throw new Error(`no field ${type.name}.${name}`);
-  field.resolve = resolve;
 }
 
 /** All object types reachable below a field. */

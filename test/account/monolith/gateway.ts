@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
-import { createAccountEndpoint } from '../../../src/account/endpoint.ts';
+import { createAccount } from '../../../src/account/endpoint.ts';
 import { createCallUpstream } from '../../../src/upstream/call.ts';
 import { createPools } from '../../../src/upstream/pools.ts';
 import { upstreamConfig } from '../../support/upstream-config.ts';
-import { LIMITS, MEMBER } from '../support/account.ts';
+import { contractFiles, LIMITS, MEMBER } from '../support/account.ts';
 import type { Outcome } from './monolith.ts';
 import { CONTRACT, MAPPING, UPSTREAM } from './schemas.ts';
 
@@ -30,8 +30,8 @@ export async function startGateway(origin: string): Promise<Gateway> {
   const upstreams = { people: upstreamConfig(origin), courses: upstreamConfig(origin) };
   const pools = createPools(upstreams);
   const identity = async (principal: { kind: string; sub?: string }) => ({ 'X-Member-Id': principal.sub ?? '' });
-  const endpoint = createAccountEndpoint({
-    schemaText: CONTRACT,
+  const { endpoint } = createAccount({
+    schema: contractFiles(CONTRACT),
     mappings: [{ file: 'map.graphql', text: MAPPING }],
     recorded: [{ upstream: 'people', file: 'people.graphql', text: UPSTREAM }],
     upstreams: Object.keys(upstreams),

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type AccountOptions, createAccountEndpoint } from '../../../src/account/endpoint.ts';
+import { type AccountOptions, createAccount } from '../../../src/account/endpoint.ts';
 import { GatewayError } from '../../../src/errors.ts';
 import type { MemberPrincipal } from '../../../src/oauth/principal.ts';
 import type { CallForPrincipal } from '../../../src/upstream/request.ts';
@@ -49,6 +49,9 @@ export const EVENTS_SCHEMA_FILE = {
   file: 'schema/upstream/recorded/events.graphql',
   text: readText('schema/upstream/recorded/events.graphql'),
 };
+
+/** A contract of one file. */
+export const contractFiles = (text: string) => [{ file: 'account.graphql', text }];
 
 /** The text of a file of the project. */
 export function readText(file: string): string {
@@ -98,8 +101,8 @@ export async function startAccount(
   principal = MEMBER,
 ): Promise<TestAccount> {
   const errors: unknown[] = [];
-  const endpoint = createAccountEndpoint({
-    schemaText: CONTRACT_FILE,
+  const { endpoint } = createAccount({
+    schema: contractFiles(CONTRACT_FILE),
     mappings: [MAPPING_FILE, EVENTS_MAPPING_FILE],
     recorded: [EVENTS_SCHEMA_FILE],
     upstreams: ['school', 'progress', 'events'],

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AccountOptions } from '../../../src/account/endpoint.ts';
-import { callOver, MEMBER, startAccount, type TestAccount } from './account.ts';
+import { callOver, contractFiles, MEMBER, startAccount, type TestAccount } from './account.ts';
 
 /** An operation as the GraphQL upstream got it. */
 export interface Got {
@@ -25,7 +25,7 @@ type Place { id: ID! label: String! state: State! opened: String town: Town }
 type Town { name: String! mayor: Person }
 `;
 
-const CONTRACT = `
+export const CONTRACT = `
 directive @requiresScopes(scopes: [[String!]!]!) on FIELD_DEFINITION | OBJECT
 scalar DateTime
 type Query { viewer: Viewer! greeting(to: String): String }
@@ -70,9 +70,13 @@ extend input LeaveInput { id: ID! @upstreamName(source: "people", name: "key") }
 `;
 
 /** The options of an endpoint over this contract. In: the mapping's and the recorded schema's texts. */
-export function remoteOptions(mapping = REMOTE_MAPPING, recorded: string | undefined = UPSTREAM_SCHEMA) {
+export function remoteOptions(
+  mapping = REMOTE_MAPPING,
+  recorded: string | undefined = UPSTREAM_SCHEMA,
+  contract = CONTRACT,
+) {
   return {
-    schemaText: CONTRACT,
+    schema: contractFiles(contract),
     mappings: [{ file: 'map.graphql', text: mapping }],
     recorded: [{ upstream: 'people', file: 'people.graphql', text: recorded }],
     upstreams: ['people', 'school'],

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AccountOptions } from '../../../src/account/endpoint.ts';
 import type { MemberPrincipal } from '../../../src/oauth/principal.ts';
-import { callOver, MEMBER, type Reply, startAccount } from './account.ts';
+import { callOver, contractFiles, MEMBER, type Reply, startAccount } from './account.ts';
 
 /** A call as the upstream saw it. */
 export interface Seen {
@@ -56,7 +56,7 @@ export async function mapService(
   const account = await startAccount(
     {
       call: callOver(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
-      schemaText: `type Query { viewer: Viewer! }\n${types}`,
+      schema: contractFiles(`type Query { viewer: Viewer! }\n${types}`),
       mappings: [{ file: 'map.graphql', text: source + mapping }],
       upstreams: ['school'],
       ...options,

@@ -154,7 +154,7 @@ describe('the gate as a process', () => {
     [
       'mistakes in the Account API',
       () => `${settings()}account: { enabled: true, schema: broken.graphql, mappings: broken.graphql }\n`,
-      /account schema:1:6 /,
+      /^broken\.graphql:1:6 /m,
     ],
     [
       'another port',

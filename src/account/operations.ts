@@ -1,0 +1,127 @@
+import { type DocumentNode, type GraphQLFormattedError, Kind } from 'graphql';
+import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
+import type { MemberPrincipal } from '../oauth/principal.ts';
+import type { Scope } from '../oauth/scope.ts';
+import { Mistakes } from './connect/mistakes.ts';
+import { Operation } from './connect/operation.ts';
+import { type CostOf, costError, costMeter } from './cost.ts';
+import { type CheckDocument, type Checked, documentChecker } from './documents.ts';
+import type { AccountOptions } from './endpoint.ts';
+import { formatError, maskResult } from './errors.ts';
+import { executeOperation } from './execution.ts';
+import { type OperationData, operationFacts, type PreparedOperation } from './prepared-operation.ts';
+import type { GraphqlRequest } from './request.ts';
+import { type AccountSchema, buildAccountSchema } from './schema.ts';
+import { scopesMissingForMutation } from './scopes.ts';
+import { readTrustedDocuments, type TrustedDocuments } from './trusted-documents.ts';
+
+/** What all operations of one configuration share. */
+export interface Operations extends AccountSchema {
+  readonly options: AccountOptions;
+  readonly check: CheckDocument;
+  readonly costOf: CostOf;
+  readonly trusted: TrustedDocuments | undefined;
+  /** The value of $config. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** @throws {MappingError} with all mistakes in the contract and the mapping files, or in the trusted documents */
+export function createOperations(options: AccountOptions): Operations {
+  const { config, limits, introspection, documents } = options;
+  const account = buildAccountSchema(options.schema, options.mappings, {
+    upstreams: options.upstreams,
+    keyed: options.keyed,
+    scopes: options.scopes,
+    recorded: options.recorded ?? [],
+    config: { open: Object.keys(config.open), secret: Object.keys(config.secret) },
+  });
+  const check = documentChecker(account.schema, { limits, introspection });
+  const mistakes = new Mistakes();
+  const trusted = documents && readTrustedDocuments(documents.file, check, mistakes);
+  mistakes.throwIfAny();
+  const values = { ...config.open, ...config.secret };
+  return { ...account, options, check, trusted, config: values, costOf: costMeter(account, limits.pageSize) };
+}
+
+/** The document of a request, checked and affordable, or the errors with which it is refused. */
+export function findDocument(operations: Operations, { source, operationName, variables }: GraphqlRequest): Checked {
+  const { trusted, check, options } = operations;
+  if ('query' in source && options.documents?.only === true) return refusedDocument('PERSISTED_DOCUMENT_REQUIRED');
+  const text = 'query' in source ? source.query : trusted?.get(source.documentId);
+  if (text === undefined) return refusedDocument('PERSISTED_DOCUMENT_NOT_FOUND');
+  return affordable(operations, check(text), operationName, variables);
+}
+
+const DOCUMENT_REFUSALS = {
+  PERSISTED_DOCUMENT_NOT_FOUND: 'There is no document of this id here.',
+  PERSISTED_DOCUMENT_REQUIRED: 'Only documents that are known here are run: send documentId.',
+} as const;
+
+function refusedDocument(code: keyof typeof DOCUMENT_REFUSALS): Checked {
+  return { errors: [{ message: DOCUMENT_REFUSALS[code], extensions: { code } }] };
+}
+
+function affordable(
+  { costOf, options }: Operations,
+  checked: Checked,
+  operationName: string | undefined,
+  variables: GraphqlRequest['variables'],
+): Checked {
+  if (checked.document === undefined) return checked;
+  const measured = costOf(checked.document, operationName, variables);
+  const limit = options.limits.cost;
+  if (measured === undefined || measured.cost <= limit) return checked;
+  const { cost, at } = measured;
+  return { errors: [formatError(costError(cost, limit, at), 'MAX_COST_EXCEEDED', undefined, { cost, limit })] };
+}
+
+/** Executes a checked document. The deadline aborts `ended`; the result then has what has arrived. */
+export async function execute(
+  { schema, mapping, config, options }: Operations,
+  document: DocumentNode,
+  request: GraphqlRequest,
+  principal: MemberPrincipal,
+  ended: AbortController,
+): Promise<SessionOver | { readonly executed: boolean; readonly body: Readonly<Record<string, unknown>> }> {
+  const { call, limits, deadline, onError = () => {} } = options;
+  const late = new Error('The deadline of the operation has passed.');
+  const timer = setTimeout(() => ended.abort(late), deadline * 1000);
+  try {
+    const { signal } = ended;
+    const operation = new Operation({ principal, call, mapping, config, limits, signal });
+    const result = await executeOperation(schema, document, request, operation, signal);
+    if (operation.sessionOver) return SESSION_OVER;
+    return { executed: result.data !== undefined, body: maskResult(result, signal.aborted, onError) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Prepares a document of the operator's, or lists what is wrong with it. */
+export function prepareOperation(
+  operations: Operations,
+  query: string,
+): PreparedOperation | { readonly mistakes: readonly string[] } {
+  const checked = operations.check(query);
+  if (checked.document === undefined) return { mistakes: checked.errors.map(({ message }) => message) };
+  const { document } = checked;
+  if (document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length !== 1) {
+    return { mistakes: ['must have one operation'] };
+  }
+  const { schema, guards } = operations;
+  const missing = (granted: Scope) => scopesMissingForMutation(schema, guards, document, undefined, granted);
+  return {
+    ...operationFacts(document, missing),
+    async run(principal, variables, signal) {
+      const afforded = affordable(operations, checked, undefined, variables);
+      if (afforded.document === undefined) return { data: undefined, errors: afforded.errors };
+      const ended = new AbortController();
+      signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true });
+      const request: GraphqlRequest = { source: { query }, operationName: undefined, variables };
+      const result = await execute(operations, document, request, principal, ended);
+      if (result === SESSION_OVER) return result;
+      const { data, errors = [] } = result.body as { data?: OperationData | null; errors?: GraphQLFormattedError[] };
+      return { data: data ?? undefined, errors };
+    },
+  };
+}
