@@ -41,9 +41,6 @@ const lockedOut = z.strictObject({
   status: statuses.default([429]).meta({ description: 'Statuses that mean the account or the address is locked out.' }),
   body: pattern.optional().meta({ description: 'Pattern (RE2) in the page that says so.' }),
   location: pattern.optional().meta({ description: 'Pattern (RE2) that the Location of that page matches.' }),
-  wait: duration.pipe(z.number().min(1)).prefault('5m').meta({
-    description: 'How long members are asked to wait if the response has no Retry-After.',
-  }),
 });
 
 /** Login by the backend's own sign-in form, which the gate submits. */

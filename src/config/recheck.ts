@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { requestField } from '../http/header-names.ts';
+import { RECHECK } from './constants.ts';
 import { upstreamName } from './name.ts';
-import { secretReference } from './secret-reference.ts';
+import { HEADER_VALUE, secret } from './secret.ts';
 import { duration } from './units.ts';
 import { answerFormat, checkSelectors } from './whoami.ts';
 
@@ -41,7 +42,7 @@ const recheck = z
           .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be one word such as Bearer')
           .optional()
           .meta({ description: 'Word before the secret, such as Bearer.' }),
-        secret: secretReference,
+        secret: secret(HEADER_VALUE),
       })
       .optional()
       .meta({ description: 'Header with which the gate authenticates to the backend.' }),
@@ -49,7 +50,6 @@ const recheck = z
       description:
         'How long a response about a member is reused, for all of the member’s apps. 0s asks at every refresh.',
     }),
-    timeout: duration.prefault('3s').meta({ description: 'Time limit for a response.' }),
     format: answerFormat,
     active: z.string().optional().meta({
       description:
@@ -59,15 +59,12 @@ const recheck = z
       description:
         'Where the response has the value that changes when all of the member’s connections must end: the same value as in `whoami.version`.',
     }),
-    gone: z.array(z.int().min(400).max(499)).default([404, 410]).meta({
-      description: 'Statuses that mean the member no longer exists.',
-    }),
     unavailable: z.enum(['refuse', 'allow']).default('refuse').meta({
       description:
         'What a refresh gets when the backend cannot answer: `refuse` (503, and the refresh token stays valid) or `allow` (a new token).',
     }),
   })
-  .superRefine(({ format, active, version, gone }, context) => {
+  .superRefine(({ format, active, version }, context) => {
     checkSelectors(
       format,
       [
@@ -76,16 +73,8 @@ const recheck = z
       ],
       context,
     );
-    // These statuses mean that the backend refuses the gate or is overloaded. They say nothing about the member.
-    for (const [index, status] of gone.entries()) {
-      if (![401, 407, 408, 429].includes(status)) continue;
-      context.addIssue({
-        code: 'custom',
-        path: ['gone', index],
-        message: 'is about the call itself, not about the member',
-      });
-    }
-  });
+  })
+  .transform((given) => ({ ...given, ...RECHECK }));
 
 export type RecheckConfig = z.output<typeof recheck>;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { upstreamName } from './name.ts';
 import { pattern } from './pattern.ts';
 import { MEMBER_ID, serviceField } from './recheck.ts';
-import { secretReference } from './secret-reference.ts';
+import { BACKEND_VALUE, secret } from './secret.ts';
 import { cookiePattern } from './session-login.ts';
 import { duration } from './units.ts';
 
@@ -80,16 +80,16 @@ const token = z
           .strictObject({
             header: serviceField.default('Authorization').meta({ description: 'Name of the header.' }),
             scheme,
-            secret: secretReference,
+            secret: secret(BACKEND_VALUE),
           })
           .optional()
           .meta({ description: 'Header with which the gate authenticates to the backend.' }),
       })
       .meta({ description: 'Call that issues a token for a member. Its path or body must name the member.' }),
     token: pointer.default('/token').meta({ description: 'JSON pointer to the token in the response.' }),
-    expiresIn: pointer.optional().meta({ description: 'JSON pointer to its lifetime in seconds.' }),
     lifetime: duration.prefault('5m').meta({
-      description: 'How long a token is used if the response does not say. If it does, the upper limit.',
+      description:
+        'How long a token is used if the response has no `expires_in` (in seconds). If it does, the upper limit.',
     }),
     header: serviceField
       .default('Authorization')
@@ -113,7 +113,7 @@ const key = z
       .optional()
       .meta({ description: 'Query parameter it is sent in, which servers write to their logs. Set this or `header`.' }),
     scheme,
-    secret: secretReference,
+    secret: secret(BACKEND_VALUE),
   })
   .superRefine(({ header, query }, context) => {
     if ((header === undefined) !== (query === undefined)) return;

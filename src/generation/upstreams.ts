@@ -66,7 +66,7 @@ export function openLanes({
   });
   const credentials = createCredentials({
     upstreams,
-    secrets: loaded.upstreamSecrets,
+    secrets: loaded.secrets,
     sessions,
     ended,
     owner: sessionOwner(login, call),

@@ -53,7 +53,7 @@ export function createMcpEndpoint({
   onError,
 }: McpOptions): (endpoint: McpEndpoint) => Handler {
   const { signIn } = offer;
-  const checkEdge = edgeCheck({ origin, hosts: config.hosts, origins: config.origins });
+  const checkEdge = edgeCheck({ origin, origins: config.origins });
   const inResult = config.challengeInResult.map((name) => name.toLowerCase());
   const make: McpServerFactory = ({ authInfo, era }) => {
     try {

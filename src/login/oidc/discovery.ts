@@ -103,21 +103,16 @@ async function readMetadata(
 function configure(server: client.ServerMetadata, { provider, clientSecret, fetch, clock }: DiscoveryOptions) {
   const skew = Math.round((clock() - Date.now()) / 1000);
   const metadata = { [client.clockSkew]: skew, [client.clockTolerance]: 30 };
-  const authentication = clientAuthentication(server, provider, clientSecret);
+  const authentication = clientAuthentication(server, clientSecret);
   const configuration = new client.Configuration({ ...server }, provider.clientId, metadata, authentication);
   configuration[client.customFetch] = asCustomFetch(fetch);
   client.allowInsecureRequests(configuration);
   return configuration;
 }
 
-function clientAuthentication(
-  server: client.ServerMetadata,
-  { clientAuthentication: chosen }: OidcProviderConfig,
-  secret: string | undefined,
-): client.ClientAuth {
+function clientAuthentication(server: client.ServerMetadata, secret: string | undefined): client.ClientAuth {
   if (secret === undefined) return client.None();
   // OpenID Connect Discovery section 3: the default is client_secret_basic.
   const taken = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-  const method = chosen ?? (taken.includes('client_secret_basic') ? 'client_secret_basic' : 'client_secret_post');
-  return method === 'client_secret_basic' ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret);
+  return taken.includes('client_secret_basic') ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret);
 }

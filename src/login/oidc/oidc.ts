@@ -1,4 +1,5 @@
 import * as client from 'openid-client';
+import { SIGNING_ALGORITHMS } from '../../config/constants.ts';
 import type { OidcProviderConfig } from '../../config/oidc-login.ts';
 import type { Clock } from '../../storage/store.ts';
 import type { SignInProvider, SignInWish } from '../connector.ts';
@@ -82,8 +83,14 @@ export function oidcProvider({ provider, clientSecret, timeout, clock }: OidcOpt
       idTokenExpected: true,
     });
     // The library checks the claims. The signature is verified here in any case, without relying on TLS.
-    const { clientId: audience, algorithms } = provider;
-    const said = await verifySignedToken(tokens.id_token ?? '', { keys, issuer, audience, algorithms, clock });
+    const { clientId: audience } = provider;
+    const said = await verifySignedToken(tokens.id_token ?? '', {
+      keys,
+      issuer,
+      audience,
+      algorithms: SIGNING_ALGORITHMS,
+      clock,
+    });
     const endpoint = configuration.serverMetadata().userinfo_endpoint;
     if (endpoint === undefined || !lacksClaims(provider, said)) return said;
     const more = await client.fetchUserInfo(configuration, tokens.access_token, said.sub ?? '');

@@ -1,5 +1,11 @@
 import { z } from 'zod';
 
+export const httpUrl = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an http or https URL')
+  .refine((text) => !/[?#]/.test(text), 'must have neither query nor fragment')
+  .refine((text) => !/^[^/]*\/\/[^/]*@/.test(text), 'must not contain a user name or password');
+
 /** An https URL, or an http URL on loopback. */
 export const secureUrl = z
   .string()
