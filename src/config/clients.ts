@@ -28,6 +28,14 @@ const domain = z
     'must be a domain in lower case, such as claude.ai, or *.example.com for its subdomains',
   );
 
+const domains = (which: string) => ({
+  allow: z
+    .array(domain)
+    .default([])
+    .meta({ description: `${which}. Empty allows every domain.` }),
+  deny: z.array(domain).default([]).meta({ description: 'Domains that are refused, even if `allow` lists them.' }),
+});
+
 const scheme = z
   .string()
   .regex(/^[a-z][a-z0-9+-]*$/, 'must be a URI scheme in lower case, such as cursor')
@@ -41,11 +49,7 @@ const redirects = z.strictObject({
     description:
       'Private-use schemes without a dot that redirect URIs may use. Schemes with a dot (com.example.app) need no entry.',
   }),
-  allow: z
-    .array(domain)
-    .default([])
-    .meta({ description: 'Domains that https redirect URIs are limited to. Empty allows every domain.' }),
-  deny: z.array(domain).default([]).meta({ description: 'Domains that are refused, even if `allow` lists them.' }),
+  ...domains('Domains that https redirect URIs are limited to'),
 });
 
 const registration = z
@@ -87,11 +91,7 @@ export const clients = z.strictObject({
         .boolean()
         .default(true)
         .meta({ description: 'Whether such apps are accepted. If not, they must register.' }),
-      allow: z
-        .array(domain)
-        .default([])
-        .meta({ description: 'Domains of client IDs that are accepted. Empty allows every domain.' }),
-      deny: z.array(domain).default([]).meta({ description: 'Domains that are refused, even if `allow` lists them.' }),
+      ...domains('Domains of client IDs that are accepted'),
     })
     .prefault({})
     .meta({ description: 'Apps whose client_id is the https URL of their client ID metadata document.' }),

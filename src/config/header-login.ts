@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { requestField } from '../http/header-names.ts';
 import { everyLogin } from './recheck.ts';
-import { secureUrl } from './urls.ts';
+import { pageUrl, secureUrl } from './urls.ts';
 
 /** Headers about the origin of the request or the connection. They never carry an identity. */
 const ABOUT_THE_REQUEST =
@@ -37,8 +37,6 @@ const jwt = z
     description:
       'Signed assertion (JWT). It is verified by its signature, so the proxy need not be in `listen.trustedProxies`.',
   });
-
-const pageUrl = z.string().regex(/^(\/(?![/\\])|https?:\/\/)/, 'must be a path or an http(s) URL');
 
 /** Login by a single sign-on proxy in front of the gate, which says who is signed in. */
 export const headerLogin = z

@@ -7,9 +7,8 @@ import { oidcLogin } from './oidc-login.ts';
 import { ownSignIn } from './own-sign-in.ts';
 import { LONG_ENOUGH, secret } from './secret.ts';
 import { sessionLogin } from './session-login.ts';
+import { pageUrl } from './urls.ts';
 import { webhookLogin } from './webhook-login.ts';
-
-const pageUrl = z.string().regex(/^(\/(?!\/)|https?:\/\/)/, 'must be a path or an http(s) URL');
 
 /** Login by a signed one-time redirect to the backend and back, as in DiscourseConnect. */
 const bridgeLogin = z.strictObject({

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { requestField } from '../http/header-names.ts';
 import { RECHECK } from './constants.ts';
-import { upstreamName } from './name.ts';
+import { TOKEN, upstreamName } from './name.ts';
 import { HEADER_VALUE, secret } from './secret.ts';
 import { duration } from './units.ts';
+import { backendPath } from './urls.ts';
 import { answerFormat, checkSelectors } from './whoami.ts';
 
 /** Placeholder for the member's id in a path. */
@@ -18,9 +19,7 @@ export const serviceField = z
     'is a header field that coursegate sets itself or never sends: choose another name',
   );
 
-const path = z
-  .string()
-  .regex(/^\/[\x21-\x7E]*$/, 'must begin with /')
+const path = backendPath
   .refine((given) => given.includes(MEMBER_ID), `must contain ${MEMBER_ID}, where the id of the member goes`)
   .refine(
     (given) => !given.replaceAll(MEMBER_ID, '').match(/[{}#]/),
@@ -39,7 +38,7 @@ const recheck = z
         header: serviceField.default('Authorization').meta({ description: 'Name of the header.' }),
         scheme: z
           .string()
-          .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be one word such as Bearer')
+          .regex(TOKEN, 'must be one word such as Bearer')
           .optional()
           .meta({ description: 'Word before the secret, such as Bearer.' }),
         secret: secret(HEADER_VALUE),

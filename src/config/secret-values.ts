@@ -5,29 +5,7 @@ import type { SecretValues } from './read-secrets.ts';
 import type { Config } from './schema.ts';
 import { formatPath } from './tree.ts';
 
-/** The secrets and keys that `admin` refers to. */
-export interface AdminSecrets {
-  /** Secrets that sign commands, the current one first. Empty: signed commands are refused. */
-  readonly hmac: readonly string[];
-  /** PEM texts. Undefined: the admin listener speaks plain HTTP and accepts no client certificates. */
-  readonly mtls: { readonly cert: string; readonly key: string; readonly clientCa: string } | undefined;
-}
-
-/** The secrets of a redis store. */
-export interface RedisSecrets {
-  /** May include a password. */
-  readonly url: string | undefined;
-  readonly password: string | undefined;
-  readonly sentinelPassword: string | undefined;
-  /** PEM texts. */
-  readonly tls: Readonly<Partial<Record<'ca' | 'cert' | 'key', string>>>;
-}
-
-/** The values that mappings of the Account API can use as $config: those written in the file, and secrets. */
-export interface AccountConfig {
-  readonly open: Readonly<Record<string, string | number | boolean>>;
-  readonly secret: Readonly<Record<string, string>>;
-}
+export type RedisSecrets = ReturnType<typeof redisSecrets>;
 
 /** Distributes the secrets to those who use them. Kept out of `Config`, which may be printed. */
 export function secretValues(config: Config, values: SecretValues) {
@@ -39,22 +17,23 @@ export function secretValues(config: Config, values: SecretValues) {
     secret: values.get('secret'),
     furtherSecrets: all(...config.furtherSecrets.map((_, at) => `furtherSecrets[${at}]`)),
     redis: config.store.kind === 'redis' ? redisSecrets(values) : undefined,
+    /** `hmac`: the current one first; empty: signed commands are refused. `mtls`: PEM texts; undefined: plain HTTP. */
     admin: { hmac: all('admin.hmac.secret', 'admin.hmac.previous'), mtls: mtlsOf(values) },
+    /** The current one first; empty when no events are sent. */
     eventKeys: all('events.secret', 'events.previous').map(eventKey),
+    /** Undefined: apps need none to register. */
     initialAccessToken: values.get('clients.registration.initialAccessToken'),
+    /** Undefined: the backend is asked without one. */
     recheckKey: values.get('login.recheck.key.secret'),
     resourceServers: new Map(
       servers.map((name) => [name, values.get(formatPath(['clients', 'resourceServers', name, 'secret'])) ?? '']),
     ),
+    /** What mappings of the Account API can use as $config: values written in the file, and secrets. */
     accountConfig: accountConfig(config.account?.config ?? {}, values),
-  } satisfies {
-    readonly admin: AdminSecrets;
-    readonly redis: RedisSecrets | undefined;
-    readonly [name: string]: unknown;
   };
 }
 
-function redisSecrets(values: SecretValues): RedisSecrets {
+function redisSecrets(values: SecretValues) {
   const tls = ['ca', 'cert', 'key'].flatMap((key) => {
     const text = values.get(`store.tls.${key}`);
     return text === undefined ? [] : [[key, text] as const];
@@ -63,11 +42,12 @@ function redisSecrets(values: SecretValues): RedisSecrets {
     url: values.get('store.url'),
     password: values.get('store.password'),
     sentinelPassword: values.get('store.sentinelPassword'),
-    tls: Object.fromEntries(tls),
+    /** PEM texts. */
+    tls: Object.fromEntries(tls) as Partial<Record<'ca' | 'cert' | 'key', string>>,
   };
 }
 
-function accountConfig(given: NonNullable<Config['account']>['config'], values: SecretValues): AccountConfig {
+function accountConfig(given: NonNullable<Config['account']>['config'], values: SecretValues) {
   const open = Object.entries(given).flatMap(([name, value]) =>
     typeof value === 'object' ? [] : [[name, value] as const],
   );
@@ -78,7 +58,7 @@ function accountConfig(given: NonNullable<Config['account']>['config'], values: 
   return { open: Object.fromEntries(open), secret: Object.fromEntries(secret) };
 }
 
-function mtlsOf(values: SecretValues): AdminSecrets['mtls'] {
+function mtlsOf(values: SecretValues) {
   const [cert, key, clientCa] = ['cert', 'key', 'clientCa'].map((name) => values.get(`admin.mtls.${name}`));
   return cert === undefined || key === undefined || clientCa === undefined ? undefined : { cert, key, clientCa };
 }

@@ -1,20 +1,17 @@
 import { z } from 'zod';
-import { upstreamName } from './name.ts';
+import { pointer, TOKEN, upstreamName } from './name.ts';
 import { pattern } from './pattern.ts';
 import { MEMBER_ID, serviceField } from './recheck.ts';
 import { BACKEND_VALUE, secret } from './secret.ts';
 import { cookiePattern } from './session-login.ts';
 import { duration } from './units.ts';
-
-const pointer = z.string().regex(/^(?:\/(?:[^~/]|~[01])*)+$/, 'must be a JSON pointer such as /token');
+import { backendPath } from './urls.ts';
 
 const scheme = z
   .string()
   .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]*$/, 'must be one word such as Bearer, or empty')
   .optional()
   .meta({ description: 'Word before it. Defaults to Bearer in Authorization, and to none in other headers.' });
-
-const path = z.string().regex(/^\/[\x21-\x7E]*$/, 'must begin with /');
 
 /** The member's own session at the backend, kept from the moment they approved the app. */
 const session = z.strictObject({
@@ -41,14 +38,11 @@ const session = z.strictObject({
     .meta({ description: 'How the backend says that the session is over. The connection of the app then ends.' }),
   csrf: z
     .strictObject({
-      cookie: z
-        .string()
-        .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be a cookie name')
-        .meta({ description: 'Name of the cookie.' }),
+      cookie: z.string().regex(TOKEN, 'must be a cookie name').meta({ description: 'Name of the cookie.' }),
       header: serviceField
         .default('X-CSRF-Token')
         .meta({ description: 'Header in which the backend expects the token.' }),
-      path: path.optional().meta({
+      path: backendPath.optional().meta({
         description: 'Path requested with GET to get the cookie if it is not there yet, such as /sanctum/csrf-cookie.',
       }),
     })
@@ -67,7 +61,7 @@ const token = z
       .strictObject({
         upstream: upstreamName.optional().meta({ description: 'Upstream that issues it. Defaults to this one.' }),
         method: z.enum(['GET', 'POST', 'PUT']).default('POST').meta({ description: 'Method of the call.' }),
-        path: path
+        path: backendPath
           .refine(
             (given) => !given.replaceAll(MEMBER_ID, '').match(/[{}#]/),
             `must not contain { } or # except in ${MEMBER_ID}`,

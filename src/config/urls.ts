@@ -14,3 +14,9 @@ export const secureUrl = z
     'must be an https URL without ? or # (http is allowed only for localhost, 127.0.0.1 and [::1])',
   )
   .refine((given) => URL.canParse(given), 'must be a URL');
+
+/** A path at a backend, possibly with a query. */
+export const backendPath = z.string().regex(/^\/[\x21-\x7E]*$/, 'must begin with /');
+
+/** A page of the site as a path, or another one as a URL. */
+export const pageUrl = z.string().regex(/^(\/(?![/\\])|https?:\/\/)/, 'must be a path or an http(s) URL');

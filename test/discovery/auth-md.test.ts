@@ -217,7 +217,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
         ['5 minutes', '300'],
         ['2 hours', '7200'],
       ]);
-      expect(said).toContain('A code lives 60 seconds (`60` seconds).');
+      expect(said).toContain('A code lives 1 minute (`60` seconds).');
       expect(said).toContain('A refresh token that is used twice ends the connection.');
       expect(tableUnder(said, 'Limits')[0]?.[1]).toBe('7 requests in 1 minute');
       expect(said).toContain('No app can make itself known here');
