@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { reason } from './account-files.ts';
 import { readYaml, type YamlLayer } from './document.ts';
@@ -22,7 +22,7 @@ export async function readLayers(
   { file, environment, overrides = {} }: { file: string; environment: Environment; overrides?: Tree },
   files: SourceFiles,
 ): Promise<{ layers: Layers; profile: string; findings: readonly Finding[]; problems: readonly Problem[] }> {
-  const operator = await readYamlFile(file, () => files.text(file));
+  const operator = await readYamlFile(file, () => files.text(resolve(file)));
   const scopes = await readBundled(SCOPES_FILE);
   const fromEnvironment = readEnvironment(environment, merge(scopes.tree, operator.tree) as Tree);
   const wanted = merge(merge(operator.tree, fromEnvironment.layer.tree), overrides) as Tree;
