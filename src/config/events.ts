@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { EVENTS } from './constants.ts';
 import { upstreamName } from './name.ts';
-import { secretReference } from './secret-reference.ts';
-import { duration } from './units.ts';
+import { secret } from './secret.ts';
 
 /** The event types. `schema/events.schema.json` defines their payloads. */
 const EVENT_TYPES = [
@@ -17,36 +17,46 @@ const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** The key in a secret in the form of Standard Webhooks, with or without its prefix. */
+export function eventKey(value: string): Buffer {
+  return Buffer.from(value.replace(PREFIX, ''), 'base64');
+}
+
+const PREFIX = /^whsec_/;
+
+function keyProblem(value: string): string | undefined {
+  const key = eventKey(value);
+  const bare = (text: string) => text.replace(PREFIX, '').replace(/=+$/, '');
+  // Node ignores characters that are not Base64. The backend might not, and would then use another key.
+  if (bare(key.toString('base64')) === bare(value) && key.length >= 24 && key.length <= 64) return undefined;
+  return 'must be whsec_ followed by 24 to 64 bytes in Base64 (echo "whsec_$(openssl rand -base64 32)")';
+}
+
 /** Events sent to the backend as webhooks, signed as specified by Standard Webhooks. */
-export const events = z.strictObject({
-  upstream: upstreamName,
-  path: z
-    .string()
-    .regex(/^\/[\x21-\x7E]*$/, 'must be a path such as /coursegate/events')
-    .refine((path) => !/[#\\]/.test(path), 'must not contain # or \\')
-    .meta({
-      description: 'Path at the upstream that receives them, such as /coursegate/events. Each event is one POST.',
-    }),
-  secret: secretReference.meta({
-    description:
+export const events = z
+  .strictObject({
+    upstream: upstreamName,
+    path: z
+      .string()
+      .regex(/^\/[\x21-\x7E]*$/, 'must be a path such as /coursegate/events')
+      .refine((path) => !/[#\\]/.test(path), 'must not contain # or \\')
+      .meta({
+        description: 'Path at the upstream that receives them, such as /coursegate/events. Each event is one POST.',
+      }),
+    secret: secret(
+      keyProblem,
       'Signing secret shared with the backend: whsec_ followed by 24 to 64 bytes in Base64 (echo "whsec_$(openssl rand -base64 32)").',
-  }),
-  previous: secretReference.optional().meta({
-    description: 'The previous secret, while the backend switches to the new one. Each event is signed with both.',
-  }),
-  types: z
-    .array(z.enum(EVENT_TYPES))
-    .min(1)
-    .default([...EVENT_TYPES])
-    .meta({ description: 'Event types to send. Defaults to all.' }),
-  maxAge: duration
-    .refine((seconds) => seconds >= 60 && seconds <= 30 * 86_400, 'must be from 1m to 30d')
-    .prefault('3d')
-    .meta({ description: 'How long delivery of an event is retried before it is dropped and logged.' }),
-  maxPending: z.int().min(100).max(100_000).default(10_000).meta({
-    description:
-      'Most undelivered events, across all replicas. Beyond that, the oldest `access.refused` events are dropped first, then `client.*` events; events whose loss is logged are dropped last.',
-  }),
-});
+    ),
+    previous: secret(
+      keyProblem,
+      'The previous secret, while the backend switches to the new one. Each event is signed with both.',
+    ).optional(),
+    types: z
+      .array(z.enum(EVENT_TYPES))
+      .min(1)
+      .default([...EVENT_TYPES])
+      .meta({ description: 'Event types to send. Defaults to all.' }),
+  })
+  .transform((given) => ({ ...given, ...EVENTS }));
 
 export type EventsConfig = z.output<typeof events>;

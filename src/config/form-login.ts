@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { upstreamName } from './name.ts';
+import { pointer, upstreamName } from './name.ts';
 import { credentialLogin, refusalTime } from './own-sign-in.ts';
 import { pattern } from './pattern.ts';
 import { cookiePattern } from './session-login.ts';
@@ -7,7 +7,6 @@ import { duration } from './units.ts';
 import { whoami } from './whoami.ts';
 
 const path = z.string().regex(/^\/(?!\/)[\x21-\x7E]*$/, 'must be a path that begins with one /');
-const pointer = z.string().regex(/^(?:\/(?:[^~/]|~[01])*)+$/, 'must be a JSON pointer such as /token');
 const statuses = z.array(z.int().min(200).max(499)).min(1);
 const field = z.string().min(1).max(200);
 
@@ -41,9 +40,6 @@ const lockedOut = z.strictObject({
   status: statuses.default([429]).meta({ description: 'Statuses that mean the account or the address is locked out.' }),
   body: pattern.optional().meta({ description: 'Pattern (RE2) in the page that says so.' }),
   location: pattern.optional().meta({ description: 'Pattern (RE2) that the Location of that page matches.' }),
-  wait: duration.pipe(z.number().min(1)).prefault('5m').meta({
-    description: 'How long members are asked to wait if the response has no Retry-After.',
-  }),
 });
 
 /** Login by the backend's own sign-in form, which the gate submits. */

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { requestField } from '../http/header-names.ts';
 import { everyLogin } from './recheck.ts';
-import { secureUrl } from './secure-url.ts';
-import { signingAlgorithms } from './signing-algorithms.ts';
-import { duration } from './units.ts';
+import { pageUrl, secureUrl } from './urls.ts';
 
 /** Headers about the origin of the request or the connection. They never carry an identity. */
 const ABOUT_THE_REQUEST =
@@ -26,7 +24,6 @@ const jwt = z
       description:
         'Required `aud` of the assertion, possibly among others. Use the one for this application, not one shared by everything behind the proxy.',
     }),
-    algorithms: signingAlgorithms,
     claims: z
       .strictObject({
         subject: z.string().min(1).default('sub').meta({ description: 'Claim with the ID.' }),
@@ -35,14 +32,11 @@ const jwt = z
       })
       .prefault({})
       .meta({ description: 'Claims with the member’s ID in the backend, email and name.' }),
-    timeout: duration.prefault('5s').meta({ description: 'Time limit for fetching the keys.' }),
   })
   .meta({
     description:
       'Signed assertion (JWT). It is verified by its signature, so the proxy need not be in `listen.trustedProxies`.',
   });
-
-const pageUrl = z.string().regex(/^(\/(?![/\\])|https?:\/\/)/, 'must be a path or an http(s) URL');
 
 /** Login by a single sign-on proxy in front of the gate, which says who is signed in. */
 export const headerLogin = z

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Finding } from './problems.ts';
+import { removedKey } from './removed-keys.ts';
 import { shapeAt } from './shape.ts';
 import { didYouMean } from './suggest.ts';
 import { type Path, type Tree, valueAt } from './tree.ts';
@@ -21,6 +22,8 @@ export function readIssues(issues: readonly Issue[], tree: Tree): readonly Findi
 }
 
 function unknownKey(path: Path, tree: Tree): Finding {
+  const removed = removedKey(path);
+  if (removed !== undefined) return { path, at: 'key', message: removed };
   const key = String(path.at(-1));
   const { keys } = shapeAt(path.slice(0, -1), tree);
   const legal = keys.filter((name) => name !== '$schema');

@@ -5,17 +5,16 @@ import { formLogin } from './form-login.ts';
 import { headerLogin } from './header-login.ts';
 import { oidcLogin } from './oidc-login.ts';
 import { ownSignIn } from './own-sign-in.ts';
-import { secretReference } from './secret-reference.ts';
+import { LONG_ENOUGH, secret } from './secret.ts';
 import { sessionLogin } from './session-login.ts';
+import { pageUrl } from './urls.ts';
 import { webhookLogin } from './webhook-login.ts';
-
-const pageUrl = z.string().regex(/^(\/(?!\/)|https?:\/\/)/, 'must be a path or an http(s) URL');
 
 /** Login by a signed one-time redirect to the backend and back, as in DiscourseConnect. */
 const bridgeLogin = z.strictObject({
   kind: z.literal('bridge'),
   url: pageUrl.meta({ description: 'Page of the backend that says who is signed in.' }),
-  secret: secretReference,
+  secret: secret(LONG_ENOUGH),
   ...ownSignIn,
 });
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { routeLimits } from './limits.ts';
-import { duration, size } from './units.ts';
+import { MCP } from './constants.ts';
 
 /** The intersection of SEP-986 and what assistants accept. */
 const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be at most 64 letters, digits, _ and -');
@@ -125,47 +124,29 @@ const BROWSER_CLIENTS = [
 ];
 
 /** The tool interface for agents (Model Context Protocol). */
-export const mcp = z.strictObject({
-  file: z.string().min(1).optional().meta({
-    description: 'YAML file with `tools`, `resources` and `prompts`, in the same form as here.',
-  }),
-  signIn: z.enum(['never', 'on-call']).default('never').meta({
-    description:
-      '`never`: without a token only the public tools are listed, and nothing is challenged. `on-call`: everyone sees all tools, and calling one that needs a member without a token gets a challenge.',
-  }),
-  challengeInResult: z.array(z.string().min(1)).default(['openai-mcp', 'chatgpt']).meta({
-    description:
-      'With `on-call`: clients that expect the challenge in the result of the call, by part of their name or User-Agent.',
-  }),
-  instructions: z
-    .string()
-    .max(2000)
-    .optional()
-    .meta({ description: 'What models are told about the tools as a whole.' }),
-  hosts: z.array(z.string().min(1)).default([]).meta({
-    description: 'Host headers accepted besides the host of `origin`, such as one that a proxy in front sends.',
-  }),
-  origins: z
-    .union([z.literal('*'), z.array(z.string().min(1))])
-    .default(BROWSER_CLIENTS)
-    .meta({
-      description:
-        'Web origins whose pages may call the endpoint. A port may be *; "*" allows all. The gate’s own origin is always allowed.',
+export const mcp = z
+  .strictObject({
+    file: z.string().min(1).optional().meta({
+      description: 'YAML file with `tools`, `resources` and `prompts`, in the same form as here.',
     }),
-  bodyLimit: size.prefault('1MiB').meta({ description: 'Largest request body.' }),
-  deadline: duration.prefault('20s').meta({ description: 'Time limit for one tool call.' }),
-  idempotencyWindow: duration.prefault('1h').meta({
-    description: 'How long the idempotency key of a call that changes something is remembered.',
-  }),
-  idempotencyKeys: z.int().min(1).default(250).meta({
-    description: 'Idempotency keys remembered per member within that time. The complete result is stored for each.',
-  }),
-  longestText: z.int().min(100).default(8000).meta({ description: 'Longest text in a result, in characters.' }),
-  largestResult: size
-    .prefault('64KiB')
-    .meta({ description: 'Largest result of a tool. Clients truncate results beyond 25,000 tokens.' }),
-  limits: routeLimits.limits,
-  tools: z.array(tool).default([]).meta({ description: 'Tools that models can call.' }),
-  resources: z.array(resource).default([]).meta({ description: 'Resources that clients can read by URI.' }),
-  prompts: z.array(prompt).default([]).meta({ description: 'Prompts that members can start a conversation with.' }),
-});
+    signIn: z.enum(['never', 'on-call']).default('never').meta({
+      description:
+        '`never`: without a token only the public tools are listed, and nothing is challenged. `on-call`: everyone sees all tools, and calling one that needs a member without a token gets a challenge.',
+    }),
+    instructions: z
+      .string()
+      .max(2000)
+      .optional()
+      .meta({ description: 'What models are told about the tools as a whole.' }),
+    origins: z
+      .union([z.literal('*'), z.array(z.string().min(1))])
+      .default(BROWSER_CLIENTS)
+      .meta({
+        description:
+          'Web origins whose pages may call the endpoint. A port may be *; "*" allows all. The gate’s own origin is always allowed.',
+      }),
+    tools: z.array(tool).default([]).meta({ description: 'Tools that models can call.' }),
+    resources: z.array(resource).default([]).meta({ description: 'Resources that clients can read by URI.' }),
+    prompts: z.array(prompt).default([]).meta({ description: 'Prompts that members can start a conversation with.' }),
+  })
+  .transform((given) => ({ ...given, ...MCP }));

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { foldAccountName } from '../oauth/account-name.ts';
 import { isSubject } from '../oauth/subject.ts';
 import { passwordHashProblem } from '../passwords/password-hash.ts';
-import { reason } from './account-files.ts';
 import { readYaml } from './document.ts';
 import { readIssues } from './issues.ts';
+import { readNamedFile } from './named-file.ts';
 import { type Finding, type Problem, problemAt } from './problems.ts';
 import type { SourceFiles } from './source-files.ts';
 import { type Tree, valueAt } from './tree.ts';
@@ -61,25 +61,20 @@ export function parseMembers(file: string, source: string): MembersFile {
   };
 }
 
-/**
- * Reads the file that `login.file` names. Takes the settings before they are validated. `members` is undefined when no
- * file is named or it cannot be used.
- */
+/** Reads the file that `login.file` names. */
 export async function readMembersFile(
   tree: Tree,
   files: SourceFiles,
 ): Promise<MembersFile & { readonly findings: readonly Finding[] }> {
-  const path = ['login', 'file'];
-  const file = valueAt(tree, path);
-  if (valueAt(tree, ['login', 'kind']) !== 'directory' || typeof file !== 'string' || file === '') {
-    return { members: undefined, problems: [], findings: [] };
-  }
-  try {
-    return { ...parseMembers(files.resolve(file), await files.text(file)), findings: [] };
-  } catch (error) {
-    const message = `cannot read ${file}: ${reason(error)}`;
-    return { members: undefined, problems: [], findings: [{ path, at: 'value', message }] };
-  }
+  const directory = valueAt(tree, ['login', 'kind']) === 'directory' ? tree : {};
+  const parse = (bytes: Buffer, file: string) => parseMembers(files.resolve(file), bytes.toString('utf8'));
+  const { value = { members: undefined, problems: [] }, findings } = await readNamedFile(
+    directory,
+    ['login', 'file'],
+    files,
+    parse,
+  );
+  return { ...value, findings };
 }
 
 function withLogins(given: FileMember): DirectoryMember {

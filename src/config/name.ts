@@ -5,3 +5,9 @@ export const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'must be a name
 
 /** A reference to one of the services behind the gate. */
 export const upstreamName = name.meta({ description: 'A name in `upstreams`.' });
+
+/** A token (RFC 9110 section 5.6.2): the name of a header field or of a cookie, or an authentication scheme. */
+export const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** A JSON pointer (RFC 6901) to something inside a document. */
+export const pointer = z.string().regex(/^(?:\/(?:[^~/]|~[01])*)+$/, 'must be a JSON pointer such as /token');

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { ownSignIn } from './own-sign-in.ts';
-import { secretReference } from './secret-reference.ts';
-import { secureUrl } from './secure-url.ts';
-import { signingAlgorithms } from './signing-algorithms.ts';
+import { secret } from './secret.ts';
 import { duration } from './units.ts';
+import { secureUrl } from './urls.ts';
 
 const domain = z
   .string()
@@ -48,12 +47,10 @@ const provider = z.strictObject({
     description: 'Issuer, exactly as in its /.well-known/openid-configuration.',
   }),
   clientId: z.string().min(1).meta({ description: 'Client ID of coursegate at the provider.' }),
-  clientSecret: secretReference
-    .optional()
-    .meta({ description: 'Client secret of coursegate at the provider. If omitted, coursegate is a public client.' }),
-  clientAuthentication: z.enum(['client_secret_basic', 'client_secret_post']).optional().meta({
-    description: 'How the secret is sent. Defaults to client_secret_basic if the provider supports it.',
-  }),
+  clientSecret: secret(
+    undefined,
+    'Client secret of coursegate at the provider. If omitted, coursegate is a public client.',
+  ).optional(),
   scope: z
     .string()
     .regex(/^[\x21\x23-\x5B\x5D-\x7E]+( [\x21\x23-\x5B\x5D-\x7E]+)*$/, 'must be scopes separated by one space')
@@ -68,7 +65,6 @@ const provider = z.strictObject({
   prompt: z.enum(['login', 'consent', 'select_account']).optional().meta({
     description: 'The prompt parameter sent to the provider. Defaults to select_account if `allow` is limited.',
   }),
-  algorithms: signingAlgorithms,
 });
 
 export type OidcProviderConfig = z.output<typeof provider>;

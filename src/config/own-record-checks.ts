@@ -1,6 +1,6 @@
 import type { Finding } from './problems.ts';
+import { parseMatch } from './route.ts';
 import { covers, segmentsOf } from './route-order.ts';
-import { parseMatch } from './schema.ts';
 import { didYouMean } from './suggest.ts';
 import { formatPath, isTree, type Path, type Tree, valueAt } from './tree.ts';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ACCOUNT_ATTEMPTS } from './constants.ts';
 import { everyLogin } from './recheck.ts';
 import { duration, rate } from './units.ts';
 
@@ -19,16 +20,16 @@ export const credentialLogin = {
   ...ownSignIn,
   attempts: z
     .strictObject({
-      account: rate.prefault({ requests: 10, per: '15m' }).meta({
-        description:
-          'Sign-ins to one account from one client address. The owner of the account is never locked out at another address.',
-      }),
       address: rate.prefault({ requests: 100, per: '15m' }).meta({
         description: 'Sign-ins from one client address (for IPv6: one /64), across all accounts.',
       }),
     })
+    .transform((given) => ({ ...given, account: ACCOUNT_ATTEMPTS as typeof given.address }))
     .prefault({})
-    .meta({ description: 'Limits on sign-in attempts, successful or not. Further ones get 429.' }),
+    .meta({
+      description:
+        'Limits on sign-in attempts, successful or not. Further ones get 429. One address may try one account 10 times in 15 minutes.',
+    }),
 };
 
 /** For backends that answer faster when the member does not exist. */

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { requestField } from '../http/header-names.ts';
-import { upstreamName } from './name.ts';
-import { secretReference } from './secret-reference.ts';
+import { RECHECK } from './constants.ts';
+import { TOKEN, upstreamName } from './name.ts';
+import { HEADER_VALUE, secret } from './secret.ts';
 import { duration } from './units.ts';
+import { backendPath } from './urls.ts';
 import { answerFormat, checkSelectors } from './whoami.ts';
 
 /** Placeholder for the member's id in a path. */
@@ -17,9 +19,7 @@ export const serviceField = z
     'is a header field that coursegate sets itself or never sends: choose another name',
   );
 
-const path = z
-  .string()
-  .regex(/^\/[\x21-\x7E]*$/, 'must begin with /')
+const path = backendPath
   .refine((given) => given.includes(MEMBER_ID), `must contain ${MEMBER_ID}, where the id of the member goes`)
   .refine(
     (given) => !given.replaceAll(MEMBER_ID, '').match(/[{}#]/),
@@ -38,10 +38,10 @@ const recheck = z
         header: serviceField.default('Authorization').meta({ description: 'Name of the header.' }),
         scheme: z
           .string()
-          .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be one word such as Bearer')
+          .regex(TOKEN, 'must be one word such as Bearer')
           .optional()
           .meta({ description: 'Word before the secret, such as Bearer.' }),
-        secret: secretReference,
+        secret: secret(HEADER_VALUE),
       })
       .optional()
       .meta({ description: 'Header with which the gate authenticates to the backend.' }),
@@ -49,7 +49,6 @@ const recheck = z
       description:
         'How long a response about a member is reused, for all of the member’s apps. 0s asks at every refresh.',
     }),
-    timeout: duration.prefault('3s').meta({ description: 'Time limit for a response.' }),
     format: answerFormat,
     active: z.string().optional().meta({
       description:
@@ -59,15 +58,12 @@ const recheck = z
       description:
         'Where the response has the value that changes when all of the member’s connections must end: the same value as in `whoami.version`.',
     }),
-    gone: z.array(z.int().min(400).max(499)).default([404, 410]).meta({
-      description: 'Statuses that mean the member no longer exists.',
-    }),
     unavailable: z.enum(['refuse', 'allow']).default('refuse').meta({
       description:
         'What a refresh gets when the backend cannot answer: `refuse` (503, and the refresh token stays valid) or `allow` (a new token).',
     }),
   })
-  .superRefine(({ format, active, version, gone }, context) => {
+  .superRefine(({ format, active, version }, context) => {
     checkSelectors(
       format,
       [
@@ -76,16 +72,8 @@ const recheck = z
       ],
       context,
     );
-    // These statuses mean that the backend refuses the gate or is overloaded. They say nothing about the member.
-    for (const [index, status] of gone.entries()) {
-      if (![401, 407, 408, 429].includes(status)) continue;
-      context.addIssue({
-        code: 'custom',
-        path: ['gone', index],
-        message: 'is about the call itself, not about the member',
-      });
-    }
-  });
+  })
+  .transform((given) => ({ ...given, ...RECHECK }));
 
 export type RecheckConfig = z.output<typeof recheck>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Finding } from './problems.ts';
-import { secretReference } from './secret-reference.ts';
+import { pemFile, secret } from './secret.ts';
 import { isTree, type Tree, valueAt } from './tree.ts';
 
 const nodes = (port: number) =>
@@ -13,17 +13,18 @@ const nodes = (port: number) =>
     )
     .min(1);
 
-const path = z.string().min(1);
+function urlProblem(value: string): string | undefined {
+  const known = /^(rediss?:\/\/[^/]|unix:\/\/\/)/.test(value) && URL.canParse(value);
+  return known ? undefined : 'must be a redis://, rediss:// or unix:/// URL';
+}
 
 /** The store that replicas share. Its location is one of `url`, `sentinels` with `masterName`, or `cluster`. */
 export const redisSettings = z.strictObject({
   kind: z.literal('redis'),
-  url: secretReference
-    .meta({
-      description:
-        'Where to read the URL, which may include a password: redis://, rediss:// (TLS), or unix:// with a path.',
-    })
-    .optional(),
+  url: secret(
+    urlProblem,
+    'Where to read the URL, which may include a password: redis://, rediss:// (TLS), or unix:// with a path.',
+  ).optional(),
   sentinels: nodes(26_379)
     .meta({
       description: 'The Sentinels, instead of `url`. They say which Redis is the primary, even after a failover.',
@@ -34,16 +35,14 @@ export const redisSettings = z.strictObject({
     .meta({ description: 'Some nodes of a Redis Cluster, instead of `url`. The other nodes are discovered from them.' })
     .optional(),
   username: z.string().min(1).meta({ description: 'ACL user. Defaults to `default`.' }).optional(),
-  password: secretReference.meta({ description: 'Where to read the password, if it is not in `url`.' }).optional(),
+  password: secret(undefined, 'Where to read the password, if it is not in `url`.').optional(),
   sentinelUsername: z.string().min(1).meta({ description: 'ACL user at the Sentinels.' }).optional(),
-  sentinelPassword: secretReference.meta({ description: 'Where to read the password of the Sentinels.' }).optional(),
+  sentinelPassword: secret(undefined, 'Where to read the password of the Sentinels.').optional(),
   tls: z
     .strictObject({
-      ca: path
-        .meta({ description: 'PEM file with the certificate authority to trust instead of the system’s.' })
-        .optional(),
-      cert: path.meta({ description: 'PEM file with the client certificate, if Redis requires one.' }).optional(),
-      key: path.meta({ description: 'PEM file with its private key.' }).optional(),
+      ca: pemFile('authority', 'PEM file with the certificate authority to trust instead of the system’s.').optional(),
+      cert: pemFile('certificate', 'PEM file with the client certificate, if Redis requires one.').optional(),
+      key: pemFile('key', 'PEM file with its private key.').optional(),
       servername: z
         .string()
         .min(1)
@@ -63,10 +62,6 @@ export const redisSettings = z.strictObject({
   minReplicas: z.int().min(0).max(10).default(0).meta({
     description:
       'How many replicas must have a write before it is acknowledged (WAIT). With failover, set at least 1, so that a used code stays used.',
-  }),
-  allowEviction: z.boolean().default(false).meta({
-    description:
-      'Starts even if Redis may evict keys (maxmemory-policy). A used code that was evicted could be used again.',
   }),
 });
 

@@ -1,5 +1,5 @@
 import type { Finding } from './problems.ts';
-import { parseMatch } from './schema.ts';
+import { parseMatch } from './route.ts';
 import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
 
 /** The parsed `match` of a route, with its place in the configuration. */

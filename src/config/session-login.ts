@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { isOwnCookie } from '../http/own-cookie.ts';
-import { upstreamName } from './name.ts';
+import { TOKEN, upstreamName } from './name.ts';
 import { everyLogin } from './recheck.ts';
+import { pageUrl } from './urls.ts';
 import { whoami } from './whoami.ts';
 
 /** Name of a cookie of the backend; `*` matches any number of characters. */
 export const cookiePattern = z
   .string()
-  .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be a cookie name')
+  .regex(TOKEN, 'must be a cookie name')
   .refine(
     (given) => /[^*]/.test(given),
     'must be more specific than *: only the session cookie may be sent, not every cookie',
@@ -19,12 +20,7 @@ export const sessionLogin = z.strictObject({
   kind: z.literal('session'),
   upstream: upstreamName,
   whoami: whoami.meta({ description: 'Where the backend says whose session a cookie belongs to.' }),
-  loginUrl: z
-    .string()
-    .regex(/^(\/(?![/\\])|https?:\/\/)/, 'must be a path or an http(s) URL')
-    .meta({
-      description: 'Sign-in page of the site: a path or a URL.',
-    }),
+  loginUrl: pageUrl.meta({ description: 'Sign-in page of the site: a path or a URL.' }),
   returnParam: z.string().min(1).default('return_to').meta({
     description: 'Query parameter of the sign-in page for the address to return to.',
   }),

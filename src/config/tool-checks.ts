@@ -74,9 +74,7 @@ function unknownInputs(tool: unknown, path: Path): readonly Finding[] {
   return places.flatMap((place): Finding[] => {
     const text = valueAt(tool, place);
     if (typeof text !== 'string') return [];
-    const wanted = [...text.matchAll(/\{([^{}]*)\}/g)]
-      .map(([, name = '']) => name)
-      .filter((name) => name !== 'member.id');
+    const wanted = placeholders(text).filter((name) => name !== 'member.id');
     const unknown = wanted.find((name) => !inputs.includes(name));
     const at = 'value' as const;
     if (unknown !== undefined) {
@@ -104,11 +102,13 @@ function unknownArguments(prompt: unknown, path: Path): readonly Finding[] {
   const given = valueAt(prompt, ['arguments']);
   const names = (Array.isArray(given) ? given : []).map((one) => String(valueAt(one, ['name'])));
   if (typeof text !== 'string') return [];
-  const unknown = [...text.matchAll(/\{([^{}]*)\}/g)]
-    .map(([, name = '']) => name)
-    .find((name) => !names.includes(name));
+  const unknown = placeholders(text).find((name) => !names.includes(name));
   if (unknown === undefined) return [];
   return [
     { path: [...path, 'text'], at: 'value', message: `there is no argument "${unknown}"${didYouMean(unknown, names)}` },
   ];
+}
+
+function placeholders(text: string): readonly string[] {
+  return [...text.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name);
 }

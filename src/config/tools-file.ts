@@ -1,8 +1,8 @@
-import { reason } from './account-files.ts';
 import { type Layer, readYaml } from './document.ts';
+import { readNamedFile } from './named-file.ts';
 import type { Finding, Problem } from './problems.ts';
 import type { SourceFiles } from './source-files.ts';
-import { type Tree, valueAt } from './tree.ts';
+import type { Tree } from './tree.ts';
 
 interface ToolsFile {
   readonly layer: Layer;
@@ -15,21 +15,16 @@ interface ToolsFile {
  * be read or parsed.
  */
 export async function readToolsFile(settings: Tree, files: SourceFiles): Promise<ToolsFile> {
-  const file = valueAt(settings, ['mcp', 'file']);
-  const nothing: Layer = { tree: {}, place: () => ({ file: String(file), line: 0, column: 0 }) };
-  if (typeof file !== 'string' || file === '') return { layer: nothing, problems: [], findings: [] };
-  let text: string;
-  try {
-    text = await files.text(file);
-  } catch (error) {
-    const message = `cannot read ${file}: ${reason(error)}`;
-    return { layer: nothing, problems: [], findings: [{ path: ['mcp', 'file'], at: 'value', message }] };
-  }
-  const { tree, problems, place } = readYaml(files.resolve(file), text);
+  const parse = (bytes: Buffer, file: string) => readYaml(files.resolve(file), bytes.toString('utf8'));
+  const { value, findings } = await readNamedFile(settings, ['mcp', 'file'], files, parse);
+  if (value === undefined) return { layer: { tree: {}, place: () => NOWHERE }, problems: [], findings };
+  const { tree, problems, place } = value;
   // After a syntax error the parser guesses, so its tree is not validated.
   const layer: Layer = {
     tree: problems.length > 0 ? {} : { mcp: tree },
     place: (path, at) => place(path.slice(1), at),
   };
-  return { layer, problems, findings: [] };
+  return { layer, problems, findings };
 }
+
+const NOWHERE = { file: '', line: 0, column: 0 };

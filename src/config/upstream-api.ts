@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { duration } from './units.ts';
 
 /** Where to find an upstream's own OpenAPI document. */
 export const upstreamApi = z
@@ -10,8 +9,8 @@ export const upstreamApi = z
       .regex(/^\/[^\s?#\\]*$/, 'must be a path such as /openapi.json, without ?, # or \\')
       .optional()
       .meta({
-        description: 'A path at the upstream that returns it as JSON. Requested without a member, when first needed.',
+        description:
+          'A path at the upstream that returns it as JSON. Requested without a member, when first needed, and again after ten minutes.',
       }),
-    refresh: duration.prefault('10m').meta({ description: 'How long the document from `path` is cached.' }),
   })
   .refine(({ file, path }) => (file === undefined) !== (path === undefined), 'must have one of file, path');

@@ -1,20 +1,17 @@
 import { z } from 'zod';
-import { upstreamName } from './name.ts';
+import { pointer, TOKEN, upstreamName } from './name.ts';
 import { pattern } from './pattern.ts';
 import { MEMBER_ID, serviceField } from './recheck.ts';
-import { secretReference } from './secret-reference.ts';
+import { BACKEND_VALUE, secret } from './secret.ts';
 import { cookiePattern } from './session-login.ts';
 import { duration } from './units.ts';
-
-const pointer = z.string().regex(/^(?:\/(?:[^~/]|~[01])*)+$/, 'must be a JSON pointer such as /token');
+import { backendPath } from './urls.ts';
 
 const scheme = z
   .string()
   .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]*$/, 'must be one word such as Bearer, or empty')
   .optional()
   .meta({ description: 'Word before it. Defaults to Bearer in Authorization, and to none in other headers.' });
-
-const path = z.string().regex(/^\/[\x21-\x7E]*$/, 'must begin with /');
 
 /** The member's own session at the backend, kept from the moment they approved the app. */
 const session = z.strictObject({
@@ -41,14 +38,11 @@ const session = z.strictObject({
     .meta({ description: 'How the backend says that the session is over. The connection of the app then ends.' }),
   csrf: z
     .strictObject({
-      cookie: z
-        .string()
-        .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be a cookie name')
-        .meta({ description: 'Name of the cookie.' }),
+      cookie: z.string().regex(TOKEN, 'must be a cookie name').meta({ description: 'Name of the cookie.' }),
       header: serviceField
         .default('X-CSRF-Token')
         .meta({ description: 'Header in which the backend expects the token.' }),
-      path: path.optional().meta({
+      path: backendPath.optional().meta({
         description: 'Path requested with GET to get the cookie if it is not there yet, such as /sanctum/csrf-cookie.',
       }),
     })
@@ -67,7 +61,7 @@ const token = z
       .strictObject({
         upstream: upstreamName.optional().meta({ description: 'Upstream that issues it. Defaults to this one.' }),
         method: z.enum(['GET', 'POST', 'PUT']).default('POST').meta({ description: 'Method of the call.' }),
-        path: path
+        path: backendPath
           .refine(
             (given) => !given.replaceAll(MEMBER_ID, '').match(/[{}#]/),
             `must not contain { } or # except in ${MEMBER_ID}`,
@@ -80,16 +74,16 @@ const token = z
           .strictObject({
             header: serviceField.default('Authorization').meta({ description: 'Name of the header.' }),
             scheme,
-            secret: secretReference,
+            secret: secret(BACKEND_VALUE),
           })
           .optional()
           .meta({ description: 'Header with which the gate authenticates to the backend.' }),
       })
       .meta({ description: 'Call that issues a token for a member. Its path or body must name the member.' }),
     token: pointer.default('/token').meta({ description: 'JSON pointer to the token in the response.' }),
-    expiresIn: pointer.optional().meta({ description: 'JSON pointer to its lifetime in seconds.' }),
     lifetime: duration.prefault('5m').meta({
-      description: 'How long a token is used if the response does not say. If it does, the upper limit.',
+      description:
+        'How long a token is used if the response has no `expires_in` (in seconds). If it does, the upper limit.',
     }),
     header: serviceField
       .default('Authorization')
@@ -113,7 +107,7 @@ const key = z
       .optional()
       .meta({ description: 'Query parameter it is sent in, which servers write to their logs. Set this or `header`.' }),
     scheme,
-    secret: secretReference,
+    secret: secret(BACKEND_VALUE),
   })
   .superRefine(({ header, query }, context) => {
     if ((header === undefined) !== (query === undefined)) return;

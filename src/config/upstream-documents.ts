@@ -1,43 +1,30 @@
-import { reason } from './account-files.ts';
 import { readYaml } from './document.ts';
-import type { Finding } from './problems.ts';
-import { FileTooLarge, type SourceFiles } from './source-files.ts';
-import { isTree, type Path, type Tree, valueAt } from './tree.ts';
+import { readNamedFile, UnusableFile } from './named-file.ts';
+import type { SourceFiles } from './source-files.ts';
+import { isTree, type Tree } from './tree.ts';
 
 const LARGEST = 4 * 1024 ** 2;
 /** Recursive functions walk these documents, so their depth is limited. */
 const DEEPEST = 128;
 
-/**
- * Reads the OpenAPI documents that `upstreams.*.openapi.file` names. Takes the merged settings before they are
- * validated. `values` is keyed by upstream.
- */
-export async function readUpstreamDocuments(
-  tree: Tree,
-  files: SourceFiles,
-): Promise<{ values: ReadonlyMap<string, Tree>; findings: readonly Finding[] }> {
-  const values = new Map<string, Tree>();
-  const findings: Finding[] = [];
-  for (const name of Object.keys(isTree(tree.upstreams) ? tree.upstreams : {})) {
-    const path: Path = ['upstreams', name, 'openapi', 'file'];
-    const file = valueAt(tree, path);
-    if (typeof file !== 'string' || file === '') continue;
-    const wrong = (message: string) => findings.push({ path, at: 'value', message });
-    try {
-      const bytes = await files.bytes(file, LARGEST);
-      const document = readYaml(files.resolve(file), bytes.toString('utf8'));
-      const [problem] = document.problems;
-      const message =
-        problem === undefined ? openapiProblem(document.tree) : `line ${problem.line}: ${problem.message}`;
-      if (message === undefined) values.set(name, document.tree);
-      else wrong(`${file}: ${message}`);
-    } catch (error) {
-      if (error instanceof FileTooLarge)
-        wrong(`${file} has ${error.size} bytes; at most ${LARGEST} (4 MiB) are allowed`);
-      else wrong(`cannot read ${file}: ${reason(error)}`);
-    }
-  }
-  return { values, findings };
+/** Reads the OpenAPI documents that `upstreams.*.openapi.file` names. `values` is keyed by upstream. */
+export async function readUpstreamDocuments(tree: Tree, files: SourceFiles) {
+  const names = Object.keys(isTree(tree.upstreams) ? tree.upstreams : {});
+  const read = await Promise.all(
+    names.map((name) => readNamedFile(tree, ['upstreams', name, 'openapi', 'file'], files, parseDocument, LARGEST)),
+  );
+  return {
+    values: new Map(read.flatMap(({ value }, at) => (value === undefined ? [] : [[names[at] ?? '', value] as const]))),
+    findings: read.flatMap(({ findings }) => findings),
+  };
+}
+
+function parseDocument(bytes: Buffer, file: string): Tree {
+  const { tree, problems } = readYaml(file, bytes.toString('utf8'));
+  const [problem] = problems;
+  const wrong = problem === undefined ? openapiProblem(tree) : `line ${problem.line}: ${problem.message}`;
+  if (wrong !== undefined) throw new UnusableFile(`: ${wrong}`);
+  return tree;
 }
 
 /** Says why operations cannot be read from a document; undefined when they can. */

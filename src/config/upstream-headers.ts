@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { mayBeSent } from '../http/header-names.ts';
+import { TOKEN } from './name.ts';
 
-const fieldName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, 'must be the name of a header field');
+const fieldName = z.string().regex(TOKEN, 'must be the name of a header field');
 
 const sentName = fieldName.refine(
   mayBeSent,

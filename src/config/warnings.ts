@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import { trustedProxies } from '../http/trusted-proxies.ts';
 import type { Finding } from './problems.ts';
+import { parseMatch } from './route.ts';
 import { crossingRoutes } from './route-order.ts';
-import { type Config, parseMatch } from './schema.ts';
+import type { Config } from './schema.ts';
 import { isTree, type Tree } from './tree.ts';
 
 export interface WarningParts {

@@ -1,18 +1,16 @@
 import { z } from 'zod';
 import { upstreamName } from './name.ts';
 import { credentialLogin, refusalTime } from './own-sign-in.ts';
-import { secretReference } from './secret-reference.ts';
+import { LONG_ENOUGH, secret } from './secret.ts';
 import { duration } from './units.ts';
+import { backendPath } from './urls.ts';
 
 /** Login by a webhook: the gate posts the credentials to one URL of the backend, which says whose they are. */
 export const webhookLogin = z.strictObject({
   kind: z.literal('webhook'),
   upstream: upstreamName,
-  path: z
-    .string()
-    .regex(/^\/[\x21-\x7E]*$/, 'must begin with /')
-    .meta({ description: 'Path that credentials are posted to, relative to the URL of the upstream.' }),
-  secret: secretReference.meta({ description: 'Secret shared with the backend that signs the calls.' }),
+  path: backendPath.meta({ description: 'Path that credentials are posted to, relative to the URL of the upstream.' }),
+  secret: secret(LONG_ENOUGH, 'Secret shared with the backend that signs the calls.'),
   timeout: duration
     .prefault('5s')
     .meta({ description: 'Time limit for the whole call, at most the `timeout` of the upstream.' }),

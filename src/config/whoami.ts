@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { TOKEN } from './name.ts';
 import { capturingProblem, pattern } from './pattern.ts';
+import { backendPath } from './urls.ts';
 
 const FORMATS = ['json', 'header', 'html'] as const;
 export type AnswerFormat = (typeof FORMATS)[number];
@@ -11,7 +13,6 @@ export const answerFormat = z.enum(FORMATS).default('json').meta({
 });
 
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
-const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Says why a selector is not valid for a format; undefined when it is. */
 function selectorProblem(format: AnswerFormat, selector: string): string | undefined {
@@ -19,7 +20,7 @@ function selectorProblem(format: AnswerFormat, selector: string): string | undef
     case 'json':
       return POINTER.test(selector) ? undefined : 'must be a JSON pointer such as /user/id';
     case 'header':
-      return FIELD_NAME.test(selector) ? undefined : 'must be a header name';
+      return TOKEN.test(selector) ? undefined : 'must be a header name';
     case 'html':
       return capturingProblem(selector);
   }
@@ -65,10 +66,7 @@ const anonymous = z.strictObject({
 /** The request that asks a backend who is signed in, and how its response is read. */
 export const whoami = z
   .strictObject({
-    path: z
-      .string()
-      .regex(/^\/[\x21-\x7E]*$/, 'must begin with /')
-      .meta({ description: 'Path to request with GET.' }),
+    path: backendPath.meta({ description: 'Path to request with GET.' }),
     format: answerFormat,
     subject: z.string().optional().meta({ description: 'Where the ID of the member is. Defaults to /id for `json`.' }),
     email: z.string().optional().meta({ description: 'Where the email of the member is. If omitted, apps get none.' }),

@@ -1,3 +1,4 @@
+import { OPENAPI_REFRESH } from '../config/constants.ts';
 import type { Config, UpstreamConfig } from '../config/schema.ts';
 import type { Tree } from '../config/tree.ts';
 import { openapiProblem } from '../config/upstream-documents.ts';
@@ -71,7 +72,7 @@ export function upstreamApis(parts: UpstreamApisParts): () => Promise<ReadonlyMa
         known = new Map([...known, [name, importApi(name, upstream, document as Tree)]]);
         one.body = body;
       }
-      one.nextAt = clock() + (upstream.openapi?.refresh ?? 0) * 1000;
+      one.nextAt = clock() + OPENAPI_REFRESH * 1000;
     } catch (error) {
       one.nextAt = clock() + AGAIN_AFTER;
       warn(name, error instanceof SyntaxError ? 'it is not JSON' : String((error as Error).message));

@@ -52,7 +52,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     call,
     clock,
     upstreams: config.upstreams,
-    secrets: loaded.loginSecrets,
+    secrets: loaded.secrets,
     members: loaded.members,
     log,
     share,

@@ -86,7 +86,6 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
     userinfo,
     account: account === undefined ? undefined : accountHandler(account.endpoint, audit),
     mcp: mcp && {
-      limits: admission.limitsOf({ match: MCP_PATHS.open, limits: config.mcp?.limits }),
       metadata: ({ resource, offered }) => metadataHandler(resource.resource, [...offered], config.name),
       handler: mcp.handler,
     },
@@ -96,7 +95,7 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
     forward: (entry) => {
       const limits = {
         request: entry.bodyLimit ?? config.limits.requestBody,
-        response: entry.responseLimit ?? config.limits.responseBody,
+        response: config.limits.responseBody,
       };
       return ownRecordHandler(entry, limits.request, (exchange, rewrite) =>
         forward(exchange, entry.upstream, limits, rewrite),

@@ -59,7 +59,7 @@ export function openLanes(options: UpstreamLanesOptions): UpstreamLanes {
   });
   const credentials = createCredentials({
     upstreams,
-    secrets: loaded.upstreamSecrets,
+    secrets: loaded.secrets,
     sessions,
     ended,
     owner: sessionOwner(login, call),

@@ -1,11 +1,5 @@
 import { canonicalAddress, type IsTrusted } from './trusted-proxies.ts';
 
-/**
- * The field that the trusted proxies write. Only that one is read: a field that a proxy does not write, it passes on
- * from the client unchecked.
- */
-export type ForwardingField = 'X-Forwarded-For' | 'Forwarded';
-
 /** The path of a request to us. Addresses are canonical; '' if unknown. */
 export interface Path {
   /** The client: the last address on the path that is not a trusted proxy's. */
@@ -24,12 +18,7 @@ const LONGEST_ENTRY = 80;
  * @param connected the address that connected to us
  * @param told the value of the forwarding field; several are joined by commas, as node:http does
  */
-export function followBack(
-  connected: string,
-  told: string | undefined,
-  isTrusted: IsTrusted,
-  field: ForwardingField,
-): Path {
+export function followBack(connected: string, told: string | undefined, isTrusted: IsTrusted): Path {
   let client = connected;
   let hops = connected;
   if (told === undefined) return { client, hops };
@@ -37,19 +26,12 @@ export function followBack(
     const comma = told.lastIndexOf(',', end - 1);
     const entry = told.slice(comma + 1, end).trim();
     end = comma;
-    const address = entry.length > LONGEST_ENTRY * 4 ? '' : addressIn(field === 'Forwarded' ? forIn(entry) : entry);
+    const address = addressIn(entry);
     if (address === '') break;
     client = address;
     hops = `${address}, ${hops}`;
   }
   return { client, hops };
-}
-
-/** The `for` of one element of Forwarded (RFC 7239 section 4), unquoted; '' unless there is exactly one. */
-function forIn(element: string): string {
-  const found = [...element.matchAll(/(?:^|;)[ \t]*for=(?:"([^"\\]*)"|([^\s;"]*))[ \t]*(?=;|$)/gi)];
-  const [, quoted, plain] = found.length === 1 ? (found[0] ?? []) : [];
-  return quoted ?? plain ?? '';
 }
 
 /**

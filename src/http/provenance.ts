@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { type ForwardingField, followBack } from './client-address.ts';
+import { followBack } from './client-address.ts';
 import { activeTraceparent, addsTraceFields } from './open-telemetry.ts';
 import { continuedTraceparent, isTraceparent, isTracestate, newTraceparent, traceIdOf } from './trace-context.ts';
 import { canonicalAddress, trustedProxies } from './trusted-proxies.ts';
@@ -29,20 +29,14 @@ export type ProvenanceOf = (request: IncomingMessage) => Provenance;
 /**
  * Creates the only reader of what proxies say about a request. Nothing is believed from anyone but the trusted proxies.
  * @param options.trustedProxies in the format of `trustedProxies`
- * @param options.forwardingField the field in which they name the client
  */
-export function createProvenance(options: {
-  trustedProxies: readonly string[];
-  forwardingField: ForwardingField;
-}): ProvenanceOf {
+export function createProvenance(options: { trustedProxies: readonly string[] }): ProvenanceOf {
   const isTrusted = trustedProxies(options.trustedProxies);
-  const field = options.forwardingField;
-  const name = field.toLowerCase();
 
   return (request) => {
     const connected = canonicalAddress(request.socket.remoteAddress ?? '');
     if (connected === '' || !isTrusted(connected)) return stranger(connected);
-    const { client, hops } = followBack(connected, one(request.headers[name]), isTrusted, field);
+    const { client, hops } = followBack(connected, one(request.headers['x-forwarded-for']), isTrusted);
     const { 'x-request-id': given, traceparent, tracestate } = request.headers;
     // Node joins two traceparents with a comma, which makes them invalid.
     const parent = typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent : undefined;

@@ -98,11 +98,11 @@ export function createAdmission(config: Config['limits'], parts: AdmissionParts)
 
     limitsOf({ match, limits }) {
       if (limits === undefined) return undefined;
-      const own = (name: 'address' | 'member' | 'client') =>
+      const own = (name: 'address' | 'member') =>
         Object.hasOwn(limits, name)
           ? rateLimit(name, match, limits[name], counters, clock, tripped, limited)
           : common[name];
-      return { address: own('address'), member: own('member'), client: own('client') };
+      return { ...common, address: own('address'), member: own('member') };
     },
   };
 }

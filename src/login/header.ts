@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { JWKS_TIMEOUT, SIGNING_ALGORITHMS } from '../config/constants.ts';
 import type { HeaderLoginConfig } from '../config/header-login.ts';
 import { GatewayError } from '../errors.ts';
 import type { Clock } from '../storage/store.ts';
@@ -44,16 +45,16 @@ function plain(
 }
 
 function assertionReader(
-  { header, jwks, issuer, audience, algorithms, claims, timeout }: NonNullable<HeaderLoginConfig['jwt']>,
+  { header, jwks, issuer, audience, claims }: NonNullable<HeaderLoginConfig['jwt']>,
   clock: Clock,
 ): (headers: IncomingHttpHeaders) => Promise<Member | undefined> {
-  const fetch = outboundFetch({ timeout, loopback: new URL(jwks).protocol === 'http:' });
+  const fetch = outboundFetch({ timeout: JWKS_TIMEOUT, loopback: new URL(jwks).protocol === 'http:' });
   const keys = remoteKeys({ url: jwks, fetch, clock });
   return async (headers) => {
     const token = fieldOf(headers, header);
     if (token === undefined || token === '') return undefined;
     try {
-      const said = await verifySignedToken(token, { keys, issuer, audience, algorithms, clock });
+      const said = await verifySignedToken(token, { keys, issuer, audience, algorithms: SIGNING_ALGORITHMS, clock });
       const { auth_time: authTime, acr } = said;
       const { subject, email, name } = claims;
       return readMember({ sub: said[subject], email: said[email], name: said[name], authTime, acr });

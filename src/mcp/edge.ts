@@ -3,7 +3,6 @@ import { GatewayError } from '../errors.ts';
 
 export interface EdgeOptions {
   readonly origin: string;
-  readonly hosts: readonly string[];
   readonly origins: '*' | readonly string[];
 }
 
@@ -14,10 +13,10 @@ const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1
  * Checks Host and Origin against DNS rebinding and requests from other sites' pages: Host must be one of the gate's
  * own, and Origin, if present, must be on the list. Throws GatewayError `forbidden`.
  */
-export function edgeCheck({ origin, hosts, origins }: EdgeOptions): (request: IncomingMessage) => void {
+export function edgeCheck({ origin, origins }: EdgeOptions): (request: IncomingMessage) => void {
   const { host: own, protocol } = new URL(origin);
   const defaultPort = protocol === 'https:' ? ':443' : ':80';
-  const known = new Set([own, own.includes(':') ? own : own + defaultPort, ...hosts.map((host) => host.toLowerCase())]);
+  const known = new Set([own, own.includes(':') ? own : own + defaultPort]);
   const pages = new Set(origins === '*' ? [] : origins.map((page) => page.toLowerCase()));
 
   const takesPage = (page: string): boolean => {

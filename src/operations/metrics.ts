@@ -124,7 +124,7 @@ function eventMetrics({ counter }: Meters): Metrics['events'] {
   );
   const dropped = counter(
     'coursegate_events_dropped_total',
-    'Events that are lost: old, after they were not taken for events.maxAge; full, when more than events.maxPending waited.',
+    'Events that are lost: old, after they were not taken for three days; full, when more than 10,000 waited.',
     ['type', 'why'],
   );
   return {

@@ -50,7 +50,6 @@ export interface Handlers {
   readonly account: Handler | undefined;
   readonly mcp:
     | {
-        readonly limits: RouteLimits | undefined;
         readonly metadata: (endpoint: McpEndpoint) => Handler;
         readonly handler: (endpoint: McpEndpoint) => Handler;
       }

@@ -134,7 +134,6 @@ function mcpRoutes({ open, member }: NonNullable<Served['mcp']>): readonly Route
       protection: { resource: endpoint.resource, scopes: new Set(), offered: endpoint.offered, anonymous },
       voice: 'jsonrpc',
       cors: true,
-      limits: (of) => of.mcp?.limits,
       handler: (of) => of.mcp?.handler(endpoint),
     });
     const { plain, slashed } = spellings;

@@ -2,8 +2,8 @@
 // operator's secret (seal.ts), and with it the counters and limits that replicas share.
 
 import { randomBytes } from 'node:crypto';
-import type { RedisSecrets } from '../config/redis-secrets.ts';
 import type { Config } from '../config/schema.ts';
+import type { RedisSecrets } from '../config/secret-values.ts';
 import { NO_REPLICAS, type RevocationBus } from './bus.ts';
 import type { Counters } from './counters.ts';
 import { memoryCounters } from './memory-counters.ts';

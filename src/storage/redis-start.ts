@@ -9,7 +9,6 @@ import type { Store } from './store.ts';
 
 export interface RedisRequirements extends RedisOptions {
   /** Whether to start although Redis may evict keys. */
-  readonly allowEviction: boolean;
 }
 
 /**
@@ -84,18 +83,14 @@ function parseInfo(text: string): ReadonlyMap<string, string> {
 
 function judge(
   { evicts, appendOnly, appendFsync, minReplicasToWrite }: Durability,
-  { allowEviction, minReplicas = 0, sentinels, cluster }: RedisRequirements,
+  { minReplicas = 0, sentinels, cluster }: RedisRequirements,
 ): readonly string[] {
-  const forgets = evicts !== undefined && evicts !== 'noeviction';
-  if (forgets && !allowEviction) {
-    const message = `its maxmemory-policy is ${evicts}: a used code that it evicts could be used again. Set \`maxmemory-policy noeviction\`, or \`store.allowEviction: true\` to accept that.`;
+  if (evicts !== undefined && evicts !== 'noeviction') {
+    const message = `its maxmemory-policy is ${evicts}: a used code that it evicts could be used again. Set \`maxmemory-policy noeviction\`.`;
     throw new GatewayError('store_unavailable', { cause: new Error(message) });
   }
   const failsOver = sentinels !== undefined || cluster !== undefined;
   return [
-    ...(forgets
-      ? [`Redis evicts keys (maxmemory-policy ${evicts}): a used code that it evicts could be used again`]
-      : []),
     ...(evicts === undefined ? ['Redis does not report its maxmemory-policy: make sure that it is noeviction'] : []),
     ...(appendOnly === undefined
       ? ['Redis does not report whether it has an append-only file: make sure that it does']

@@ -70,8 +70,8 @@ export function createPools(
 
 /** All settings that `openUpstream` reads. */
 function madeFrom(config: UpstreamConfig) {
-  const { url, timeout, connectTimeout, bodyTimeout, streamTimeout, maxRequests, maxStreams, breaker } = config;
-  return [url, timeout, connectTimeout, bodyTimeout, streamTimeout, maxRequests, maxStreams, breaker, config.identity];
+  const { url, timeout, connectTimeout, streamTimeout, maxRequests, maxStreams, breaker } = config;
+  return [url, timeout, connectTimeout, streamTimeout, maxRequests, maxStreams, breaker, config.identity];
 }
 
 function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
@@ -81,7 +81,7 @@ function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
   const timeouts: Timeouts = {
     connect: Math.min(head, milliseconds(config.connectTimeout)),
     head,
-    body: milliseconds(config.bodyTimeout ?? config.timeout),
+    body: head,
     stream: milliseconds(config.streamTimeout),
   };
   const { failures, cooldown, statuses } = config.breaker;

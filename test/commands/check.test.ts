@@ -142,7 +142,7 @@ describe('coursegate config print', () => {
 
   it('prints JSON for programs', async () => {
     const { stdout } = await print('tokens', '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ tokens: { access: '10m', code: '60s' } });
+    expect(JSON.parse(stdout)).toMatchObject({ tokens: { access: '10m', refresh: '30d' } });
   });
 
   it('knows no block that there is not', async () => {

@@ -32,10 +32,10 @@ describe('upstreams.*.credential', () => {
 
   it('keeps the list of identity as it was, beside it', async () => {
     const text = withCredential(SERVICE_KEY).replace('credential:', 'identity: [headers], credential:');
-    const { config, upstreamSecrets } = await load(text, KEY);
+    const { config, secrets } = await load(text, KEY);
     expect(config.upstreams.school?.identity).toEqual(['headers']);
     expect(JSON.stringify(config)).not.toContain(KEY.environment.KEY);
-    expect([...upstreamSecrets]).toEqual([['upstreams.school.credential.secret', KEY.environment.KEY]]);
+    expect([...secrets]).toEqual([['upstreams.school.credential.secret', KEY.environment.KEY]]);
   });
 
   it.each([

@@ -11,9 +11,9 @@ describe('login.kind: database', () => {
   it.each(['postgres://a:b@c/d', 'postgresql://a@c/d', 'mysql://a:b@c/d', 'mariadb://a@c/d', 'sqlite:/srv/a.db'])(
     'takes %s',
     async (url) => {
-      const { config, loginSecrets } = await load(withLogin(QUERY), at(url));
-      expect(config.login).toMatchObject({ kind: 'database', timeout: 3, connections: 4 });
-      expect(loginSecrets.get('login.url')).toBe(url);
+      const { config, secrets } = await load(withLogin(QUERY), at(url));
+      expect(config.login).toMatchObject({ kind: 'database', timeout: 3 });
+      expect(secrets.get('login.url')).toBe(url);
     },
   );
 

@@ -38,7 +38,6 @@ describe('the configuration as it holds', () => {
       access: '10m',
       refresh: '30d',
       refreshAbsolute: '365d',
-      code: '60s',
       replayWindow: '10s',
     });
     expect(tree.login).toMatchObject({ kind: 'session', returnParam: 'return_to', whoami: { format: 'json' } });
@@ -52,7 +51,7 @@ describe('the configuration as it holds', () => {
     expect(origin(['profile'])).toMatch(/gate\.yaml:2$/);
     expect(origin(['listen', 'port'])).toBe('environment variable PORT');
     expect(origin(['tokens', 'access'])).toBe('environment variable COURSEGATE__TOKENS__ACCESS');
-    expect(origin(['tokens', 'code'])).toBe('default');
+    expect(origin(['tokens', 'replayWindow'])).toBe('default');
     expect(origin(['resourceIndicator'])).toMatch(/profiles\/a\.yaml:\d+$/);
     expect(origin(['scopes', 'openid', 'kind'])).toMatch(/scopes\.yaml:\d+$/);
   });

@@ -30,11 +30,33 @@ describe('config/README.md', () => {
   it('has a row for each key of a route, an upstream and a kind of login', () => {
     const text = configReference();
     expect(text).toContain('| `match` | text | **required** |');
-    expect(text).toContain('| `NAME.breaker.cooldown` | duration | `5s` |');
+    expect(text).toContain('| `NAME.breaker.failures` | whole number, 0 or more | `5` |');
     expect(text).toContain('| `address` | rate | `{ requests: 6000, per: 1m }` |');
     expect(text.match(/^\| `recheck\.interval` /gm)).toHaveLength(1);
   });
 });
+
+describe('the keys', () => {
+  it('are at most 300, each counted once however many kinds of a block have it', () => {
+    const all = new Set(leaves(configJsonSchema(), ''));
+    expect(all.size).toBeGreaterThan(250);
+    expect(all.size).toBeLessThanOrEqual(300);
+  });
+});
+
+/** The paths of the keys that have no keys below them: of every variant, of lists and of maps. */
+function leaves(schema: JsonSchema, path: string): readonly string[] {
+  const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema;
+  return [
+    ...Object.entries(properties).flatMap(([key, child]) => {
+      const below = leaves(child, `${path}.${key}`);
+      return below.length === 0 ? [`${path}.${key}`] : below;
+    }),
+    ...[...anyOf, ...oneOf].flatMap((variant) => leaves(variant, path)),
+    ...(typeof additionalProperties === 'object' ? leaves(additionalProperties, `${path}.*`) : []),
+    ...(items === undefined ? [] : leaves(items, `${path}[]`)),
+  ];
+}
 
 describe('every key', () => {
   it('says what it is', () => {

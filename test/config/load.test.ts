@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/config/load.ts';
 import { failure, folderWith, load, mistakes, SMALL } from './fixture.ts';
@@ -27,6 +27,12 @@ routes:
   - { match: "GET /a/**/b" }
 log: { level: info, level: loud }
 `;
+
+it('a file is found from the working directory, and the files that it names from its own folder', async () => {
+  const folder = await folderWith({ 'gate.yaml': `${SMALL}secret: { file: key }\n`, key: 'k'.repeat(32) });
+  const { file, secret } = await loadConfig({ file: relative('.', join(folder, 'gate.yaml')), environment: {} });
+  expect([file, secret]).toEqual([join(folder, 'gate.yaml'), 'k'.repeat(32)]);
+});
 
 describe('a file with many mistakes', () => {
   it('has them all named at once, each at its place', async () => {

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { readSecret, SecretError } from '../../src/config/secrets.ts';
+import { z } from 'zod';
+import { readSecrets } from '../../src/config/read-secrets.ts';
+import { LONG_ENOUGH, secret } from '../../src/config/secret.ts';
 import { sourceFiles } from '../../src/config/source-files.ts';
+import type { Tree } from '../../src/config/tree.ts';
 import { load, mistakes, SMALL } from './fixture.ts';
 
 const KEY = 'k'.repeat(32);
-const anywhere = sourceFiles('.');
 
 describe('secret', () => {
   it('is read from the environment', async () => {
@@ -132,10 +134,36 @@ describe('the secret of a resource server', () => {
   });
 });
 
-describe('readSecret', () => {
-  it('takes a secret of any length, but not none', async () => {
-    expect(await readSecret({ env: 'A' }, { A: 'x' }, anywhere)).toBe('x');
-    await expect(readSecret({ env: 'B' }, { A: 'x' }, anywhere)).rejects.toThrow(SecretError);
-    await expect(readSecret({ env: 'A' }, { A: '\n' }, anywhere)).rejects.toThrow('environment variable A is empty');
+describe('readSecrets', () => {
+  const schema = z.strictObject({
+    one: secret(LONG_ENOUGH).optional(),
+    many: z.array(secret()).default([]),
+    named: z.record(z.string(), z.union([z.string(), secret()])).prefault({}),
+    login: z
+      .discriminatedUnion('kind', [
+        z.strictObject({ kind: z.literal('a'), url: secret() }),
+        z.strictObject({ kind: z.literal('b'), url: z.unknown() }).transform((given) => given),
+      ])
+      .optional(),
+    file: z.unknown().optional(),
+  });
+  const read = (tree: Tree) => readSecrets(schema, tree, { A: 'value of a\n', EMPTY: '\n' }, sourceFiles('.'));
+
+  it('finds the secrets that the schema marks, wherever they are, and no others', async () => {
+    const a = { env: 'A' };
+    const tree = { many: [a, a], named: { x: a, y: 'open' }, login: { kind: 'a', url: a }, file: a };
+    const { values, findings } = await read(tree);
+    expect([...values.keys()]).toEqual(['many[0]', 'many[1]', 'named.x', 'login.url']);
+    expect([...new Set(values.values()), findings]).toEqual(['value of a', []]);
+    expect((await read({ login: { kind: 'b', url: a } })).values.size).toBe(0);
+  });
+
+  it('says at the setting what is wrong, and leaves what is no reference to the schema', async () => {
+    const { findings } = await read({ one: { env: 'A' }, many: [{ env: 'EMPTY' }, { env: 'NONE' }, 'plain'] });
+    expect(findings.map(({ path, message }) => `${path.join(' ')}: ${message}`)).toEqual([
+      'one: environment variable A must have at least 32 characters (openssl rand -base64 32)',
+      'many 0: environment variable EMPTY is empty',
+      'many 1: environment variable NONE is not set',
+    ]);
   });
 });

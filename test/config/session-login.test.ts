@@ -94,9 +94,6 @@ describe('login.recheck', () => {
     ['{ upstream: school, path: "m/{member.id}" }', 'must begin with /'],
     ['{ upstream: school, path: "/m/{member.id}/{member.email}" }', 'must not contain { } or # except in {member.id}'],
     ['{ upstream: school, path: "/m/{member.id}", active: on }', 'must be a JSON pointer'],
-    ['{ upstream: school, path: "/m/{member.id}", gone: [404, 429] }', 'is about the call itself'],
-    ['{ upstream: school, path: "/m/{member.id}", gone: [401] }', 'is about the call itself'],
-    ['{ upstream: school, path: "/m/{member.id}", gone: [500] }', 'must be at most 499'],
     [
       '{ upstream: school, path: "/m/{member.id}", key: { secret: hunter2-hunter2-hunter2 } }',
       'secrets are never written in this file',

@@ -203,7 +203,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
     const other = await startWorld({
       profile,
       overrides: {
-        tokens: { access: '5m', refresh: '2h', code: '30s', replayWindow: '0s' },
+        tokens: { access: '5m', refresh: '2h', replayWindow: '0s' },
         limits: { member: { requests: 7, per: '1m' } },
         clients: { documents: { enabled: false }, registration: { enabled: false } },
         pages: { support: 'mailto:help@school.example' },
@@ -217,7 +217,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
         ['5 minutes', '300'],
         ['2 hours', '7200'],
       ]);
-      expect(said).toContain('A code is valid for 30 seconds (`30` seconds).');
+      expect(said).toContain('A code is valid for 1 minute (`60` seconds).');
       expect(said).toContain('A refresh token that is used twice ends the connection.');
       expect(tableUnder(said, 'Limits')[0]?.[1]).toBe('7 requests per minute');
       expect(said).toContain('Apps cannot register themselves here');

@@ -92,7 +92,7 @@ async function redisStand(clock: () => number): Promise<Stand> {
     environment: { REDIS_URL: redis.url, COURSEGATE_SECRET: 'k'.repeat(32) },
     overrides: {
       ...OVERRIDES,
-      store: { kind: 'redis', url: { env: 'REDIS_URL' }, allowEviction: true },
+      store: { kind: 'redis', url: { env: 'REDIS_URL' } },
       secret: { env: 'COURSEGATE_SECRET' },
     },
   });

@@ -305,7 +305,7 @@ async function ownSignIn(): Promise<void> {
   const password = '$2y$05$VshtfdHkltNOk95REYZwL.TzpHFYMA0WtRLLfLxvy7T3jbglX33eG';
   writeFileSync(file, `members:\n  - ${JSON.stringify({ id: 7, login: 'ann', email: 'ann@school.test', password })}\n`);
   const gate = await startSignIn(
-    { kind: 'directory', file, attempts: { account: { requests: 3, per: '1h' }, address: 'unlimited' } },
+    { kind: 'directory', file, attempts: { account: { requests: 3, per: 3600 }, address: 'unlimited' } },
     { log: logTo('own-sign-in') },
   );
   try {

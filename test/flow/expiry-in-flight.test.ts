@@ -21,7 +21,7 @@ describe('what runs out while it is exchanged', { timeout: 120_000 }, () => {
         if (looks === leapAt) vi.setSystemTime(Date.now() + 130_000);
         return Date.now();
       },
-      overrides: { tokens: { access: '60s', refresh: '60s', refreshAbsolute: '60s', code: '60s' } },
+      overrides: { tokens: { access: '60s', refresh: '60s', refreshAbsolute: '60s' } },
     });
     app = await registerApp(world.origin);
   });

@@ -32,7 +32,7 @@ describe('a token of the backend’s own for each member', () => {
         minted += 1;
         const token = `tok-${minter}-${minted}`;
         good.set(token, minter);
-        return void answer(201, { access: { token, seconds: 600 } });
+        return void answer(201, { access: { token }, expires_in: 600 });
       }
       const member = refuses ? undefined : good.get(String(request.headers['x-school-token']).replace(/^Token /, ''));
       answer(member === undefined ? 401 : 200, { member, body: recorded.body.toString() });
@@ -56,7 +56,6 @@ describe('a token of the backend’s own for each member', () => {
                 key: { header: 'X-Gate-Key', secret: { env: 'MINT_KEY' } },
               },
               token: '/access/token',
-              expiresIn: '/access/seconds',
               lifetime: '1h',
               header: 'X-School-Token',
               scheme: 'Token',

@@ -183,7 +183,7 @@ describe('a reload', () => {
   it('ends in order, when the time is over, the streams that began before', async () => {
     await world.reload(settings([thing('one')]));
     const stream = await listen(`${world.origin}/api/v1/thing/stream`);
-    await world.reload(settings([thing('two')], { reload: { grace: '100ms' } }));
+    await world.reload(settings([thing('two')], { constants: { reload: { grace: 0.1 } } }));
     await expect.poll(stream.ended, PATIENCE).toBe('whole');
     await world.reload(settings([thing('one')]));
   });
@@ -274,7 +274,8 @@ describe('a reload', () => {
     await dead.close();
     const to = (url: string, name: string) => ({
       ...settings([thing('dead')], { name }),
-      upstreams: { dead: { url, breaker: { failures: 1, cooldown: '10m' } } },
+      upstreams: { dead: { url, breaker: { failures: 1 } } },
+      constants: { upstreams: { dead: { breaker: { cooldown: 600 } } } },
     });
     await world.reload(to(dead.url, 'A'));
     expect((await get('/api/v1/thing/x')).status).toBe(502);

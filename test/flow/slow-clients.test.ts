@@ -12,7 +12,7 @@ describe('a gate with short bounds', () => {
     upstream = await startRecordingUpstream();
     gate = await startProxyWorld({
       upstream: upstream.url,
-      listenOptions: { stall: '1s', uploadRate: '10KiB', headTimeout: '600ms' },
+      constants: { listen: { stall: 1, uploadRate: 10_240, headTimeout: 0.6 } },
     });
   });
   afterAll(async () => {
@@ -69,7 +69,8 @@ describe('a gate that takes six connections, and four of one address', () => {
     upstream = await startRecordingUpstream();
     gate = await startProxyWorld({
       upstream: upstream.url,
-      listenOptions: { host: '0.0.0.0', maxConnections: 6, maxConnectionsPerAddress: 4 },
+      listenOptions: { host: '0.0.0.0', maxConnections: 6 },
+      constants: { listen: { maxConnectionsPerAddress: 4 } },
     });
   });
   afterAll(async () => {

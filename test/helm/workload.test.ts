@@ -106,18 +106,13 @@ describe.skipIf(!toolsPresent())('a Deployment of the chart', () => {
       only(await render('profile-a.yaml', ...more), 'Deployment').spec.template.metadata.annotations;
     const before = await pods();
     expect(before['checksum/taken-at-start']).toMatch(/^[0-9a-f]{64}$/);
-    for (const taken of [
-      'name=Another',
-      'tokens.access=5m',
-      'listen.drain.grace=20s',
-      'listen.forwardingField=Forwarded',
-    ]) {
+    for (const taken of ['name=Another', 'tokens.access=5m', 'listen.drain.grace=20s']) {
       expect(await pods('--set', `config.${taken}`)).toEqual(before);
     }
     for (const kept of [
       'origin=https://other.example',
       'profile=B',
-      'listen.stall=30s',
+      'listen.maxConnections=500',
       'listen.admin.port=9999',
       'store.kind=memory',
       'secret.env=OTHER',

@@ -34,7 +34,7 @@ describe.each(SITES)('the login form of $framework.name', ({ framework, ...rules
           whoami: { path: '/probe', subject: '/member', anonymous: { values: [null] } },
           timeout: '60s',
           refusalTime: '0s',
-          attempts: { account: 'unlimited', address: 'unlimited' },
+          attempts: { address: 'unlimited' },
         },
         { overrides: { upstreams: { old: { url: site.url, timeout: '60s', breaker: { failures: 0 } } } } },
       );

@@ -35,7 +35,7 @@ const write = (text: string, changed = new Date()) => {
 let gate: SignInWorld;
 beforeAll(async () => {
   write(file(ann, bob));
-  const attempts = { account: 'unlimited', address: 'unlimited' };
+  const attempts = { address: 'unlimited' };
   gate = await startSignIn({ kind: 'directory', file: path, attempts });
 });
 afterAll(async () => {

@@ -20,7 +20,7 @@ describe.skipIf(!browserPresent())('our own sign-in page in Chromium', () => {
     gate = await startSignIn({
       kind: 'directory',
       file,
-      attempts: { account: { requests: 1, per: '15m' }, address: 'unlimited' },
+      attempts: { account: { requests: 1, per: 900 }, address: 'unlimited' },
     });
   });
   afterAll(async () => {

@@ -24,9 +24,8 @@ beforeAll(async () => {
         tools: [{ name: 'read', title: 'T', description: 'D', get: { upstream: 'school', path: '/any' } }],
         resources: [],
         prompts: [],
-        largestResult: '2MiB',
-        limits: { address: 'unlimited' },
       },
+      constants: { mcp: { largestResult: 2_097_152 } },
     },
   });
 });

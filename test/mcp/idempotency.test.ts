@@ -93,7 +93,8 @@ describe('a call with an idempotency key', () => {
   const overrides = () => ({
     upstreams: { school: { url: school.url } },
     routes: ROUTES,
-    mcp: { tools: TOOLS, resources: [], prompts: [], idempotencyWindow: '8m' },
+    mcp: { tools: TOOLS, resources: [], prompts: [] },
+    constants: { mcp: { idempotencyWindow: 480 } },
   });
   const enrol = async (args: object, { by = token, name = 'enrol' } = {}) =>
     (await call(world, name, { course: 'c-1', ...args }, { token: by })).body.result;
@@ -302,7 +303,7 @@ describe('a call with an idempotency key', () => {
 
   it('cannot be had without end', async () => {
     // However long the calls take here.
-    await world.restart({ ...overrides(), mcp: { ...overrides().mcp, idempotencyWindow: '12h', idempotencyKeys: 5 } });
+    await world.restart({ ...overrides(), constants: { mcp: { idempotencyWindow: 43_200, idempotencyKeys: 5 } } });
     const keys = Array.from({ length: 6 }, (_, at) => `many-keys-${at}`);
     const texts: string[] = [];
     for (const idempotencyKey of keys) {

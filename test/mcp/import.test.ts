@@ -106,7 +106,8 @@ describe('coursegate mcp import', () => {
       overrides: {
         upstreams: { school: { url: school.url } },
         routes: [{ match: 'GET /api/v1/**', upstream: 'school', scopes: [], anonymous: 'serve' }],
-        mcp: { file, resources: [], prompts: [], largestResult: '1KiB' },
+        mcp: { file, resources: [], prompts: [] },
+        constants: { mcp: { largestResult: 1024 } },
       },
     });
     const walk = async (name: string, of: string, args: object, argument: string, next: string) => {

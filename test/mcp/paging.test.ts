@@ -92,7 +92,8 @@ beforeAll(async () => {
     profile: 'A',
     overrides: {
       upstreams: { school: { url: school.url } },
-      mcp: { tools: TOOLS, resources: [], prompts: [], largestResult: '4KiB', longestText: 500 },
+      mcp: { tools: TOOLS, resources: [], prompts: [] },
+      constants: { mcp: { largestResult: 4096, longestText: 500 } },
     },
   });
 });
@@ -287,7 +288,7 @@ describe('the lists of the demo', () => {
       };
       const whole = [];
       for (const list of lists) whole.push(await walk(list));
-      await demo.restart({ mcp: { largestResult: '1KiB' } });
+      await demo.restart({ constants: { mcp: { largestResult: 1024 } } });
       const inMore: string[] = [];
       for (const [number, list] of lists.entries()) {
         const { all, calls } = await walk(list);

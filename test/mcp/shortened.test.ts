@@ -55,9 +55,8 @@ beforeAll(async () => {
       tools: TOOLS,
       resources: [{ uri: 'any://thing', name: 'thing', title: 'T', tool: 'any' }],
       prompts: [],
-      largestResult: '4KiB',
-      longestText: 3000,
     },
+    constants: { mcp: { largestResult: 4096, longestText: 3000 } },
   });
 });
 afterAll(async () => {

@@ -25,6 +25,8 @@ export interface ProxyWorldOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Keys of `listen` besides the ports. */
   readonly listenOptions?: Readonly<Record<string, unknown>>;
+  /** Replaces constants of the configuration, of a gate in this process. */
+  readonly constants?: Readonly<Record<string, unknown>>;
   /** Whether the gate is a process of its own, and what is added to its environment; else it runs in this one. */
   readonly process?: Readonly<Record<string, string>>;
 }
@@ -101,7 +103,9 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
   const logFile = join(folder, 'log');
   const descriptor = openSync(logFile, 'a');
   const gate =
-    options.process === undefined ? await startHere(file, descriptor) : await startThere(file, options.process);
+    options.process === undefined
+      ? await startHere(file, descriptor, options.constants)
+      : await startThere(file, options.process);
   const token = await memberToken(origin, 'm-1');
   return {
     origin,
@@ -129,8 +133,12 @@ interface Running {
   close(): Promise<void>;
 }
 
-async function startHere(file: string, descriptor: number): Promise<Running> {
-  const loaded = await loadConfig({ file, environment: {} });
+async function startHere(
+  file: string,
+  descriptor: number,
+  constants: ProxyWorldOptions['constants'] = {},
+): Promise<Running> {
+  const loaded = await loadConfig({ file, environment: {}, constants });
   const log = createLog('info', descriptor);
   const gateway = await startGateway({ loaded, log, clock: Date.now, accessDescriptor: descriptor });
   return { admin: `http://127.0.0.1:${gateway.adminPort}`, process: undefined, close: () => gateway.close(0) };

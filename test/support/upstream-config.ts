@@ -6,7 +6,6 @@ export function upstreamConfig(url: string, settings: Partial<UpstreamConfig> = 
     url,
     connectTimeout: 2,
     timeout: 10,
-    bodyTimeout: undefined,
     streamTimeout: 3600,
     tunnelTimeout: 3600,
     maxRequests: 1024,

@@ -65,7 +65,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   });
   const { urls } = school;
   const load = (): Promise<LoadedConfig> => {
-    const { upstreams = {}, ...others } = overrides;
+    const { upstreams = {}, constants, ...others } = overrides;
     return loadConfig({
       file: CONFIG,
       environment: {
@@ -75,6 +75,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         COURSEGATE_DATA: data,
         ...environment,
       },
+      constants: constants as Readonly<Record<string, unknown>> | undefined,
       overrides: {
         upstreams: {
           school: { url: urls.school },

@@ -57,7 +57,6 @@ export async function startGate(
   options: {
     timeout?: number;
     trustedProxies?: string[];
-    forwardingField?: 'X-Forwarded-For' | 'Forwarded';
     limits?: BodyLimits;
     /** Of `/api/**`. */
     rewrite?: Rewrite;
@@ -87,8 +86,7 @@ export async function startGate(
     { methods: undefined, pattern: '/open/**', value: ANONYMOUS },
   ]);
   const failures: GatewayError[] = [];
-  const { trustedProxies = [], forwardingField = 'X-Forwarded-For' } = options;
-  const provenanceOf = createProvenance({ trustedProxies, forwardingField });
+  const provenanceOf = createProvenance({ trustedProxies: options.trustedProxies ?? [] });
 
   const server = createServer(async (request, response) => {
     try {

@@ -73,7 +73,7 @@ A store and a secret are never mixed with ours: theirs or ours.
 {{- define "coursegate.takenAtStart" -}}
 {{- $all := include "coursegate.configuration" . | fromYaml -}}
 {{- $kept := pick $all "profile" "origin" "store" "secret" -}}
-{{- $_ := set $kept "listen" (omit $all.listen "drain" "forwardingField") -}}
+{{- $_ := set $kept "listen" (omit $all.listen "drain") -}}
 {{- $_ := set $kept "headers" (dig "limits" "headers" "" $all) -}}
 {{- $_ := set $kept "tls" (hasKey (dig "admin" (dict) $all) "mtls") -}}
 {{- toYaml $kept -}}

@@ -8,9 +8,9 @@ import { MissingDriver } from './reader.ts';
  *
  * @throws {ConfigError} that names the package to install
  */
-export async function checkDriver({ config, loginSecrets, mistaken }: LoadedConfig): Promise<void> {
+export async function checkDriver({ config, secrets, mistaken }: LoadedConfig): Promise<void> {
   if (config.login.kind !== 'database') return;
-  const url = loginSecrets.get('login.url') ?? '';
+  const url = secrets.get('login.url') ?? '';
   if (url.startsWith('sqlite:')) return;
   try {
     await (url.startsWith('postgres') ? loadPg() : loadMysql());

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DATABASE_CONNECTIONS } from '../../config/constants.ts';
 import type { DatabaseLoginConfig } from '../../config/database-login.ts';
 import type { Log } from '../../operations/log.ts';
 import { BUSY_SECONDS, type Hashing } from '../../passwords/hashing.ts';
@@ -37,10 +38,10 @@ const FIRST_DECOY = '$2y$10$wV3K1xJc0nPq7mE2dYzRUe0aS9vBh5tLr8GiNk4XfOo6uCjMlTyW
  * exists.
  */
 export function databaseCheck(
-  { query, hash, columns, timeout, connections, recheck }: DatabaseLoginConfig,
+  { query, timeout, recheck }: DatabaseLoginConfig,
   { url, pepper, hashing, log }: DatabaseOptions,
 ): DatabaseCheck {
-  const reader = open({ url, query, timeout: timeout * 1000, connections });
+  const reader = open({ url, query, timeout: timeout * 1000, connections: DATABASE_CONNECTIONS });
   let decoy = readPasswordHash(FIRST_DECOY) as PasswordHash;
 
   /** A missing column only shows in the row of a member. From then on it is reported for every sign-in. */
@@ -51,8 +52,7 @@ export function databaseCheck(
       throw unavailable('the database of the members cannot be queried', thrown);
     });
     const [row] = rows;
-    const needed = [columns.subject, columns.hash, ...(columns.version === undefined ? [] : [columns.version])];
-    const missing = row === undefined ? undefined : needed.find((name) => !Object.hasOwn(row, name));
+    const missing = row === undefined ? undefined : ['id', 'hash'].find((name) => !Object.hasOwn(row, name));
     if (missing !== undefined) mistake = new Error(`login.query returns no column ${missing}`);
     else if (row !== undefined) mistake = undefined;
     if (mistake !== undefined) throw unavailable(mistake.message);
@@ -60,15 +60,12 @@ export function databaseCheck(
   };
 
   const hashOf = (row: Row): { readonly text: string; readonly hash: PasswordHash } | undefined => {
-    const text = asText(row[columns.hash], columns.hash);
+    const text = asText(row.hash, 'hash');
     // No password: the member signs in elsewhere or has not set one yet.
     if (text === undefined || text === '') return undefined;
-    if (text.length > LONGEST_HASH) throw new Error(`the value in column ${columns.hash} is not a password hash`);
+    if (text.length > LONGEST_HASH) throw new Error('the value in column hash is not a password hash');
     const found = readPasswordHash(text);
-    if (found === undefined) throw new Error(`the value in column ${columns.hash} ${passwordHashProblem(text)}`);
-    if (hash.scheme !== 'auto' && found.scheme !== hash.scheme) {
-      throw new Error(`the value in column ${columns.hash} is ${found.scheme}, not ${hash.scheme}`);
-    }
+    if (found === undefined) throw new Error(`the value in column hash ${passwordHashProblem(text)}`);
     return { text, hash: found };
   };
 
@@ -81,7 +78,7 @@ export function databaseCheck(
       const found = hashOf(row);
       return found && { row, ...found };
     } catch (err) {
-      log.error({ err, member: plain(row[columns.subject]) }, 'a member cannot sign in');
+      log.error({ err, member: plain(row.id) }, 'a member cannot sign in');
       return undefined;
     }
   };
@@ -89,9 +86,9 @@ export function databaseCheck(
   const memberOf = (row: Row, text: string): Member => {
     // With `recheck` the backend provides the version. Ours would differ from it.
     const own = recheck === undefined ? hashVersion(text) : undefined;
-    const version = columns.version === undefined ? own : readVersion(plain(row[columns.version]));
-    const sub = asText(row[columns.subject], columns.subject);
-    return readMember({ sub, email: row[columns.email], name: row[columns.name], version });
+    const version = Object.hasOwn(row, 'version') ? readVersion(plain(row.version)) : own;
+    const sub = asText(row.id, 'id');
+    return readMember({ sub, email: row.email, name: row.name, version });
   };
 
   const check: CredentialCheck = async ({ username, password }) => {

@@ -1,3 +1,4 @@
+import { LOCKED_OUT_WAIT } from '../../config/constants.ts';
 import type { FormLoginConfig } from '../../config/form-login.ts';
 import { GatewayError } from '../../errors.ts';
 import type { Clock } from '../../storage/store.ts';
@@ -86,7 +87,7 @@ export function formCheck(config: FormLoginConfig, options: FormOptions): Creden
       const judgement = judge(answer);
       if (judgement === 'wrong') return { kind: 'wrong' };
       if (judgement === 'locked out') {
-        return { kind: 'slow_down', retryAfter: retryAfter(answer.headers['retry-after'], config.lockedOut.wait) };
+        return { kind: 'slow_down', retryAfter: retryAfter(answer.headers['retry-after'], LOCKED_OUT_WAIT) };
       }
       const member = await identify(site, answer);
       if (member === undefined) {

@@ -1,4 +1,5 @@
 import * as oauth from 'oauth4webapi';
+import { SIGNING_ALGORITHMS as algorithms } from '../../config/constants.ts';
 import type { OidcProviderConfig } from '../../config/oidc-login.ts';
 import type { Clock } from '../../storage/store.ts';
 import type { SignInProvider, SignInWish } from '../connector.ts';
@@ -76,12 +77,12 @@ export function oidcProvider({ provider, clientSecret, timeout, clock }: OidcOpt
     { server, keys }: Discovered,
     { query, callback, kept }: { query: URLSearchParams; callback: URL; kept: Kept },
   ): Promise<Claims> {
-    const { clientId: audience, algorithms } = provider;
+    const { clientId: audience } = provider;
     // Per use, since the difference between the two clocks can change.
     const skew = Math.round((clock() - Date.now()) / 1000);
     const client = { client_id: audience, [oauth.clockSkew]: skew, [oauth.clockTolerance]: 30 };
     const checked = oauth.validateAuthResponse(server, client, query, query.get('state') ?? '');
-    const authentication = clientAuthentication(server, provider, clientSecret);
+    const authentication = clientAuthentication(server, clientSecret);
     const tokens = await oauth.processAuthorizationCodeResponse(
       server,
       client,
@@ -113,16 +114,11 @@ function signInPage({ authorization_endpoint: named = '' }: oauth.AuthorizationS
   return url;
 }
 
-function clientAuthentication(
-  server: oauth.AuthorizationServer,
-  { clientAuthentication: chosen }: OidcProviderConfig,
-  secret: string | undefined,
-): oauth.ClientAuth {
+function clientAuthentication(server: oauth.AuthorizationServer, secret: string | undefined): oauth.ClientAuth {
   if (secret === undefined) return oauth.None();
   // OpenID Connect Discovery section 3: the default is client_secret_basic.
-  const taken = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-  const method = chosen ?? (taken.includes('client_secret_basic') ? 'client_secret_basic' : 'client_secret_post');
-  return method === 'client_secret_basic' ? oauth.ClientSecretBasic(secret) : oauth.ClientSecretPost(secret);
+  const supported = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  return supported.includes('client_secret_basic') ? oauth.ClientSecretBasic(secret) : oauth.ClientSecretPost(secret);
 }
 
 /**

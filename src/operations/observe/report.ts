@@ -17,12 +17,11 @@ export function routeMapYaml({ routes, notes }: RouteMap, since: Date): string {
 
 /** Writes a route in YAML's flow style. JSON is valid YAML; quotes are omitted where the result is easier to read. */
 function flow(route: RouteConfig): string {
-  const { match, upstream, scopes, limits, bodyLimit, responseLimit, ...others } = route;
+  const { match, upstream, scopes, limits, bodyLimit, ...others } = route;
   const rest = {
     ...others,
     limits: limits === undefined ? undefined : limitsAsWritten(limits),
     bodyLimit: sizeAsWritten(bodyLimit),
-    responseLimit: sizeAsWritten(responseLimit),
   };
   const bare = (text: string) => (/^[a-z][a-z0-9_:-]*[a-z0-9]$/.test(text) ? text : JSON.stringify(text));
   const members = [

@@ -132,11 +132,11 @@ function tokenIn({ status, body }: UpstreamResponse, config: TokenCredential): s
 }
 
 /** Returns seconds. */
-function lifetimeIn({ body }: UpstreamResponse, { expiresIn, lifetime }: TokenCredential): number {
-  if (expiresIn === undefined) return lifetime;
-  const told = Number(at(parsed(body), expiresIn));
-  if (!(told > 0)) throw unusable('no lifetime of a token');
-  return Math.min(told, lifetime);
+function lifetimeIn({ body }: UpstreamResponse, { lifetime }: TokenCredential): number {
+  const told = at(parsed(body), '/expires_in');
+  if (told === undefined) return lifetime;
+  if (!(Number(told) > 0)) throw unusable('no lifetime of a token');
+  return Math.min(Number(told), lifetime);
 }
 
 function parsed(body: string): unknown {

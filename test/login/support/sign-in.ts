@@ -21,10 +21,21 @@ export interface SignInWorld {
   close(): Promise<void>;
 }
 
+/**
+ * The configuration has no key for `attempts.account`, so it is taken out of the settings, in seconds. Without it, where
+ * `attempts` are given, there is no such limit.
+ */
+function withAttempts(given: Readonly<Record<string, unknown>>) {
+  if (given.attempts === undefined) return { login: given, constants: {} };
+  const { account = { requests: 1_000_000, per: 900 }, ...attempts } = given.attempts as Record<string, unknown>;
+  return { login: { ...given, attempts }, constants: { login: { attempts: { account } } } };
+}
+
 export async function startSignIn(
-  login: Readonly<Record<string, unknown>>,
+  given: Readonly<Record<string, unknown>>,
   { overrides = {}, ...options }: Partial<WorldOptions> = {},
 ): Promise<SignInWorld> {
+  const { login, constants } = withAttempts(given);
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-written-'));
   const descriptor = (name: string) => openSync(join(folder, name), 'a');
   const world = await startWorld({
@@ -32,7 +43,7 @@ export async function startSignIn(
     log: createLog('debug', descriptor('log')),
     accessDescriptor: descriptor('access'),
     ...options,
-    overrides: { login, log: { access: true }, ...overrides },
+    overrides: { login, constants, log: { access: true }, ...overrides },
   });
 
   const request = async (parameters: Record<string, string> = {}) => {

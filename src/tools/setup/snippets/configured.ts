@@ -40,15 +40,13 @@ function gateAddress({ listen: { host, port } }: Config): string {
 }
 
 function notesOn(config: Config, gate: string | undefined): readonly string[] {
-  const { trustedProxies: trusted, forwardingField } = config.listen;
+  const { trustedProxies: trusted } = config.listen;
   const notes: string[] = [];
   const isHere = gate === undefined || /^(127\.|localhost:|\[::1\])/.test(gate);
   if (trusted.length === 0 || (isHere && !trustedProxies(trusted)('127.0.0.1')))
     notes.push(
       `Trust the web server in coursegate.yaml: listen: { trustedProxies: [${isHere ? 'loopback' : 'its address'}] }. Until then, all requests seem to come from its address.`,
     );
-  if (forwardingField !== 'X-Forwarded-For')
-    notes.push(`listen.forwardingField is ${forwardingField}, but the web server sends X-Forwarded-For.`);
   const { host } = new URL(config.origin);
   for (const [name, { url }] of Object.entries(config.upstreams))
     if (new URL(url).host === host)

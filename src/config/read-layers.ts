@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { reason } from './account-files.ts';
+import { readYaml, type YamlLayer } from './document.ts';
+import { readEnvironment } from './environment.ts';
+import { codeLayer, type Layers } from './layers.ts';
+import { ConfigError, type Finding, type Problem } from './problems.ts';
+import { chooseProfile, profileFile, SCOPES_FILE } from './profiles.ts';
+import type { Environment } from './setting.ts';
+import type { SourceFiles } from './source-files.ts';
+import { readToolsFile } from './tools-file.ts';
+import { merge, type Tree } from './tree.ts';
+
+/**
+ * Reads the layers of a configuration.
+ *
+ * @param file - the operator's file as it was given, to show in problems
+ * @throws {ConfigError} when the operator's file cannot be read
+ */
+export async function readLayers(
+  { file, environment, overrides = {} }: { file: string; environment: Environment; overrides?: Tree },
+  files: SourceFiles,
+): Promise<{ layers: Layers; profile: string; findings: readonly Finding[]; problems: readonly Problem[] }> {
+  const operator = await readYamlFile(file, () => files.text(resolve(file)));
+  const scopes = await readBundled(SCOPES_FILE);
+  const fromEnvironment = readEnvironment(environment, merge(scopes.tree, operator.tree) as Tree);
+  const wanted = merge(merge(operator.tree, fromEnvironment.layer.tree), overrides) as Tree;
+  const chosen = chooseProfile(wanted.profile);
+  const profile = await readBundled(profileFile(chosen.profile));
+  const tools = await readToolsFile(wanted, files);
+  return {
+    layers: {
+      scopes,
+      profile,
+      tools: tools.layer,
+      file: operator,
+      environment: fromEnvironment.layer,
+      overrides: codeLayer(overrides),
+    },
+    profile: chosen.profile,
+    findings: [...chosen.findings, ...tools.findings],
+    problems: [scopes, profile, operator, fromEnvironment, tools].flatMap(({ problems }) => problems),
+  };
+}
+
+async function readYamlFile(shown: string, read: () => Promise<string>): Promise<YamlLayer> {
+  try {
+    return readYaml(shown, await read());
+  } catch (error) {
+    throw new ConfigError([{ file: shown, line: 0, column: 0, path: '', message: `cannot be read: ${reason(error)}` }]);
+  }
+}
+
+async function readBundled(url: URL): Promise<YamlLayer> {
+  const file = fileURLToPath(url);
+  return await readYamlFile(relative('.', file), () => readFile(file, 'utf8'));
+}

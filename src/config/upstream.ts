@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { BREAKER_COOLDOWN, UPSTREAM } from './constants.ts';
+import { duration } from './units.ts';
+import { upstreamApi } from './upstream-api.ts';
+import { upstreamCredential } from './upstream-credential.ts';
+import { upstreamHeaders } from './upstream-headers.ts';
+import { httpUrl } from './urls.ts';
+
+/** A service behind the gate. */
+export const upstream = z
+  .strictObject({
+    url: httpUrl.meta({ description: 'Base URL. A path in it is prepended to the path of every request.' }),
+    timeout: duration.prefault('10s').meta({
+      description: 'Time limit from the end of a request to the head of its response, and between two chunks of it.',
+    }),
+    maxRequests: z.int().min(1).default(1024).meta({
+      description: 'Requests in progress at the same time, each on its own connection. Further ones get 503.',
+    }),
+    breaker: z
+      .strictObject({
+        failures: z.int().min(0).default(5).meta({
+          description: 'Consecutive requests without a response that open the breaker. 0 turns it off.',
+        }),
+        statuses: z.array(z.int().min(400).max(599)).default([]).meta({
+          description: 'Response statuses that also count as failures, such as 503.',
+        }),
+      })
+      .transform((given) => ({ ...given, cooldown: BREAKER_COOLDOWN }))
+      .prefault({})
+      .meta({ description: 'Circuit breaker: stops sending requests for a while when the upstream does not respond.' }),
+    identity: z
+      .array(z.enum(['headers', 'assertion']))
+      .default(['headers', 'assertion'])
+      .meta({
+        description:
+          'How the upstream learns who the member is: `headers` (X-Member-Id …), `assertion` (a signed JWT in X-Coursegate-Assertion), both, or [] for neither.',
+      }),
+    credential: upstreamCredential.optional().meta({
+      description:
+        'For a backend that cannot be changed to read `identity`: a credential it already accepts. One of the member’s session, a token for the member, or a key.',
+    }),
+    openapi: upstreamApi.optional().meta({
+      description:
+        'The upstream’s own OpenAPI document (3.0 or 3.1). The operations that routes expose are copied from it into /openapi.json.',
+    }),
+    ...upstreamHeaders,
+  })
+  .transform((given) => ({ ...given, ...UPSTREAM }));

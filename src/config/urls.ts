@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+export const httpUrl = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an http or https URL')
+  .refine((text) => !/[?#]/.test(text), 'must have neither query nor fragment')
+  .refine((text) => !/^[^/]*\/\/[^/]*@/.test(text), 'must not contain a user name or password');
+
+/** An https URL, or an http URL on loopback. */
+export const secureUrl = z
+  .string()
+  .regex(
+    /^(https:\/\/[^\s/?#@]+|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?)(\/[^\s?#]*)?$/i,
+    'must be an https URL without ? or # (http is allowed only for localhost, 127.0.0.1 and [::1])',
+  )
+  .refine((given) => URL.canParse(given), 'must be a URL');
+
+/** A path at a backend, possibly with a query. */
+export const backendPath = z.string().regex(/^\/[\x21-\x7E]*$/, 'must begin with /');
+
+/** A page of the site as a path, or another one as a URL. */
+export const pageUrl = z.string().regex(/^(\/(?![/\\])|https?:\/\/)/, 'must be a path or an http(s) URL');
