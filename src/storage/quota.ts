@@ -25,7 +25,7 @@ export interface Charge {
 }
 
 /** The bytes of an entry besides its payload: its row and its index entries. */
-export const OVERHEAD = 1024;
+const OVERHEAD = 1024;
 
 const MIB = 1024 * 1024;
 
