@@ -3,8 +3,8 @@ import { networkOf } from '../http/client-network.ts';
 import { currentRequest } from '../http/current-request.ts';
 
 /**
- * How much of the store one kind of unauthenticated work may use. In bytes: the sealed payload plus `OVERHEAD` per
- * entry.
+ * How much of the store one kind of unauthenticated work may use. In bytes: the sealed payload plus 1 KiB per
+ * entry for its row and its index entries (sqlite-schema.ts, redis-script-entries.ts).
  */
 export interface Quota {
   readonly name: string;
@@ -23,9 +23,6 @@ export interface Charge {
   /** The app's client_id; '' if no app is involved. */
   readonly client: string;
 }
-
-/** The bytes of an entry besides its payload: its row and its index entries. */
-const OVERHEAD = 1024;
 
 const MIB = 1024 * 1024;
 
