@@ -46,7 +46,7 @@ describe.skipIf(!stracePresent())('a disk that fails', () => {
       expect([answer.status, await answer.text()]).toEqual([503, 'the store cannot be used; the log says why\n']);
     }
     expect(await readiness('/livez')).toBe(200);
-    expect(gate.log().match(/"err":\{[^\n]+the disk did not keep[^\n]+"msg":"not ready/g)).toHaveLength(1);
+    expect(gate.log().match(/"err":\{[^\n]+the disk failed to store a write[^\n]+"msg":"not ready/g)).toHaveLength(1);
     expect(gate.log()).toContain('the disk failed to store a write');
     expect(gate.log()).toContain('read-only until coursegate is restarted');
 

@@ -30,9 +30,11 @@ describe('a member who is asked after when an app refreshes', () => {
     active: '/active',
     version: '/version',
   };
-  const settings = (more: Record<string, unknown> = {}) => ({
+  /** `timeout`: seconds for one answer of the backend. */
+  const settings = (more: Record<string, unknown> = {}, timeout = 30) => ({
     upstreams: { registry: { url: registry.upstream.url, timeout: '10m', breaker: { failures: 0 } } },
-    login: { recheck: { ...recheck, timeout: '30s', ...more } },
+    login: { recheck: { ...recheck, ...more } },
+    constants: { login: { recheck: { timeout } } },
   });
 
   beforeAll(async () => {
@@ -237,7 +239,7 @@ describe('a member who is asked after when an app refreshes', () => {
 
     it('by a backend that never answers is not waited for longer than configured', async () => {
       const { refresh_token } = await start(app);
-      await world.restart(settings({ timeout: '200ms' }));
+      await world.restart(settings({}, 0.2));
       pass(HOUR + 1000);
       registry.upstream.script(() => {});
       const answer = await refreshed(app, refresh_token);
