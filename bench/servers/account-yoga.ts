@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { createSchema, createYoga, type YogaInitialContext } from 'graphql-yoga';
 import { type Course, type Position, readCourses, readEmail, readPositions } from './school-client.ts';
 
-/** graphql-yoga as its documentation has it for production, with resolvers written by hand and a batch for positions. */
+/** graphql-yoga set up for production as documented, with hand-written resolvers and a batch for positions. */
 interface Context {
   readonly memberId: string;
   positionOf(slug: string): Promise<Position | undefined>;
