@@ -12,7 +12,7 @@ import { asGatewayError, GatewayError } from '../../src/errors.ts';
 import type { MemberPrincipal } from '../../src/oauth/principal.ts';
 import type { AttackCost } from './attacks.ts';
 
-/** Prints what each attack of the list costs until it is refused, as JSON. No network: only the work is measured. */
+/** Prints the cost of refusing each attack of the list, as JSON. Without a network: only the work is measured. */
 const TIMES = 50;
 const text = (file: string) => readFileSync(new URL(`../../test/account/fixtures/${file}`, import.meta.url), 'utf8');
 const { limits, bodyLimit, introspection } = accountBlock.parse({ schema: 'given', mappings: 'given' });
@@ -40,7 +40,7 @@ const principal: MemberPrincipal = {
   grantId: 'grant-1',
 };
 
-/** What the endpoint does with an operation; calls of upstreams are not made. Out: the code of the refusal, if any. */
+/** Processes an operation as the endpoint does, without calls to upstreams. Returns the error code of the refusal, if any. */
 async function refusalOf(body: Body): Promise<string | undefined> {
   const request = Object.assign(Readable.from([Buffer.from(body)]), {
     headers: { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) },
@@ -66,7 +66,7 @@ async function refusalOf(body: Body): Promise<string | undefined> {
   }
 }
 
-/** From the text that would be sent. */
+/** The error code in a response body, serialized and parsed as it would be when it is sent. */
 function codeOf(body: object): string | undefined {
   return JSON.parse(JSON.stringify(body)).errors?.[0]?.extensions.code;
 }
@@ -76,7 +76,7 @@ const query = (source: string, variables?: object): Body => JSON.stringify({ que
 const introspect = (levels: number) =>
   `{ __schema { types { ${'fields { type { '.repeat(levels)} name ${'} }'.repeat(levels)} } } }`;
 
-/** In: a number that makes the text another one. */
+/** The attacks. `salt` makes each text different. */
 const ATTACKS: readonly (readonly [name: string, body: (salt: number) => Body])[] = [
   ['3,000 aliases of viewer', (salt) => query(`query q${salt} { ${many(3000, (at) => `a${at}: viewer { id }`)} }`)],
   ['viewer { id } 3,000 times', (salt) => query(`query q${salt} { ${many(3000, () => 'viewer { id }')} }`)],
@@ -85,11 +85,11 @@ const ATTACKS: readonly (readonly [name: string, body: (salt: number) => Body])[
     (salt) => query(`query q${salt} { viewer { ${many(400, () => 'enrolledCourses(first: 1) { nodes { slug } }')} } }`),
   ],
   [
-    'as many overlapping fields as the limits let through',
+    'as many overlapping fields as the limits allow',
     (salt) => query(`query q${salt} { viewer { ${many(130, () => 'enrolledCourses { nodes { slug } }')} x } }`),
   ],
   [
-    '399 times the same leaf, and one that is unknown',
+    'the same leaf 399 times, and an unknown one',
     (salt) => query(`query q${salt} { viewer { ${many(398, () => 'id')} x } }`),
   ],
   ['3,000 directives', (salt) => query(`query q${salt} { viewer { id ${'@include(if: true) '.repeat(3000)} } }`)],
@@ -110,7 +110,7 @@ const ATTACKS: readonly (readonly [name: string, body: (salt: number) => Body])[
       ),
   ],
   [
-    'fragments that fan out to 2^25, to one that is not there',
+    'fragments that fan out to 2^25, to a missing one',
     (salt) =>
       query(
         `query q${salt} { viewer { ...F0 } } ${many(25, (at) => `fragment F${at} on Viewer { ...F${at + 1} ...F${at + 1} }`)}`,
@@ -134,11 +134,11 @@ const ATTACKS: readonly (readonly [name: string, body: (salt: number) => Body])[
   ['100 levels of fields', (salt) => query(`query q${salt} { viewer ${'{ a '.repeat(100)} ${'}'.repeat(100)} }`)],
   ['200 unknown fields', (salt) => query(`query q${salt} { viewer { ${many(200, (at) => `courze${at}`)} } }`)],
   [
-    '150 variables that nothing uses',
+    '150 unused variables',
     (salt) => query(`query q${salt}(${many(150, (at) => `$v${at}: Int = 1`)}) { viewer { id } }`),
   ],
   [
-    'a value of 480 lists in lists',
+    'a value of 480 nested lists',
     (salt) =>
       query(
         `query q${salt} { viewer { enrolledCourses(first: ${'['.repeat(480)}${']'.repeat(480)}) { totalCount } } }`,

@@ -9,7 +9,7 @@ import { createIdentity } from '../../src/upstream/identity.ts';
 import { createPools } from '../../src/upstream/pools.ts';
 import { upstreamConfig } from '../../test/support/upstream-config.ts';
 
-/** Our endpoint and the way to its upstreams, with the defaults of the configuration, and no gate in front. */
+/** Our endpoint and its upstream calls, with default settings and without the gate in front. */
 const ORIGIN = 'http://bench.test';
 const text = (file: string) => readFileSync(new URL(`../../test/account/fixtures/${file}`, import.meta.url), 'utf8');
 const upstreams = Object.fromEntries(
@@ -49,5 +49,5 @@ createServer((request, response) => void endpoint(request, response, principal))
   Number(process.env.PORT),
   '127.0.0.1',
 );
-// A profile is written when the process ends by itself.
+// The CPU profile is written only if the process exits normally.
 process.once('SIGTERM', () => process.exit());

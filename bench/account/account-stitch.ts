@@ -3,7 +3,7 @@ import { stitchSchemas } from '@graphql-tools/stitch';
 import { createSchema, createYoga } from 'graphql-yoga';
 import { readCourses, readEmail, readPositions } from '../upstream/servers/school-client.ts';
 
-/** Two schemas over the two services, merged by type as the stitching handbook has it, and served by graphql-yoga. */
+/** Two schemas over the two services, with type merging as in the stitching handbook, served by graphql-yoga. */
 interface Context {
   readonly memberId: string;
 }

@@ -6,31 +6,31 @@ import { startSchool } from '../../src/tools/demo/school.ts';
 import { freePort, startProcess } from '../support/processes.ts';
 import { accessTokens } from '../upstream/peers/coursegate.ts';
 
-/** A server of the Account API's contract that runs and is measured. */
+/** A running server of the Account API's contract. */
 export interface AccountSubject {
   readonly name: string;
   readonly port: number;
   readonly pid: number;
-  /** What its clients show it; empty for one that checks none. */
+  /** Its clients' tokens; empty if it does not check tokens. */
   readonly tokens: readonly string[];
   stop(): Promise<void>;
 }
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** In: where the bench keeps its files, and the port of the upstream that all subjects read. */
+/** The folder for the bench's files, and the port of the upstream that all subjects use. */
 interface Site {
   readonly folder: string;
   readonly upstreamPort: number;
 }
 
-/** BENCH_PROFILE=folder: a CPU profile of each subject is left there. */
+/** With BENCH_PROFILE=folder, a CPU profile of each subject is written to that folder. */
 function profiled(name: string): string[] {
   const folder = process.env.BENCH_PROFILE;
   return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(folder, name)}`];
 }
 
-/** The upstream of all subjects, in a process of its own. */
+/** Starts the upstream of all subjects, in a separate process. */
 export async function startAccountUpstream(folder: string) {
   const port = await freePort();
   const started = await startProcess(process.execPath, [here('./account-upstream.ts')], {
@@ -41,7 +41,7 @@ export async function startAccountUpstream(folder: string) {
   return { port, stop: started.stop };
 }
 
-/** One of the servers that know the member already. */
+/** Starts one of the servers that do not authenticate: the member is fixed. */
 export async function startServer(
   name: string,
   server: 'account-endpoint' | 'account-yoga' | 'account-stitch',
@@ -56,7 +56,7 @@ export async function startServer(
   return { name, port, pid: started.pid, tokens: [], stop: started.stop };
 }
 
-/** The product as it is run: `serve`, sign-in and approval by a browser, a store on disk, default settings. */
+/** Starts the product: `serve` with a store on disk and default settings, and tokens from real sign-ins and approvals. */
 export async function startGate(name: string, { folder, upstreamPort }: Site): Promise<AccountSubject> {
   const [port, admin] = [await freePort(), await freePort()];
   const origin = `http://localhost:${port}`;

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 
 /**
- * The legacy school's two REST services as one process that costs little: a member of 60 courses, answers made once. It
- * counts its calls by path, so that it can be told whether every subject asks for the same.
+ * The legacy school's two REST services as one cheap process: a member with 60 courses, and prepared responses. It counts
+ * calls by path, so that the bench can check that every subject makes the same ones.
  */
 const COURSES = 60;
 const MEMBER = JSON.stringify({ data: { id: 'm-1001', email_address: 'student@example.com', display_name: 'Sam' } });

@@ -8,7 +8,7 @@ import {
   readPositions,
 } from '../upstream/servers/school-client.ts';
 
-/** graphql-yoga as its documentation has it for production, with resolvers written by hand and a batch for positions. */
+/** graphql-yoga set up for production as documented, with hand-written resolvers and a batch for positions. */
 interface Context {
   readonly memberId: string;
   positionOf(slug: string): Promise<Position | undefined>;

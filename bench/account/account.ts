@@ -18,14 +18,14 @@ const { values: options } = parseArgs({
   },
 });
 const ROUNDS = Number(options.rounds);
-/** Of one subject in one round, on LANES kept connections. */
+/** Requests per subject and round, on LANES keep-alive connections. */
 const REQUESTS = Number(options.requests);
 const LANES = 8;
 const NODES = [1, 20] as const;
 
 const OURS = 'our endpoint';
 const WHOLE = 'the whole gate';
-const YOGA = 'graphql-yoga, resolvers by hand';
+const YOGA = 'graphql-yoga, hand-written resolvers';
 const STITCH = 'stitchSchemas on graphql-yoga';
 
 const QUERY = `query ($n: Int) { viewer { id email enrolledCourses(first: $n) { nodes {
@@ -58,11 +58,12 @@ class Client {
       body: JSON.stringify({ query: QUERY, variables: { n: nodes } }),
     });
     const text = await body.text();
-    if (statusCode !== 200 || text.includes('"errors"')) throw new Error(`${name} answers ${statusCode}: ${text}`);
+    if (statusCode !== 200 || text.includes('"errors"'))
+      throw new Error(`${name} responded with ${statusCode}: ${text}`);
     return text;
   }
 
-  /** Microseconds of processor time a request. */
+  /** CPU time per request, in microseconds. */
   async load(nodes: number, requests: number): Promise<number> {
     const before = processorTime([this.#subject.pid]);
     const lane = async () => {
@@ -77,7 +78,7 @@ class Client {
   }
 }
 
-/** Every subject gives the same data, and asks the upstream for the same. */
+/** Checks that every subject returns the same data and sends the upstream the same requests. */
 async function assertSameWork(clients: ReadonlyMap<string, Client>, upstreamPort: number): Promise<void> {
   const callsNow = async () => {
     const calls = (await (await fetch(`http://127.0.0.1:${upstreamPort}/calls`)).json()) as Record<string, number>;
@@ -91,7 +92,7 @@ async function assertSameWork(clients: ReadonlyMap<string, Client>, upstreamPort
     for (const [name, client] of clients) {
       await callsNow();
       const data = JSON.parse(await client.ask(nodes)).data;
-      // Who the member is comes from the token, and the gate's is of another sign-in.
+      // The member's ID is not compared, because the gate takes it from the token of another sign-in.
       const mail = String(data.viewer.email);
       const work = JSON.stringify({ nodes: data.viewer.enrolledCourses.nodes, mail, calls: await callsNow() });
       model ??= work;
@@ -138,7 +139,7 @@ const rows = [WHOLE, OURS, YOGA, STITCH].map((name) => [
 const goals: Goal[] = [OURS, WHOLE].flatMap((ours) =>
   [YOGA, STITCH].flatMap((peer) =>
     NODES.map((nodes) => ({
-      what: `${ours}, to ${peer}, ${nodes} node${nodes === 1 ? '' : 's'}`,
+      what: `${ours} / ${peer}, ${nodes} node${nodes === 1 ? '' : 's'}`,
       most: 0.6,
       unit: ' x',
       measured: ratio(of(nodes, ours), of(nodes, peer)),
@@ -147,7 +148,7 @@ const goals: Goal[] = [OURS, WHOLE].flatMap((ours) =>
 );
 const attacks = attackRows();
 goals.push({
-  what: 'the dearest of the attacks, cold',
+  what: 'most expensive attack, cold',
   most: 3,
   unit: ' ms',
   measured: dearestAttack(attacks),
@@ -155,27 +156,27 @@ goals.push({
 
 const body = `${at}
 
-\`npm run bench:account\`: microseconds of processor time that one contract query costs the process that answers it: median
-of ${ROUNDS} rounds in which the subjects take turns (least–most), ${REQUESTS} queries each on ${LANES} kept connections. All four answer the
-same data and ask the same upstream process for the same three calls, which is checked before it begins: the member, a page
-of 50 enrolments, and one batch of positions. Peers: graphql-yoga 5.24.1 with its cache of documents, \`fetch\`, and a batch
-written by hand; @graphql-tools/stitch 10.3.1 over two schemas of the same resolvers; all on graphql 17.1.0. Neither checks a
-token, limits anything or signs who asks: "${OURS}" is what compares with them (it signs and limits, and checks no token
-either), "${WHOLE}" is \`serve\` over HTTP with 24 real tokens, rate limits and metrics.
+\`npm run bench:account\`: CPU time that one contract query costs the serving process, in microseconds. Median (minimum–maximum)
+of ${ROUNDS} rounds in which the subjects take turns, with ${REQUESTS} queries each on ${LANES} keep-alive connections. All four return the
+same data and send the same three calls to the same upstream process, which is checked first: the member, a page of 50 enrolments,
+and one batch of positions. Peers: graphql-yoga 5.24.1 with its document cache, \`fetch\`, and a hand-written batch;
+@graphql-tools/stitch 10.3.1 over two schemas of the same resolvers; all on graphql 17.1.0. Neither peer checks tokens, limits
+requests or signs an identity. "${OURS}" is the fair comparison: it signs and limits, but does not check tokens either.
+"${WHOLE}" is \`serve\` over HTTP with 24 real tokens, rate limits and metrics.
 
 ${table(
   [
     'subject',
-    ...NODES.flatMap((nodes) => [`${nodes} node${nodes === 1 ? '' : 's'}, µs`, `${OURS} to it`, `${WHOLE} to it`]),
+    ...NODES.flatMap((nodes) => [`${nodes} node${nodes === 1 ? '' : 's'}, µs`, `${OURS} / this`, `${WHOLE} / this`]),
   ],
   rows,
 )}
 
-What refusing costs in a process that has answered the contract's query before, in milliseconds of processor time from the
-body's bytes to the refusal: the first time an attack of its kind comes, and the median and the most of 50 later ones, each
-with another text, so that no cache answers.
+The cost of refusing an attack in a process that has served the contract query before: CPU time in milliseconds from the request
+body to the refusal, for the first attack of its kind, and the median and maximum of 50 later ones, each with different text to
+bypass caches.
 
-${table(['attack', 'KB', 'refused with', 'first', 'median', 'most'], attacks)}
+${table(['attack', 'KB', 'refused with', 'first', 'median', 'maximum'], attacks)}
 
 ${table(['goal', 'at most', 'measured', ''], goalRows(goals))}
 `;

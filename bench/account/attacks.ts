@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** What one attack cost, in milliseconds. */
+/** The cost of one attack, in milliseconds of CPU time. */
 export interface AttackCost {
   readonly name: string;
   readonly kilobytes: number;
@@ -15,8 +15,8 @@ const RUN = fileURLToPath(new URL('account-attacks.ts', import.meta.url));
 const PROCESSES = 5;
 
 /**
- * Rows of the table of attacks. Measured in processes that do nothing else: in each, every attack is a first time once.
- * The figures are the medians over the processes.
+ * Rows of the table of attacks. Measured in several separate processes, so that each has its own first occurrence of every
+ * attack. The figures are medians over these processes.
  */
 export function attackRows(): string[][] {
   const runs = Array.from(
@@ -32,7 +32,7 @@ export function attackRows(): string[][] {
   });
 }
 
-/** Milliseconds of the dearest, at its first time. */
+/** The first occurrence of the most expensive attack, in milliseconds. */
 export function dearestAttack(rows: readonly (readonly string[])[]): number {
   return Math.max(...rows.map((row) => Number(row[3])));
 }

@@ -12,7 +12,7 @@ import { memoryCounters } from '../../src/storage/memory-counters.ts';
 import { memoryStore } from '../../src/storage/sqlite.ts';
 import { ANSWER } from './mcp-tools.ts';
 
-/** Our endpoint with the tools and the defaults of the demo, the audit to a file, and no gate in front. */
+/** Our endpoint with the tools and defaults of the demo, the audit log in a file, and without the gate in front. */
 const port = process.env.PORT ?? '';
 const loaded = await loadConfig({
   file: fileURLToPath(new URL('../../config/coursegate.yaml', import.meta.url)),
@@ -49,5 +49,5 @@ createServer((request, response) => {
   };
   Promise.resolve(handler(exchange)).catch(() => response.writeHead(500).end());
 }).listen(Number(port), '127.0.0.1');
-// A profile is written when the process ends by itself.
+// The CPU profile is written only if the process exits normally.
 process.once('SIGTERM', () => process.exit());

@@ -10,9 +10,9 @@ import {
 import { RESULT, TOOLS } from './mcp-tools.ts';
 
 /**
- * The SDK alone with the same tools and nothing in front of it, all that can be made once made once. MCP_SDK is how:
- * `documented`, an McpServer for each request as its README has it; `low-level`, a Server whose two handlers answer with
- * constants and check nothing; `upstream`, as documented, but the call asks the school by fetch.
+ * The SDK with the same tools and nothing in front of it. Everything reusable is created once. MCP_SDK selects the variant:
+ * `documented` creates an McpServer for each request, as in the README; `low-level` is a Server whose two handlers return
+ * constants and validate nothing; `upstream` is like `documented`, but the tool calls the school with fetch.
  */
 const how = process.env.MCP_SDK;
 const UPSTREAM = process.env.UPSTREAM;
@@ -94,5 +94,5 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 createServer((request, response) => void answer(request, response)).listen(Number(process.env.PORT), '127.0.0.1');
-// A profile is written when the process ends by itself.
+// The CPU profile is written only if the process exits normally.
 process.once('SIGTERM', () => process.exit());

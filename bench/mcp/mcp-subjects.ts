@@ -6,12 +6,12 @@ import { startSchool } from '../../src/tools/demo/school.ts';
 import { freePort, startProcess } from '../support/processes.ts';
 import { accessTokens } from '../upstream/peers/coursegate.ts';
 
-/** A server of the same tools that runs and is measured. */
+/** A running server with the same tools. */
 export interface McpSubject {
   readonly name: string;
   readonly port: number;
   readonly pid: number;
-  /** What its clients show it; empty for one that checks none. */
+  /** Its clients' tokens; empty if it does not check tokens. */
   readonly tokens: readonly string[];
   stop(): Promise<void>;
 }
@@ -23,7 +23,7 @@ interface Site {
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** BENCH_PROFILE=folder: a CPU profile of each subject is left there. */
+/** With BENCH_PROFILE=folder, a CPU profile of each subject is written to that folder. */
 function profiled(name: string): string[] {
   const folder = process.env.BENCH_PROFILE;
   return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(folder, name)}`];
@@ -39,7 +39,7 @@ export async function startMcpUpstream(folder: string) {
   return { port, stop: started.stop };
 }
 
-/** One of the servers that check no token. */
+/** Starts one of the servers that do not check tokens. */
 export async function startMcpServer(
   name: string,
   [server, how]: readonly ['mcp-endpoint' | 'mcp-sdk', string],
@@ -59,7 +59,7 @@ export async function startMcpServer(
   return { name, port, pid: started.pid, tokens: [], stop: started.stop };
 }
 
-/** The product as it is run: `serve`, sign-in and approval by a browser, a store on disk, audit and limits. */
+/** Starts the product: `serve` with a store on disk, audit and limits, and tokens from real sign-ins and approvals. */
 export async function startMcpGate(name: string, { folder, upstreamPort }: Site): Promise<McpSubject> {
   const [port, admin] = [await freePort(), await freePort()];
   const origin = `http://localhost:${port}`;

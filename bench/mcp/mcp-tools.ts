@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readPlainYaml } from '../../src/config/plain-yaml.ts';
 
-/** A tool as the file of the demo has it. */
+/** A tool, as in the demo's file. */
 interface DemoTool {
   readonly name: string;
   readonly title: string;
@@ -13,7 +13,7 @@ interface DemoTool {
 
 export const TOOLS_FILE = new URL('../../config/tools.yaml', import.meta.url);
 
-/** The tools that a member with `account:read` is shown: those of the demo, but for the one that writes. */
+/** The tools for a member with `account:read`: those of the demo, except the one that writes. */
 export const TOOLS = (readPlainYaml(readFileSync(TOOLS_FILE, 'utf8')) as { tools: DemoTool[] }).tools.filter(
   ({ scopes = [] }) => !scopes.includes('account:write'),
 );
@@ -27,10 +27,10 @@ const courses = Array.from({ length: 20 }, (_, at) => ({
   currency: 'EUR',
 }));
 
-/** What `search_courses` gives. */
+/** The result of `search_courses`. */
 export const RESULT = { courses, total: 60, nextPage: 2 };
 
-/** What the school answers, that this is made from. */
+/** The school's response, which that result is made from. */
 export const ANSWER = JSON.stringify({
   data: courses.map(({ lectures, priceCents, ...rest }, at) => ({
     id: `c-${at}`,

@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
   },
 });
 const ROUNDS = Number(options.rounds);
-/** Of one subject in one round, on LANES kept connections. */
+/** Requests per subject and round, on LANES keep-alive connections. */
 const REQUESTS = Number(options.requests);
 const LANES = 8;
 
@@ -27,7 +27,7 @@ const OURS = 'our endpoint';
 const WHOLE = 'the whole gate';
 const DOCUMENTED = 'SDK, McpServer as documented';
 const LOW = 'SDK, Server with constants';
-const ASKING = 'SDK as documented, tool asks the school by fetch';
+const ASKING = 'SDK as documented, tool calls the school with fetch';
 
 const VERSION = '2026-07-28';
 const META = {
@@ -86,11 +86,12 @@ class Client {
       body: WORK[work].body,
     });
     const text = await body.text();
-    if (statusCode !== 200 || text.includes('"isError"')) throw new Error(`${name} answers ${statusCode}: ${text}`);
+    if (statusCode !== 200 || text.includes('"isError"'))
+      throw new Error(`${name} responded with ${statusCode}: ${text}`);
     return text;
   }
 
-  /** Microseconds of processor time a request. */
+  /** CPU time per request, in microseconds. */
   async load(work: Work): Promise<number> {
     const before = processorTime([this.#subject.pid]);
     const lane = async () => {
@@ -105,13 +106,13 @@ class Client {
   }
 }
 
-/** Every subject lists the same tools, and gives the same result. */
+/** Checks that every subject lists the same tools and returns the same result. */
 async function assertSameWork(clients: ReadonlyMap<string, Client>): Promise<void> {
   const names = JSON.stringify(TOOLS.map(({ name, input, output }) => [name, input?.properties, output?.properties]));
   for (const [name, client] of clients) {
     for (const work of WORKS) {
       const text = await client.ask(work);
-      // The SDK frames what it says to clients of 2025-11-25 as an event.
+      // For clients of 2025-11-25, the SDK sends the response as a server-sent event.
       const { result } = JSON.parse(text.startsWith('{') ? text : text.slice(text.indexOf('data: ') + 6));
       const given = work.startsWith('tools/list')
         ? JSON.stringify(
@@ -162,13 +163,13 @@ const rows = [WHOLE, OURS, DOCUMENTED, LOW, ASKING].map((name) => [
 ]);
 const goals: Goal[] = WORKS.flatMap((work) => [
   {
-    what: `${OURS}, to ${DOCUMENTED}: ${work}`,
+    what: `${OURS} / ${DOCUMENTED}: ${work}`,
     most: 1.3,
     unit: ' x',
     measured: ratio(of(work, OURS), of(work, DOCUMENTED)),
   },
   {
-    what: `${WHOLE}, to ${work.startsWith('tools/call') ? ASKING : DOCUMENTED}: ${work}`,
+    what: `${WHOLE} / ${work.startsWith('tools/call') ? ASKING : DOCUMENTED}: ${work}`,
     most: 1.3,
     unit: ' x',
     measured: ratio(of(work, WHOLE), of(work, work.startsWith('tools/call') ? ASKING : DOCUMENTED)),
@@ -177,16 +178,16 @@ const goals: Goal[] = WORKS.flatMap((work) => [
 
 const body = `${at}${options.note === '' ? '' : ` ${options.note}`}
 
-\`npm run bench:mcp\`: microseconds of processor time that one request costs the process that answers it: median of ${ROUNDS} rounds
-in which the subjects take turns (least–most), ${REQUESTS} requests each on ${LANES} kept connections, and the ratio to the SDK as documented,
-a median of each round's own. All list the same ${TOOLS.length} tools with the same schemas and give the same ${JSON.stringify(RESULT).length} bytes for
-\`search_courses\`, which is checked before it begins. Peers: @modelcontextprotocol/server 2.4.0 behind node:http, without a token,
-a limit, a check of Host and Origin, or an audit; schemas compiled once. "${DOCUMENTED}" makes an McpServer for each request
-and gives a constant result, held to its output schema. "${LOW}" answers with constants and checks nothing: nobody can be
-cheaper with this SDK. "${OURS}" has edge, arguments, mapping, cleaning, bound, output schema and an audit line for each call, from
-the same text of an upstream that is in memory; it checks no token and counts no limit, either. "${WHOLE}" is \`serve\`
-over HTTP with 24 real tokens, limits, metrics, the audit on, and a real call of the school for \`tools/call\`, so it is held against
-the SDK whose tool asks the school as well.
+\`npm run bench:mcp\`: CPU time that one request costs the serving process, in microseconds. Median (minimum–maximum) of ${ROUNDS} rounds
+in which the subjects take turns, with ${REQUESTS} requests each on ${LANES} keep-alive connections, and the median of each round's ratio to the
+SDK as documented. All list the same ${TOOLS.length} tools with the same schemas and return the same ${JSON.stringify(RESULT).length} bytes for
+\`search_courses\`, which is checked first. Peers: @modelcontextprotocol/server 2.4.0 behind node:http, without tokens, limits,
+checks of Host and Origin, or an audit log; schemas are compiled once. "${DOCUMENTED}" creates an McpServer for each request
+and returns a constant result, validated against its output schema. "${LOW}" returns constants and validates nothing; it is
+the lower bound for this SDK. "${OURS}" does everything the product does for a call (HTTP checks, arguments, mapping, cleaning, size
+limit, output schema, an audit line) on the same upstream response in memory, but does not check tokens or count limits. "${WHOLE}"
+is \`serve\` over HTTP with 24 real tokens, limits, metrics, the audit log, and a real call to the school for \`tools/call\`, so
+its goal is relative to the SDK whose tool calls the school as well.
 
 ${table(['subject', ...WORKS.flatMap((work) => [`${work}, µs`, `to ${DOCUMENTED.split(',')[0]}`])], rows)}
 

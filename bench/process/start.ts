@@ -20,12 +20,12 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 const folder = mkdtempSync(join(tmpdir(), 'coursegate-start-'));
 
 interface Start {
-  /** Milliseconds from the spawn to the line that says ready, and of processor time until then. */
+  /** Time and CPU time from the spawn to the line "coursegate ready", in milliseconds. */
   readonly wall: number;
   readonly cpu: number;
 }
 
-/** Starts the demo's configuration on a new store. In: what else the environment has. */
+/** Starts the demo's configuration with a new store and additional environment variables. */
 async function start(environment: Readonly<Record<string, string>>): Promise<Start> {
   const began = performance.now();
   const child = spawn(
@@ -48,9 +48,9 @@ async function start(environment: Readonly<Record<string, string>>): Promise<Sta
     said += String(chunk);
     if (said.includes('coursegate ready')) break;
   }
-  if (!said.includes('coursegate ready')) throw new Error('it did not become ready');
+  if (!said.includes('coursegate ready')) throw new Error('the gate did not become ready');
   const taken = { wall: performance.now() - began, cpu: processorTime([child.pid ?? 0]) / 1000 };
-  // In order: that is when Node keeps what it compiled.
+  // A normal exit, because Node writes its compile cache then.
   child.kill('SIGTERM');
   await exited;
   return taken;
@@ -62,10 +62,13 @@ const spread = (values: readonly number[]) =>
   `${median(values)?.toFixed(0)} (${Math.min(...values).toFixed(0)}–${Math.max(...values).toFixed(0)})`;
 
 const at = conditions();
-const ways = { 'as it is': {}, 'with NODE_COMPILE_CACHE': { NODE_COMPILE_CACHE: join(folder, 'compiled') } } as const;
+const ways = {
+  'default settings': {},
+  'with NODE_COMPILE_CACHE': { NODE_COMPILE_CACHE: join(folder, 'compiled') },
+} as const;
 const starts: Record<string, Start[]> = {};
 try {
-  // The first of each reads from the disk, and fills the cache.
+  // The first start of each kind reads from disk and fills the cache.
   for (let round = 0; round <= Number(options.rounds); round += 1) {
     for (const [way, environment] of Object.entries(ways)) {
       const taken = await start(environment);
@@ -83,18 +86,18 @@ const rows = Object.entries(starts).map(([way, all]) => [
 ]);
 const goals: Goal[] = [
   {
-    what: 'from the spawn to ready',
+    what: 'time from spawn to ready',
     most: 1500,
     unit: ' ms',
-    measured: median((starts['as it is'] ?? []).map(({ wall }) => wall)),
+    measured: median((starts['default settings'] ?? []).map(({ wall }) => wall)),
   },
 ];
 const text = `${at}${options.note === '' ? '' : ` ${options.note}`}
 
-\`npm run bench:start\`: \`serve\` with the demo's configuration (Account API, tools, embedded store), from the spawn to the line that
-says ready: milliseconds, median of ${options.rounds} (least–most), after one that is not counted.
+\`npm run bench:start\`: \`serve\` with the demo's configuration (Account API, tools, embedded store), from the spawn to the line
+"coursegate ready": median (minimum–maximum) of ${options.rounds} starts, after a warm-up start.
 
-${table(['start', 'time, ms', 'processor time, ms'], rows)}
+${table(['start', 'time, ms', 'CPU time, ms'], rows)}
 
 ${table(['goal', 'at most', 'measured', ''], goalRows(goals))}
 `;

@@ -3,7 +3,7 @@ import type { NewEntry, Store } from '../../src/storage/store.ts';
 import type { App } from '../../test/support/app.ts';
 import { connect, type Tokens } from '../../test/support/connection.ts';
 
-/** What one real connection left in the store, to be written again under other names. */
+/** The records of one real connection, used as a template for many others. */
 export interface Pattern {
   readonly origin: string;
   readonly clientId: string;
@@ -14,7 +14,7 @@ export interface Pattern {
   readonly member: string;
 }
 
-/** Connects `app` once, so that what is stored is what the gate stores. The gate must have let go of the store by `read`. */
+/** Connects an app once, so that the records are those of the gate. The gate must have closed the store before `readPattern`. */
 export async function connectOnce(app: App): Promise<Tokens> {
   return (await connect(app)) as unknown as Tokens;
 }
@@ -34,7 +34,7 @@ export async function readPattern(store: Store, app: App, tokens: Tokens): Promi
   };
 }
 
-/** A connection whose tokens the bench knows. */
+/** A stored connection and its tokens. */
 export interface Stored {
   readonly clientId: string;
   readonly accessToken: string;
@@ -46,13 +46,13 @@ export interface Stored {
 const CLIENTS = 20;
 /** Grants of one member. */
 const EACH = 5;
-/** Of one grant: an access token, a refresh token, and those that it replaced, kept so that a replay is found out. */
+/** Tokens per grant: an access token, a refresh token, and those that it replaced, which are stored to detect reuse. */
 const TOKENS = 10;
 const DAY = 86_400;
 
 /**
- * Fills a store with `count` tokens as the gate at `origin` would have: ten to a grant, five grants to a member, all of
- * twenty apps; in commits of so many grants. Out: some of them, from all over.
+ * Fills a store with `count` tokens as the gate at `origin` would: ten per grant, five grants per member, and twenty apps, in
+ * commits of several grants. Returns a sample of the connections from the whole range.
  */
 export async function fill(
   store: Store,

@@ -9,7 +9,7 @@ import type { Introspect } from '../../src/oauth/introspection.ts';
 import { resourceIndicators } from '../../src/oauth/resource-indicator.ts';
 import type { Store } from '../../src/storage/store.ts';
 
-/** The gate's own question about a token, in this process and on this store: no network, no cache. */
+/** The gate's token check, in this process and with this store, without a network or a cache. */
 export async function tokenCheck(store: Store, origin: string, scopes: readonly string[]): Promise<Introspect> {
   const members = storedMembers(store);
   const keyring = await openKeyring(store, Date.now, () => 90 * 86_400);

@@ -15,9 +15,9 @@ import { conditions, report, table } from '../support/report.ts';
 import { connectOnce, fill, type Pattern, readPattern, type Stored } from './stored-tokens.ts';
 import { tokenCheck } from './token-check.ts';
 
-/** Tokens in the store while it is measured. BENCH_SIZES=1000,100000 for a short run. */
+/** Numbers of tokens in the store. Set BENCH_SIZES=1000,100000 for a short run. */
 const SIZES = (process.env.BENCH_SIZES ?? '1000,100000,1000000').split(',').map(Number);
-/** BENCH_STORES=sqlite for one alone. */
+/** Set BENCH_STORES=sqlite to measure one store only. */
 const STORES = (process.env.BENCH_STORES ?? 'memory,sqlite,redis').split(',') as Kind[];
 const ROUNDS = 5;
 const LANES = 8;
@@ -28,7 +28,7 @@ type Measure = 'uncached' | 'cached' | 'stored' | 'issued' | 'checked';
 
 interface Subject {
   readonly size: number;
-  /** Redis must be done with a commit within its deadline. */
+  /** Redis must finish a commit within its deadline. */
   readonly batchSize: number;
   readonly gate: GateProcess;
   open(): Store;
@@ -89,7 +89,7 @@ async function subject(kind: Kind, size: number, redis: RedisServer | undefined)
 
 const pick = <T>(items: readonly T[], index: number): T => items[(index * 7919) % items.length] as T;
 
-/** What a refresh writes, below the protocol: a new pair, and the answer to give again. */
+/** The records that a refresh writes: a new pair of tokens, and the response for a repeated request. */
 function rotation(from: Stored, payload: string): readonly Mutation[] {
   const expiresAt = Math.floor(Date.now() / 1000) + 600;
   const references = { grant: from.grantId, member: from.accountId, client: from.clientId };
@@ -122,14 +122,14 @@ async function measureInProcess(subjects: readonly Subject[], shape: Pattern): P
         cached: await cost(50_000, (at) => sound(cached, pick(few, at).accessToken)),
         stored: await cost(200, (at) => store.commit(rotation(pick(one.known, at), shape.refreshToken))),
       };
-      // The first round warms up.
+      // The first round is warm-up.
       if (round >= 0) for (const [name, value] of Object.entries(took)) one.costs[name as Measure].push(value);
     }
   }
   for (const { store } of opened) await store.close();
 }
 
-/** Over HTTP, at the real gate in a process of its own. What is in memory dies with its process, so that starts empty. */
+/** Measures a real gate in a separate process, over HTTP. The memory store is not measured: it would be empty after a start. */
 async function measureOverHttp(subjects: readonly Subject[]): Promise<void> {
   const running = [];
   for (const one of subjects) {
@@ -152,7 +152,7 @@ async function measureOverHttp(subjects: readonly Subject[]): Promise<void> {
           method: 'POST',
           body: new URLSearchParams(form),
         });
-        if (answer.status !== 200) throw new Error(`the gate answered ${answer.status}: ${await answer.text()}`);
+        if (answer.status !== 200) throw new Error(`the gate responded with ${answer.status}: ${await answer.text()}`);
         lane.refreshToken = ((await answer.json()) as { refresh_token: string }).refresh_token;
       };
       let next = round * 997;
@@ -163,7 +163,7 @@ async function measureOverHttp(subjects: readonly Subject[]): Promise<void> {
           headers: { authorization: `Bearer ${token}` },
         });
         await answer.arrayBuffer();
-        if (answer.status !== 200) throw new Error(`the gate answered ${answer.status}`);
+        if (answer.status !== 200) throw new Error(`the gate responded with ${answer.status}`);
       };
       const issued = await costOfLanes(lanes, 30, issue, time);
       const checked = await costOfLanes(lanes, 60, check, time);
@@ -218,10 +218,10 @@ try {
       `Tokens: ${kind}`,
       `${at}
 
-\`npm run bench:tokens\`: how many a second, and in brackets the microseconds of processor time that one takes. Medians of
-${ROUNDS} rounds in which the sizes take turns. Sealed as in production. The first three are in one process: the gate's question
-about a token (token, grant, client and member, with no cache), the same remembered, and the commit of a refresh. The next two
-are over HTTP, ${LANES} at once, each with its own access token or chain of refresh tokens; processor time is the gate's alone.
+\`npm run bench:tokens\`: operations per second, and in brackets the CPU time of one operation. Medians of ${ROUNDS} rounds in which
+the sizes take turns. The store is encrypted as in production. The first three are measured in one process: the gate's token check
+(token, grant, client and member) without a cache, the same with the cache, and the commit of a refresh. The next two are measured
+over HTTP, ${LANES} in parallel, each with its own access token or chain of refresh tokens; CPU time is that of the gate only.
 
 ${table(HEADS, rows)}`,
     );

@@ -11,38 +11,38 @@ const MAIN = path('../../src/main.ts');
 const CONFIG = path('../../config/coursegate.yaml');
 const PROBE = new URL('probe.ts', import.meta.url).href;
 
-/** How often a gate is started before the soak gives up. */
+/** Number of attempts to start a gate before the soak gives up. */
 const STARTS = 10;
 
-/** Counted as always, and never met: the load is one machine's. */
+/** Limits are counted as usual but never reached, because all the load comes from one address. */
 const UNMET = '{ requests: 1000000000, per: 1m }';
 
 export interface Sample extends Held {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Descriptors the process has open. */
+  /** Open file descriptors of the process. */
   readonly descriptors: number;
-  /** Bytes of the embedded store's files; 0 on another one. */
+  /** Size of the embedded store's files, in bytes; 0 with another store. */
   readonly stored: number;
 }
 
-/** A gate as a process of its own, which can be asked what it holds. */
+/** A gate in a separate process that reports its memory, descriptors and objects on request. */
 export interface SoakGate {
   readonly listens: string;
   readonly port: number;
   readonly admin: string;
   readonly adminPort: number;
-  /** Of the process that runs now. */
+  /** Of the current process. */
   readonly pid: () => number;
   start(): Promise<void>;
   sample(question?: Partial<Question>): Promise<Sample>;
   /** SIGKILL; resolves once the process is gone. */
   kill(): Promise<void>;
-  /** How it ended if nobody here ended it, as each of its runs did. */
+  /** Runs that ended without being stopped or killed by the soak, and how. */
   readonly ends: () => readonly string[];
-  /** Lines of its log at `error` or above, each once. */
+  /** Distinct log lines at level `error` or above. */
   readonly errors: () => readonly string[];
-  /** SIGTERM. Out: the exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -50,7 +50,7 @@ export interface SoakGateOptions {
   readonly name: string;
   readonly folder: string;
   readonly port: number;
-  /** Where clients find it. */
+  /** The origin that clients use. */
   readonly origin: string;
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -77,7 +77,7 @@ export async function soakGate({ name, folder, port, origin, environment }: Soak
     return code;
   };
 
-  /** Out: whether it became ready; else it has ended. */
+  /** Returns whether it became ready; if not, it has ended. */
   const begun = async (): Promise<boolean> => {
     const [out, err] = [openSync(output, 'w'), openSync(log, 'a')];
     const started = spawn(process.execPath, [MAIN, 'serve', '--config', CONFIG], {
@@ -127,7 +127,7 @@ export async function soakGate({ name, folder, port, origin, environment }: Soak
     stop: () => gone('SIGTERM'),
     errors: () => errorsOf(log),
     async start() {
-      // As a supervisor would: a gate that finds its store too slow to begin on is started again.
+      // Restarts the gate as a supervisor would, because it exits if its store is too slow at startup.
       for (let tries = 1; ; tries += 1) {
         if (await begun()) return;
         if (tries === STARTS) throw new Error(`${name} does not start: ${readFileSync(log, 'latin1').slice(-2000)}`);
@@ -146,7 +146,7 @@ export async function soakGate({ name, folder, port, origin, environment }: Soak
         }
         await sleep(10);
       }
-      throw new Error(`${name} does not say what it holds`);
+      throw new Error(`${name} did not write a sample`);
     },
   };
 }
@@ -167,7 +167,7 @@ function sizeOf(folder: string): number {
   }
 }
 
-/** pino's levels: 50 is error. A line that is no record is one of Node's own, and never meant well. */
+/** Level 50 of pino is `error`. A line that is not a JSON record comes from Node itself and counts as an error. */
 function errorsOf(log: string): readonly string[] {
   const found = new Set<string>();
   for (const line of readFileSync(log, 'utf8').split('\n').filter(Boolean)) {

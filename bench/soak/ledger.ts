@@ -2,25 +2,25 @@ import { randomInt } from 'node:crypto';
 import type { App } from '../../test/support/app.ts';
 import type { Tokens } from '../../test/support/connection.ts';
 
-/** A member as the school knows them. */
+/** A member of the school. */
 export interface SoakMember {
   readonly id: string;
   readonly email: string;
   readonly login: { readonly login: string; readonly password: string };
 }
 
-/** One grant: an app that acts for a member. */
+/** One grant: an app that may act for a member. */
 export interface Connection {
   readonly member: SoakMember;
   readonly app: App;
   tokens: Tokens;
-  /** When these were issued; milliseconds since the epoch. */
+  /** When these tokens were issued, in milliseconds since the epoch. */
   issuedAt: number;
-  /** What they replaced, and when it was last asked with. */
+  /** The refresh token that they replaced, and when it was last used. */
   before?: { readonly refreshToken: string; readonly at: number };
 }
 
-/** A grant that was ended, and acknowledged as ended. */
+/** A grant whose end the gate has acknowledged. */
 export interface Ended {
   readonly connection: Connection;
   readonly at: number;
@@ -29,7 +29,7 @@ export interface Ended {
 const MOST_ENDED = 400;
 const MOST_FAULTS = 50;
 
-/** What was acknowledged to the clients of a soak, and what was found not to hold. */
+/** What the gates have acknowledged to the clients of a soak, and the faults: acknowledgements that turned out wrong. */
 export class Ledger {
   readonly #live: Connection[] = [];
   readonly #ended: Ended[] = [];
@@ -39,7 +39,7 @@ export class Ledger {
   readonly faults: string[] = [];
   faultCount = 0;
 
-  /** In: who is told of each fault when it is found. */
+  /** The function is called for each fault. */
   constructor(tell: (fault: string) => void) {
     this.#tell = tell;
   }
@@ -48,7 +48,7 @@ export class Ledger {
     return this.#live.length;
   }
 
-  /** Takes a connection out, so that nobody else uses it meanwhile. */
+  /** Takes a connection out of the pool, so that no other work uses it. */
   take(): Connection | undefined {
     return this.#live.length === 0 ? undefined : this.#live.splice(randomInt(this.#live.length), 1)[0];
   }
@@ -62,7 +62,7 @@ export class Ledger {
     if (this.#ended.length > MOST_ENDED) this.#ended.shift();
   }
 
-  /** Of those that were ended at least so long ago; milliseconds. */
+  /** A connection that ended at least `age` milliseconds ago. */
   someEnded(age: number): Connection | undefined {
     const old = this.#ended.filter(({ at }) => at < Date.now() - age);
     return old.length === 0 ? undefined : old[randomInt(old.length)]?.connection;
@@ -72,13 +72,13 @@ export class Ledger {
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
   }
 
-  /** A request that got no answer, or 503: to be tried again. In: whether that was to be expected just then. */
+  /** Counts a request that failed or got 502, 503 or 504, and is retried. `expected` is true shortly after a kill. */
   troubled(what: string, expected: boolean): void {
     const map = this.#troubles[expected ? 'ill' : 'well'];
     map.set(what, (map.get(what) ?? 0) + 1);
   }
 
-  /** What must never be. */
+  /** Records something that must never happen. */
   fault(what: string, detail?: unknown): void {
     this.faultCount += 1;
     if (this.faults.length === MOST_FAULTS) return;

@@ -8,7 +8,7 @@ import { agentOfMember, agentOfNobody } from './works/tools.ts';
 
 type Work = (place: Place) => Promise<void>;
 
-/** Shares of a hundred. */
+/** Shares in percent. */
 const MIX: readonly (readonly [name: string, share: number, work: Work])[] = [
   ['read', 22, read],
   ['write', 8, write],
@@ -32,18 +32,18 @@ const MIX: readonly (readonly [name: string, share: number, work: Work])[] = [
 
 const DRAWN = MIX.flatMap(([name, share, work]) => Array.from({ length: share }, () => [name, work] as const));
 
-/** Connections that are held: few enough to be gone through, and enough that none is used all the time. */
+/** Bounds of the number of open connections: few enough to check each one, enough that none is in use all the time. */
 const FEWEST = 12;
 const MOST = 120;
-/** Under way at once; what the gate cannot do in time is left out, and counted. */
+/** Most pieces of work in progress at once. Beyond that, new ones are skipped and counted. */
 const LANES = 40;
 
 export interface Load {
-  /** Ends what is under way, and resolves when nothing is. */
+  /** Starts no more work, and resolves when the work in progress has finished. */
   stop(): Promise<void>;
 }
 
-/** Begins so much work a second, whatever the answers take, until it is stopped. */
+/** Starts work at a fixed rate, independent of response times, until it is stopped. */
 export function startLoad(place: Place, perSecond: number): Load {
   const underWay = new Set<Promise<void>>();
   let over = false;
@@ -69,7 +69,7 @@ export function startLoad(place: Place, perSecond: number): Load {
   };
 }
 
-/** Each kind of work, so that what it makes once for good is made. */
+/** Does each kind of work, so that what the gate allocates once is allocated before the first sample. */
 export async function warmUp(place: Place, times: number): Promise<void> {
   for (let held = 0; held < FEWEST; held += 1) await once(place, 'sign-in', signIn);
   for (let time = 0; time < times; time += 1) for (const [name, , work] of MIX) await once(place, name, work);

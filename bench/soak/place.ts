@@ -3,22 +3,22 @@ import type { App } from '../../test/support/app.ts';
 import type { Browser } from '../../test/support/browser.ts';
 import type { Ledger, SoakMember } from './ledger.ts';
 
-/** Where the load goes, and what its clients have. */
+/** The target of the load, and the state of its clients. */
 export interface Place {
   readonly origin: string;
   readonly ledger: Ledger;
   readonly members: readonly SoakMember[];
-  /** The apps that members connect; some are replaced as time goes by. */
+  /** The apps that members connect. Some are replaced over time. */
   readonly apps: App[];
-  /** Browsers that nobody uses just now, by the id of the member who is signed in there. */
+  /** Idle browsers, by the ID of the member who is signed in. */
   readonly browsers: Map<string, Browser[]>;
-  /** Whether something was killed just now: then requests may fail, and are tried again. */
+  /** Whether a process was killed recently. Requests may fail then and are retried. */
   readonly ill: () => boolean;
-  /** Whether the load is about to end: what lasts is to be cut short. */
+  /** Whether the load is about to end. Long-running work should stop early then. */
   readonly over: () => boolean;
-  /** How long another replica may believe a token that was revoked here; milliseconds, 0 with one gate. */
+  /** How long another replica may accept a token that was revoked here, in milliseconds; 0 with one gate. */
   readonly hearsay: number;
-  /** The admin listener of the gate that is measured; undefined: nobody asks there. */
+  /** The admin listener of the measured gate; undefined: the admin endpoints are not part of the load. */
   readonly admin: string | undefined;
 }
 
@@ -28,10 +28,10 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Less than the longest replay window, within which the same request gets the same answer. */
+/** Shorter than the replay window, in which a repeated token request gets the same response. */
 const PATIENCE = 45_000;
 
-/** Sends a request, and again after a failure or a 502, 503 or 504, as a client should. Throws when there is no answer for long. */
+/** Sends a request, and retries it after a failure, 502, 503 or 504. Throws if there is no response within PATIENCE. */
 export async function send(place: Place, url: string, init: RequestInit = {}): Promise<Answer> {
   return insist(place, async () => {
     const response = await fetch(url, { redirect: 'manual', ...init });
@@ -47,7 +47,7 @@ export async function insist<T extends { readonly status: number }>(place: Place
   });
 }
 
-/** Does it again after whatever went wrong, until it succeeds or the patience of a client is over. */
+/** Retries the work after any error, until it succeeds or PATIENCE is over. */
 export async function again<T>(place: Place, work: () => Promise<T>): Promise<T> {
   const began = Date.now();
   for (;;) {
@@ -57,7 +57,7 @@ export async function again<T>(place: Place, work: () => Promise<T>): Promise<T>
       const { cause, message } = thrown as Error & { cause?: { code?: string } };
       const what = cause?.code ?? message.slice(0, 120);
       place.ledger.troubled(what, place.ill());
-      if (Date.now() - began > PATIENCE) throw new Error(`no answer for 45 s: ${what}`);
+      if (Date.now() - began > PATIENCE) throw new Error(`no response for 45 s: ${what}`);
       await sleep(250);
     }
   }

@@ -4,16 +4,16 @@ import { Socket } from 'node:net';
 import { queryObjects, writeHeapSnapshot } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
 
-/** What is asked of a gate: a file beside the probe's own. */
+/** The request to a gate, in a file next to the probe's output. */
 export interface Question {
   readonly number: number;
-  /** Whether objects are counted too, which walks the whole heap. */
+  /** Whether to count objects too, which walks the whole heap. */
   readonly deep: boolean;
-  /** Where a snapshot of the heap goes, if one is wanted. */
+  /** Path of a heap snapshot to write, if any. */
   readonly snapshot?: string;
 }
 
-/** What a gate holds once its garbage is collected; bytes, and microseconds of processor time. */
+/** Memory of a gate after garbage collection, in bytes, and its CPU time in microseconds. */
 export interface Held {
   readonly number: number;
   readonly heapUsed: number;
@@ -21,13 +21,13 @@ export interface Held {
   readonly arrayBuffers: number;
   readonly rss: number;
   readonly cpu: number;
-  /** Objects that are alive, by class. Timers are counted whether or not they keep the process. */
+  /** Live objects, by class. Timers that are unref'ed count too. */
   readonly objects?: { readonly timers: number; readonly sockets: number; readonly requests: number };
 }
 
 /**
- * Loaded into the gates of the soak alone, by `--import`: at SIGUSR2 it collects the garbage and writes what is left. The
- * gate itself knows nothing of it.
+ * Loaded only into the gates of the soak, with `--import`. On SIGUSR2 it collects garbage and writes a sample. The gate's own
+ * code is unchanged.
  */
 const file = process.env.SOAK_PROBE;
 if (isMainThread && file !== undefined) {
@@ -35,11 +35,11 @@ if (isMainThread && file !== undefined) {
   const none = setTimeout(() => undefined, 0);
   clearTimeout(none);
   const Timeout = none.constructor;
-  // biome-ignore lint/complexity/noBannedTypes: a class is what is counted by
+  // biome-ignore lint/complexity/noBannedTypes: objects are counted by class
   const count = (type: Function): number => Number(queryObjects(type as () => void, { format: 'count' }));
   process.on('SIGUSR2', () => {
     const { number, deep, snapshot } = JSON.parse(readFileSync(`${file}.question`, 'utf8')) as Question;
-    // Once for what is young, once for what that held on to.
+    // The second collection frees what was reachable only from objects freed by the first.
     for (const _ of [1, 2]) gc();
     const { heapUsed, external, arrayBuffers, rss } = process.memoryUsage();
     const { user, system } = process.cpuUsage();
@@ -51,7 +51,7 @@ if (isMainThread && file !== undefined) {
     writeFileSync(`${file}.part`, JSON.stringify(held));
     renameSync(`${file}.part`, file);
   });
-  // A gate whose soak was killed does not go on alone.
+  // The gate ends if the soak was killed.
   const parent = process.ppid;
   setInterval(() => {
     if (process.ppid !== parent) process.exit(1);

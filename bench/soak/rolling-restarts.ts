@@ -3,33 +3,33 @@ import { setStage } from './stage.ts';
 import { everyOneHolds } from './works/connections.ts';
 
 export interface RollingOptions {
-  /** In each of them both replicas are ended and started again, one after the other. */
+  /** In each round, both replicas are restarted, one after the other. */
   readonly rounds: number;
   readonly perSecond: number;
   readonly folder: string;
 }
 
 export interface RollingOutcome {
-  /** What the replicas exited with. */
+  /** The replicas' exit codes. */
   readonly exits: readonly (number | null)[];
-  /** Pieces of work that were begun while that went on, and requests of theirs that had to be made again, by why. */
+  /** Pieces of work that were started during the restarts, and requests that were retried, by cause. */
   readonly done: number;
   readonly troubles: Readonly<Record<string, number>>;
   readonly faults: readonly string[];
-  /** Connections that hold at the end, each tried. */
+  /** Connections that still work at the end; each is tried. */
   readonly held: number;
-  /** Seconds. */
+  /** In seconds. */
   readonly took: number;
 }
 
-/** Two replicas on one Redis behind HAProxy, under a mix of everything, while each is ended by SIGTERM and started again. */
+/** Two replicas on one Redis behind HAProxy, under mixed load, while each is stopped with SIGTERM and started again. */
 export async function runRollingRestarts({ rounds, perSecond, folder }: RollingOptions): Promise<RollingOutcome> {
   const stage = await setStage({ store: 'redis', alone: false, folder, say: () => undefined });
   try {
     const { gate, victim, balancer, weather } = stage;
     const [whole] = stage.places;
     if (whole === undefined || victim === undefined || balancer === undefined) throw new Error('there are no replicas');
-    // Who asks a replica by itself finds it gone.
+    // The admin listener belongs to one replica, which is unavailable while it restarts.
     const place = { ...whole, admin: undefined };
     await warmUp(place, 1);
     const troubled = place.ledger.troubles.well;

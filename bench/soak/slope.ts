@@ -1,18 +1,18 @@
-/** A line through points, and how far it can be trusted. */
+/** The slope of a fitted line, and its confidence interval. */
 export interface Slope {
-  /** Of y, for one unit of x. */
+  /** Change of y per unit of x. */
   readonly slope: number;
-  /** Half of the interval that holds the true slope in 95 of 100 cases. */
+  /** Half of the 95 % confidence interval. */
   readonly margin: number;
   readonly points: number;
 }
 
-/** Student's t at 97.5 %, by degrees of freedom; beyond the table it is within 2 % of the normal distribution's. */
+/** Student's t at 97.5 %, by degrees of freedom. Beyond the table it is within 2 % of the normal distribution. */
 const T = [12.71, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.2, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.1];
 
 /**
- * Least squares. Samples that follow each other resemble each other, which would make the margin look smaller than it is:
- * it is taken from the means of `blocks` equal parts of the time instead.
+ * Fits a line by least squares. Consecutive samples are correlated, which would make the margin too small, so the margin is
+ * calculated from the means of `blocks` equal parts of the time.
  */
 export function slopeOf(points: readonly (readonly [x: number, y: number])[], blocks = 12): Slope {
   const size = Math.max(1, Math.floor(points.length / blocks));

@@ -10,7 +10,7 @@ const { values: options } = parseArgs({
   options: {
     store: { type: 'string', multiple: true, default: ['sqlite', 'redis'] },
     note: { type: 'string', default: '' },
-    /** Where all samples and counts go. */
+    /** Path of a JSON file for all samples and counts. */
     json: { type: 'string' },
     snapshots: { type: 'boolean', default: false },
     'no-report': { type: 'boolean', default: false },
@@ -18,22 +18,22 @@ const { values: options } = parseArgs({
 });
 const MINUTES = Number(process.env.COURSEGATE_SOAK_MINUTES ?? 60);
 const PER_SECOND = Number(process.env.COURSEGATE_SOAK_RATE ?? 6);
-if (!(MINUTES > 0 && MINUTES <= 24 * 60)) throw new RangeError('COURSEGATE_SOAK_MINUTES is from 1 to 1440.');
-/** A line through a few minutes says nothing of an hour. */
+if (!(MINUTES > 0 && MINUTES <= 24 * 60)) throw new RangeError('COURSEGATE_SOAK_MINUTES must be from 1 to 1440.');
+/** A slope over a few minutes cannot be extrapolated to an hour. */
 const SLOPED = MINUTES >= 30;
 
 const say = (line: string) => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 const duration = MINUTES * 60_000;
 const folder = mkdtempSync(join(tmpdir(), 'coursegate-soak-'));
 const stop = { asked: false };
-// The report is of what there is until then.
+// The soak ends early, and reports what it has measured so far.
 process.once('SIGTERM', () => {
   stop.asked = true;
 });
 process.once('SIGINT', () => {
   stop.asked = true;
 });
-// Whatever hangs, it does not go on for ever; the gates notice that it is gone.
+// Ends the process even if something hangs. The gates notice and end too.
 setTimeout(() => process.exit(1), duration + 20 * 60_000).unref();
 
 const at = conditions();
@@ -51,10 +51,10 @@ const trial = (store: 'sqlite' | 'redis') =>
     snapshots: options.snapshots,
   });
 const stores = options.store.filter((name) => name === 'sqlite' || name === 'redis');
-// One that cannot go on takes nothing from the other.
+// If one trial fails, the other one continues.
 const ended = await Promise.allSettled(stores.map(trial));
 const outcomes = ended.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-const stopped = ended.flatMap((one) => (one.status === 'rejected' ? [`a trial could not go on: ${one.reason}`] : []));
+const stopped = ended.flatMap((one) => (one.status === 'rejected' ? [`a trial failed: ${one.reason}`] : []));
 if (options.snapshots) say(`the snapshots are in ${folder}`);
 else rmSync(folder, { recursive: true, force: true });
 
@@ -62,12 +62,12 @@ if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(outco
 const broken = [...stopped, ...outcomes.flatMap((outcome) => judge(outcome, SLOPED).broken)];
 const text = `${at}${options.note === '' ? '' : ` ${options.note}`}
 
-\`npm run test:soak\`, COURSEGATE_SOAK_MINUTES=${MINUTES}: ${PER_SECOND} pieces of work a second at each gate: reads and writes
-through the proxy, sign-ins with consent, codes, refreshes, event streams and WebSockets that come and go, the Account API, agents
-of every MCP revision with and without a token, registrations, revocations, copies of used tokens, bad tokens, pages that are not
-there. A second gate is killed every ten minutes (on Redis a replica behind HAProxy, by turns with Redis itself), and then every
-token that was acknowledged is tried. The heap is what is left after two forced collections, every ten seconds; its slope is a line
-through the last two thirds, with the 95 % interval of the means of twelve parts. Held before and after: once all clients are gone.
+\`npm run test:soak\`, COURSEGATE_SOAK_MINUTES=${MINUTES}: ${PER_SECOND} pieces of work per second at each gate: reads and writes
+through the proxy, sign-ins with consent, codes, refreshes, short-lived event streams and WebSockets, the Account API, agents of
+every MCP revision with and without a token, registrations, revocations, reuse of used tokens, invalid tokens, and missing pages. A
+second gate is killed every ten minutes (on Redis, a replica behind HAProxy, alternating with Redis itself); afterwards every token
+that was issued is tried. The heap is measured every ten seconds after two forced collections. Its slope is fitted to the last two
+thirds, with a 95 % confidence interval from the means of twelve parts. "Held" is measured without clients.
 
 ${markdown(outcomes, SLOPED)}
 `;

@@ -13,7 +13,7 @@ import type { Place } from './place.ts';
 import { type EchoUpstream, startEchoUpstream } from './upstream.ts';
 import { TOOLS } from './works/tools.ts';
 
-/** What a replica remembers of a token, when the word that it was revoked is lost. */
+/** How long a replica may accept a revoked token if it misses the revocation message, in milliseconds. */
 const HEARSAY = 6_000;
 const MEMBERS: readonly SoakMember[] = [
   { id: 'm-1001', email: SAM.login, login: SAM },
@@ -21,28 +21,28 @@ const MEMBERS: readonly SoakMember[] = [
 ];
 const APPS = 8;
 
-/** Everything that runs for one trial. */
+/** All processes and servers of one trial. */
 export interface Stage {
-  /** The one that is measured and never killed. */
+  /** The gate that is measured and never killed. */
   readonly gate: SoakGate;
   readonly victim: SoakGate | undefined;
   readonly places: readonly Place[];
   readonly redis: RedisServer | undefined;
   readonly balancer: HaproxyReplicas | undefined;
-  /** Whether it is ill just now, and until when it may feel that. */
+  /** Until when requests may fail after a kill (Unix time in milliseconds), and whether the load is about to end. */
   readonly weather: { illUntil: number; over: boolean };
   readonly closers: (() => Promise<unknown>)[];
 }
 
 export interface StageOptions {
   readonly store: 'sqlite' | 'redis';
-  /** On the embedded store: whether the measured gate is the only one. */
+  /** With the embedded store: whether the measured gate is the only one. */
   readonly alone: boolean;
   readonly folder: string;
   readonly say: (line: string) => void;
 }
 
-/** Starts all of it. Throws when it cannot; then nothing is left running. */
+/** Starts everything. If it throws, nothing is left running. */
 export async function setStage({ store, alone, folder, say }: StageOptions): Promise<Stage> {
   const closers: (() => Promise<unknown>)[] = [];
   try {
@@ -51,7 +51,7 @@ export async function setStage({ store, alone, folder, say }: StageOptions): Pro
     writeFileSync(tools, TOOLS);
     const echo = await startEchoUpstream();
     closers.push(() => echo.close());
-    // Nothing acknowledged is to be lost when Redis is killed, so it writes before it answers.
+    // Redis writes to disk before it responds, so that acknowledged data survives a kill.
     const redis = store === 'redis' ? await startRedis({ appendOnly: 'always' }) : undefined;
     if (redis !== undefined) closers.push(() => redis.close());
     const school = async (origin: string): Promise<School> => {

@@ -10,34 +10,34 @@ import { everyOneHolds } from './works/connections.ts';
 
 export interface TrialOptions {
   readonly store: 'sqlite' | 'redis';
-  /** Milliseconds: of load, between two samples, and between two ills. */
+  /** In milliseconds: the duration of the load, the time between two samples, and between two kills. */
   readonly duration: number;
   readonly sampleEvery: number;
-  /** Undefined: nothing is killed, and on the embedded store there is one gate. */
+  /** Undefined: no process is killed, and with the embedded store there is one gate. */
   readonly illEvery: number | undefined;
-  /** How often each kind of work is done before the first look. */
+  /** How often each kind of work is done before the first sample. */
   readonly warmUps: number;
-  /** Pieces of work that are begun each second, at each of the places. */
+  /** Pieces of work started per second, at each gate. */
   readonly perSecond: number;
   readonly folder: string;
   readonly say: (line: string) => void;
-  /** Whether it is to end before its time. */
+  /** Whether the trial should end early. */
   readonly stopped: () => boolean;
-  /** Whether snapshots of the heap are left in the folder: at a third of the time, and at its end. */
+  /** Whether to write heap snapshots to the folder: after a third of the time, and at the end. */
   readonly snapshots: boolean;
 }
 
 export interface Outcome {
   readonly store: 'sqlite' | 'redis';
-  /** Of the gate that lives through all of it: before the load, under it, and when all clients have gone. */
+  /** Samples of the gate that is never killed: before the load, during it, and when all clients are gone. */
   readonly before: Sample;
   readonly samples: readonly Sample[];
   readonly after: Sample;
-  /** When the load began, and how long it went on. */
+  /** When the load began, and how long it lasted. */
   readonly began: number;
   readonly lasted: number;
   readonly ills: readonly string[];
-  /** Connections that were gone through, one by one, after each ill and at the end. */
+  /** Number of connections that were checked one by one, after each kill and at the end. */
   readonly checked: number;
   readonly counts: Readonly<Record<string, number>>;
   readonly troubles: {
@@ -46,19 +46,19 @@ export interface Outcome {
   };
   readonly faults: readonly string[];
   readonly faultCount: number;
-  /** Gates that ended by themselves, and what they logged as errors; an ill may have its own. */
+  /** Gates that ended unexpectedly, and errors that gates logged. A kill may cause errors too. */
   readonly ends: readonly string[];
   readonly errors: readonly string[];
 }
 
-/** What a gate needs after something was killed until all is well again, on a machine that is busy. */
+/** How long requests may fail after a kill, on a busy machine. */
 const RECOVERY = 15_000;
-/** What the last idle connections may take to be closed, by whoever kept them. */
+/** How long it may take until the last idle connections are closed. */
 const SETTLED_WITHIN = 180_000;
 
 /**
- * A gate under a mix of everything for a long time, and another one that is killed now and then: on the embedded store each
- * has its own, on Redis both are replicas behind HAProxy and Redis is killed too. Throws when it cannot begin.
+ * Runs a gate under mixed load for a long time, next to a gate that is killed now and then. With the embedded store, each
+ * gate has its own store; with Redis, both are replicas behind HAProxy, and Redis is killed too. Throws if it cannot start.
  */
 export async function runTrial(options: TrialOptions): Promise<Outcome> {
   const stage = await setStage({ ...options, alone: options.illEvery === undefined });
@@ -75,7 +75,7 @@ async function perform(stage: Stage, options: TrialOptions): Promise<Outcome> {
   await Promise.all(places.map((place) => warmUp(place, options.warmUps)));
   weather.over = false;
   const before = await settled(gate, undefined);
-  say(`${store}: begins with ${mib(before.heapUsed)} MiB, ${before.descriptors} descriptors`);
+  say(`${store}: starts with ${mib(before.heapUsed)} MiB, ${before.descriptors} descriptors`);
 
   const samples: Sample[] = [];
   const ills: string[] = [];
@@ -116,7 +116,7 @@ async function perform(stage: Stage, options: TrialOptions): Promise<Outcome> {
   const after = await settled(gate, before);
   const gates = [gate, ...(victim === undefined ? [] : [victim])];
   const ends = gates.flatMap((one) => one.ends());
-  for (const one of gates) if ((await one.stop()) !== 0) ends.push('a gate did not end with 0 at SIGTERM');
+  for (const one of gates) if ((await one.stop()) !== 0) ends.push('a gate did not exit with 0 after SIGTERM');
   const merged = mergeLedgers(places.map(({ ledger }) => ledger));
   return {
     ...{ store, before, samples, after, began, lasted, ills, checked, ends, ...merged },
@@ -124,7 +124,7 @@ async function perform(stage: Stage, options: TrialOptions): Promise<Outcome> {
   };
 }
 
-/** Kills Redis, if there is one, and the victim by turns. Resolves when both run again. Out: what was done. */
+/** Kills Redis, if there is one, and the victim in turn, and starts it again. Returns a description. */
 async function fallIll({ victim, redis, weather }: Stage, number: number): Promise<string> {
   weather.illUntil = Number.POSITIVE_INFINITY;
   const at = new Date().toISOString().slice(11, 19);
@@ -145,8 +145,8 @@ async function fallIll({ victim, redis, weather }: Stage, number: number): Promi
 }
 
 /**
- * In: what it must come back to. Waits until nothing is held beyond that, or, without it, until nothing changes any more.
- * Out: what it holds then, or after the longest time that it may take.
+ * Waits until the gate holds no more than `before` or, without it, until nothing changes any more. Returns the last sample,
+ * after SETTLED_WITHIN at the latest.
  */
 async function settled(gate: SoakGate, before: Sample | undefined): Promise<Sample> {
   const deadline = Date.now() + SETTLED_WITHIN;
@@ -162,13 +162,13 @@ async function settled(gate: SoakGate, before: Sample | undefined): Promise<Samp
   return last;
 }
 
-/** What is made once, when it is first needed, and may have been needed after the first look. */
+/** Allowance for objects that are created once, on first use, which may come after the first sample. */
 const ONCE = 3;
 
 /** Whether a gate holds no more descriptors, sockets, timers and requests than before. */
 export function isBack(after: Sample, before: Sample): boolean {
   const [now, then] = [after.objects, before.objects];
-  if (now === undefined || then === undefined) throw new Error('both are to be counted');
+  if (now === undefined || then === undefined) throw new Error('both samples need object counts');
   return (
     after.descriptors <= before.descriptors + ONCE &&
     now.sockets <= then.sockets + ONCE &&

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A backend that says who asked it what, once or, as an event stream, every second. */
+/** A backend that echoes the member and the request, once or, as an event stream, every second. */
 export interface EchoUpstream {
   readonly url: string;
   close(): Promise<void>;

@@ -3,21 +3,21 @@ import type { Sample } from './gate.ts';
 import { type Slope, slopeOf } from './slope.ts';
 import { isBack, type Outcome } from './trial.ts';
 
-/** MB an hour. */
+/** In MB per hour. */
 const MOST_SLOPE = 1;
-/** Requests without an answer, or with 503, while nothing was killed, of all that is begun: a busy machine has some. */
+/** Share of requests that may fail although no process was killed. A busy machine has some. */
 const MOST_TROUBLE = 0.002;
 
 export interface Verdict {
   readonly heap: Slope;
   readonly resident: Slope;
-  /** What is not as it must be; none: the trial is passed. Of a short one (not `sloped`) neither slope nor troubles count. */
+  /** Violations; if empty, the trial has passed. For a short trial (not `sloped`), slope and failed requests do not count. */
   readonly broken: readonly string[];
 }
 
 export function judge(outcome: Outcome, sloped: boolean): Verdict {
   const { before, after, samples, began, lasted } = outcome;
-  // The first third warms up: what is compiled, and caches that fill up to their bound.
+  // The first third is warm-up: code is compiled, and caches fill up to their limits.
   const late = samples.filter(({ at }) => at > began + lasted / 3);
   const perHour = (value: (sample: Sample) => number) =>
     slopeOf(late.map((sample) => [(sample.at - began) / 3_600_000, value(sample) / 1e6]));
@@ -25,18 +25,18 @@ export function judge(outcome: Outcome, sloped: boolean): Verdict {
   const total = (map: Readonly<Record<string, number>>) => Object.values(map).reduce((sum, count) => sum + count, 0);
   const troubles = total(outcome.troubles.well);
   const broken = [
-    ...(sloped && !(heap.slope < MOST_SLOPE) ? [`the heap grows by ${heap.slope.toFixed(2)} MB an hour`] : []),
-    ...(isBack(after, before) ? [] : [`more is held than before: ${holds(after)} after ${holds(before)}`]),
+    ...(sloped && !(heap.slope < MOST_SLOPE) ? [`the heap grows by ${heap.slope.toFixed(2)} MB per hour`] : []),
+    ...(isBack(after, before) ? [] : [`more objects than before: ${holds(after)}, before ${holds(before)}`]),
     ...(outcome.faultCount > 0 ? [`${outcome.faultCount} faults: ${outcome.faults.slice(0, 5).join(' | ')}`] : []),
     ...outcome.ends,
     ...(sloped && troubles > total(outcome.counts) * MOST_TROUBLE + 1
-      ? [`${troubles} requests failed while nothing was ill: ${JSON.stringify(outcome.troubles.well)}`]
+      ? [`${troubles} requests failed although no process was killed: ${JSON.stringify(outcome.troubles.well)}`]
       : []),
   ];
   return { heap, resident: perHour(({ rss }) => rss), broken };
 }
 
-/** The two of them as Markdown. */
+/** The outcomes as a Markdown table. */
 export function markdown(outcomes: readonly Outcome[], sloped: boolean): string {
   const rows = outcomes.map((outcome) => {
     const { heap, resident, broken } = judge(outcome, sloped);
@@ -65,20 +65,20 @@ export function markdown(outcomes: readonly Outcome[], sloped: boolean): string 
     'store',
     'load',
     'pieces of work',
-    'heap, MB an hour',
-    'resident, MB an hour',
+    'heap, MB per hour',
+    'resident, MB per hour',
     'heap at the end, MB',
     'resident, MB',
     'held before',
     'held after',
-    'tried again: ill / well',
+    'retried: after a kill / otherwise',
     'kills',
     'tokens checked one by one',
     'faults',
     'processor',
     '',
   ];
-  // One column for each trial: the rows are many and the trials few.
+  // One column per trial, because there are many rows and few trials.
   const turned = heads.slice(1).map((head, at) => [head, ...rows.map((row) => row[at + 1] ?? '')]);
   return table(['', ...rows.map(([store = '']) => `on ${store}`)], turned);
 }

@@ -1,26 +1,26 @@
 import { connect, type Socket } from 'node:net';
 
-/** What the crowd is told: to open so many streams, with these tokens by turns; to drop all of them at once; to close. */
+/** Commands to the client process: open streams, using the tokens in turn; reset all of them at once; or close them. */
 export type CrowdTold =
   | { readonly do: 'open'; readonly port: number; readonly streams: number; readonly tokens: readonly string[] }
   | { readonly do: 'reset' }
   | { readonly do: 'close' };
 
-/** How it stands, said a few times a second. */
+/** Its state, reported a few times per second. */
 export interface CrowdSays {
-  /** Streams whose first event is there and that have not ended. */
+  /** Open streams that have received their first event. */
   readonly open: number;
-  /** First events so far, of those that have ended too. */
+  /** First events so far, including those of streams that have ended. */
   readonly begun: number;
-  /** Events after the first ones, of all streams. */
+  /** Later events of all streams. */
   readonly ticks: number;
-  /** Streams that ended though nobody here ended them, by the number of their token. */
+  /** Streams that were ended by the gate, by the number of their token. */
   readonly ended: Readonly<Record<number, number>>;
-  /** Answers that were none of a stream, and connections that could not be made; each is tried again. */
+  /** Responses that were not streams, and failed connections. Each is retried. */
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** Connections that are being made at once: a listening socket takes so many. */
+/** Connection attempts in progress at once, limited by the backlog of a listening socket. */
 const AT_ONCE = 256;
 const RETRY = 200;
 

@@ -2,8 +2,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A process of its own: an upstream of event streams. On `tick` each of them gets an event, with the number of the tick. Says
- * its port, and after each tick how many it was sent to.
+ * An upstream of event streams, in a separate process. On `tick`, it sends each stream an event with the number of the tick.
+ * It reports its port and, after each tick, the number of streams that it was sent to.
  */
 export type SourceSays = { readonly port: number } | { readonly ticked: number };
 
@@ -23,7 +23,7 @@ process.on('message', () => {
   for (const response of open) response.write(`data: tick ${ticks}\n\n`);
   say({ ticked: open.size });
 });
-// It ends with whoever started it.
+// It ends with the process that started it.
 process.once('disconnect', () => process.exit(0));
 server.listen({ port: 0, host: '127.0.0.1', backlog: 8192 }, () =>
   say({ port: (server.address() as AddressInfo).port }),

@@ -14,15 +14,15 @@ import type { SourceSays } from './source.ts';
 
 export interface StreamsOptions {
   readonly streams: number;
-  /** Grants that the streams are spread over; one of them is revoked. */
+  /** Grants that the streams are distributed over. One of them is revoked. */
   readonly grants: number;
   readonly folder: string;
-  /** Seconds in which plain requests are timed, with a tick each second. */
+  /** How long plain requests are timed, in seconds, with one tick per second. */
   readonly seconds: number;
   readonly say: (line: string) => void;
 }
 
-/** Plain requests beside the streams: milliseconds, and statuses that were not 200. */
+/** Plain requests during the streams: latency in milliseconds, and statuses other than 200. */
 interface Beside {
   readonly requests: number;
   readonly p50: number;
@@ -31,31 +31,31 @@ interface Beside {
 }
 
 export interface StreamsOutcome {
-  /** Seconds until every stream had its first event. */
+  /** Seconds until every stream had received its first event. */
   readonly opened: number;
   readonly ticks: { readonly sent: number; readonly heard: number };
-  /** KiB of proportional set size that one stream adds to the gate. */
+  /** Proportional set size that one stream adds to the gate, in KiB. */
   readonly each: number;
   readonly beside: Beside;
-  /** Streams of the grant that was revoked, how many ended, seconds until all had, and how many others ended. */
+  /** Streams of the revoked grant, how many of them ended, seconds until all had ended, and how many other streams ended. */
   readonly revoked: {
     readonly streams: number;
     readonly ended: number;
     readonly others: number;
     readonly took: number;
   };
-  /** All dropped by a reset and opened again at once: seconds until all were open, and the plain requests meanwhile. */
+  /** All streams reset and reopened at once: seconds until all were open, and the plain requests in that time. */
   readonly storm: { readonly streams: number; readonly took: number; readonly beside: Beside };
-  /** Descriptors of the gate: before, with all streams, and when they have gone. */
+  /** Descriptors of the gate: before, with all streams, and after they were closed. */
   readonly descriptors: { readonly before: number; readonly open: number; readonly after: number };
-  /** What the crowd was answered besides streams. */
+  /** Responses to the clients that were not streams. */
   readonly refused: Readonly<Record<string, number>>;
 }
 
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const WITHIN = 120_000;
 
-/** Event streams through one gate: crowd and upstream are processes of their own, as each has that many descriptors. */
+/** Event streams through one gate. Clients and upstream are separate processes, because each needs that many descriptors. */
 export async function runStreams(options: StreamsOptions): Promise<StreamsOutcome> {
   const closers: (() => unknown)[] = [];
   try {
@@ -107,7 +107,7 @@ async function perform(stage: Stage, { streams, grants, seconds, say }: StreamsO
   const { gate, crowd, source, app, origin, gatePort } = stage;
   const browser = createBrowser();
   const held: { access_token: string }[] = [];
-  // The first grant is the one that is revoked, and one more is nobody's but the plain requests'.
+  // The first grant is revoked later. One more grant is used only by the plain requests.
   while (held.length <= grants) held.push(await connect(app, { browser }));
   const tokens = held.slice(0, grants).map(({ access_token }) => access_token);
   const own = held[grants]?.access_token ?? '';
@@ -118,7 +118,7 @@ async function perform(stage: Stage, { streams, grants, seconds, say }: StreamsO
     return (performance.now() - began) / 1000;
   };
 
-  // What a first stream makes for good is not what each one costs.
+  // The first streams cause one-time allocations, which must not count as memory per stream.
   await openAll(tokens, 20);
   crowd.tell({ do: 'close' });
   await crowd.until(({ open }) => open === 0, 'the first streams are closed');
@@ -151,7 +151,7 @@ async function perform(stage: Stage, { streams, grants, seconds, say }: StreamsO
   await revoke(app, tokens[0] ?? '');
   await crowd.until(({ open }) => open <= streams - ofRevoked, 'the streams of the grant that was revoked end');
   const took = (performance.now() - revoking) / 1000;
-  // Those of others stay open, and go on hearing.
+  // Streams of other grants stay open and still receive events.
   const left = crowd.says.open;
   const rest = crowd.says.ticks;
   await tick();
@@ -186,7 +186,10 @@ async function perform(stage: Stage, { streams, grants, seconds, say }: StreamsO
   };
 }
 
-/** Plain requests one after another, some forty a second, for so long, with a tick each second if one is given. */
+/**
+ * Sends plain requests one after another, about forty per second, for `until` milliseconds or until it returns true. Calls
+ * `tick`, if given, once per second.
+ */
 async function timed(
   origin: string,
   token: string,
@@ -215,7 +218,7 @@ async function timed(
   return { requests: taken.length, p50: at(0.5), p99: at(0.99), others };
 }
 
-/** Descriptors, once they do not change any more. */
+/** The number of descriptors once it no longer changes. */
 async function settled(gate: SoakGate): Promise<number> {
   let last = await gate.sample();
   for (let same = 0; same < 3; ) {
@@ -227,7 +230,7 @@ async function settled(gate: SoakGate): Promise<number> {
   return last.descriptors;
 }
 
-/** The process of the clients, and what it said last. */
+/** The client process, and its latest report. */
 class Crowd {
   readonly #child: ChildProcess;
   says: CrowdSays = { open: 0, begun: 0, ticks: 0, ended: {}, refused: {} };

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 
-/** Linux counts in these; it has been a constant of the kernel's interface for as long as there is /proc. */
+/** Clock ticks per second in /proc. USER_HZ is a fixed part of the Linux ABI. */
 const TICKS_PER_SECOND = 100;
 
-/** The process and all that it started. */
+/** The process and its descendants. */
 function familyOf(pid: number): readonly number[] {
   const children = read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
   return [pid, ...children.flatMap(familyOf)];
 }
 
-/** User and system time of processes and all their threads, in microseconds. In: the roots; their children are counted. */
+/** User and system time of processes and their descendants, all threads included, in microseconds. */
 export function processorTime(roots: readonly number[]): number {
   return roots.flatMap(familyOf).reduce((sum, pid) => {
-    // After the name, which may hold anything: utime and stime are fields 14 and 15 of proc(5).
+    // Parse after the name, which may contain any character. utime and stime are fields 14 and 15 (proc(5)).
     const fields = read(`/proc/${pid}/stat`)
       .replace(/^.*\) /s, '')
       .split(' ');
@@ -20,7 +20,7 @@ export function processorTime(roots: readonly number[]): number {
   }, 0);
 }
 
-/** Proportional set size of processes and their children, in KiB. */
+/** Proportional set size of processes and their descendants, in KiB. */
 export function memoryOf(roots: readonly number[]): number {
   return roots
     .flatMap(familyOf)

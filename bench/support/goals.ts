@@ -1,13 +1,13 @@
-/** One goal of the proxy, and what was measured of it. */
+/** A performance goal, and the measured value. */
 export interface Goal {
   readonly what: string;
   readonly most: number;
   readonly unit: string;
-  /** undefined: it was not measured in this run. */
+  /** Undefined if it was not measured in this run. */
   readonly measured: number | undefined;
 }
 
-/** Rows of the table that the report ends with. */
+/** Rows of the table of goals at the end of a report. */
 export function goalRows(goals: readonly Goal[]): string[][] {
   return goals.map(({ what, most, unit, measured }) => [
     what,

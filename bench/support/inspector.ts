@@ -1,12 +1,12 @@
 /**
- * Has a Node process collect its garbage, so that what it holds is told from what it has not thrown away yet. In: its
- * process id, and the port it was given with --inspect-port; the inspector is opened by SIGUSR1, as Node documents.
+ * Makes a Node process collect garbage, so that memory in use can be measured. Takes its process ID and the port given with
+ * --inspect-port. SIGUSR1 opens the inspector, as Node documents.
  */
 export async function collectGarbage(pid: number, port: number): Promise<void> {
   process.kill(pid, 'SIGUSR1');
   const socket = new WebSocket(await debuggerUrl(port));
   await new Promise<void>((resolve, reject) => {
-    socket.onerror = () => reject(new Error('the inspector cannot be reached'));
+    socket.onerror = () => reject(new Error('the inspector is unavailable'));
     socket.onopen = () => socket.send(JSON.stringify({ id: 1, method: 'HeapProfiler.collectGarbage' }));
     socket.onmessage = () => resolve();
   });
@@ -22,5 +22,5 @@ async function debuggerUrl(port: number): Promise<string> {
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`no inspector at port ${port}`);
+  throw new Error(`no inspector on port ${port}`);
 }

@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 
 export interface Cost {
   readonly perSecond: number;
-  /** Microseconds of processor time for one. */
+  /** CPU time per operation, in microseconds. */
   readonly cpu: number;
 }
 
-/** In: how often, the work, and whose processor time counts: that of this process when left out. Microseconds. */
+/**
+ * Measures work that is repeated `times` times. `processorTime` returns the CPU time that counts, in microseconds; by default
+ * that of this process.
+ */
 export async function cost(
   times: number,
   work: (at: number) => Promise<unknown>,
@@ -18,7 +21,7 @@ export async function cost(
   return { perSecond: times / seconds, cpu: (processorTime() - used) / times };
 }
 
-/** The same with several at once: each of `lanes` goes through its share of the work alone. */
+/** The same with `lanes` operations in parallel. Each lane does its share of the work sequentially. */
 export async function costOfLanes<Lane>(
   lanes: readonly Lane[],
   each: number,
@@ -46,7 +49,7 @@ function ownTime(): number {
   return user + system;
 }
 
-/** Processor time of another process, from what Linux counts in hundredths of a second. */
+/** CPU time of another process. Linux counts it in hundredths of a second. */
 export function processorTimeOf(pid: number): () => number {
   return () => {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')

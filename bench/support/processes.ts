@@ -3,25 +3,25 @@ import { existsSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 
-/** A process of the bench, and what it started itself. */
+/** A process started by the bench. */
 export interface Process {
   readonly pid: number;
-  /** Ends it, and waits until it has ended. */
+  /** Stops it and waits until it has ended. */
   stop(): Promise<void>;
 }
 
 export interface SpawnOptions {
-  /** The processor it runs on; undefined: wherever it likes. */
+  /** The CPU it is pinned to; undefined: any. */
   readonly processor?: number | undefined;
   readonly environment?: Readonly<Record<string, string>>;
-  /** What stands in its output once it takes requests; undefined: it is asked at `port`. */
+  /** Matches its output once it is ready; undefined: it is ready when `port` responds. */
   readonly ready?: RegExp;
   readonly port?: number;
-  /** The file its output goes to. */
+  /** The file for its output. */
   readonly output: string;
 }
 
-/** Starts a program and waits until it is ready. Throws with the end of its output when it ends before. */
+/** Starts a program and waits until it is ready. If it ends first, throws an error with the end of its output. */
 export async function startProcess(command: string, args: readonly string[], options: SpawnOptions): Promise<Process> {
   const pinned = options.processor === undefined || availableParallelism() < 2 ? [] : pin(options.processor);
   const [program = command, ...rest] = [...pinned, command, ...args];
@@ -65,7 +65,7 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(late);
 }
 
-/** A port that is free now. */
+/** A free port. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 const RESULTS = fileURLToPath(new URL('../RESULTS.md', import.meta.url));
 const HEAD = `# Measured
 
-Written by \`npm run bench:*\`, each its own section. Figures of one machine and one moment: compare those of one section.
+Each \`npm run bench:*\` writes its own section. Figures depend on the machine and its load: compare only figures of one section.
 `;
 
-/** What the figures depend on besides the code. Read when the work begins, so that the load is that of others. */
+/** The conditions of a run. Read before the work starts, so that the load average is that of other processes. */
 export function conditions(): string {
   const processors = cpus();
   const load = loadavg()
@@ -17,14 +17,14 @@ export function conditions(): string {
   return `${processors[0]?.model.trim()}, ${processors.length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB; Node ${process.versions.node}, SQLite ${process.versions.sqlite}; load average at the start ${load}; ${new Date().toISOString().slice(0, 10)}.`;
 }
 
-/** In: a heading and rows of equal length, text to the left and figures to the right. Out: a Markdown table. */
+/** A Markdown table. Rows have as many cells as the heading; columns of numbers are right-aligned. */
 export function table(heads: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
   const rule = heads.map((_, at) => (typeof rows[0]?.[at] === 'number' ? '---:' : '---'));
   return [line(heads), line(rule), ...rows.map(line)].join('\n');
 }
 
-/** Prints a section, and puts it into RESULTS.md in place of the one of the same title; the others stay as they are. */
+/** Prints a section, and replaces the section of that title in RESULTS.md. Other sections are unchanged. */
 export function report(title: string, body: string): void {
   const section = `## ${title}\n\n${body.trim()}\n`;
   process.stdout.write(`\n${section}`);

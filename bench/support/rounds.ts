@@ -1,9 +1,9 @@
-/** What every round measured, by the name of the subject: the same index is the same round. */
+/** Measurements by the name of the subject. The index is the round. */
 export type Measured<T> = ReadonlyMap<string, readonly T[]>;
 
 /**
- * Measures subjects in turns, each once a round and in another order every round, so that what the machine does beside
- * meets all of them alike. The first round warms up and is dropped. A subject that fails in a round fails the run.
+ * Measures the subjects in turn, once per round and in a different order each round, so that other load on the machine affects
+ * all of them alike. The first round is warm-up and is dropped. If a subject fails, the run fails.
  */
 export async function inTurns<S extends { readonly name: string }, T>(
   subjects: readonly S[],
@@ -31,13 +31,13 @@ export function median(values: readonly number[]): number {
     : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 }
 
-/** The median of the ratios of each round: what both met in that round cancels out. */
+/** The median of each round's ratio, in which the conditions of that round cancel out. */
 export function ratio(over: readonly number[] | undefined, under: readonly number[] | undefined): number {
   if (over === undefined || under === undefined) return Number.NaN;
   return median(over.map((value, round) => value / (under[round] ?? Number.NaN)));
 }
 
-/** The median, and in brackets the least and the most. */
+/** The median, with minimum and maximum in brackets. */
 export function spread(values: readonly number[], digits = 1): string {
   const fixed = (value: number) => value.toFixed(digits);
   return `${fixed(median(values))} (${fixed(Math.min(...values))}–${fixed(Math.max(...values))})`;

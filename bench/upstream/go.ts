@@ -7,17 +7,17 @@ const GO = [process.env.GO, '/usr/local/go/bin/go', '/usr/bin/go'].find(
   (path) => path !== undefined && existsSync(path),
 );
 
-/** What to do to have Go; undefined: it is here. */
+/** How to install Go; undefined if it is installed. */
 export const NO_GO = GO === undefined ? 'apt-get install golang-go, or set GO to its path' : undefined;
 
 export function goVersion(): string | undefined {
   return GO === undefined ? undefined : execFileSync(GO, ['version'], { encoding: 'utf8' }).trim().split(' ')[2];
 }
 
-/** Builds one of the servers written in Go, from the standard library alone. Out: the program. */
+/** Builds one of the servers written in Go, which use the standard library only. Returns the path of the program. */
 export async function goBuild(name: string, folder: string): Promise<string> {
   const program = join(folder, name);
-  if (GO === undefined) throw new Error(`there is no Go here: ${NO_GO}`);
+  if (GO === undefined) throw new Error(`Go is not installed: ${NO_GO}`);
   if (!existsSync(program)) {
     const source = fileURLToPath(new URL(`servers/${name}/main.go`, import.meta.url));
     execFileSync(GO, ['build', '-o', program, source], {

@@ -4,14 +4,14 @@ import { collectGarbage } from '../support/inspector.ts';
 import type { Running } from './peers/peer.ts';
 
 export interface StreamMemory {
-  /** KiB of proportional set size: before, and what one open stream adds. */
+  /** Proportional set size before the streams, and what each open stream adds, in KiB. */
   readonly before: number;
   readonly each: number;
 }
 
-/** Opens event streams that fall silent after one event, and looks at what the subject then holds. */
+/** Opens event streams that are idle after one event, and measures the subject's memory. */
 export async function memoryPerStream(running: Running, path: string, streams: number): Promise<StreamMemory> {
-  // What a first stream makes for good is not what each one costs.
+  // The first streams cause one-time allocations, which must not count as memory per stream.
   const first = await Promise.all(Array.from({ length: 20 }, (_, at) => openStream(running, path, at)));
   for (const socket of first) socket.destroy();
   await settled(running);
@@ -44,11 +44,11 @@ function openStream({ port, tokens }: Running, path: string, at: number): Promis
   });
 }
 
-/** Nothing moves any more, and what is not needed is thrown away. */
+/** Waits until the subject is idle, and makes it collect garbage. */
 async function settled({ roots, inspector }: Running): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   if (inspector === undefined) return;
-  // Once for the young, once for what they held on to; then V8 gives pages back.
+  // The second collection frees what was reachable only from objects freed by the first. Then V8 returns pages.
   for (const _ of [1, 2]) await collectGarbage(roots[0] ?? 0, inspector);
   await new Promise((resolve) => setTimeout(resolve, 1_000));
 }

@@ -5,10 +5,10 @@ import { memoryPerStream, type StreamMemory } from './memory.ts';
 import type { Peer, PeerContext, Running } from './peers/peer.ts';
 import { LARGE, SMALL } from './upstream.ts';
 
-/** How much of everything one run does. */
+/** The amount of work of one run. */
 interface Effort {
   readonly rounds: number;
-  /** Seconds of one measurement. */
+  /** Duration of one measurement, in seconds. */
   readonly seconds: number;
   readonly streams: number;
 }
@@ -21,7 +21,7 @@ export interface Bench {
 
 type Subject = Running & { readonly name: string };
 
-/** Starts peers, checks that they do the same work, does something with them, and ends them whatever comes. */
+/** Starts peers, checks that they do the same work, measures them, and always stops them. */
 async function withPeers<T>(
   { context, say }: Bench,
   peers: readonly Peer[],
@@ -42,7 +42,7 @@ async function withPeers<T>(
   }
 }
 
-/** The whole body for whoever may have it; and where tokens are checked, none of it without one. */
+/** Checks that a peer returns the whole body to an authorized client and, if it checks tokens, refuses others. */
 async function assertSameWork({ port, tokens }: Running, name: string): Promise<void> {
   const headers = { authorization: `Bearer ${tokens[0] ?? 'none'}` };
   for (const [path, size] of [
@@ -52,16 +52,16 @@ async function assertSameWork({ port, tokens }: Running, name: string): Promise<
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
     const { byteLength } = await answer.arrayBuffer();
     if (answer.status !== 200 || byteLength !== size)
-      throw new Error(`${name} answers ${answer.status} with ${byteLength} bytes at ${path}, not ${size}`);
+      throw new Error(`${name} responded with ${answer.status} and ${byteLength} bytes at ${path}, not ${size}`);
   }
   if (tokens.length === 0) return;
   for (const refused of [{}, { authorization: 'Bearer of-nobody' }]) {
     const { status } = await fetch(`http://127.0.0.1:${port}/api/bench/k1`, { headers: refused });
-    if (status !== 401) throw new Error(`${name} answers ${status} to a request without a good token`);
+    if (status !== 401) throw new Error(`${name} responded with ${status} to a request without a valid token`);
   }
 }
 
-/** CPU a request, at saturation. */
+/** CPU time per request, at saturation. */
 export function saturation(
   bench: Bench,
   peers: readonly Peer[],
@@ -92,7 +92,7 @@ export function latency(bench: Bench, peers: readonly Peer[], rate: number): Pro
   );
 }
 
-/** Memory per idle event stream, once: a process is not small again after it was large. */
+/** Memory per idle event stream. Measured once, because a process does not shrink after it has grown. */
 export function memory(bench: Bench, peers: readonly Peer[]): Promise<ReadonlyMap<string, StreamMemory>> {
   return withPeers(bench, peers, 1, async (subjects) => {
     const measured = new Map<string, StreamMemory>();

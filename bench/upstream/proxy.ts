@@ -34,20 +34,20 @@ const { values: options } = parseArgs({
 });
 const asked = new Set(options.only.split(','));
 for (const part of asked) {
-  if (!PARTS.includes(part as Part)) throw new Error(`--only takes ${PARTS.join(', ')}; there is no part ${part}`);
+  if (!PARTS.includes(part as Part)) throw new Error(`--only must be a list of ${PARTS.join(', ')}, not ${part}`);
 }
 
 const started = Date.now();
 const say = (line: string) =>
   void process.stderr.write(`${String(Math.round((Date.now() - started) / 1000)).padStart(4)} s  ${line}\n`);
 
-/** Names of peers must hold one of `--peers`; ours and the floor are always there. */
+/** Selects the peers whose name contains one of `--peers`. coursegate and nginx proxy_pass are always included. */
 function present(peers: readonly Peer[]): readonly Peer[] {
   const wanted = options.peers.split(',');
   const always = new Set([COURSEGATE, nginx.name]);
   return peers.filter(({ name, missing }) => {
     if (!always.has(name) && !wanted.some((part) => name.includes(part))) return false;
-    if (missing !== undefined) say(`MISSING: ${name} is left out (${missing})`);
+    if (missing !== undefined) say(`MISSING: ${name} is skipped (${missing})`);
     return missing === undefined;
   });
 }
@@ -86,7 +86,10 @@ function saturationTable(measured: Measured<Saturation>): string {
         ).toFixed(2),
     Math.round(median(values.map(({ perSecond }) => perSecond))),
   ]);
-  return table(['subject', 'CPU µs a request', 'x nginx proxy_pass', 'coursegate / this', 'requests a second'], rows);
+  return table(
+    ['subject', 'CPU µs per request', 'x nginx proxy_pass', 'coursegate / this', 'requests per second'],
+    rows,
+  );
 }
 
 function latencyTable(measured: Measured<Latency>): string {
@@ -126,7 +129,7 @@ try {
     const own = cpuOf(measured, gate);
     const against = (peer: Peer, most: number) =>
       goals.push({
-        what: `CPU a request at 1 KiB / ${peer.name}`,
+        what: `CPU per request at 1 KiB / ${peer.name}`,
         most,
         unit: ' x',
         measured: ratio(own, cpuOf(measured, peer)),
@@ -144,10 +147,10 @@ try {
       '/api/bench/k64',
     );
     const measuredRatio = ratio(cpuOf(measured, gate), cpuOf(measured, goProxy));
-    goals.push({ what: `CPU a request at 64 KiB / ${goProxy.name}`, most: 1.2, unit: ' x', measured: measuredRatio });
+    goals.push({ what: `CPU per request at 64 KiB / ${goProxy.name}`, most: 1.2, unit: ' x', measured: measuredRatio });
     return saturationTable(measured);
   });
-  await part('rate', 'Latency at 2,000 requests a second', async () => {
+  await part('rate', 'Latency at 2,000 requests per second', async () => {
     const peers = present([direct, nginx, nginxAuthRequestNode, hpmExpress, goProxy, gate]);
     const measured = await latency(bench, peers, 2000);
     goals.push({
@@ -158,7 +161,7 @@ try {
     });
     return latencyTable(measured);
   });
-  await part('half', 'Latency at half of our own maximum', async () => {
+  await part('half', 'Latency at half of our maximum', async () => {
     if (ownMaximum === 0) {
       const alone = { ...bench, effort: { ...bench.effort, rounds: 1 } };
       const measured = await saturation(alone, [gate], '/api/bench/k1');
@@ -172,7 +175,7 @@ try {
       unit: ' ms',
       measured: addedP99(measured),
     });
-    return `${rate.toLocaleString('en')} requests a second.\n\n${latencyTable(measured)}`;
+    return `${rate.toLocaleString('en')} requests per second.\n\n${latencyTable(measured)}`;
   });
   await part('memory', 'Memory per idle event stream', async () => {
     const measured = await memory(bench, present([nginx, hpmExpress, goProxy, gate]));
@@ -183,7 +186,7 @@ try {
       measured: measured.get(COURSEGATE)?.each,
     });
     const rows = [...measured].map(([name, { before, each }]) => [name, (before / 1024).toFixed(0), each.toFixed(1)]);
-    return `${bench.effort.streams} streams, proportional set size.\n\n${table(['subject', 'before, MiB', 'each, KiB'], rows)}`;
+    return `${bench.effort.streams} streams, proportional set size.\n\n${table(['subject', 'before, MiB', 'per stream, KiB'], rows)}`;
   });
   await part('cluster', '1 KiB, two workers', async () =>
     saturationTable(await saturation(bench, present([nginx, hpmExpress, gate]), '/api/bench/k1', 2)),
@@ -192,7 +195,7 @@ try {
     const many = coursegate(1000);
     const measured = await saturation(bench, [gate, coursegate(100), many], '/api/bench/k1');
     const grown = ratio(cpuOf(measured, many), cpuOf(measured, gate));
-    goals.push({ what: 'CPU a request with 1,000 routes / with 10', most: 1.05, unit: ' x', measured: grown });
+    goals.push({ what: 'CPU per request with 1,000 routes / with 10', most: 1.05, unit: ' x', measured: grown });
     const rows = [...measured].map(([name, values]) => [
       name === COURSEGATE ? `${name}, 10 routes` : name,
       spread(values.map(({ cpu }) => cpu)),
@@ -201,7 +204,7 @@ try {
         cpuOf(measured, gate),
       ).toFixed(2),
     ]);
-    return table(['subject', 'CPU µs a request', 'x 10 routes'], rows);
+    return table(['subject', 'CPU µs per request', 'x 10 routes'], rows);
   });
 } finally {
   await upstream.stop();
@@ -215,13 +218,14 @@ const version = (command: string | undefined, args: string[], pattern: RegExp) =
         execFileSync('sh', ['-c', `"${command}" ${args.join(' ')} 2>&1 || true`], { encoding: 'utf8' }),
       )?.[1];
 const summary = table(['goal', 'at most', 'measured', ''], goalRows(goals));
-const text = `${at} nginx ${version(NGINX, ['-v'], /nginx\/(\S+)/)}, Go ${goVersion() ?? 'none'}. ${options.quick ? 'A quick run: a smoke test, not a figure.' : ''}
+const text = `${at} nginx ${version(NGINX, ['-v'], /nginx\/(\S+)/)}, Go ${goVersion() ?? 'none'}. ${options.quick ? 'Quick run: a smoke test, not a measurement.' : ''}
 
-\`npm run bench:proxy\`, ${Math.round((Date.now() - started) / 60_000)} minutes. CPU is user and system time of all processes of a subject. Medians (least–most) of ${bench.effort.rounds} rounds of
-${bench.effort.seconds} s in which the subjects take turns; ratios are medians of each round's own ratio. With one worker the subject has processor 0 and
-the load and the upstream processor 1. 48 kept connections, plain HTTP/1.1 over loopback. coursegate is \`serve\` with default settings, but for limits, which are counted and too high to be met: real
-tokens of real approvals, embedded store, identity headers and a cached assertion, metrics, and its access log to a file. nginx auth_request
-hands identity on and keeps a JSON log too; the others keep none. Two workers are \`node:cluster\` on one Redis.
+\`npm run bench:proxy\`, ${Math.round((Date.now() - started) / 60_000)} minutes. CPU is user and system time of all processes of a subject. Medians (minimum–maximum) of ${bench.effort.rounds} rounds of
+${bench.effort.seconds} s in which the subjects take turns; ratios are the medians of each round's ratio. With one worker, the subject has CPU 0, and the
+load generator and the upstream share CPU 1. 48 keep-alive connections, plain HTTP/1.1 over loopback. coursegate is \`serve\` with default
+settings, except that its limits are counted but too high to be reached: real tokens from real approvals, embedded store, identity
+headers and a cached assertion, metrics, and the access log in a file. nginx auth_request also passes the identity on and writes a
+JSON log; the others write none. Two workers are \`node:cluster\` with one Redis.
 
 ${texts.join('\n\n')}
 

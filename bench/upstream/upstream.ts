@@ -4,20 +4,20 @@ import { fileURLToPath } from 'node:url';
 import { freePort, startProcess } from '../support/processes.ts';
 import { startNginx } from './peers/nginx-process.ts';
 
-/** What everyone stands in front of. */
+/** The upstream behind all subjects. */
 export interface Upstream {
   readonly port: number;
-  /** Answers /api/bench/stream with an event stream that says one thing and falls silent. */
+  /** Serves /api/bench/stream, an event stream that sends one event and is idle from then on. */
   readonly streamPort: number;
   stop(): Promise<void>;
 }
 
 export const SMALL = 1024;
 export const LARGE = 64 * 1024;
-/** The processor of the upstream and of the load, so that the subject has the other for itself. */
+/** The CPU of the upstream and the load generator, so that the subject has the other one to itself. */
 export const OTHER_PROCESSOR = 1;
 
-/** nginx with 1 KiB out of memory and 64 KiB out of a file, eight fields each; Node for the event streams. */
+/** Starts nginx, which serves 1 KiB from memory and 64 KiB from a file with eight headers each, and Node for event streams. */
 export async function startUpstream(folder: string): Promise<Upstream> {
   const [port, streamPort] = [await freePort(), await freePort()];
   const root = join(folder, 'upstream');

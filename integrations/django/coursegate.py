@@ -1,6 +1,7 @@
 """
-Django behind coursegate: who is signed in (whoami), the signed redirect (bridge), and requests that the gate sends for
-a member (CoursegateMiddleware). Tells the gate when a member's password or rights change, or they go. One file; needs the `cryptography` package. See README.md.
+Django behind coursegate: returns who is signed in (whoami), signs members in for the gate (bridge), and runs the gate's
+requests as the member (CoursegateMiddleware). Revokes a member's connections when their password or rights change, or when
+they are deleted. One file; needs the `cryptography` package. See README.md.
 """
 
 import base64
@@ -35,20 +36,23 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_cookie
 
-# Seconds that two clocks may be apart; that keys are kept; that pass between two fetches of them, at least.
+# In seconds: the allowed clock skew, how long keys are cached, and the minimum time between two fetches of keys.
 LEEWAY = 10
 KEYS_KEPT = 600
 FETCH_PAUSE = 30
-# Seconds that a member's request waits for the gate to be told.
+# How long a member's request waits for the gate, in seconds.
 TELL_WITHIN = 2
-# What of a member ends their connections when it changes; what they do not have is passed over.
+# Fields whose change revokes the member's connections. Fields that the user model does not have are ignored.
 WATCHED = ("password", "is_active", "is_staff", "is_superuser")
 
 log = logging.getLogger("coursegate")
 
 
 class Settings:
-    """settings.COURSEGATE, judged once: ORIGIN, UPSTREAM, SECRET, and if wanted JWKS_URL, FETCH_PAUSE, ADMIN_URL, ADMIN_SECRET and KEY."""
+    """
+    settings.COURSEGATE, validated: ORIGIN, UPSTREAM, SECRET, and optionally JWKS_URL, FETCH_PAUSE, ADMIN_URL, ADMIN_SECRET
+    and KEY.
+    """
 
     def __init__(self, given):
         self.origin = given.get("ORIGIN", "")
@@ -73,13 +77,13 @@ class Settings:
 
 
 class Unverifiable(Exception):
-    """The gate's keys cannot be had: nobody can say whether an assertion is good."""
+    """The gate's keys are unavailable, so the assertion cannot be checked."""
 
 
 class CoursegateMiddleware:
     """
-    Goes behind AuthenticationMiddleware. A request with an assertion of the gate is the member's whom it names: without
-    a session, without CSRF tokens, with `request.coursegate` for its claims. One with a bad assertion is answered 401.
+    Goes after AuthenticationMiddleware. A request with a valid assertion runs as the member it names, without a session or
+    a CSRF token, and with its claims in `request.coursegate`. A request with an invalid assertion gets 401.
     """
 
     def __init__(self, get_response):
@@ -89,7 +93,7 @@ class CoursegateMiddleware:
     def __call__(self, request):
         for name in [name for name in request.META if re.fullmatch(r"HTTP_X_(MEMBER_.*|CLIENT_ID)", name)]:
             del request.META[name]
-        request.__dict__.pop("headers", None)  # what Django has made of META
+        request.__dict__.pop("headers", None)  # cached by Django, derived from META
         token = request.META.get("HTTP_X_COURSEGATE_ASSERTION")
         if token is None:
             return self.get_response(request)
@@ -103,7 +107,7 @@ class CoursegateMiddleware:
         request.coursegate = {**claims, "scope": str(claims.get("scope", "")).split()}
         request.user = member
         request._dont_enforce_csrf_checks = True
-        # Whatever session came along is nobody's business, and none is begun.
+        # A session that the request carries is ignored, and none is started.
         request.COOKIES.clear()
         request.META.pop("HTTP_COOKIE", None)
         request.session = NoSession()
@@ -135,7 +139,7 @@ class NoSession(SessionBase):
 @never_cache
 @vary_on_cookie
 def whoami(request):
-    """The member of the session as JSON, or 401."""
+    """Returns the session's member as JSON, or 401."""
     if not signed_in(request):
         return refuse(401, "not_signed_in")
     return JsonResponse(describe(request.user))
@@ -144,13 +148,13 @@ def whoami(request):
 @require_safe
 @never_cache
 def bridge(request):
-    """Asks for a sign-in when there is none, and sends the browser back to the gate with a signed answer."""
+    """Signs the member in if needed, and redirects the browser back to the gate with a signed response."""
     question = read_bridge(request.GET, gate())
     if question is None:
         return refuse(400, "invalid_request")
     nonce, return_to, another = question
     if another or not signed_in(request):
-        # Whoever comes back from the login page has chosen: asked again, the question is the same without that wish.
+        # `again` leaves out `prompt`: a member who returns from the login page is not sent there again.
         again = signed({"nonce": nonce, "return_sso_url": return_to}, gate())
         return redirect_to_login(f"{request.path}?{urlencode(again)}")
     member = describe(request.user)
@@ -174,8 +178,8 @@ def bridge(request):
 @never_cache
 def standing(request, sub):
     """
-    Whether a member still is one, for the gate's `login.recheck`. Whoever has not the key learns nothing, and 401 rather
-    than 404 where there is none: the gate would take that for a member who is gone.
+    Whether a member is still active, for the gate's `login.recheck`. Without the right key, or if no key is configured, the
+    response is 401 and not 404: the gate would take a 404 to mean that the member has left.
     """
     key = gate().key
     if not key or not hmac.compare_digest(key, request.META.get("HTTP_COURSEGATE_KEY", "").encode()):
@@ -194,8 +198,9 @@ urlpatterns = [
 
 def end_connections(member_id, reason):
     """
-    Has the gate end what a member let in: apps are refused from then on. Waits for two seconds at most, and never fails:
-    what goes wrong is logged, and the member's `version` ends their connections later.
+    Revokes a member's connections at the gate, so that their apps are refused from the next request on. Waits two seconds
+    at most and never raises. If it fails, the error is logged, and the connections end later, when the gate sees the
+    member's new `version`.
     """
     if gate().admin:
         telling = threading.Thread(target=tell, args=(gate(), str(member_id), reason), daemon=True)
@@ -215,7 +220,7 @@ def tell(gate, member_id, reason):
         with urllib.request.build_opener(NoRedirects).open(request, timeout=TELL_WITHIN):
             pass
     except Exception as thrown:
-        log.error("coursegate was not told that the connections of member %s end (%s): %s", member_id, reason, thrown)
+        log.error("coursegate: could not revoke the connections of member %s (%s): %s", member_id, reason, thrown)
 
 
 def end_after_commit(member_id, reason, using):
@@ -223,7 +228,7 @@ def end_after_commit(member_id, reason, using):
 
 
 def before_save(sender, instance, update_fields, using, **_):
-    # Django writes at every sign-in when that was: nothing to ask the database for.
+    # Django saves `last_login` at every sign-in. That needs no query for the old values.
     names = [name for name in WATCHED if hasattr(instance, name) and (update_fields is None or name in update_fields)]
     instance._coursegate_changed = False
     if names and instance.pk is not None and gate().admin:
@@ -243,7 +248,7 @@ def after_delete(sender, instance, using, **_):
 def groups_changed(sender, instance, action, reverse, pk_set, using, **_):
     if action not in ("post_add", "post_remove", "pre_clear"):
         return
-    # From the group's side the members are in pk_set, and when it is emptied nowhere.
+    # If the change was made on the group or permission, pk_set has the members. A clear has no pk_set, so query them.
     members = [instance.pk] if not reverse else pk_set or list(instance.user_set.values_list("pk", flat=True))
     for member in members:
         end_after_commit(member, "rights changed", using)
@@ -268,12 +273,12 @@ def gate():
 
 
 def signed_in(request):
-    """An assertion signs nobody in: it is for one request."""
+    """Whether the session is signed in. An assertion does not count: it is valid for one request only."""
     return request.user.is_authenticated and not hasattr(request, "coursegate")
 
 
 def describe(user):
-    """The version changes when the password does: it is made of the hash that ends Django's own sessions then."""
+    """The version changes with the password: it is derived from the hash that also ends Django's own sessions."""
     version = salted_hmac("coursegate.version", f"{user.pk}:{user.get_session_auth_hash()}", algorithm="sha256")
     return {
         "id": str(user.pk),
@@ -289,7 +294,7 @@ def find_member(sub):
         user = users._default_manager.get(pk=sub)
     except (users.DoesNotExist, ValidationError, ValueError, TypeError, OverflowError, DataError):
         return None
-    # Byte for byte: a database that reads ' 1' as 1 does not decide who somebody is.
+    # Compared byte for byte, since a database may read ' 1' as 1 and find another member.
     return user if user.is_active and str(user.pk) == sub else None
 
 
@@ -309,7 +314,7 @@ def signed(fields, gate):
 
 
 def read_bridge(query, gate):
-    """The gate's question, when the gate has asked it: the base64 text itself is signed, not what it stands for."""
+    """The gate's request; None if its signature is invalid. The signature covers the base64 text, not the decoded fields."""
     ssos, sigs = query.getlist("sso"), query.getlist("sig")
     if len(ssos) != 1 or len(sigs) != 1 or not hmac.compare_digest(sign(ssos[0], gate).encode(), sigs[0].encode()):
         return None
@@ -318,14 +323,14 @@ def read_bridge(query, gate):
     except ValueError:
         return None
     nonce, return_to = fields.get("nonce"), fields.get("return_sso_url", "")
-    # What begins with the origin and a slash is on that origin, whatever follows, as long as no parser strips it away.
+    # A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
     if not nonce or not return_to.startswith(f"{gate.origin}/") or not re.fullmatch(r"[!-\[\]-~]+", return_to):
         return None
     return nonce, return_to, fields.get("prompt") == "select_account"
 
 
 def read_assertion(token, gate):
-    """The claims of a good assertion, else None. Raises Unverifiable."""
+    """The claims of a valid assertion, otherwise None. Raises Unverifiable if the gate's keys are unavailable."""
     if not re.fullmatch(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+){2}", token):
         return None
     try:
@@ -360,7 +365,7 @@ def decode(text):
 
 
 class Keys:
-    """The gate's keys by kid. An unknown one has them fetched anew, but not oftener than every `pause` seconds."""
+    """The gate's keys by kid. An unknown kid fetches the keys again, at most once every `pause` seconds."""
 
     def __init__(self, url, pause):
         self.url, self.pause = url, pause

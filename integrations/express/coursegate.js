@@ -1,41 +1,43 @@
 /**
- * Express behind coursegate: who is signed in (whoami), the signed redirect (bridge), and requests that the gate sends
- * for a member (assertion); and what your site tells the gate (endConnections). One file, nothing to install. See README.md.
+ * Express behind coursegate: returns who is signed in (whoami), signs members in for the gate (bridge), runs the gate's
+ * requests as the member (assertion), and revokes a member's connections (endConnections). One file without dependencies.
+ * See README.md.
  */
 import { createHash, createHmac, createPublicKey, randomBytes, timingSafeEqual, verify } from 'node:crypto';
 
-/** Seconds that two clocks may be apart; that keys are kept; that pass between two fetches of them, at least. */
+/** In seconds: the allowed clock skew, how long keys are cached, and the minimum time between two fetches of keys. */
 const LEEWAY = 10;
 const KEYS_KEPT = 600;
 const FETCH_PAUSE = 30;
-/** Milliseconds that your site waits for the gate to be told. */
+/** Timeout of a request to the admin listener, in milliseconds. */
 const TELL_WITHIN = 2000;
 
 const PLAIN_HEADER = /^x[-_.](member[-_.].*|client[-_.]id)$/i;
 const ASSERTION_HEADER = 'x-coursegate-assertion';
 
+/** The gate's keys are unavailable, so the assertion cannot be checked. */
 class Unverifiable extends Error {}
 
 /**
  * @typedef {object} Member
- * @property {string | number} id never changes, is never given to somebody else
+ * @property {string | number} id never changes and is never reused for another member
  * @property {string} [email]
  * @property {string} [name]
  * @property {string} [username]
- * @property {string} passwordHash of which only a keyed digest is shown, so that the gate sees when it changes
+ * @property {string} passwordHash only a keyed digest of it is sent, so that the gate notices a new password
  *
  * @param {object} settings
- * @param {string} settings.origin the gate's, as in its coursegate.yaml
+ * @param {string} settings.origin the gate's origin, as in coursegate.yaml
  * @param {string} settings.upstream this backend's name in coursegate.yaml
  * @param {string} settings.secret shared with the gate, 32 characters or more
- * @param {string} [settings.jwksUrl] where the gate's keys are fetched, when not at its origin
- * @param {number} [settings.fetchPause] seconds between two fetches of keys
- * @param {string} [settings.adminUrl] the gate's admin listener; left out, it is told nothing
- * @param {string} [settings.adminSecret] its admin.hmac.secret
- * @param {(request: import('express').Request) => Promise<Member | undefined>} settings.signedIn whose session it is
+ * @param {string} [settings.jwksUrl] where to fetch the gate's keys, if not from its origin
+ * @param {number} [settings.fetchPause] minimum time between two fetches of keys, in seconds
+ * @param {string} [settings.adminUrl] the gate's admin listener; without it, endConnections does nothing
+ * @param {string} [settings.adminSecret] the gate's admin.hmac.secret
+ * @param {(request: import('express').Request) => Promise<Member | undefined>} settings.signedIn the session's member
  * @param {(id: string) => Promise<Member | undefined>} settings.findMember
- * @param {(returnTo: string) => string} settings.loginUrl the login page, for a path to come back to
- * @returns middleware and handlers of Express
+ * @param {(returnTo: string) => string} settings.loginUrl the URL of the login page, given the path to return to
+ * @returns Express middleware and handlers
  */
 export function coursegate(settings) {
   const { origin, upstream, secret, jwksUrl, fetchPause, adminUrl, adminSecret } = settings;
@@ -43,7 +45,7 @@ export function coursegate(settings) {
   if (new URL(origin).origin !== origin) throw new TypeError(`coursegate: origin must be an origin, not ${origin}`);
   if (!upstream) throw new TypeError('coursegate: upstream must be the name of this backend in coursegate.yaml');
   if (!(secret?.length >= 32)) throw new TypeError('coursegate: secret must have 32 characters or more');
-  if (adminUrl && !adminSecret) throw new TypeError('coursegate: adminSecret must be admin.hmac.secret of the gate');
+  if (adminUrl && !adminSecret) throw new TypeError("coursegate: adminSecret must be the gate's admin.hmac.secret");
   const keyOf = keySource(jwksUrl ?? `${origin}/.well-known/jwks.json`, fetchPause ?? FETCH_PAUSE);
 
   const describe = ({ id, email = '', name = '', passwordHash }) => ({
@@ -54,7 +56,10 @@ export function coursegate(settings) {
   });
 
   return {
-    /** Goes before sessions and everything that asks for `request.user`, behind `method-override` if there is one. Sets `request.coursegate` to the claims. */
+    /**
+     * Middleware. Use it before sessions and everything that reads `request.user`, and after `method-override` if you have
+     * it. Sets `request.user` to the member and `request.coursegate` to the claims.
+     */
     async assertion(request, response, next) {
       for (const name of Object.keys(request.headers)) if (PLAIN_HEADER.test(name)) delete request.headers[name];
       const token = request.headers[ASSERTION_HEADER];
@@ -69,17 +74,17 @@ export function coursegate(settings) {
         return response.status(503).set('Cache-Control', 'no-store').json({ error: 'temporarily_unavailable' });
       }
       if (!member) return response.status(401).set('Cache-Control', 'no-store').json({ error: 'invalid_assertion' });
-      // The gate judged the method that was sent. `method-override` keeps it here and puts another in its place.
+      // The gate authorized the method that was sent, which `method-override` has replaced.
       if (request.originalMethod !== undefined && request.originalMethod !== request.method)
         return response.status(400).set('Cache-Control', 'no-store').json({ error: 'method_override' });
-      // The request is the member's whom the gate names: whatever session came with it is nobody's business.
+      // The request runs as the member in the assertion, so a session that it carries is ignored.
       delete request.headers.cookie;
       request.coursegate = { ...claims, scope: String(claims.scope ?? '').split(' ') };
       request.user = member;
       next();
     },
 
-    /** GET: the member of the session as JSON, or 401. */
+    /** GET: returns the session's member as JSON, or 401. */
     async whoami(request, response) {
       const member = request.coursegate ? undefined : await signedIn(request);
       response.set('Cache-Control', 'no-store').vary('Cookie');
@@ -87,7 +92,7 @@ export function coursegate(settings) {
       else response.status(401).json({ error: 'not_signed_in' });
     },
 
-    /** GET: asks for a sign-in when there is none, and sends the browser back to the gate with a signed answer. */
+    /** GET: signs the member in if needed, and redirects the browser back to the gate with a signed response. */
     async bridge(request, response) {
       response.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer');
       const asked = readBridge(new URL(request.originalUrl, origin).searchParams, secret, origin);
@@ -105,10 +110,12 @@ export function coursegate(settings) {
     },
 
     /**
-     * Has the gate end what a member let in: apps are refused from then on. Takes two seconds at most and never rejects:
-     * what goes wrong is logged, and the member's version ends their connections later. Out: whether the gate was told.
+     * Revokes a member's connections at the gate, so that their apps are refused from the next request on. Takes two
+     * seconds at most and never rejects. If it fails, the error is logged, and the connections end later, when the gate
+     * sees the member's new version.
      * @param {string | number} id
-     * @param {string} reason for the gate's audit: 'password changed'
+     * @param {string} reason for the gate's audit log, such as 'password changed'
+     * @returns {Promise<boolean>} whether the gate has revoked them
      */
     async endConnections(id, reason) {
       if (!adminUrl) return false;
@@ -122,17 +129,17 @@ export function coursegate(settings) {
           redirect: 'error',
           signal: AbortSignal.timeout(TELL_WITHIN),
         });
-        if (!response.ok) throw new Error(`it answered ${response.status}`);
+        if (!response.ok) throw new Error(`the gate responded with ${response.status}`);
         return true;
       } catch (thrown) {
-        console.error(`coursegate was not told that the connections of member ${id} end (${reason}):`, thrown.message);
+        console.error(`coursegate: could not revoke the connections of member ${id} (${reason}):`, thrown.message);
         return false;
       }
     },
   };
 }
 
-/** What shows the gate who tells it: an HMAC over the time, a nonce, the request and its body. */
+/** The Coursegate-Signature header: an HMAC over the time, a nonce, the request and its body. */
 function signCommand(secret, path, body) {
   const time = Math.floor(Date.now() / 1000);
   const nonce = randomBytes(16).toString('hex');
@@ -149,7 +156,7 @@ function signed(secret, fields) {
   return { sso, sig: sign(secret, sso) };
 }
 
-/** The gate's question, when the gate has asked it: the base64 text itself is signed, not what it stands for. */
+/** The gate's request; undefined if its signature is invalid. The signature covers the base64 text, not the decoded fields. */
 function readBridge(query, secret, origin) {
   const [sso, ...more] = query.getAll('sso');
   const [sig, ...others] = query.getAll('sig');
@@ -160,14 +167,14 @@ function readBridge(query, secret, origin) {
   const fields = new URLSearchParams(Buffer.from(sso, 'base64').toString());
   const nonce = fields.get('nonce');
   const returnTo = fields.get('return_sso_url') ?? '';
-  // What begins with the origin and a slash is on that origin, whatever follows, as long as no parser strips it away.
+  // A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
   if (!nonce || !returnTo.startsWith(`${origin}/`) || /[^\x21-\x5b\x5d-\x7e]/.test(returnTo)) return undefined;
-  // Whoever comes back from the login page has chosen: asked again, the question is the same without that wish.
+  // `again` leaves out `prompt`: a member who returns from the login page is not sent there again.
   const another = fields.get('prompt') === 'select_account';
   return { nonce, returnTo, another, again: { nonce, return_sso_url: returnTo } };
 }
 
-/** Out: the claims of a good assertion, else undefined. Throws Unverifiable when the gate's keys cannot be had. */
+/** The claims of a valid assertion, otherwise undefined. Throws Unverifiable if the gate's keys are unavailable. */
 async function readAssertion(token, keyOf, origin, upstream) {
   const parts = token.split('.');
   if (parts.length !== 3 || !parts.every((part) => /^[\w-]+$/.test(part))) return undefined;
@@ -196,7 +203,7 @@ function parseObject(part) {
   }
 }
 
-/** The gate's keys by kid. An unknown one has them fetched anew, but not more often than every `pause` seconds. */
+/** Finds the gate's keys by kid. An unknown kid fetches the keys again, at most once every `pause` seconds. */
 function keySource(url, pause) {
   const seconds = () => performance.now() / 1000;
   let keys = new Map();
@@ -208,7 +215,7 @@ function keySource(url, pause) {
   const fetchKeys = async () => {
     try {
       const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(5000) });
-      if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+      if (!response.ok) throw new Error(`${url} responded with ${response.status}`);
       const usable = ({ kty, crv, use = 'sig', alg = 'ES256' }) =>
         kty === 'EC' && crv === 'P-256' && use === 'sig' && alg === 'ES256';
       const found = (await response.json()).keys.filter(usable);

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Rails behind coursegate: requests that the gate sends for a member (Coursegate::Assertion, a Rack middleware), what
-# CoursegateController answers, and what the gate is told (Coursegate::Member, a concern). For lib/; nothing to install. See README.md.
+# Rails behind coursegate: runs the gate's requests as the member (Coursegate::Assertion, a Rack middleware), signs what
+# CoursegateController returns, and revokes members' connections (Coursegate::Member, a concern). Put this file in lib/. It
+# has no dependencies. See README.md.
 
 require 'base64'
 require 'digest'
@@ -13,29 +14,30 @@ require 'securerandom'
 require 'uri'
 
 module Coursegate
-  # Seconds that two clocks may be apart; that keys are kept; that pass between two fetches of them, at least.
+  # In seconds: the allowed clock skew, how long keys are cached, and the minimum time between two fetches of keys.
   LEEWAY = 10
   KEYS_KEPT = 600
   FETCH_PAUSE = 30
-  # Seconds that a member's request waits for the gate to be told.
+  # How long a member's request waits for the gate, in seconds.
   TELL_WITHIN = 2
 
-  # The gate's keys cannot be had: nobody can say whether an assertion is good.
+  # The gate's keys are unavailable, so the assertion cannot be checked.
   class Unverifiable < StandardError; end
 
-  # find_member and version_of suit Devise's User; a site with has_secure_password gives `->(m) { m.password_digest }`.
+  # The defaults of find_member and version_of suit Devise's User. With has_secure_password, set version_of to
+  # `->(m) { m.password_digest }`.
   Settings = Struct.new(:origin, :upstream, :secret, :jwks_url, :fetch_pause, :scope, :find_member, :version_of,
                         :admin_url, :admin_secret,
                         keyword_init: true) do
     def initialize(**given)
       super(jwks_url: "#{given[:origin]}/.well-known/jwks.json", fetch_pause: FETCH_PAUSE, scope: :user,
             find_member: ->(id) { User.find_by(id: id) }, version_of: ->(member) { member.authenticatable_salt }, **given)
-      raise ArgumentError, 'Coursegate: origin has no path and no final slash' unless origin.to_s =~ %r{\Ahttps?://[^/?#@\s]+\z}
-      raise ArgumentError, "Coursegate: upstream is this backend's name in coursegate.yaml" if upstream.to_s.empty?
+      raise ArgumentError, "Coursegate: origin must be the gate's origin, without a path or final slash" unless origin.to_s =~ %r{\Ahttps?://[^/?#@\s]+\z}
+      raise ArgumentError, "Coursegate: upstream must be this backend's name in coursegate.yaml" if upstream.to_s.empty?
       raise ArgumentError, 'Coursegate: secret must have 32 characters or more' if secret.to_s.length < 32
       return if admin_url.to_s.empty? || !admin_secret.to_s.empty?
 
-      raise ArgumentError, "Coursegate: admin_secret is the gate's admin.hmac.secret"
+      raise ArgumentError, "Coursegate: admin_secret must be the gate's admin.hmac.secret"
     end
   end
 
@@ -56,20 +58,21 @@ module Coursegate
       { sso: sso, sig: sign(sso) }
     end
 
-    # Changes when the password does, and tells nothing of it.
+    # Changes with the password, and reveals nothing about it.
     def version(member)
       key = Rails.application.key_generator.generate_key('coursegate version', 32)
       OpenSSL::HMAC.hexdigest('SHA256', key, "#{member.id}\n#{settings.version_of.call(member)}")[0, 32]
     end
 
-    # Has the gate end what a member let in: apps are refused from then on. Waits for two seconds at most, and never raises:
-    # what goes wrong is logged, and the member's version ends their connections later.
+    # Revokes a member's connections at the gate, so that their apps are refused from the next request on. Waits two seconds
+    # at most and never raises. If it fails, the error is logged, and the connections end later, when the gate sees the
+    # member's new version.
     def end_connections(id, reason)
       Thread.new { tell(id.to_s, reason) }.join(TELL_WITHIN) unless settings.admin_url.to_s.empty?
     end
 
-    # The gate's question, when the gate has asked it: nonce, return address, and whether somebody else is to sign in.
-    # Else nil. The base64 text itself is signed, not what it stands for.
+    # The gate's request: the nonce, the return URL, and whether another member is to sign in; nil if its signature is
+    # invalid. The signature covers the base64 text, not the decoded fields.
     def read_bridge(query_string)
       query = URI.decode_www_form(query_string)
       ssos, sigs = %w[sso sig].map { |name| query.filter_map { |key, value| value if key == name } }
@@ -77,7 +80,7 @@ module Coursegate
 
       fields = URI.decode_www_form(Base64.strict_decode64(ssos[0]).force_encoding('UTF-8')).to_h
       nonce, return_to = fields.values_at('nonce', 'return_sso_url')
-      # What begins with the origin and a slash is on that origin, whatever follows, as long as no parser strips it away.
+      # A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
       return if nonce.to_s.empty? || !return_to.to_s.start_with?("#{settings.origin}/") || return_to !~ /\A[!-\[\]-~]+\z/
 
       [nonce, return_to, fields['prompt'] == 'select_account']
@@ -85,7 +88,7 @@ module Coursegate
       nil
     end
 
-    # Out: the claims of a good assertion, else nil. Raises Unverifiable.
+    # The claims of a valid assertion, otherwise nil. Raises Unverifiable if the gate's keys are unavailable.
     def read_assertion(token)
       return unless token.match?(/\A[\w-]+\.[\w-]+\.[\w-]+\z/)
 
@@ -108,19 +111,19 @@ module Coursegate
       headers = { 'Content-Type' => 'application/json', 'Coursegate-Signature' => sign_command(uri.path, body) }
       options = { use_ssl: uri.scheme == 'https', open_timeout: TELL_WITHIN, read_timeout: TELL_WITHIN }
       answer = Net::HTTP.start(uri.host, uri.port, **options) { |http| http.post(uri.path, body, headers) }
-      raise IOError, "it answered #{answer.code}" unless answer.code == '200'
+      raise IOError, "the gate responded with #{answer.code}" unless answer.code == '200'
     rescue StandardError => e
-      Rails.logger.error("coursegate was not told that the connections of member #{id} end (#{reason}): #{e.message}")
+      Rails.logger.error("coursegate: could not revoke the connections of member #{id} (#{reason}): #{e.message}")
     end
 
-    # An HMAC over the time, a nonce, the request and its body.
+    # The Coursegate-Signature header: an HMAC over the time, a nonce, the request and its body.
     def sign_command(path, body)
       time, nonce = Time.now.to_i.to_s, SecureRandom.hex(16)
       text = ['coursegate-v1', time, nonce, "POST #{path}", Digest::SHA256.hexdigest(body)].join("\n")
       "t=#{time},n=#{nonce},v1=#{OpenSSL::HMAC.hexdigest('SHA256', settings.admin_secret, text)}"
     end
 
-    # A JWS has the two numbers one after the other (RFC 7518 section 3.4), OpenSSL wants them in DER.
+    # A JWS concatenates the two numbers of a signature (RFC 7518 section 3.4); OpenSSL expects them in DER.
     def signed?(text, raw, key)
       return false unless key && raw.bytesize == 64
 
@@ -139,8 +142,8 @@ module Coursegate
     end
   end
 
-  # Goes behind Warden::Manager. A request with an assertion of the gate is the member's whom it names, without a session;
-  # its claims are `env['coursegate.claims']`. One with a bad assertion is answered 401, one that overrides its method 400.
+  # Goes after Warden::Manager. A request with a valid assertion runs as the member it names, without a session, and with its
+  # claims in `env['coursegate.claims']`. An invalid assertion gets 401, and a request that overrides its method 400.
   class Assertion
     def initialize(app)
       @app = app
@@ -164,19 +167,19 @@ module Coursegate
 
     private
 
-    # The gate judged the method that was sent. Rack::MethodOverride has put another one in its place.
+    # The gate authorized the method that was sent, which Rack::MethodOverride has replaced.
     def overridden?(env)
       sent = env['rack.methodoverride.original_method']
       !sent.nil? && sent != env['REQUEST_METHOD']
     end
 
-    # Byte for byte: a database that reads '01' as 1 does not decide who somebody is.
+    # Compares byte for byte, since a database may read '01' as 1 and find another member.
     def find_member(sub)
       member = Coursegate.settings.find_member.call(sub)
       member if member && member.id.to_s == sub && (!member.respond_to?(:active_for_authentication?) || member.active_for_authentication?)
     end
 
-    # Whatever session came along is nobody's business, and none is begun; Devise counts no sign-in.
+    # A session that the request carries is ignored, and none is started. Devise does not count this as a sign-in.
     def become(env, member, claims)
       env.delete('HTTP_COOKIE')
       env['rack.session.options'][:skip] = true if env['rack.session.options']
@@ -190,7 +193,8 @@ module Coursegate
     end
   end
 
-  # For the model of members: tells the gate when a member is destroyed, or one of `coursegate_watches` changes.
+  # Include this in the model of members. It revokes a member's connections when the member is destroyed, or when one of
+  # `coursegate_watches` changes.
   module Member
     def self.included(model)
       model.class_attribute :coursegate_watches, default: %w[encrypted_password password_digest role admin active]
@@ -204,7 +208,7 @@ module Coursegate
     end
   end
 
-  # For every controller: a request that the gate has signed needs no CSRF token.
+  # Included in every controller: a request with a valid assertion needs no CSRF token.
   module Requests
     def coursegate
       request.env['coursegate.claims']
@@ -218,9 +222,9 @@ module Coursegate
   end
   ActiveSupport.on_load(:action_controller_base) { include Requests } if defined?(ActiveSupport)
 
-  # The gate's keys by kid. An unknown one has them fetched anew, but not oftener than every `pause` seconds.
+  # The gate's keys by kid. An unknown kid fetches the keys again, at most once every `pause` seconds.
   class Keys
-    # What comes before the two coordinates of a P-256 key in DER (RFC 5480).
+    # The DER prefix of a P-256 public key, followed by its two coordinates (RFC 5480).
     P256 = ['3059301306072a8648ce3d020106082a8648ce3d03010703420004'].pack('H*').freeze
 
     def initialize(url, pause)
@@ -254,7 +258,7 @@ module Coursegate
       @ask_again = now + @pause
       options = { use_ssl: @uri.scheme == 'https', open_timeout: 5, read_timeout: 5 }
       answer = Net::HTTP.start(@uri.host, @uri.port, **options) { |http| http.get(@uri.request_uri) }
-      raise IOError, "#{@uri} answered #{answer.code}" unless answer.code == '200'
+      raise IOError, "#{@uri} responded with #{answer.code}" unless answer.code == '200'
 
       @known = JSON.parse(answer.body).fetch('keys').select { |jwk| usable?(jwk) }.to_h { |jwk| [jwk['kid'], public_key(jwk)] }
       @good_until = now + KEYS_KEPT

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Who is signed in (whoami), and the signed redirect (bridge). For app/controllers/; as it is it suits Devise. Without
-# Devise, write `member` and `ask_for_sign_in` as your site knows them.
+# Returns who is signed in (whoami), and signs members in for the gate (bridge). Put this file in app/controllers/. It works
+# with Devise unchanged. Without Devise, rewrite `member` and `ask_for_sign_in` for your site.
 class CoursegateController < ApplicationController
   skip_before_action :authenticate_user!, raise: false
   before_action { response.headers['Cache-Control'] = 'no-store' }
@@ -13,12 +13,12 @@ class CoursegateController < ApplicationController
     render json: { id: member.id.to_s, email: member.email.to_s, name: member.try(:name).to_s, version: Coursegate.version(member) }
   end
 
-  # Asks for a sign-in when there is none, and sends the browser back to the gate with a signed answer.
+  # Signs the member in if needed, and redirects the browser back to the gate with a signed response.
   def bridge
     nonce, return_to, another = Coursegate.read_bridge(request.query_string)
     return render(json: { error: 'invalid_request' }, status: :bad_request) if nonce.nil?
     if another || member.nil?
-      # Whoever comes back from the login page has chosen: asked again, the question is the same without that wish.
+      # `again` leaves out `prompt`: a member who returns from the login page is not sent there again.
       again = Coursegate.signed(nonce: nonce, return_sso_url: return_to)
       return ask_for_sign_in("#{request.path}?#{again.to_query}")
     end
@@ -34,12 +34,13 @@ class CoursegateController < ApplicationController
 
   private
 
-  # An assertion signs nobody in: it is for one request.
+  # The session's member. An assertion does not count as a sign-in: it is valid for one request only.
   def member
     coursegate.nil? ? current_user : nil
   end
 
-  # The login page; from there to `return_to`. Devise's shows itself only to those who are not signed in.
+  # Redirects to the login page, which redirects to `return_to`. Signs the member out first, because Devise shows its login
+  # page only to visitors who are not signed in.
   def ask_for_sign_in(return_to)
     return head(:unauthorized) if coursegate
 

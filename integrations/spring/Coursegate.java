@@ -33,20 +33,20 @@ import java.util.stream.Collectors;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** What is between coursegate and this site: its assertions, the bridge's signatures, and the version of a member. */
+/** The protocol between coursegate and this site: assertions, the bridge's signatures, and the version of a member. */
 public final class Coursegate {
-    /** Seconds that two clocks may be apart; that keys are kept. */
+    /** In seconds: the allowed clock skew, and how long keys are cached. */
     private static final long LEEWAY = 10;
     private static final long KEYS_KEPT = 600;
 
     private static final Pattern COMPACT = Pattern.compile("[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){2}");
     private static final Pattern VISIBLE = Pattern.compile("[!-\\[\\]-~]+");
 
-    /** The gate's keys cannot be had: nobody can say whether an assertion is good. */
+    /** The gate's keys are unavailable, so the assertion cannot be checked. */
     public static final class Unverifiable extends Exception {
     }
 
-    /** The gate's question: a nonce, where to come back to, and whether somebody else is to sign in. */
+    /** The gate's request: the nonce, the return URL, and whether another member is to sign in. */
     public record Question(String nonce, String returnTo, boolean another) {
     }
 
@@ -57,20 +57,20 @@ public final class Coursegate {
     private final Keys keys;
 
     /**
-     * @param origin the gate's, as in its coursegate.yaml
+     * @param origin the gate's origin, as in coursegate.yaml
      * @param upstream this backend's name there
      * @param secret shared with the gate, 32 characters or more
-     * @param jwksUrl where the gate's keys are fetched
-     * @param pause seconds between two fetches of keys, at least
-     * @param parse reads a JSON object, and throws a RuntimeException on anything else
+     * @param jwksUrl where to fetch the gate's keys
+     * @param pause minimum time between two fetches of keys, in seconds
+     * @param parse parses a JSON object; throws a RuntimeException for anything else
      */
     public Coursegate(String origin, String upstream, String secret, String jwksUrl, long pause,
             Function<String, Map<String, Object>> parse) {
         if (!origin.matches("https?://[^/?#@\\s]+")) {
-            throw new IllegalArgumentException("coursegate.origin has no path and no final slash");
+            throw new IllegalArgumentException("coursegate.origin must be the gate's origin, without a path or final slash");
         }
         if (upstream.isEmpty()) {
-            throw new IllegalArgumentException("coursegate.upstream is this backend's name in coursegate.yaml");
+            throw new IllegalArgumentException("coursegate.upstream must be this backend's name in coursegate.yaml");
         }
         if (secret.length() < 32) {
             throw new IllegalArgumentException("coursegate.secret must have 32 characters or more");
@@ -82,18 +82,18 @@ public final class Coursegate {
         this.keys = new Keys(URI.create(jwksUrl), pause, parse);
     }
 
-    /** Changes when the password does, and tells nothing of it. */
+    /** Changes with the password, and reveals nothing about it. */
     public String version(String id, String passwordHash) {
         return hmac("version\n" + id + "\n" + passwordHash).substring(0, 32);
     }
 
-    /** In: what is said. Out: the query that says it, signed. */
+    /** Encodes fields as a signed query string. */
     public String signed(Map<String, String> fields) {
         String sso = Base64.getEncoder().encodeToString(encode(fields).getBytes(StandardCharsets.UTF_8));
         return encode(Map.of("sso", sso, "sig", hmac(sso)));
     }
 
-    /** The gate's question, when the gate has asked it, else null. The base64 text is signed, not what it stands for. */
+    /** The gate's request; null if its signature is invalid. The signature covers the base64 text, not the decoded fields. */
     public Question readBridge(String queryString) {
         Map<String, List<String>> query = decode(queryString);
         List<String> ssos = query.getOrDefault("sso", List.of());
@@ -109,14 +109,14 @@ public final class Coursegate {
         }
         String nonce = fields.getOrDefault("nonce", List.of("")).get(0);
         String returnTo = fields.getOrDefault("return_sso_url", List.of("")).get(0);
-        // What begins with the origin and a slash is on that origin, whatever follows, as long as no parser strips it away.
+        // A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
         if (nonce.isEmpty() || !returnTo.startsWith(origin + "/") || !VISIBLE.matcher(returnTo).matches()) {
             return null;
         }
         return new Question(nonce, returnTo, fields.getOrDefault("prompt", List.of()).contains("select_account"));
     }
 
-    /** The claims of a good assertion, else null. */
+    /** The claims of a valid assertion, otherwise null. */
     public Map<String, Object> readAssertion(String token) throws Unverifiable {
         if (!COMPACT.matcher(token).matches()) {
             return null;
@@ -189,7 +189,7 @@ public final class Coursegate {
                 .collect(Collectors.joining("&"));
     }
 
-    /** Every value of every name; what is not percent-encoded as it should be is passed over. */
+    /** Every value of every name. Fields with invalid percent-encoding are skipped. */
     private static Map<String, List<String>> decode(String query) {
         Map<String, List<String>> fields = new LinkedHashMap<>();
         for (String pair : (query == null ? "" : query).split("&")) {
@@ -204,7 +204,7 @@ public final class Coursegate {
         return fields;
     }
 
-    /** The gate's keys by kid. An unknown one has them fetched anew, but not oftener than every `pause` seconds. */
+    /** The gate's keys by kid. An unknown kid fetches the keys again, at most once every `pause` seconds. */
     private static final class Keys {
         private final HttpClient http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build();
         private final URI url;
@@ -253,7 +253,7 @@ public final class Coursegate {
             } catch (InterruptedException stopped) {
                 Thread.currentThread().interrupt();
             } catch (java.io.IOException | GeneralSecurityException | RuntimeException unusable) {
-                // As if it had not answered; the request is told so.
+                // Treated like an unreachable gate: find() throws Unverifiable.
             }
         }
 

@@ -39,7 +39,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.filter.OncePerRequestFilter;
 
-/** Puts the drop-in in its place: a filter before Spring Security, and two addresses. The site has a bean of Members. */
+/** Registers the drop-in: a filter before Spring Security, and two endpoints. The site provides a bean of type Members. */
 @Configuration(proxyBeanMethods = false)
 public class CoursegateConfiguration {
     /** The request attribute with the claims of an assertion, a Map. */
@@ -48,16 +48,16 @@ public class CoursegateConfiguration {
     private static final String ASSERTION = "X-Coursegate-Assertion";
     private static final Pattern PLAIN = Pattern.compile("x[-_.](member[-_.].*|client[-_.]id)", Pattern.CASE_INSENSITIVE);
 
-    /** Who is who, as the site knows it. */
+    /** The site's members. */
     public interface Members {
-        /** The member with an id, or null. */
+        /** The member with this ID, or null. */
         Member byId(String id);
 
         /** The member who is signed in. */
         Member of(Authentication signedIn);
     }
 
-    /** The id never changes and is never given to somebody else. Of the password's hash only a keyed digest is shown. */
+    /** The ID never changes and is never reused for another member. Only a keyed digest of the password's hash is sent. */
     public record Member(String id, String email, String name, String passwordHash, UserDetails details) {
     }
 
@@ -83,8 +83,8 @@ public class CoursegateConfiguration {
     }
 
     /**
-     * A request with an assertion of the gate is the member's whom it names: without a session, without a CSRF token, with
-     * its claims in the attribute CLAIMS. One with a bad assertion is answered 401.
+     * A request with a valid assertion runs as the member it names, without a session or a CSRF token, and with its claims in
+     * the attribute CLAIMS. A request with an invalid assertion gets 401.
      */
     static final class AssertionFilter extends OncePerRequestFilter {
         private final Coursegate gate;
@@ -122,12 +122,12 @@ public class CoursegateConfiguration {
             SecurityContext context = SecurityContextHolder.createEmptyContext();
             UserDetails details = member.details();
             context.setAuthentication(UsernamePasswordAuthenticationToken.authenticated(details, null, details.getAuthorities()));
-            // Where Spring Security looks before it looks into a session.
+            // Spring Security checks this repository before the session.
             new RequestAttributeSecurityContextRepository().saveContext(context, verified, response);
             chain.doFilter(verified, response);
         }
 
-        /** Byte for byte: a database that reads '01' as 1 does not decide who somebody is. */
+        /** Compares byte for byte, since a database may read '01' as 1 and find another member. */
         private Member find(String sub) {
             Member member = members.byId(sub);
             return member != null && member.id().equals(sub) && mayEnter(member.details()) ? member : null;
@@ -145,7 +145,7 @@ public class CoursegateConfiguration {
         }
     }
 
-    /** Plain identity headers are for backends that verify nothing: here nobody sees them. */
+    /** Hides plain identity headers, which are meant for backends that do not verify assertions. */
     static class WithoutPlainHeaders extends HttpServletRequestWrapper {
         WithoutPlainHeaders(HttpServletRequest request) {
             super(request);
@@ -171,7 +171,7 @@ public class CoursegateConfiguration {
         }
     }
 
-    /** Whatever session came along is nobody's business, and the one of this request ends with it. */
+    /** Ignores a session that the request carries. A session started here is discarded after the request. */
     static final class WithoutSession extends WithoutPlainHeaders {
         private HttpSession session;
 
@@ -255,7 +255,7 @@ public class CoursegateConfiguration {
         }
     }
 
-    /** Who is signed in (whoami), and the signed redirect (bridge). */
+    /** Returns who is signed in (whoami), and signs members in for the gate (bridge). */
     @RestController
     static final class CoursegateController {
         private final Coursegate gate;
@@ -274,7 +274,7 @@ public class CoursegateConfiguration {
                             .header("Vary", "Cookie").body(describe(member));
         }
 
-        /** Asks for a sign-in when there is none, and sends the browser back to the gate with a signed answer. */
+        /** Signs the member in if needed, and redirects the browser back to the gate with a signed response. */
         @GetMapping("/coursegate/bridge")
         ResponseEntity<Map<String, String>> bridge(HttpServletRequest request, HttpServletResponse response) {
             Coursegate.Question question = gate.readBridge(request.getQueryString());
@@ -283,14 +283,14 @@ public class CoursegateConfiguration {
             }
             Member member = signedIn(request);
             if (question.another()) {
-                // Whoever comes back from the login page has chosen: asked again, the question is the same without that wish.
+                // `again` leaves out `prompt`: a member who returns from the login page is not sent there again.
                 new SecurityContextLogoutHandler().logout(request, response, SecurityContextHolder.getContext().getAuthentication());
                 String again = gate.signed(Map.of("nonce", question.nonce(), "return_sso_url", question.returnTo()));
                 return redirect(request.getRequestURI() + "?" + again);
             }
             if (member == null) {
-                // Spring Security keeps this address, and has its login page shown.
-                throw new InsufficientAuthenticationException("A member is to sign in.");
+                // Spring Security saves this URL, redirects to its login page, and returns here.
+                throw new InsufficientAuthenticationException("The member must sign in.");
             }
             Map<String, String> shown = describe(member);
             Map<String, String> fields = new LinkedHashMap<>();
@@ -304,7 +304,7 @@ public class CoursegateConfiguration {
             return redirect(address + (address.contains("?") ? "&" : "?") + gate.signed(fields));
         }
 
-        /** An assertion signs nobody in: it is for one request. */
+        /** The session's member. An assertion does not count as a sign-in: it is valid for one request only. */
         private Member signedIn(HttpServletRequest request) {
             Authentication authentication = SecurityContextHolder.getContext().getAuthentication();
             boolean nobody = authentication == null || authentication instanceof AnonymousAuthenticationToken
@@ -322,7 +322,7 @@ public class CoursegateConfiguration {
         }
 
         private static ResponseEntity<Map<String, String>> refuse(int status, String error) {
-            // Whatever was asked for: an Accept field of a browser is no reason to answer something else.
+            // Always JSON, whatever the Accept header asks for.
             return ResponseEntity.status(status).contentType(MediaType.APPLICATION_JSON).header("Cache-Control", "no-store")
                     .body(Map.of("error", error));
         }

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeoutException;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** What this site tells the gate of its members: docs/backend-events.md. */
+/** Sends events about members to the gate; see docs/backend-events.md. */
 public final class MemberEvents {
     private static final System.Logger LOG = System.getLogger(MemberEvents.class.getName());
     private static final Duration WITHIN = Duration.ofSeconds(2);
@@ -30,24 +30,24 @@ public final class MemberEvents {
     private final String secret;
 
     /**
-     * @param adminUrl the gate's admin listener; empty: it is told nothing
-     * @param secret its admin.hmac.secret
+     * @param adminUrl the gate's admin listener; if empty, nothing is sent
+     * @param secret the gate's admin.hmac.secret
      */
     public MemberEvents(String adminUrl, String secret) {
         if (!adminUrl.isEmpty() && secret.isEmpty()) {
-            throw new IllegalArgumentException("coursegate.admin-secret is admin.hmac.secret of the gate");
+            throw new IllegalArgumentException("coursegate.admin-secret must be the gate's admin.hmac.secret");
         }
         this.adminUrl = adminUrl.replaceFirst("/$", "");
         this.secret = secret;
     }
 
     /**
-     * Has the gate end what a member let in: apps are refused from then on. To be called once the change is committed.
-     * Takes two seconds at most, and never throws: what goes wrong is logged, and the member's version ends their
-     * connections later.
+     * Revokes a member's connections at the gate, so that their apps are refused from the next request on. Call it after
+     * the change is committed. Takes two seconds at most and never throws. If it fails, the error is logged, and the
+     * connections end later, when the gate sees the member's new version.
      *
-     * @param reason for the gate's audit, at most 200 characters: "password changed"
-     * @return whether the gate was told
+     * @param reason for the gate's audit log, at most 200 characters, such as "password changed"
+     * @return whether the gate has revoked them
      */
     public boolean endConnections(String id, String reason) {
         if (adminUrl.isEmpty()) {
@@ -65,20 +65,20 @@ public final class MemberEvents {
             if (status == 200) {
                 return true;
             }
-            throw new IOException("it answered " + status);
+            throw new IOException("the gate responded with " + status);
         } catch (IOException | GeneralSecurityException | ExecutionException | TimeoutException | RuntimeException thrown) {
             if (asked != null) {
                 asked.cancel(true);
             }
             LOG.log(System.Logger.Level.ERROR,
-                    "coursegate was not told that the connections of member " + id + " end (" + reason + "): " + thrown);
+                    "coursegate: could not revoke the connections of member " + id + " (" + reason + "): " + thrown);
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
         }
         return false;
     }
 
-    /** An HMAC over the time, a nonce, the request and its body. */
+    /** The Coursegate-Signature header: an HMAC over the time, a nonce, the request and its body. */
     private String sign(String path, String body) throws GeneralSecurityException {
         long time = System.currentTimeMillis() / 1000;
         byte[] random = new byte[16];

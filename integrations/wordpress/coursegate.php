@@ -1,52 +1,56 @@
 <?php
 /**
  * Plugin Name: coursegate
- * Description: Lets members connect apps with the login they already have here. Put this one file in wp-content/mu-plugins.
+ * Description: Lets members connect apps with the login they already have on this site. Put this file in wp-content/mu-plugins.
  * Version: 1.0
  * Requires at least: 6.1
  * Requires PHP: 7.4
  * License: MIT
  *
- * What it adds, and nothing else:
- *   /?coursegate=whoami   who a browser's login cookie belongs to; the gate asks this           (login kind `session`)
+ * It adds this, and nothing else:
+ *   /?coursegate=whoami   returns the member of a browser's login cookie to the gate            (login kind `session`)
  *   /?coursegate=bridge   a signed one-time redirect, compatible with DiscourseConnect          (login kind `bridge`)
- *   X-Coursegate-Assertion on REST requests is verified, and that request runs as its member, on the listed routes only
- *   /?coursegate=member   whether a member still is one, and their version; the gate asks this with a key, without a browser
- *   The gate is told when a member changes the password or the role, or goes, and ends what they let in
- *   GET /wp-json/coursegate/v1/me and what is under it: the member's own data; …/posts: what is published, as text
+ *   /?coursegate=member   returns whether a member is still active, and their version, to the gate, which sends a key
+ *   REST requests with a valid X-Coursegate-Assertion run as the member it names, on the listed routes only
+ *   When a member changes their password or role, or is deleted, the gate revokes their connections
+ *   GET /wp-json/coursegate/v1/me and the routes under it: the member's own data; …/posts: published posts, as text
  */
 
 defined('ABSPATH') || exit;
 
-// >>> settings. `coursegate init` writes the lines between these two marks; what wp-config.php defines comes first.
-// `origin` of the gate, such as https://school.example:
+// >>> settings. `coursegate init` writes the lines between these two marks. Constants in wp-config.php take precedence.
+// The gate's `origin`, such as https://school.example:
 defined('COURSEGATE_ORIGIN') || define('COURSEGATE_ORIGIN', '');
-// The name that this site has under `upstreams` of the gate:
+// The name of this site under `upstreams` in coursegate.yaml:
 defined('COURSEGATE_UPSTREAM') || define('COURSEGATE_UPSTREAM', 'wordpress');
-// The secret of the bridge, 32 characters or more; '' switches it off:
+// The secret of the bridge, 32 characters or more; '' disables the bridge:
 defined('COURSEGATE_SECRET') || define('COURSEGATE_SECRET', '');
-// Where this server reads the gate's keys, such as http://127.0.0.1:8080/.well-known/jwks.json; '' for at its origin:
+// Where to fetch the gate's keys, such as http://127.0.0.1:8080/.well-known/jwks.json; '' fetches them from its origin:
 defined('COURSEGATE_JWKS_URL') || define('COURSEGATE_JWKS_URL', '');
-// The REST routes that apps may reach, with what is under each: 'GET /coursegate/v1, GET|POST /ldlms/v2':
+// The REST routes that apps may use, each including the routes under it: 'GET /coursegate/v1, GET|POST /ldlms/v2':
 defined('COURSEGATE_ROUTES') || define('COURSEGATE_ROUTES', 'GET /coursegate/v1');
-// The gate's admin listener, such as http://127.0.0.1:9090, and its `admin.hmac.secret`; '' tells it nothing:
+// The gate's admin listener, such as http://127.0.0.1:9090, and its `admin.hmac.secret`; '' sends it nothing:
 defined('COURSEGATE_ADMIN') || define('COURSEGATE_ADMIN', '');
 defined('COURSEGATE_ADMIN_SECRET') || define('COURSEGATE_ADMIN_SECRET', '');
-// What the gate shows at /?coursegate=member, 32 characters or more; '' switches it off:
+// The key that the gate sends to /?coursegate=member, 32 characters or more; '' disables that endpoint:
 defined('COURSEGATE_KEY') || define('COURSEGATE_KEY', '');
 // <<< settings
 
-/** What the gate and a site say to each other. The same class is in the Moodle plugin: each drop-in stands alone. */
+/** The protocol between the gate and a site. The Moodle plugin has a copy, so that each drop-in is self-contained. */
 final class Coursegate_Protocol {
     // >>> shared
-    /** Seconds that two clocks may differ, and the longest life an assertion may claim. */
+    /** In seconds: the allowed clock skew, and the longest lifetime an assertion may have. */
     const LEEWAY = 5;
     const LONGEST_LIFE = 300;
 
     /**
-     * Verifies an assertion of the gate: a JWT (RFC 7519) signed by ES256. In: the header value, who must have made it
-     * and for whom, the Unix time, and a function that finds the JWK of a key id, or gives null. Out: the claims.
-     * Throws DomainException for whatever is wrong with it, and what $find_key throws.
+     * Verifies an assertion of the gate: a JWT (RFC 7519) signed with ES256.
+     *
+     * @param string $jwt the header's value
+     * @param int $now Unix time in seconds
+     * @param callable $find_key returns the JWK with a key ID, or null; exceptions that it throws are passed on
+     * @return array the claims
+     * @throws \DomainException if the assertion is invalid; the message says why
      */
     public static function verify(string $jwt, string $issuer, string $audience, int $now, callable $find_key): array {
         $parts = explode('.', $jwt);
@@ -61,9 +65,9 @@ final class Coursegate_Protocol {
         }
         $kid = $header['kid'] ?? null;
         if (($header['alg'] ?? null) !== 'ES256' || isset($header['crit']) || !is_string($kid) || strlen($kid) > 200) {
-            throw new \DomainException('not signed in the way of the gate');
+            throw new \DomainException('alg, crit or kid is not supported');
         }
-        // What costs nothing is judged first, so that nobody can have keys fetched by sending anything.
+        // The claims are checked before the key is looked up, so that a forged token cannot trigger a fetch of the keys.
         $problem = self::problem_of($claims, $issuer, $audience, $now);
         if ($problem !== null) {
             throw new \DomainException($problem);
@@ -74,40 +78,40 @@ final class Coursegate_Protocol {
             throw new \DomainException('signed with an unknown key');
         }
         if (!self::is_signed($parts[0] . '.' . $parts[1], $signature, $pem)) {
-            throw new \DomainException('the signature is not right');
+            throw new \DomainException('invalid signature');
         }
         return $claims;
     }
 
-    /** What is wrong with the claims, or null. grant_id tells an assertion from an ID token, which has the same keys. */
+    /** Why the claims are invalid, or null. Only assertions have grant_id; ID tokens are signed with the same keys. */
     private static function problem_of(array $claims, string $issuer, string $audience, int $now): ?string {
         $issued = $claims['iat'] ?? null;
         $expires = $claims['exp'] ?? null;
         $not_before = $claims['nbf'] ?? $issued;
         if ($issuer === '' || ($claims['iss'] ?? null) !== $issuer) {
-            return 'made by another issuer';
+            return 'wrong issuer';
         }
         if ($audience === '' || ($claims['aud'] ?? null) !== $audience) {
-            return 'made for another upstream';
+            return 'wrong audience';
         }
         if (!is_int($issued) || !is_int($expires) || !is_int($not_before)) {
-            return 'without its times';
+            return 'iat, exp or nbf is missing or not an integer';
         }
         if ($expires <= $now - self::LEEWAY) {
             return 'expired';
         }
         if (max($issued, $not_before) > $now + self::LEEWAY || $expires - $issued > self::LONGEST_LIFE) {
-            return 'its times are not right';
+            return 'not valid yet, or valid for too long';
         }
         foreach (['sub', 'client_id', 'grant_id'] as $name) {
             if (!is_string($claims[$name] ?? null) || $claims[$name] === '') {
-                return "without $name";
+                return "$name is missing";
             }
         }
         return null;
     }
 
-    /** In: the members of a JWKS (RFC 7517) and a key id. Out: the signing key of that id, or null. */
+    /** Finds the signing key with an ID among the keys of a JWKS (RFC 7517). */
     public static function key_of(array $keys, string $kid): ?array {
         foreach ($keys as $key) {
             $signs = is_array($key) && ($key['use'] ?? 'sig') === 'sig';
@@ -118,13 +122,13 @@ final class Coursegate_Protocol {
         return null;
     }
 
-    /** In: the text of a JWKS document. Out: its keys, or null when it is none. */
+    /** The keys of a JWKS document, or null if it is not a JWKS or has no keys. */
     public static function keys(string $document): ?array {
         $keys = self::json($document)['keys'] ?? null;
         return is_array($keys) && $keys !== [] ? $keys : null;
     }
 
-    /** A P-256 public key as PEM (RFC 5480): the same bytes every time, then the point. */
+    /** A P-256 public key as PEM (RFC 5480): a constant prefix, then the point. */
     private static function pem(array $jwk): ?string {
         $x = is_string($jwk['x'] ?? null) ? self::base64url($jwk['x']) : null;
         $y = is_string($jwk['y'] ?? null) ? self::base64url($jwk['y']) : null;
@@ -135,7 +139,7 @@ final class Coursegate_Protocol {
         return "-----BEGIN PUBLIC KEY-----\n" . chunk_split(base64_encode($der), 64, "\n") . "-----END PUBLIC KEY-----\n";
     }
 
-    /** In: a signature as JWS has it, two numbers of 32 bytes (RFC 7518 §3.4); openssl takes them as DER. */
+    /** Verifies a JWS signature, which is two numbers of 32 bytes (RFC 7518 section 3.4); OpenSSL expects them in DER. */
     private static function is_signed(string $text, string $signature, string $pem): bool {
         $key = openssl_pkey_get_public($pem);
         if ($key === false || strlen($signature) !== 64) {
@@ -154,7 +158,7 @@ final class Coursegate_Protocol {
 
     /**
      * Reads a signed redirect (DiscourseConnect): base64 of form fields, and the hex HMAC-SHA256 of that base64 text.
-     * Out: the fields, each of which stood there once, or null when anything is wrong.
+     * Returns the fields; null if the signature is invalid or a field occurs twice.
      */
     public static function read_sso(string $sso, string $sig, string $secret): ?array {
         if (strlen($secret) < 32 || strlen($sso) > 4096 || !hash_equals(hash_hmac('sha256', $sso, $secret), $sig)) {
@@ -176,20 +180,20 @@ final class Coursegate_Protocol {
         return $fields;
     }
 
-    /** Signs a redirect. In: fields. Out: the URL with `sso` and `sig` added to its query. */
+    /** Adds `sso` and `sig` with these fields to the query of a URL. */
     public static function write_sso(string $url, array $fields, string $secret): string {
         $sso = base64_encode(http_build_query($fields, '', '&', PHP_QUERY_RFC3986));
         $query = http_build_query(['sso' => $sso, 'sig' => hash_hmac('sha256', $sso, $secret)], '', '&', PHP_QUERY_RFC3986);
         return $url . (strpos($url, '?') === false ? '?' : '&') . $query;
     }
 
-    /** Whether a URL is at an origin: of visible ASCII, without a name before the host, a backslash or a fragment. */
+    /** Whether a URL is on an origin, and is visible ASCII without userinfo, backslash or fragment. */
     public static function is_at(string $url, string $origin): bool {
         return $origin !== '' && preg_match('~^[\x21-\x7e]{1,2000}$~D', $url) === 1 && strpbrk($url, '\\#') === false
             && strpos($url . '/', $origin . '/') === 0;
     }
 
-    /** A text that changes when any of the parts does, and tells nobody what they are. */
+    /** A keyed digest: it changes when any of the parts changes, and does not reveal them. */
     public static function version(array $parts, string $key): string {
         return substr(hash_hmac('sha256', json_encode($parts), $key), 0, 32);
     }
@@ -209,15 +213,15 @@ final class Coursegate_Protocol {
     // <<< shared
 }
 
-/** The keys of the gate cannot be had: that says nothing about the assertion. */
+/** The gate's keys are unavailable, so the assertion cannot be checked. */
 final class Coursegate_Unavailable extends RuntimeException {}
 
 // ---------------------------------------------------------------------------------------------------------------- members
 
 /**
- * A member as the gate is told them: id, email, name, username, version, and auth_time (when this browser signed in).
- * The filter `coursegate_member` may change name or email, add to `version` what shall end connections when it changes
- * (a refund, a ban), or answer null: then nobody is signed in.
+ * A member as sent to the gate: id, email, name, username, version, and auth_time (when this browser signed in).
+ * The filter `coursegate_member` may change the name or email. It may add data to `version` that ends connections when it
+ * changes (a refund, a ban). If it returns null, the user does not count as a member.
  */
 function coursegate_member(WP_User $user, ?int $auth_time): ?array {
     $roles = array_values($user->roles);
@@ -238,7 +242,7 @@ function coursegate_member(WP_User $user, ?int $auth_time): ?array {
     return apply_filters('coursegate_member', $member, $user);
 }
 
-/** Who this browser's login cookie belongs to, or null. The cookie alone: neither a nonce nor another way in counts. */
+/** The member of this browser's login cookie, or null. Only the cookie counts, not a nonce or another authentication. */
 function coursegate_cookie_member(): ?array {
     $user = get_userdata((int) wp_validate_auth_cookie('', 'logged_in'));
     $cookie = wp_parse_auth_cookie('', 'logged_in');
@@ -250,14 +254,14 @@ function coursegate_cookie_member(): ?array {
 }
 
 /**
- * "Log out everywhere" ends the member's apps too: it changes their version. WordPress has no hook for it, but it is what
- * takes away a session that is neither over nor the one of this request, which is the one that an ordinary logout ends.
+ * "Log out everywhere" disconnects the member's apps too, by changing their version. WordPress has no hook for it. It is
+ * detected by the sessions it removes: an ordinary logout removes only this request's session, and cleanup only expired ones.
  */
 function coursegate_sessions_change(int $user_id, $sessions): void {
     $before = get_user_meta($user_id, 'session_tokens', true);
     $gone = array_diff_key(is_array($before) ? $before : [], is_array($sessions) ? $sessions : []);
     unset($gone[hash('sha256', wp_get_session_token())]);
-    // A member who is being deleted has their sessions taken away too, and is to leave nothing behind.
+    // Deleting a member also removes their sessions. Do not write new metadata for a member who is being deleted.
     if (did_action('delete_user') || did_action('wpmu_delete_user')) {
         return;
     }
@@ -282,11 +286,11 @@ add_action('delete_user_meta', static function ($meta_ids, $user_id, $name) {
     }
 }, 10, 3);
 
-// --------------------------------------------------------------------------------------------------- what the gate is told
+// ------------------------------------------------------------------------------------------------- events sent to the gate
 
 /**
- * Has the gate end what a member let in, once this request is over: apps are refused from then on. Plugins say so too, with
- * do_action('coursegate_end', $user_id, 'refund').
+ * Revokes a member's connections at the gate when this request ends, so that their apps are refused from then on. Plugins
+ * can do the same with do_action('coursegate_end', $user_id, 'refund').
  */
 function coursegate_end(int $user_id, string $reason): void {
     static $ended = [];
@@ -294,16 +298,19 @@ function coursegate_end(int $user_id, string $reason): void {
         return;
     }
     $ended[$user_id] = true;
-    // Last of all, so that what is asked of this site in return is true by then.
+    // Runs last, so that the gate sees the final state if it calls this site back.
     add_action('shutdown', static function () use ($user_id, $reason) {
         coursegate_tell($user_id, $reason);
     }, PHP_INT_MAX);
 }
-add_action('coursegate_end', static function ($user_id, $reason = 'asked by a plugin') {
+add_action('coursegate_end', static function ($user_id, $reason = 'requested by a plugin') {
     coursegate_end((int) $user_id, (string) $reason);
 }, 10, 2);
 
-/** Two seconds at most. What fails is logged, and nothing here waits for it: `version` ends the connections later. */
+/**
+ * Sends the command. Takes two seconds at most. If it fails, the error is logged, and the connections end later, when the
+ * gate sees the member's new `version`.
+ */
 function coursegate_tell(int $user_id, string $reason): void {
     $path = "/members/$user_id/revoke";
     $body = wp_json_encode(['by' => 'backend', 'reason' => $reason]);
@@ -321,7 +328,7 @@ function coursegate_tell(int $user_id, string $reason): void {
     ]);
     $problem = is_wp_error($response) ? $response->get_error_message() : wp_remote_retrieve_response_code($response);
     if ($problem !== 200) {
-        error_log("coursegate was not told that the connections of member $user_id end ($reason): $problem");
+        error_log("coursegate: could not revoke the connections of member $user_id ($reason): $problem");
     }
 }
 
@@ -334,7 +341,7 @@ add_action('profile_update', static function ($user_id, $before) {
 add_action('after_password_reset', static function ($user) {
     coursegate_end((int) $user->ID, 'password reset');
 });
-// WordPress 6.2 and later. Before, only `version` knows of a plugin that sets a password in this way.
+// WordPress 6.2 and later. Before that, a password set by a plugin with wp_set_password() is noticed only through `version`.
 add_action('wp_set_password', static function ($password, $user_id) {
     coursegate_end((int) $user_id, 'password changed');
 }, 10, 2);
@@ -373,8 +380,8 @@ add_action('init', static function () {
 }, 0);
 
 /**
- * A browser is told only what its own cookie proves, so this takes no key. There are no CORS fields here, as the REST
- * API would add them, and a page of another site is not even answered: no one else's script reads who is signed in.
+ * A browser learns only what its own cookie proves, so no key is needed. Unlike the REST API, this sends no CORS headers,
+ * and it refuses cross-site requests, so that scripts of other sites cannot read who is signed in.
  */
 function coursegate_whoami(): void {
     if (!in_array($_SERVER['HTTP_SEC_FETCH_SITE'] ?? 'none', ['none', 'same-origin'], true)) {
@@ -385,8 +392,8 @@ function coursegate_whoami(): void {
 }
 
 /**
- * Whether a member still is one, for the gate's `login.recheck`. Whoever has not the key learns nothing, and 401 rather
- * than 404 where there is none: the gate would take that for a member who is gone.
+ * Whether a member is still active, for the gate's `login.recheck`. Without the right key, or if no key is configured, the
+ * response is 401 and not 404: the gate would take a 404 to mean that the member has left.
  */
 function coursegate_standing(): void {
     $key = $_SERVER['HTTP_COURSEGATE_KEY'] ?? '';
@@ -408,7 +415,7 @@ function coursegate_bridge(): void {
         coursegate_answer(403, ['error' => 'not_from_the_gate']);
     }
     $member = coursegate_cookie_member();
-    // `again` says that the login page was visited for this: else a member who asks to be somebody else never arrives.
+    // `again` marks a return from the login page. Without it, a member who chose another account would be sent there forever.
     $other = in_array($asked['prompt'] ?? '', ['login', 'select_account'], true) && !isset($_GET['again']);
     if ($member === null || $other) {
         $back = ['coursegate' => 'bridge', 'sso' => $sso, 'sig' => $sig, 'again' => '1'];
@@ -438,17 +445,17 @@ function coursegate_answer(int $status, array $body): void {
     exit;
 }
 
-// -------------------------------------------------------------------------------------------------- who an app's request is for
+// ---------------------------------------------------------------------------------------------- the member of an app's request
 
 /**
- * The claims of this request's assertion, or null without one: what apps the request came through, and for which scopes.
- * A request that shows an assertion which is not valid here has ended before anything could ask this.
+ * The claims of this request's assertion, such as the app and its scopes, or null if there is none. A request with an
+ * invalid assertion is refused before this can be called.
  */
 function coursegate_claims(): ?array {
     return $GLOBALS['coursegate_claims'] ?? null;
 }
 
-// Before any plugin acts. X-Member-Id and its like are never read: who reaches this server could write them.
+// Runs before any plugin. X-Member-Id and similar headers are never read: any client of this server could set them.
 add_action('plugins_loaded', static function () {
     $jwt = $_SERVER['HTTP_X_COURSEGATE_ASSERTION'] ?? null;
     if ($jwt === null) {
@@ -457,23 +464,23 @@ add_action('plugins_loaded', static function () {
     try {
         $claims = Coursegate_Protocol::verify($jwt, COURSEGATE_ORIGIN, COURSEGATE_UPSTREAM, time(), 'coursegate_key');
     } catch (DomainException $thrown) {
-        coursegate_refuse(401, 'coursegate_assertion', 'The assertion is not valid here: ' . $thrown->getMessage() . '.');
+        coursegate_refuse(401, 'coursegate_assertion', 'Invalid assertion: ' . $thrown->getMessage() . '.');
     } catch (Coursegate_Unavailable $thrown) {
         header('Retry-After: 2');
-        coursegate_refuse(503, 'coursegate_keys', 'The keys of the gate cannot be read.');
+        coursegate_refuse(503, 'coursegate_keys', "The gate's keys are unavailable.");
     }
-    // The gate judged the method that was sent. The REST API would run the one that is named here, on GET too.
+    // The gate authorized the method that was sent. The REST API would run the override instead, on GET requests too.
     $asked = $_GET['_method'] ?? $_SERVER['HTTP_X_HTTP_METHOD_OVERRIDE'] ?? $_SERVER['REQUEST_METHOD'];
     if (!is_string($asked) || strtoupper($asked) !== $_SERVER['REQUEST_METHOD']) {
-        coursegate_refuse(400, 'coursegate_method', 'An app sends the method that it means.');
+        coursegate_refuse(400, 'coursegate_method', 'Method overrides are not allowed.');
     }
     $user = preg_match('~^[1-9][0-9]{0,17}$~D', $claims['sub']) === 1 ? get_userdata((int) $claims['sub']) : false;
     if ($user === false) {
-        coursegate_refuse(401, 'coursegate_assertion', 'There is no such member here.');
+        coursegate_refuse(401, 'coursegate_assertion', 'No active member has this ID.');
     }
-    // index.php defines this, and no other script does: the login, the dashboard and XML-RPC are not for apps.
+    // Only index.php defines WP_USE_THEMES, so apps cannot reach the login, the dashboard or XML-RPC.
     if (!defined('WP_USE_THEMES')) {
-        coursegate_refuse(403, 'coursegate_route', 'Apps reach the REST API only.');
+        coursegate_refuse(403, 'coursegate_route', 'Apps may only use the REST API.');
     }
     $GLOBALS['coursegate_claims'] = $claims;
 }, PHP_INT_MIN);
@@ -482,8 +489,8 @@ function coursegate_refuse(int $status, string $code, string $message): void {
     coursegate_answer($status, ['code' => $code, 'message' => $message, 'data' => ['status' => $status]]);
 }
 
-// As for application passwords, the member is current once the REST API answers and not before: whatever plugins do with
-// a request on the way there, they do not do in the member's name.
+// As with application passwords, the member becomes the current user only inside the REST API. What plugins do earlier in
+// the request does not run as the member.
 add_filter('determine_current_user', static function ($user_id) {
     $claims = coursegate_claims();
     return $claims !== null && defined('REST_REQUEST') && REST_REQUEST ? (int) $claims['sub'] : $user_id;
@@ -495,15 +502,15 @@ add_filter('rest_authentication_errors', static function ($result) {
         return $result;
     }
     if (get_current_user_id() !== (int) $claims['sub']) {
-        return new WP_Error('coursegate_assertion', 'The request is in the name of two members.', ['status' => 401]);
+        return new WP_Error('coursegate_assertion', 'The request is authenticated as two different members.', ['status' => 401]);
     }
     if (coursegate_member(wp_get_current_user(), null) === null) {
-        return new WP_Error('coursegate_assertion', 'There is no such member here.', ['status' => 401]);
+        return new WP_Error('coursegate_assertion', 'No active member has this ID.', ['status' => 401]);
     }
     return true;
 }, 1);
 
-// What is answered about a member is kept by no cache on the way, refusals among it.
+// Responses to apps must not be cached, including refusals.
 add_filter('rest_send_nocache_headers', static function ($send) {
     return $send || coursegate_claims() !== null;
 }, PHP_INT_MAX);
@@ -511,22 +518,22 @@ add_filter('nocache_headers', static function ($headers) {
     return coursegate_claims() === null ? $headers : ['Cache-Control' => 'no-store, private'] + $headers;
 }, PHP_INT_MAX);
 
-// The route as it is run, with the method as it is run: also of each request in a batch, and of what is embedded.
+// Checks the route and method that are actually dispatched, including each request of a batch and embedded resources.
 add_filter('rest_request_before_callbacks', static function ($response, $handler, $request) {
     if (coursegate_claims() === null || coursegate_may_run($request->get_method(), $request->get_route())) {
         return $response;
     }
-    return new WP_Error('coursegate_route', 'Apps may not reach this route.', ['status' => 403]);
+    return new WP_Error('coursegate_route', 'Apps may not use this route.', ['status' => 403]);
 }, PHP_INT_MAX, 3);
 
-// Whoever comes past the REST API asked for a page.
+// A request that gets here is for a page, not for the REST API.
 add_action('parse_request', static function () {
     if (coursegate_claims() !== null) {
-        coursegate_refuse(403, 'coursegate_route', 'Apps reach the REST API only.');
+        coursegate_refuse(403, 'coursegate_route', 'Apps may only use the REST API.');
     }
 }, PHP_INT_MAX);
 
-/** In: a method and a REST route. Out: whether COURSEGATE_ROUTES has it, or what it is under. */
+/** Whether COURSEGATE_ROUTES allows this method on this REST route, or on a route above it. */
 function coursegate_may_run(string $method, string $route): bool {
     foreach (explode(',', COURSEGATE_ROUTES) as $entry) {
         $parts = preg_split('~\s+~', trim($entry));
@@ -542,8 +549,8 @@ function coursegate_may_run(string $method, string $route): bool {
 }
 
 /**
- * The gate's key of an id, as a JWK, or null. Keys are kept for ten minutes, and for an hour while the gate cannot be
- * asked; an unknown id has them fetched again, at most every 15 seconds. Throws Coursegate_Unavailable without any keys.
+ * The gate's key with this ID, as a JWK, or null. Keys are cached for ten minutes, or for an hour if the gate is
+ * unavailable. An unknown ID fetches them again, at most every 15 seconds. Throws Coursegate_Unavailable without any keys.
  */
 function coursegate_key(string $kid): ?array {
     $url = COURSEGATE_JWKS_URL !== '' ? COURSEGATE_JWKS_URL : COURSEGATE_ORIGIN . '/.well-known/jwks.json';
@@ -585,7 +592,7 @@ function coursegate_fetch_keys(string $url): ?array {
 
 // -------------------------------------------------------------------------------------------------------- what apps can read
 
-// What is under `me` is about the current user, so there is no parameter that could name anybody else.
+// Routes under `me` always use the current user: no parameter can name another one.
 add_action('rest_api_init', static function () {
     $page = ['page' => ['type' => 'integer', 'minimum' => 1, 'maximum' => 1000, 'default' => 1]];
     $routes = ['me' => 'coursegate_profile', 'me/posts' => 'coursegate_posts', 'me/comments' => 'coursegate_comments'];
@@ -624,7 +631,7 @@ function coursegate_profile(): array {
     ];
 }
 
-/** What the school has published for everybody, newest first. */
+/** Published posts, newest first. */
 function coursegate_published(WP_REST_Request $request): array {
     $query = new WP_Query([
         's' => $request['search'],
@@ -646,7 +653,7 @@ function coursegate_published(WP_REST_Request $request): array {
     }, $query->posts), (int) $query->found_posts, $request['page']);
 }
 
-/** What the member has written, drafts and private posts among it, newest first. */
+/** The member's posts, including drafts and private posts, newest first. */
 function coursegate_posts(WP_REST_Request $request): array {
     $query = new WP_Query([
         'author' => get_current_user_id(),
@@ -667,7 +674,7 @@ function coursegate_posts(WP_REST_Request $request): array {
     }, $query->posts), (int) $query->found_posts, $request['page']);
 }
 
-/** The member's comments, those that wait for approval too, newest first. */
+/** The member's comments, including those awaiting approval, newest first. */
 function coursegate_comments(WP_REST_Request $request): array {
     $query = new WP_Comment_Query();
     $comments = $query->query([
@@ -690,8 +697,8 @@ function coursegate_comments(WP_REST_Request $request): array {
 }
 
 /**
- * The member's courses, from whatever the site keeps them in: the filter `coursegate_courses` is given a list and the
- * member, and adds {id, title, url, progressPercent, …}. Without such a filter the route is not there.
+ * The member's courses, from the plugin that manages them: the filter `coursegate_courses` gets a list and the member, and
+ * adds {id, title, url, progressPercent, …}. The route exists only if this filter is registered.
  */
 function coursegate_courses(WP_REST_Request $request): array {
     $courses = array_values((array) apply_filters('coursegate_courses', [], wp_get_current_user()));
@@ -699,7 +706,7 @@ function coursegate_courses(WP_REST_Request $request): array {
     return coursegate_list($shown, count($courses), $request['page']);
 }
 
-/** The member's orders, where WooCommerce is. */
+/** The member's orders. Needs WooCommerce. */
 function coursegate_orders(WP_REST_Request $request): array {
     $found = wc_get_orders([
         'customer_id' => get_current_user_id(),
@@ -731,7 +738,7 @@ function coursegate_text(string $html): string {
     return trim(html_entity_decode(wp_strip_all_tags($html), ENT_QUOTES, 'UTF-8'));
 }
 
-/** In: a UTC time as the database has it. Out: ISO 8601, or null for the zero that drafts have. */
+/** Formats a UTC time of the database as ISO 8601. Drafts have a zero time, which becomes null. */
 function coursegate_time(string $time): ?string {
     return strpos($time, '0000') === 0 ? null : str_replace(' ', 'T', $time) . 'Z';
 }

@@ -29,32 +29,32 @@ describe.skipIf(!toolsPresent())('what the chart refuses before anything is inst
   it.each([
     ['replicas=2', 'for replicas > 1 or autoscaling set redis.existingSecret'],
     ['autoscaling.enabled=true', 'for replicas > 1 or autoscaling set redis.existingSecret'],
-    ['redis.existingSecret=redis', 'a redis store needs key material, the same for every gate'],
+    ['redis.existingSecret=redis', 'a redis store needs key material, the same for every replica'],
   ])('%s, with the schema switched off too, in words: %s', async (setting, words) => {
     expect(await refusal(['--set', setting, '--skip-schema-validation'])).toContain(words);
   });
 
   it.each([
-    ['a sidecar whose pods nobody named', ['--set', 'mode=sidecar'], 'sidecar.podLabels: name the labels of your pods'],
+    ['a sidecar whose pods nobody named', ['--set', 'mode=sidecar'], 'sidecar.podLabels: set the labels of your pods'],
     [
       'an injection by an API server that has none',
       ['--set', 'mode=inject', '--kube-version', '1.35.2'],
-      'needs Kubernetes 1.36, and this is v1.35.2',
+      'needs Kubernetes 1.36, but this cluster runs v1.35.2',
     ],
     [
       'a backend on the port of the gate',
       ['--set-json', 'backend.container={"image":"x","ports":[{"containerPort":8080}]}'],
-      'port 8080 is one of the gate',
+      'port 8080 is used by the gate',
     ],
     [
       'a backend on the port of the probes',
       ['--set-json', 'backend.container={"image":"x","ports":[{"containerPort":9091}]}'],
-      'port 9091 is one of the gate',
+      'port 9091 is used by the gate',
     ],
     [
       'a file in the place of the configuration',
       ['--set', 'files.coursegate\\.yaml=x'],
-      'coursegate.yaml is made from',
+      'coursegate.yaml is generated from',
     ],
     ['a Kubernetes without native sidecars', ['--kube-version', '1.28.9'], 'requires kubeVersion: >=1.29.0-0'],
   ])('%s', async (_, args, words) => {

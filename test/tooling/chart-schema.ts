@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts';
 import { chartValues } from './chart-values.ts';
 
-/** What the chart fills in where an operator leaves it out. */
+/** Required keys for which the chart provides a default. */
 const FILLED_IN = ['version', 'store'];
 
 /**
- * Out: the JSON Schema of the chart's values, with that of the gate's configuration in it, and the rules that more than
- * one gate needs Redis and a secret. Helm judges by it before anything is rendered.
+ * The JSON Schema of the chart's values, including that of the gate's configuration, and the rule that several replicas
+ * need Redis and a secret. Helm validates values with it before it renders the templates.
  */
 export function chartSchema(): JsonSchema {
   const { $schema, properties = {}, ...rest } = z.toJSONSchema(chartValues, { target: 'draft-2020-12' }) as JsonSchema;
@@ -31,7 +31,7 @@ export function chartSchema(): JsonSchema {
   };
 }
 
-/** `if` and `then`; not written as a literal, which would be an object to await. */
+/** A schema with `if` and `then`. Not an object literal, because an object with a `then` property looks like a thenable. */
 const implies = (condition: JsonSchema, consequence: JsonSchema): JsonSchema =>
   Object.fromEntries([
     ['if', condition],
@@ -50,8 +50,8 @@ const ON_REDIS: JsonSchema = {
 };
 
 /**
- * Helm's validator is Go's: a pattern with a look-ahead would make the whole schema useless, so it is left to the gate,
- * which judges the configuration anyway.
+ * Removes patterns that Go's regular expressions do not support, such as look-aheads: with one of them, Helm could not use
+ * the schema at all. The gate checks them anyway when it loads the configuration.
  */
 function forHelm(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(forHelm);

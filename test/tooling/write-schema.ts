@@ -1,6 +1,6 @@
 /**
- * Writes what is generated from the source: the configuration's JSON Schema and its reference, that of mappings, and what
- * the chart says of its values.
+ * Writes the files that are generated from the source: the JSON Schema and the reference of the configuration, the reference
+ * of mappings, and the chart's schema and table of values.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { configJsonSchema } from '../../src/config/json-schema.ts';

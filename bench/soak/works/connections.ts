@@ -6,16 +6,16 @@ import { type Answered, approved, read, refreshForm, type Tokens, token } from '
 import type { Connection, SoakMember } from '../ledger.ts';
 import { again, insist, type Place, send } from '../place.ts';
 
-/** What access tokens live in a soak, so that they expire and are swept all the time; milliseconds. */
+/** Access token lifetime in a soak, in milliseconds. Short, so that tokens expire and are swept all the time. */
 const ACCESS_LIFETIME = 300_000;
-/** After this the same request does not get the same answer any more; the soak's gates have the longest window. */
+/** The replay window is over after this time, in milliseconds: a repeated request no longer gets the same response. */
 const REPLAY_OVER = 65_000;
-/** What the store does after a crash may delay what a replica hears. */
+/** After a crash, replicas may receive revocations late. In milliseconds. */
 const HEARD = 10_000;
 
 const any = <T>(values: readonly T[]): T => values[randomInt(values.length)] as T;
 
-/** A member signs in if need be, consents, and the app redeems its code. */
+/** A member signs in if necessary and consents, and the app redeems the code. */
 export async function signIn(place: Place): Promise<void> {
   const [member, app] = [any(place.members), any(place.apps)];
   const { form } = await again(place, async () => {
@@ -28,7 +28,8 @@ export async function signIn(place: Place): Promise<void> {
   if (answer.status !== 200) return place.ledger.fault('a code was refused', answer.body);
   if (randomInt(4) === 0) {
     const second = await insist(place, () => token(app, form));
-    if (second.body.refresh_token !== answer.body.refresh_token) place.ledger.fault('a second set', second.body);
+    if (second.body.refresh_token !== answer.body.refresh_token)
+      place.ledger.fault('a repeated code request got other tokens', second.body);
   }
   place.ledger.give({ member, app, tokens: answer.body, issuedAt: Date.now() });
 }
@@ -36,7 +37,7 @@ export async function signIn(place: Place): Promise<void> {
 function browserOf(place: Place, { id }: SoakMember) {
   const idle = place.browsers.get(id) ?? [];
   place.browsers.set(id, idle);
-  // A few are kept signed in; each is used by one visit at a time.
+  // A few browsers stay signed in. Each is used for one visit at a time.
   return (idle.length > 4 ? idle.splice(0, idle.length - 4).at(-1) : idle.pop()) ?? createBrowser();
 }
 
@@ -46,7 +47,7 @@ export async function refresh(place: Place): Promise<void> {
   if (await renewed(place, connection)) place.ledger.give(connection);
 }
 
-/** Rotates the refresh token; now and then the same request is sent twice at once. Out: whether that was granted. */
+/** Rotates the refresh token. Sometimes sends the request twice at once. Returns whether it succeeded. */
 async function renewed(place: Place, connection: Connection): Promise<boolean> {
   const { app, tokens } = connection;
   const form = refreshForm(app, tokens.refresh_token);
@@ -57,14 +58,15 @@ async function renewed(place: Place, connection: Connection): Promise<boolean> {
     place.ledger.fault('a refresh token was lost', first.body);
     return false;
   }
-  if (second.body.refresh_token !== first.body.refresh_token) place.ledger.fault('two successors', second.body);
+  if (second.body.refresh_token !== first.body.refresh_token)
+    place.ledger.fault('a repeated refresh got another token', second.body);
   connection.before = { refreshToken: tokens.refresh_token, at: Date.now() };
   connection.tokens = first.body;
   connection.issuedAt = Date.now();
   return true;
 }
 
-/** Uses a connection with an access token that is good. `use` says what came of it; undefined: the grant is over. */
+/** Uses a connection with a valid access token. `use` returns whether the grant is still active. */
 export async function withConnection(
   place: Place,
   use: (connection: Connection, headers: Record<string, string>) => Promise<'live' | 'ended'>,
@@ -80,7 +82,7 @@ export async function withConnection(
   }
 }
 
-/** The app gives back either token: from then on nothing of the grant is good anywhere. */
+/** The app revokes either token. From then on, no token of the grant may be valid anywhere. */
 export function revocation(place: Place): Promise<void> {
   return withConnection(place, async (connection) => {
     await revoke(place, connection);
@@ -105,21 +107,22 @@ export async function revoke(place: Place, connection: Connection): Promise<void
   }
 }
 
-/** Presents a refresh token that was replaced long ago: whoever has it is not the app, so the grant ends. */
+/** Presents a refresh token that was replaced long ago. That counts as token theft, so the grant must end. */
 export function reuse(place: Place): Promise<void> {
   return withConnection(place, async (connection) => {
     const { app, before, tokens } = connection;
     if (before === undefined || before.at > Date.now() - REPLAY_OVER) return 'live';
     const old = await insist(place, () => token(app, refreshForm(app, before.refreshToken)));
-    if (old.body.error !== 'invalid_grant') place.ledger.fault('an old copy was taken', old.body);
+    if (old.body.error !== 'invalid_grant') place.ledger.fault('a replaced refresh token was accepted', old.body);
     const own = await insist(place, () => token(app, refreshForm(app, tokens.refresh_token)));
-    if (own.body.error !== 'invalid_grant') place.ledger.fault('the grant outlived the use of a copy', own.body);
+    if (own.body.error !== 'invalid_grant')
+      place.ledger.fault('the grant was not ended by the reuse of a token', own.body);
     place.ledger.end(connection);
     return 'ended';
   });
 }
 
-/** What was ended stays ended, for every use of its tokens. */
+/** A grant that has ended stays ended, for every use of its tokens. */
 export async function endedStaysEnded(place: Place): Promise<void> {
   const connection = place.ledger.someEnded(place.hearsay + HEARD);
   if (connection === undefined) return;
@@ -129,22 +132,22 @@ export async function endedStaysEnded(place: Place): Promise<void> {
   const told = await insist(place, async () => read(await postForm(app.server.introspection_endpoint, form)));
   if (told.body.active !== false) place.ledger.fault('an ended access token is active', told);
   const renewal = await insist(place, () => token(app, refreshForm(app, tokens.refresh_token)));
-  if (renewal.body.error !== 'invalid_grant') place.ledger.fault('an ended refresh token is taken', renewal.body);
+  if (renewal.body.error !== 'invalid_grant') place.ledger.fault('an ended refresh token is accepted', renewal.body);
 }
 
 async function opens(place: Place, { tokens }: Connection): Promise<boolean> {
   const answer = await send(place, `${place.origin}/api/v1/whoami`, { headers: bearer(tokens.access_token) });
-  if (answer.status !== 200 && answer.status !== 401) place.ledger.fault('whoami answers', answer.status);
+  if (answer.status !== 200 && answer.status !== 401) place.ledger.fault('unexpected status of whoami', answer.status);
   return answer.status === 200;
 }
 
-/** An app registers, and at times takes the place of another one. */
+/** An app registers, and sometimes replaces another one. */
 export async function registration(place: Place): Promise<void> {
   const app = await again(place, () => registerApp(place.origin));
   if (randomInt(10) === 0) place.apps.splice(randomInt(place.apps.length), 1, app);
 }
 
-/** Every connection that is held is good for its member, and can be renewed. To be called while nothing else uses them. */
+/** Checks that every open connection works for its member and can be refreshed. Call it while no other work uses them. */
 export async function everyOneHolds(place: Place): Promise<number> {
   const all: Connection[] = [];
   for (let one = place.ledger.take(); one !== undefined; one = place.ledger.take()) all.push(one);
@@ -155,7 +158,8 @@ export async function everyOneHolds(place: Place): Promise<number> {
       const headers = bearer(one.tokens.access_token);
       const answer = await send(place, `${place.origin}/echo/held`, { headers });
       const { member } = answer.status === 200 ? JSON.parse(answer.text) : { member: undefined };
-      if (member !== one.member.id) place.ledger.fault('a held token is not good', { status: answer.status, member });
+      if (member !== one.member.id)
+        place.ledger.fault('the token of an open connection is not valid', { status: answer.status, member });
       place.ledger.give(one);
     }
   };

@@ -7,7 +7,7 @@ import { withConnection } from './connections.ts';
 
 const canary = () => `c${randomBytes(6).toString('hex')}`;
 
-/** In: an answer of the echo. It must be the one to this request, for this member, and know no token. */
+/** Checks a response of the echo backend: it must belong to this request and member, and must not contain a token. */
 function judge(place: Place, answer: Answer, member: string, target: string, body?: Buffer): void {
   if (answer.status !== 200) {
     place.ledger.fault('a request was refused', [target, answer.status, answer.text]);
@@ -16,7 +16,7 @@ function judge(place: Place, answer: Answer, member: string, target: string, bod
   const said = JSON.parse(answer.text);
   const hash = body === undefined ? said.hash : createHash('sha256').update(body).digest('hex');
   if (said.member !== member || said.target !== target || said.hash !== hash || said.authorization !== undefined) {
-    place.ledger.fault('an answer of somebody else', { member, target, said });
+    place.ledger.fault('a response for another member', { member, target, said });
   }
 }
 
@@ -43,7 +43,7 @@ export async function anonymous(place: Place): Promise<void> {
   judge(place, await send(place, place.origin + target), 'nobody', target);
 }
 
-/** What the school itself says of the member, and a page of the catalogue. */
+/** Reads the member's data from the school, and a page of the catalogue. */
 export function school(place: Place): Promise<void> {
   return withConnection(place, async ({ member }, headers) => {
     const who = await send(place, `${place.origin}/api/v1/whoami`, { headers });
@@ -66,37 +66,37 @@ export function account(place: Place): Promise<void> {
         headers: { ...headers, 'content-type': 'application/json' },
         body: JSON.stringify({ query: QUERY }),
       });
-      // The backend of these fields is this very process, and may be too busy.
+      // These fields are served by this process, which may be too busy.
       if (told.text.includes(UNAVAILABLE)) throw new Error(UNAVAILABLE);
       return told;
     });
     const viewer = answer.status === 200 ? JSON.parse(answer.text).data?.viewer : undefined;
     const own =
       viewer?.id === member.id && viewer.email === member.email && Array.isArray(viewer.enrolledCourses?.nodes);
-    if (!own) place.ledger.fault('the account of somebody else', [answer.status, answer.text.slice(0, 500)]);
+    if (!own) place.ledger.fault('the account of another member', [answer.status, answer.text.slice(0, 500)]);
     return 'live';
   });
 }
 
-/** What opens nothing, and says so. */
+/** Requests that must be refused. */
 export async function refusals(place: Place): Promise<void> {
   const bad = await send(place, `${place.origin}/echo/x`, { headers: bearer(randomBytes(32).toString('base64url')) });
   if (bad.status !== 401 || !bad.headers.get('www-authenticate')?.includes('invalid_token')) {
-    place.ledger.fault('a bad token', [bad.status, bad.text]);
+    place.ledger.fault('an invalid token was not refused', [bad.status, bad.text]);
   }
   const none = await send(place, `${place.origin}/echo/x`);
-  if (none.status !== 401) place.ledger.fault('no token', none.status);
+  if (none.status !== 401) place.ledger.fault('a request without a token was not refused', none.status);
   const lost = await send(place, `${place.origin}/no-such-page-${canary()}`);
-  if (lost.status !== 404) place.ledger.fault('no such page', lost.status);
+  if (lost.status !== 404) place.ledger.fault('a missing page was not 404', lost.status);
   await withConnection(place, async (_connection, headers) => {
     const more = await send(place, `${place.origin}/staff/x`, { headers });
-    if (more.status !== 403) place.ledger.fault('a scope that was not granted', [more.status, more.text]);
+    if (more.status !== 403) place.ledger.fault('a scope that was not granted was accepted', [more.status, more.text]);
     return 'live';
   });
   await unreadable(place);
 }
 
-/** Bytes that are no HTTP: answered 400 or cut, and nothing stays open. */
+/** Invalid HTTP: gets 400 or is disconnected, and leaves nothing open. */
 function unreadable(place: Place): Promise<void> {
   return new Promise((resolve) => {
     const { hostname, port } = new URL(place.origin);
@@ -108,7 +108,7 @@ function unreadable(place: Place): Promise<void> {
   });
 }
 
-/** A WebSocket of the site, through which a word comes back. */
+/** A WebSocket of the site that echoes a word. */
 export function webSocket(place: Place): Promise<void> {
   return again(place, async () => {
     const socket = new WebSocket(`${place.origin.replace('http', 'ws')}/ws/echo`);
@@ -120,14 +120,14 @@ export function webSocket(place: Place): Promise<void> {
       socket.once('open', () => socket.send(word));
     });
     try {
-      if ((await heard) !== word) place.ledger.fault('a word of somebody else');
+      if ((await heard) !== word) place.ledger.fault('a WebSocket message of another member');
     } finally {
       socket.terminate();
     }
   });
 }
 
-/** What an operator's machines ask all the time. */
+/** Requests that monitoring sends all the time. */
 export async function operator(place: Place): Promise<void> {
   if (place.admin === undefined) return;
   for (const path of ['/metrics', '/readyz', '/livez']) {

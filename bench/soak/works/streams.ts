@@ -5,9 +5,9 @@ import { bearer } from '../../../test/support/app.ts';
 import type { Place } from '../place.ts';
 import { revoke, withConnection } from './connections.ts';
 
-/** Milliseconds. Well below what an access token lives, which ends its streams. */
+/** In milliseconds. Well below the lifetime of an access token, whose expiry ends its streams. */
 const LONGEST = 45_000;
-/** What the end of a grant may take to reach its streams, on a machine that is busy. */
+/** How long it may take until the end of a grant ends its streams, on a busy machine. */
 const CUT_WITHIN = 15_000;
 
 interface Listening {
@@ -17,11 +17,11 @@ interface Listening {
   leave(): void;
 }
 
-/** A stream, of a member or of nobody, that is left after a while; each event on it must be its own. */
+/** A stream with or without a member, closed after a while. Every event must belong to it. */
 export async function stream(place: Place): Promise<void> {
   if (randomInt(3) === 0) return follow(place, 'nobody', {});
   await withConnection(place, async ({ member, tokens }) => {
-    // Others may use the connection meanwhile, and end it: this is another client of the same app.
+    // Other work may use the connection at the same time and end it, as another client of the same app could.
     void follow(place, member.id, bearer(tokens.access_token)).catch(() => undefined);
     return 'live';
   });
@@ -40,11 +40,11 @@ async function follow(place: Place, member: string, headers: Record<string, stri
   listening.leave();
   const own = JSON.stringify({ member, target });
   const other = listening.events().find((event) => event !== own);
-  if (other !== undefined) place.ledger.fault('an event of somebody else', { own, other });
+  if (other !== undefined) place.ledger.fault('an event of another member', { own, other });
   if (listening.events().length > 0) place.ledger.counted('streams heard');
 }
 
-/** A stream whose grant is revoked while it is open ends. */
+/** An open stream must end when its grant is revoked. */
 export function streamCut(place: Place): Promise<void> {
   return withConnection(place, async (connection) => {
     const listening = await listen(place, '/events/cut', bearer(connection.tokens.access_token));
@@ -72,7 +72,7 @@ function listen(place: Place, target: string, headers: Record<string, string>): 
     request.once('response', (answer: IncomingMessage) => {
       if (answer.statusCode !== 200) {
         answer.resume();
-        // Its connection may have been ended by another client between the two.
+        // Another client may have ended the connection in between.
         if (answer.statusCode !== 401) place.ledger.troubled(`stream: ${answer.statusCode}`, place.ill());
         resolve(undefined);
         return;

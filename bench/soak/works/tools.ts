@@ -3,7 +3,7 @@ import { CALLERS, type Caller } from '../../../test/mcp/support/callers.ts';
 import { again, type Place } from '../place.ts';
 import { withConnection } from './connections.ts';
 
-/** For `mcp.file` of the soak's gates. */
+/** The `mcp.file` of the soak's gates. */
 export const TOOLS = `tools:
   - name: read_thing
     title: Read
@@ -24,12 +24,12 @@ export const TOOLS = `tools:
     result: { id: /viewer/id, email: /viewer/email }
 `;
 
-/** An agent of any revision connects, lists what there is, calls something and leaves. */
+/** An agent of any MCP revision connects, lists the tools, calls one and disconnects. */
 export async function agentOfNobody(place: Place): Promise<void> {
   await again(place, () =>
     withCaller(place, undefined, async (caller) => {
       const names = await caller.list();
-      if (String(names) !== 'read_thing') place.ledger.fault('tools that nobody is offered', names);
+      if (String(names) !== 'read_thing') place.ledger.fault('unexpected tools without a member', names);
       await readThing(place, caller);
     }),
   );
@@ -44,7 +44,7 @@ export function agentOfMember(place: Place): Promise<void> {
         const { structuredContent: mine } = await caller.call('read_mine', { canary });
         const { member: seen, target } = mine ?? {};
         const own = seen === member.id && target === `/members/${member.id}/${canary}`;
-        if (!own) place.ledger.fault('a tool answered for somebody else', mine);
+        if (!own) place.ledger.fault('a tool result for another member', mine);
         const { structuredContent: who } = await caller.call('who_am_i', {});
         if (who?.id === member.id && who.email === null) throw new Error('the backend of who_am_i cannot be reached');
         if (who?.id !== member.id || who.email !== member.email) place.ledger.fault('who_am_i', who);

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 
 /**
- * A process of its own: requests at random moments of a fixed rate (Poisson), on 64 kept connections, whether or not
- * earlier ones were answered. Latency counts from the moment a request was due, so that waiting for a slow subject is
- * not left out. In, as JSON in the argument: port, path, tokens, rate, seconds, settle. Out: one JSON object.
+ * Open-loop load in a separate process: requests at a fixed average rate (Poisson arrivals) on 64 keep-alive connections,
+ * whether or not earlier ones have finished. Latency is counted from the time a request was due, so that queueing behind a slow
+ * subject is included. Takes port, path, tokens, rate, seconds and settle as JSON in its argument, and prints a JSON object.
  */
 interface Order {
   readonly port: number;
@@ -11,7 +11,7 @@ interface Order {
   readonly tokens: readonly string[];
   readonly rate: number;
   readonly seconds: number;
-  /** Seconds at the start that are not counted. */
+  /** Warm-up time that is not counted, in seconds. */
   readonly settle: number;
 }
 
@@ -27,7 +27,7 @@ const prepared = (order.tokens.length === 0 ? ['none'] : order.tokens).map((toke
 interface Line {
   readonly socket: Socket;
   due: number;
-  /** Bytes of the answer still to come; -1: its head is not here yet. */
+  /** Bytes of the response still to come; -1 before its headers have arrived. */
   left: number;
 }
 
@@ -55,12 +55,12 @@ function open(): Promise<Line> {
 
 function onData(line: Line, chunk: Buffer): void {
   if (line.left === -1) {
-    // Heads come whole: they are small and written at once.
+    // Headers arrive in one piece: they are small and written at once.
     const head = chunk.indexOf('\r\n\r\n');
     const text = chunk.toString('latin1', 0, head);
     const length = /content-length: (\d+)/i.exec(text)?.[1];
     if (head === -1 || !text.startsWith('HTTP/1.1 200') || length === undefined)
-      throw new Error(`not an answer that can be counted: ${text}`);
+      throw new Error(`unexpected response: ${text}`);
     line.left = Number(length) - (chunk.length - head - 4);
   } else line.left -= chunk.length;
   if (line.left > 0) return;
@@ -82,7 +82,7 @@ function send(line: Line, due: number): void {
 
 free.push(...(await Promise.all(Array.from({ length: CONNECTIONS }, open))));
 let due = started;
-/** Asks the clock again and again: a timer is a millisecond late, which is more than what is measured. */
+/** Polls the clock: timers are late by up to a millisecond, which is more than the measured latencies. */
 function tick(): void {
   const now = performance.now();
   while (due <= now && due < end) {

@@ -11,11 +11,11 @@ const CONNECTIONS = 48;
 
 export interface Saturation {
   readonly perSecond: number;
-  /** Microseconds of processor time a request. */
+  /** CPU time per request, in microseconds. */
   readonly cpu: number;
 }
 
-/** Asks as fast as answers come, on 48 kept connections. Throws when an answer is not 200. */
+/** Sends requests as fast as responses arrive, on 48 keep-alive connections. Throws if a response is not 200. */
 export async function saturate(
   running: Running,
   path: string,
@@ -23,7 +23,7 @@ export async function saturate(
   folder: string,
   pinned: boolean,
 ): Promise<Saturation> {
-  if (WRK === undefined) throw new Error('there is no wrk here: apt-get install wrk');
+  if (WRK === undefined) throw new Error('wrk is not installed: apt-get install wrk');
   const script = join(folder, `wrk-${running.port}.lua`);
   writeFileSync(script, requests(running.tokens));
   const url = `http://127.0.0.1:${running.port}${path}`;
@@ -35,11 +35,11 @@ export async function saturate(
   const done = Number(/(\d+) requests in/.exec(stdout)?.[1]);
   const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
   const bad = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(stdout);
-  if (bad !== null || !(done > 0)) throw new Error(`the load met errors at ${url}: ${stdout}`);
+  if (bad !== null || !(done > 0)) throw new Error(`requests to ${url} failed: ${stdout}`);
   return { perSecond, cpu: used / done };
 }
 
-/** Seven fields as an assistant sends them; the token another one each time. */
+/** Seven headers as an assistant sends them, with another token for each request. */
 function requests(tokens: readonly string[]): string {
   return `local tokens = { ${tokens.map((token) => `"${token}"`).join(', ')} }
 local made, at = {}, 0

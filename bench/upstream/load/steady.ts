@@ -5,15 +5,15 @@ import type { Running } from '../peers/peer.ts';
 import { OTHER_PROCESSOR } from '../upstream.ts';
 
 export interface Latency {
-  /** Milliseconds from when a request was due. */
+  /** In milliseconds, counted from the time a request was due. */
   readonly p50: number;
-  /** Infinity: it could not keep up with the rate. */
+  /** Infinity if it could not keep up with the rate. */
   readonly p99: number;
 }
 
 const OPEN_LOOP = fileURLToPath(new URL('open-loop.ts', import.meta.url));
 
-/** Latency at a fixed rate, from a process of its own. Throws when an answer was not 200. */
+/** Measures latency at a fixed rate, with a separate load process. Throws if a response is not 200. */
 export async function steady(running: Running, path: string, rate: number, seconds: number): Promise<Latency> {
   const { port, tokens } = running;
   const order = JSON.stringify({ port, path, tokens, rate, seconds, settle: 1 });

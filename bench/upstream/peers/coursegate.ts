@@ -12,12 +12,12 @@ import type { Peer, PeerContext, Running } from './peer.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const CLUSTER = fileURLToPath(new URL('../servers/cluster.ts', import.meta.url));
-/** Different tokens the load takes turns with: each a real one, of a flow of its own. */
+/** Number of tokens that the load uses in turn. Each is a real token from a separate flow. */
 const TOKENS = 24;
 
 export const COURSEGATE = 'coursegate';
 
-/** The product: `serve` on a store of its own, default settings, access log to a file, metrics on. */
+/** The product: `serve` with its own store, default settings, the access log in a file, and metrics. */
 export function coursegate(routes = 10): Peer {
   return {
     name: routes === 10 ? COURSEGATE : `${COURSEGATE}, ${routes} routes`,
@@ -36,7 +36,7 @@ async function start({ folder, upstream, workers, processor }: PeerContext, rout
     gate: () => ({ issuer: origin, jwksUrl: `${origin}/.well-known/jwks.json` }),
     clock: Date.now,
   });
-  // The embedded store is one process's: two workers share a Redis, as two replicas would.
+  // The embedded store allows one process only. Two workers share a Redis, as two replicas would.
   const redis: RedisServer | undefined = workers === 2 && redisPresent() ? await startRedis() : undefined;
   const file = join(home, 'gate.yaml');
   const filler = Array.from(
@@ -109,7 +109,7 @@ ${filler.join('\n')}
   };
 }
 
-/** One app, one member, and as many approvals as tokens are wanted: all over HTTP, as an app and a browser would. */
+/** Gets tokens for one app and one member, with one approval each, over HTTP like an app and a browser. */
 export async function accessTokens(origin: string): Promise<string[]> {
   const app = await registerApp(origin);
   const browser = createBrowser();
@@ -122,7 +122,7 @@ export async function accessTokens(origin: string): Promise<string[]> {
   return tokens;
 }
 
-/** BENCH_PROFILE=folder: a CPU profile of the gate is left there. */
+/** With BENCH_PROFILE=folder, a CPU profile of the gate is written to that folder. */
 function profiling(home: string): Record<string, string> {
   const folder = process.env.BENCH_PROFILE;
   return folder === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}`, HOME: home };

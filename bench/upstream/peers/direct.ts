@@ -1,6 +1,6 @@
 import type { Peer } from './peer.ts';
 
-/** No proxy at all: what the load and the upstream alone come to. */
+/** No proxy: the baseline of the load generator and the upstream. */
 export const direct: Peer = {
   name: 'direct',
   start: async ({ upstream }) => ({ port: upstream.port, roots: [], tokens: [], stop: async () => undefined }),

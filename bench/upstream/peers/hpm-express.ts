@@ -7,7 +7,7 @@ import type { Peer } from './peer.ts';
 const SERVER = fileURLToPath(new URL('../servers/hpm-express.ts', import.meta.url));
 const CLUSTER = fileURLToPath(new URL('../servers/cluster.ts', import.meta.url));
 
-/** express 5 and http-proxy-middleware 4, as its README has it with a kept connection, behind our own gate's decision. */
+/** Express 5 and http-proxy-middleware 4 with keep-alive, set up as in its README, behind our own gate's decision. */
 export const hpmExpress: Peer = {
   name: 'http-proxy-middleware on express, our gate',
   async start({ folder, upstream, workers, processor, tokens }) {

@@ -9,7 +9,7 @@ import type { Peer, PeerContext } from './peer.ts';
 
 type StartService = (context: PeerContext, port: number, tokenFile: string) => Promise<Process>;
 
-/** nginx that asks a small token service about every request, passes its identity fields on, and keeps a JSON log. */
+/** nginx with auth_request: asks a small token service about every request, passes its identity headers on, and logs JSON. */
 function authRequest(name: string, missing: string | undefined, startService: StartService): Peer {
   return {
     name,

@@ -4,7 +4,7 @@ import { type Process, startProcess } from '../../support/processes.ts';
 
 export const NGINX = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'].find(existsSync);
 
-/** Starts an nginx of its own folder. In: what stands in its `http` block. */
+/** Starts an nginx in its own folder, with the given content of its `http` block. */
 export async function startNginx(options: {
   folder: string;
   name: string;
@@ -13,7 +13,7 @@ export async function startNginx(options: {
   port: number;
   http: string;
 }): Promise<Process> {
-  if (NGINX === undefined) throw new Error('there is no nginx here: apt-get install nginx-light');
+  if (NGINX === undefined) throw new Error('nginx is not installed: apt-get install nginx-light');
   const folder = join(options.folder, options.name);
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'nginx.conf');

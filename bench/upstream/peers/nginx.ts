@@ -4,7 +4,7 @@ import type { Peer } from './peer.ts';
 
 const MISSING = NGINX === undefined ? 'apt-get install nginx-light' : undefined;
 
-/** What both nginx peers have in common: kept connections both ways, and streams that are not held back. */
+/** Settings of all nginx peers: keep-alive on both sides, and unbuffered streams. */
 export function nginxHttp(upstream: { port: number; streamPort: number }, log: string, server: string): string {
   return `
     ${log}
@@ -18,7 +18,7 @@ export function nginxHttp(upstream: { port: number; streamPort: number }, log: s
 export const FORWARDED = `proxy_set_header Connection ""; proxy_set_header Host $host; proxy_set_header Authorization "";
   proxy_set_header X-Forwarded-For $remote_addr; proxy_set_header X-Forwarded-Host $host; proxy_set_header X-Forwarded-Proto $scheme;`;
 
-/** The floor: proxy_pass, no token, no log. */
+/** The lower bound: proxy_pass without tokens and without a log. */
 export const nginx: Peer = {
   name: 'nginx proxy_pass',
   missing: MISSING,

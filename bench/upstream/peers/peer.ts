@@ -4,27 +4,27 @@ export interface PeerContext {
   readonly folder: string;
   readonly upstream: Upstream;
   readonly workers: 1 | 2;
-  /** The processor it is pinned to; undefined when there are two workers. */
+  /** The CPU it is pinned to; undefined with two workers. */
   readonly processor: number | undefined;
-  /** Access tokens that gates of ours have not issued: for the token services of others. */
+  /** Access tokens that were not issued by our gate, for the peers' token services. */
   readonly tokens: readonly string[];
 }
 
-/** A proxy that runs and is measured. */
+/** A running proxy. */
 export interface Running {
   readonly port: number;
-  /** Every process whose time is the subject's, without their children. */
+  /** Processes whose CPU time counts. Their descendants are found. */
   readonly roots: readonly number[];
-  /** The port its inspector would have, when it is one Node process. */
+  /** The inspector's port, if it is a single Node process. */
   readonly inspector?: number;
-  /** What clients show it; empty for one that checks none. */
+  /** Its clients' tokens; empty if it does not check tokens. */
   readonly tokens: readonly string[];
   stop(): Promise<void>;
 }
 
 export interface Peer {
   readonly name: string;
-  /** Why it cannot run here, with what to install; undefined: it can. */
+  /** How to install what it needs; undefined if it can run. */
   readonly missing?: string | undefined;
   start(context: PeerContext): Promise<Running>;
 }

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 
-/** Runs a program as workers that share its ports. In: their number, the program, its arguments. */
+/** Runs a program as workers that share its ports. Arguments: the number of workers, the program, its arguments. */
 const [workers = '2', exec = '', ...args] = process.argv.slice(2);
 cluster.setupPrimary({ exec, args });
 for (let at = 0; at < Number(workers); at += 1) cluster.fork();

@@ -9,7 +9,7 @@ import { cachedIntrospect } from '../../../src/resource-server/cache.ts';
 import { createGate } from '../../../src/resource-server/gate.ts';
 import { createIdentity } from '../../../src/upstream/identity.ts';
 
-/** The gate's own decision and identity headers, in front of http-proxy-middleware in its usual setting. */
+/** The gate's own decision and identity headers, in front of http-proxy-middleware with its usual settings. */
 const ORIGIN = 'http://bench.test';
 const resource = protectedResource(ORIGIN, '');
 const scope = new Set(['courses:read', 'account:read']);

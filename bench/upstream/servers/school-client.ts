@@ -1,4 +1,4 @@
-/** What a developer writes by hand to read the school's REST services with fetch, for the peers of our endpoint. */
+/** A hand-written client of the school's REST services that uses fetch, for the peers of our endpoint. */
 const UPSTREAM = process.env.UPSTREAM ?? '';
 const PAGE = 50;
 
@@ -30,7 +30,7 @@ async function read<T>(path: string, memberId: string): Promise<T> {
     headers: { accept: 'application/json', 'x-member-id': memberId },
     signal: AbortSignal.timeout(10_000),
   });
-  if (!answer.ok) throw new Error(`the school answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`the school responded with ${answer.status}`);
   return (await answer.json()) as T;
 }
 
@@ -39,7 +39,7 @@ export async function readEmail(memberId: string): Promise<string> {
   return answer.data.email_address;
 }
 
-/** Pages of a fixed size, so that a cursor holds when `first` changes on the way: as our own endpoint has to. */
+/** Pages have a fixed size, so that a cursor stays valid if `first` changes. Our own endpoint does the same. */
 export async function readCourses(memberId: string, first: number, after: number): Promise<readonly Course[]> {
   const found: Course[] = [];
   for (let number = Math.floor(after / PAGE) + 1; ; number += 1) {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-/** An upstream of event streams: one event, then silence. */
+/** An upstream of event streams that send one event and are idle from then on. */
 createServer((request, response) => {
   if (request.url === '/') return void response.end('ok');
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });

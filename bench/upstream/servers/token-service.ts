@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { LRUCache } from 'lru-cache';
 
-/** The least a token service can do: the hash of the token looked up in memory, and who it is for in three fields. */
+/** A minimal token service: looks the token's hash up in memory and returns the identity in three headers. */
 const known = new LRUCache<string, string[]>({ max: 100_000 });
 for (const [at, token] of readFileSync(process.env.TOKENS ?? '', 'utf8')
   .split('\n')

@@ -1,6 +1,6 @@
 {{- /*
-The backend of the same pod. A pod that goes is taken out of the Service and told to stop at the same moment: a backend
-that ended at once would leave the gate, which ends last, with requests it can only answer 502.
+The backend in the same pod. When a pod is deleted, it is removed from the Service and stopped at the same time. If the backend
+stopped at once, the gate, which stops last, would answer the remaining requests with 502. So it sleeps in its preStop hook.
 */ -}}
 {{- define "coursegate.backend" -}}
 {{- $seconds := int .Values.backend.preStopSeconds -}}

@@ -1,6 +1,6 @@
 {{- /*
-A YAML value as a CEL expression of the type that the API server expects at its place (Object.spec.…). In: a dict of
-`value` and `path`. Quantities of resources are the one map that is no object.
+Renders a YAML value as a CEL expression of the type that the API server expects at that path (Object.spec.…). Takes a dict
+with `value` and `path`. Resource requests and limits are plain maps; all other maps are objects.
 */ -}}
 {{- define "coursegate.cel" -}}
 {{- $path := .path -}}

@@ -1,4 +1,4 @@
-{{- /* A duration of the gate's configuration, such as 500ms, 30s or 2m, in whole seconds, rounded up. */ -}}
+{{- /* Converts a duration of the gate's configuration, such as 500ms, 30s or 2m, to seconds, rounded up. */ -}}
 {{- define "coursegate.seconds" -}}
 {{- $number := regexFind "^[0-9]+" . | int64 -}}
 {{- $unit := regexReplaceAll "^[0-9]+" . "" -}}
@@ -7,7 +7,7 @@
 {{- end -}}
 {{- end -}}
 
-{{- /* Beside its backend in one pod, and native: it is told to stop last, when no balancer sends anything any more. */ -}}
+{{- /* A native sidecar next to its backend stops last, when load balancers no longer send requests. */ -}}
 {{- define "coursegate.stopsLast" -}}
 {{- if and .Values.sidecar.native (or (ne .Values.mode "deployment") .Values.backend.container) -}}true{{- end -}}
 {{- end -}}
@@ -19,15 +19,15 @@
 {{- end -}}
 {{- end -}}
 
-{{- /* Whether there is more than one gate, now or later. */ -}}
+{{- /* Whether more than one replica may run. */ -}}
 {{- define "coursegate.several" -}}
 {{- if or (gt (int .Values.replicas) 1) .Values.autoscaling.enabled -}}true{{- end -}}
 {{- end -}}
 
 {{- /*
-The configuration as the gate reads it: what was given, over what a pod needs. The admin listener stays on loopback; the
-kubelet and Prometheus, who come to the pod's address, have a listener of their own that answers nothing else.
-A store and a secret are never mixed with ours: theirs or ours.
+The configuration file: the `config` value, merged over defaults for a pod. The admin listener stays on loopback. The kubelet
+and Prometheus connect to the pod's address, so probes and metrics have a separate listener that serves nothing else.
+`store` and `secret` are not merged: if `config` has one, it replaces the default.
 */ -}}
 {{- define "coursegate.configuration" -}}
 {{- $given := .Values.config -}}
@@ -56,7 +56,7 @@ A store and a secret are never mixed with ours: theirs or ours.
 {{- toYaml $all -}}
 {{- end -}}
 
-{{- /* What a pod may take to end: its backend's part, then the gate's, then a little. */ -}}
+{{- /* The time a pod may take to stop: the backend's, then the gate's, then five seconds of margin. */ -}}
 {{- define "coursegate.terminationGracePeriodSeconds" -}}
 {{- $drain := (include "coursegate.configuration" . | fromYaml).listen.drain -}}
 {{- $gate := add (include "coursegate.seconds" $drain.notice) (include "coursegate.seconds" $drain.grace) 5 -}}
@@ -69,7 +69,7 @@ A store and a secret are never mixed with ours: theirs or ours.
 {{- end -}}
 {{- end -}}
 
-{{- /* What the gate takes at its start only: when this changes, the pods are restarted, since a reload would be refused. */ -}}
+{{- /* The settings that the gate cannot reload. When they change, the pods are restarted. */ -}}
 {{- define "coursegate.takenAtStart" -}}
 {{- $all := include "coursegate.configuration" . | fromYaml -}}
 {{- $kept := pick $all "profile" "origin" "store" "secret" -}}

@@ -4,9 +4,9 @@ The gate's container as one entry of a list. For the parent chart's pod:
       initContainers:
         {{- include "coursegate.container" .Subcharts.coursegate | nindent 8 }}
 
-Probes go to a listener on the pod's address that answers three questions and nothing else. The alternative, a command in
-the container, would start a Node process every few seconds and fail when the machine is busy, which is no illness.
-Everything is by number: an older control plane finds no named port of a sidecar.
+Probes use a listener on the pod's address that serves only /livez, /readyz and /metrics. An exec probe would start a Node
+process every few seconds and fail on a busy node although the gate is healthy. Ports are referenced by number, because older
+control planes do not resolve named ports of sidecars.
 */ -}}
 {{- define "coursegate.container" -}}
 - {{ include "coursegate.containerBody" . | nindent 2 | trim }}
@@ -80,7 +80,7 @@ volumeMounts:
 {{- end }}
 {{- end -}}
 
-{{- /* Three quarters of the memory limit, in MiB, so that Node collects before the kernel kills; empty without a limit in Mi or Gi. */ -}}
+{{- /* Heap size: 3/4 of the memory limit, in MiB, so that Node collects garbage before the kernel kills it. Empty without a limit in Mi or Gi. */ -}}
 {{- define "coursegate.heap" -}}
 {{- $limit := toString (dig "limits" "memory" "" .Values.resources) -}}
 {{- if regexMatch "^[0-9]+Mi$" $limit -}}{{ div (mul (trimSuffix "Mi" $limit | int64) 3) 4 }}

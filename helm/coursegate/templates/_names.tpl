@@ -24,7 +24,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end -}}
 
-{{- /* What finds the pods that the gate runs in: ours, or those of whoever took it in. */ -}}
+{{- /* The labels that select the pods with the gate: those of this chart's Deployment, or of the parent chart's pods. */ -}}
 {{- define "coursegate.podSelector" -}}
 {{- if eq .Values.mode "deployment" -}}
 app.kubernetes.io/name: {{ include "coursegate.name" . }}
@@ -34,7 +34,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- else if eq .Values.mode "inject" -}}
 {{ .Values.inject.label }}: "true"
 {{- else -}}
-{{- fail "sidecar.podLabels: name the labels of your pods, such as { app: school }: the Service, the NetworkPolicy and the metrics find them by these" -}}
+{{- fail "sidecar.podLabels: set the labels of your pods, such as { app: school }; the Service, the NetworkPolicy and the metrics select the pods by them" -}}
 {{- end -}}
 {{- end -}}
 

@@ -6,7 +6,7 @@ use Illuminate\Http\JsonResponse;
 use Illuminate\Http\Request;
 use Illuminate\Support\Facades\Auth;
 
-/** Who is signed in (whoami), and the signed redirect (bridge). */
+/** Returns who is signed in (whoami), and signs members in for the gate (bridge). */
 class CoursegateController
 {
     private $gate;
@@ -27,7 +27,7 @@ class CoursegateController
         return new JsonResponse($this->gate->describe($member), 200, $headers);
     }
 
-    /** Asks for a sign-in when there is none, and sends the browser back to the gate with a signed answer. */
+    /** Signs the member in if needed, and redirects the browser back to the gate with a signed response. */
     public function bridge(Request $request)
     {
         $question = $this->gate->readBridge((string) $request->server('QUERY_STRING'));
@@ -37,12 +37,12 @@ class CoursegateController
         [$nonce, $returnTo, $another] = $question;
         $member = $this->member($request);
         if ($another || $member === null) {
-            // Laravel's login page shows itself only to guests.
+            // Laravel shows its login page only to guests.
             if ($member !== null) {
                 Auth::logoutCurrentDevice();
                 $request->session()->invalidate();
             }
-            // Whoever comes back has chosen: asked again, the question is the same without that wish.
+            // $again leaves out `prompt`: a member who returns from the login page is not sent there again.
             $again = $this->gate->signed(['nonce' => $nonce, 'return_sso_url' => $returnTo]);
             redirect()->setIntendedUrl($request->url().'?'.$again);
 
@@ -65,7 +65,7 @@ class CoursegateController
         ]);
     }
 
-    /** An assertion signs nobody in: it is for one request. */
+    /** The session's member. An assertion does not count as a sign-in: it is valid for one request only. */
     private function member(Request $request)
     {
         return $request->attributes->has('coursegate') ? null : Auth::user();

@@ -7,7 +7,7 @@ use Illuminate\Database\Eloquent\Model;
 use Illuminate\Support\Facades\Route;
 use Illuminate\Support\ServiceProvider;
 
-/** Puts the drop-in in its place: settings from config/coursegate.php, the middleware before all others, two routes, an observer. */
+/** Registers the drop-in: its settings (config/coursegate.php), its middleware before all others, two routes and an observer. */
 class CoursegateServiceProvider extends ServiceProvider
 {
     public function register()

@@ -8,17 +8,17 @@ use Illuminate\Support\Facades\Cache;
 use Illuminate\Support\Facades\Log;
 use InvalidArgumentException;
 
-/** What is between coursegate and this site: its assertions, the bridge's signatures, and the version of a member. */
+/** The protocol between coursegate and this site: assertions, the bridge's signatures, and the version of a member. */
 class Gate
 {
-    /** Seconds that two clocks may be apart; that keys are kept; that pass between two fetches of them, at least. */
+    /** In seconds: the allowed clock skew, how long keys are cached, and the minimum time between two fetches of keys. */
     const LEEWAY = 10;
     const KEYS_KEPT = 600;
     const FETCH_PAUSE = 30;
-    /** Seconds that are waited for the gate to be told. */
+    /** Timeout of a request to the admin listener, in seconds. */
     const TELL_WITHIN = 2;
 
-    /** What comes before the two coordinates of a P-256 key in DER (RFC 5480). */
+    /** The DER prefix of a P-256 public key, followed by its two coordinates (RFC 5480). */
     const P256 = '3059301306072a8648ce3d020106082a8648ce3d03010703420004';
 
     private $origin;
@@ -29,7 +29,7 @@ class Gate
     private $adminUrl;
     private $adminSecret;
 
-    /** @param array $settings origin, upstream, secret, and if wanted jwks_url, fetch_pause, admin_url and admin_secret */
+    /** @param array $settings origin, upstream, secret, and optionally jwks_url, fetch_pause, admin_url and admin_secret */
     public function __construct(array $settings)
     {
         $this->origin = (string) ($settings['origin'] ?? '');
@@ -40,20 +40,20 @@ class Gate
         $this->adminUrl = rtrim((string) ($settings['admin_url'] ?? ''), '/');
         $this->adminSecret = (string) ($settings['admin_secret'] ?? '');
         if ($this->adminUrl !== '' && $this->adminSecret === '') {
-            throw new InvalidArgumentException('coursegate.admin_secret is admin.hmac.secret of the gate');
+            throw new InvalidArgumentException("coursegate.admin_secret must be the gate's admin.hmac.secret");
         }
         if (! preg_match('~^https?://[^/?#@\s]+$~D', $this->origin)) {
-            throw new InvalidArgumentException('coursegate.origin has no path and no final slash');
+            throw new InvalidArgumentException("coursegate.origin must be the gate's origin, without a path or final slash");
         }
         if ($this->upstream === '') {
-            throw new InvalidArgumentException("coursegate.upstream is this backend's name in coursegate.yaml");
+            throw new InvalidArgumentException("coursegate.upstream must be this backend's name in coursegate.yaml");
         }
         if (strlen($this->secret) < 32) {
             throw new InvalidArgumentException('coursegate.secret must have 32 characters or more');
         }
     }
 
-    /** The member as whoami tells it. The version changes when the password does, and tells nothing of it. */
+    /** The member as whoami returns it. The version changes with the password, and reveals nothing about it. */
     public function describe(Authenticatable $member): array
     {
         $id = (string) $member->getAuthIdentifier();
@@ -68,8 +68,9 @@ class Gate
     }
 
     /**
-     * Has the gate end what a member let in: apps are refused from then on. Takes two seconds or so at most, and never
-     * throws: what goes wrong is logged, and the member's version ends their connections later.
+     * Revokes a member's connections at the gate, so that their apps are refused from the next request on. Takes about two
+     * seconds at most and never throws. If it fails, the error is logged, and the connections end later, when the gate sees
+     * the member's new version.
      */
     public function endConnections(string $id, string $reason): void
     {
@@ -87,12 +88,12 @@ class Gate
         ];
         $answer = @file_get_contents($this->adminUrl.$path, false, stream_context_create(['http' => $options]));
         if ($answer === false) {
-            $problem = $http_response_header[0] ?? 'no answer';
-            Log::error("coursegate was not told that the connections of member $id end ($reason): $problem");
+            $problem = $http_response_header[0] ?? 'no response';
+            Log::error("coursegate: could not revoke the connections of member $id ($reason): $problem");
         }
     }
 
-    /** An HMAC over the time, a nonce, the request and its body. */
+    /** The Coursegate-Signature header: an HMAC over the time, a nonce, the request and its body. */
     private function signCommand(string $path, string $body): string
     {
         [$time, $nonce] = [(string) time(), bin2hex(random_bytes(16))];
@@ -106,7 +107,7 @@ class Gate
         return hash_hmac('sha256', $sso, $this->secret);
     }
 
-    /** In: what is said. Out: the query that says it, signed. */
+    /** Encodes fields as a signed query string. */
     public function signed(array $fields): string
     {
         $sso = base64_encode(http_build_query($fields));
@@ -115,8 +116,8 @@ class Gate
     }
 
     /**
-     * The gate's question, when the gate has asked it: nonce, return address, and whether somebody else
-     * is to sign in. The base64 text itself is signed, not what it stands for.
+     * The gate's request: the nonce, the return URL, and whether another member is to sign in; null if its
+     * signature is invalid. The signature covers the base64 text, not the decoded fields.
      */
     public function readBridge(string $queryString): ?array
     {
@@ -137,13 +138,13 @@ class Gate
         if (! is_string($nonce) || $nonce === '' || ! is_string($returnTo)) {
             return null;
         }
-        // What begins with the origin and a slash is on that origin, whatever follows, as long as no parser strips it away.
+        // A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
         $ours = strpos($returnTo, $this->origin.'/') === 0 && preg_match('/^[!-\[\]-~]+$/D', $returnTo);
 
         return $ours ? [$nonce, $returnTo, ($fields['prompt'] ?? null) === 'select_account'] : null;
     }
 
-    /** The claims of a good assertion, else null. Throws Unverifiable when the gate's keys cannot be had. */
+    /** The claims of a valid assertion, otherwise null. Throws Unverifiable if the gate's keys are unavailable. */
     public function readAssertion(string $token): ?array
     {
         if (! preg_match('/^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/D', $token, $parts)) {
@@ -181,7 +182,7 @@ class Gate
         return $inTime && $forUs ? $claims : null;
     }
 
-    /** The gate's key of a kid, as PEM. An unknown one has them fetched anew, but not oftener than every pause. */
+    /** The gate's key for a kid, as PEM. An unknown kid fetches the keys again, at most once per pause. */
     private function key(string $kid): ?string
     {
         $keys = Cache::get('coursegate.keys');
@@ -232,7 +233,7 @@ class Gate
         return (string) base64_decode(strtr($base64url, '-_', '+/'));
     }
 
-    /** A JWS has the two numbers one after the other (RFC 7518 section 3.4), OpenSSL wants them in DER. */
+    /** A JWS concatenates the two numbers of a signature (RFC 7518 section 3.4); OpenSSL expects them in DER. */
     private static function der(string $raw): string
     {
         $numbers = '';

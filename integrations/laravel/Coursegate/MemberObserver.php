@@ -5,7 +5,7 @@ namespace App\Coursegate;
 use Illuminate\Contracts\Foundation\Application;
 use Illuminate\Database\Eloquent\Model;
 
-/** Tells the gate when a member's password or rights change, or they go. A password that is reset is one that changes. */
+/** Revokes a member's connections when their password is changed or reset, their rights change, or they are deleted. */
 class MemberObserver
 {
     private $app;
@@ -24,13 +24,16 @@ class MemberObserver
         }
     }
 
-    /** A soft delete among them. */
+    /** Called for soft deletes too. */
     public function deleted(Model $member)
     {
         $this->end($member, 'left');
     }
 
-    /** After the answer, so that nobody waits and what is open in the database is done; a command has no answer. */
+    /**
+     * Runs after the response is sent, so that the member does not wait and database transactions are finished. In a console
+     * command it runs at once.
+     */
     private function end(Model $member, string $reason)
     {
         $id = (string) $member->getKey();

@@ -2,7 +2,7 @@
 
 namespace App\Coursegate;
 
-/** The gate's keys cannot be had: nobody can say whether an assertion is good. */
+/** The gate's keys are unavailable, so the assertion cannot be checked. */
 class Unverifiable extends \RuntimeException
 {
 }

@@ -9,9 +9,8 @@ use Illuminate\Support\Facades\Auth;
 use Illuminate\Support\Str;
 
 /**
- * A request with an assertion of the gate is the member's whom it names: without a session that stays, without a CSRF
- * token of a page, with its claims in the attribute `coursegate`. One with a bad assertion is answered 401, one that
- * overrides its method 400.
+ * A request with a valid assertion runs as the member it names, without a stored session or a page's CSRF token, and with its
+ * claims in the attribute `coursegate`. An invalid assertion gets 401, and a request that overrides its method 400.
  */
 class VerifyAssertion
 {
@@ -43,21 +42,21 @@ class VerifyAssertion
         } catch (Unverifiable $unverifiable) {
             return $this->refuse(503, 'temporarily_unavailable');
         }
-        // Whatever session came along is nobody's business; the one of this request ends with it.
+        // A session that the request carries is ignored. The session used here is discarded after the request.
         $request->cookies->replace([]);
         config(['session.driver' => 'array']);
         $member = $claims === null ? null : $this->find($claims['sub']);
         if ($member === null) {
             return $this->refuse(401, 'invalid_assertion');
         }
-        // The gate judged the method that was sent. `_method` would have Laravel dispatch another one.
+        // The gate authorized the method that was sent. With `_method`, Laravel would dispatch another one.
         if ($request->getMethod() !== $request->getRealMethod()) {
             return $this->refuse(400, 'method_override');
         }
         $claims['scope'] = preg_split('/ /', (string) ($claims['scope'] ?? ''), -1, PREG_SPLIT_NO_EMPTY);
         $request->attributes->set('coursegate', $claims);
         Auth::setUser($member);
-        // The gate has signed who asks, so the CSRF check is shown the token that it looks for.
+        // The assertion is signed, so CSRF protection is not needed: set a token that passes Laravel's check.
         $csrf = Str::random(40);
         app('session')->driver()->put('_token', $csrf);
         $request->headers->set('X-CSRF-TOKEN', $csrf);
@@ -67,7 +66,7 @@ class VerifyAssertion
         return $response;
     }
 
-    /** Byte for byte: a database that reads '01' as 1 does not decide who somebody is. */
+    /** Compares byte for byte, since a database may read '01' as 1 and find another member. */
     private function find(string $sub)
     {
         $provider = Auth::getProvider();

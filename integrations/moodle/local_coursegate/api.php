@@ -1,8 +1,8 @@
 <?php
 /**
- * Runs one web service function as the member whom the gate's signed assertion names: ?function=NAME and its arguments.
- * Moodle's own REST server has no place for another way to sign in, so this stands beside it. Only functions of the
- * settings, only such that read, and where one takes a userid, it is the member's.
+ * Runs a web service function as the member named in the gate's assertion: ?function=NAME and its arguments. Moodle's own
+ * REST server cannot be extended with another authentication method. Only functions that are listed in the settings and
+ * that read are allowed. If a function takes a userid, it is always the member's.
  */
 define('NO_DEBUG_DISPLAY', true);
 define('NO_MOODLE_COOKIES', true);
@@ -19,7 +19,7 @@ use local_coursegate\unavailable;
 
 answer::get_only();
 try {
-    // X-Member-Id and its like are never read: who reaches this server could write them.
+    // X-Member-Id and similar headers are never read: any client of this server could set them.
     $jwt = $_SERVER['HTTP_X_COURSEGATE_ASSERTION'] ?? '';
     $claims = protocol::verify($jwt, settings::get('origin'), settings::get('upstream'), time(), [keys::class, 'find']);
 } catch (\DomainException $thrown) {
@@ -30,7 +30,7 @@ try {
 }
 $user = member::find($claims['sub']);
 if ($user === null) {
-    answer::json(401, ['error' => 'assertion', 'message' => 'no such member']);
+    answer::json(401, ['error' => 'assertion', 'message' => 'no active member has this ID']);
 }
 if (!empty($CFG->maintenance_enabled)) {
     answer::json(503, ['error' => 'maintenance']);
@@ -56,7 +56,7 @@ $called = external_api::call_external_function($name, $arguments);
 if ($called['error']) {
     $code = (string) ($called['exception']->errorcode ?? '');
     $status = $code === 'invalidparameter' ? 400 : 403;
-    // The message may name what the member is not to know.
+    // The message is not sent: it may contain information that the member may not see.
     answer::json($status, ['error' => 'moodle', 'code' => $code]);
 }
 answer::json(200, $called['data']);

@@ -1,7 +1,7 @@
 <?php
 /**
- * Moodle's login page takes no address to come back to, so members are sent here first: ?return_to=/oauth/…
- * Whoever is signed in is signed out, since members come here when nobody is, or when somebody else shall be.
+ * Moodle's login page has no parameter for the URL to return to, so members are sent here first: ?return_to=/oauth/…
+ * A signed-in member is signed out: the gate sends members here if none is signed in, or to sign in as another one.
  */
 require(__DIR__ . '/../../config.php');
 
@@ -10,7 +10,7 @@ use local_coursegate\sign_in;
 
 answer::get_only();
 $return = optional_param('return_to', '', PARAM_RAW);
-// A path of this origin, and nothing that a browser takes for another host.
+// A path on this origin. Nothing that a browser could read as another host.
 if (preg_match('~^/oauth/[\x21-\x7e]*$~D', $return) !== 1 || strpbrk($return, '\\#') !== false) {
     answer::json(400, ['error' => 'return_to']);
 }

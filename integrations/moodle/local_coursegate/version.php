@@ -3,6 +3,6 @@ defined('MOODLE_INTERNAL') || die();
 
 $plugin->component = 'local_coursegate';
 $plugin->version = 2026112101;
-$plugin->requires = 2023042400; // Moodle 4.2, the first with \core_external.
+$plugin->requires = 2023042400; // Moodle 4.2, the first version with \core_external.
 $plugin->maturity = MATURITY_BETA;
 $plugin->release = '1.0';

@@ -1,8 +1,8 @@
 <?php
 /**
- * Says who the browser's session cookie belongs to, by the cookie alone: {id, email, name, username, version, auth_time}.
- * 401 is nobody. It takes no key, for a browser is told only what its own cookie proves; there are no CORS fields, and a
- * page of another site is not answered.
+ * Returns the member of the browser's session cookie: {id, email, name, username, version, auth_time}, or 401 if no member is
+ * signed in. A browser learns only what its own cookie proves, so no key is needed. There are no CORS headers, and cross-site
+ * requests are refused.
  */
 define('AJAX_SCRIPT', true);
 define('NO_DEBUG_DISPLAY', true);

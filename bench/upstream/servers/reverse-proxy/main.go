@@ -1,4 +1,4 @@
-// httputil.ReverseProxy with kept connections, and nothing else: no token is looked at.
+// httputil.ReverseProxy with keep-alive and nothing else: tokens are not checked.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// The least a token service can do: the hash of the token looked up in memory, and who it is for in three fields.
+// A minimal token service: looks the token's hash up in memory and returns the identity in three headers.
 package main
 
 import (

@@ -3,7 +3,7 @@ namespace local_coursegate;
 
 defined('MOODLE_INTERNAL') || die();
 
-/** How a request ends: every one of these ends it. */
+/** Responses. Each method sends one and ends the request. */
 final class answer {
     public static function json(int $status, $body): void {
         self::private();
@@ -21,7 +21,7 @@ final class answer {
         exit;
     }
 
-    /** Refuses every method but GET. */
+    /** Refuses every method except GET. */
     public static function get_only(): void {
         if ($_SERVER['REQUEST_METHOD'] !== 'GET') {
             header('Allow: GET');

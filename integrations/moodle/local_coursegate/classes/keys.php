@@ -4,11 +4,15 @@ namespace local_coursegate;
 defined('MOODLE_INTERNAL') || die();
 
 /**
- * The gate's public keys. They are kept for ten minutes, and for an hour while the gate cannot be asked; an unknown id has
- * them fetched again, at most every 15 seconds.
+ * The gate's public keys. They are cached for ten minutes, or for an hour if the gate is unavailable. An unknown ID fetches
+ * them again, at most every 15 seconds.
  */
 final class keys {
-    /** In: a key id. Out: its JWK, or null. Throws unavailable without any keys. */
+    /**
+     * Finds the JWK with a key ID.
+     *
+     * @throws unavailable if there are no keys
+     */
     public static function find(string $kid): ?array {
         $cache = \cache::make('local_coursegate', 'keys');
         $url = settings::jwks_url();
@@ -38,7 +42,7 @@ final class keys {
     private static function fetch(string $url): ?array {
         global $CFG;
         require_once($CFG->libdir . '/filelib.php');
-        // The address is the administrator's own setting, and is often one that Moodle would not let a member name.
+        // The administrator set this URL. It is often a local address, which Moodle blocks by default.
         $curl = new \curl(['ignoresecurity' => true]);
         $options = ['CURLOPT_TIMEOUT' => 3, 'CURLOPT_CONNECTTIMEOUT' => 2, 'CURLOPT_FOLLOWLOCATION' => 0];
         $document = $curl->get($url, [], $options);

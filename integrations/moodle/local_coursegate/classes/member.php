@@ -3,11 +3,14 @@ namespace local_coursegate;
 
 defined('MOODLE_INTERNAL') || die();
 
-/** A member as the gate is told them. */
+/** A member as sent to the gate. */
 final class member {
     /**
-     * In: a row of the user table, and when this browser signed in, Unix seconds. Out: id, email, name, username, auth_time
-     * and version, which changes with a new password, another way to sign in, or a suspension.
+     * The version changes with the password, the authentication method, and a suspension.
+     *
+     * @param \stdClass $user a row of the user table
+     * @param int|null $authtime when this browser signed in, in Unix seconds
+     * @return array id, email, name, username, version and, if given, auth_time
      */
     public static function of(\stdClass $user, ?int $authtime): array {
         $parts = [(string) $user->id, (string) $user->password, (string) $user->auth, (string) $user->suspended];
@@ -22,8 +25,9 @@ final class member {
     }
 
     /**
-     * Who is signed in in this browser, or null. Not a guest, not an administrator who looks as somebody else, and nobody
-     * who has yet to show a second factor, set a password, fill in their profile or agree to the policies of the site.
+     * The member who is signed in with this browser, or null. Null for a guest, for an administrator logged in as another
+     * user, and while the member still has to provide a second factor, set a password, complete their profile, or agree to
+     * the site's policies.
      */
     public static function signed_in(): ?array {
         global $USER;
@@ -35,12 +39,12 @@ final class member {
         } catch (\moodle_exception $thrown) {
             return null;
         }
-        // Refuses guests too. The session's copy does not know of a password that was set elsewhere since.
+        // Refuses guests too. Reads the database, because the session's copy may have an old password hash.
         $user = self::find((string) $USER->id);
         return $user === null ? null : self::of($user, (int) $USER->currentlogin ?: null);
     }
 
-    /** A member who may be here: of this site, confirmed, neither deleted nor suspended, and allowed to sign in. */
+    /** An active member: a user of this site who is confirmed, not deleted or suspended, and allowed to sign in. */
     public static function find(string $id): ?\stdClass {
         global $CFG, $DB;
         if (preg_match('~^[1-9][0-9]{0,17}$~D', $id) !== 1 || isguestuser((int) $id)) {
@@ -51,7 +55,7 @@ final class member {
         return $may ? $user : null;
     }
 
-    /** require_login() does not ask for it where it may not redirect. */
+    /** Whether the second factor was provided. require_login() does not check it if it may not redirect. */
     private static function second_factor(): bool {
         global $SESSION;
         return !class_exists('\\tool_mfa\\manager') || !empty($SESSION->tool_mfa_authenticated)

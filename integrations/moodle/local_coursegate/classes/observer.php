@@ -3,13 +3,13 @@ namespace local_coursegate;
 
 defined('MOODLE_INTERNAL') || die();
 
-/** Tells the gate what happens to members, so that it ends what they let in: see db/events.php. */
+/** Has the gate revoke members' connections on certain events; see db/events.php. */
 final class observer {
     public static function user_password_updated(\core\event\base $event): void {
         self::end((int) $event->relateduserid, 'password changed');
     }
 
-    /** Says nothing of what it was before: who is suspended now is told of, however often. */
+    /** The event does not contain the old values, so this is sent on every update of a suspended member. */
     public static function user_updated(\core\event\base $event): void {
         if (member::find((string) $event->objectid) === null) {
             self::end((int) $event->objectid, 'suspended');
@@ -28,7 +28,7 @@ final class observer {
         self::role_changed($event);
     }
 
-    /** Roles of the whole site. To be enrolled in a course is a role too, and ends nothing. */
+    /** Only for roles in the system context. Enrolment in a course is a role too, and must not revoke anything. */
     private static function role_changed(\core\event\base $event): void {
         if ((int) $event->contextlevel === CONTEXT_SYSTEM) {
             self::end((int) $event->relateduserid, 'role changed');
@@ -36,8 +36,9 @@ final class observer {
     }
 
     /**
-     * Has the gate end what a member let in: apps are refused from then on. Takes two seconds at most, and never throws:
-     * what goes wrong is in the log of errors, and `version` ends the connections later.
+     * Revokes a member's connections at the gate, so that their apps are refused from the next request on. Takes two
+     * seconds at most and never throws. If it fails, the error is logged, and the connections end later, when the gate sees
+     * the member's new `version`.
      */
     public static function end(int $id, string $reason): void {
         global $CFG;
@@ -49,20 +50,20 @@ final class observer {
             require_once($CFG->libdir . '/filelib.php');
             $path = "/members/$id/revoke";
             $body = json_encode(['by' => 'backend', 'reason' => $reason]);
-            // The address is the administrator's own setting, and is often one that Moodle would not let a member name.
+            // The administrator set this URL. It is often a local address, which Moodle blocks by default.
             $curl = new \curl(['ignoresecurity' => true]);
             $curl->setHeader(['Content-Type: application/json', 'Coursegate-Signature: ' . self::sign($path, $body)]);
             $curl->post($admin . $path, $body, ['CURLOPT_TIMEOUT' => 2, 'CURLOPT_FOLLOWLOCATION' => 0]);
-            $problem = $curl->get_errno() ? 'no answer' : (int) ($curl->get_info()['http_code'] ?? 0);
+            $problem = $curl->get_errno() ? 'no response' : (int) ($curl->get_info()['http_code'] ?? 0);
         } catch (\Throwable $thrown) {
             $problem = $thrown->getMessage();
         }
         if ($problem !== 200) {
-            error_log("coursegate was not told that the connections of member $id end ($reason): $problem");
+            error_log("coursegate: could not revoke the connections of member $id ($reason): $problem");
         }
     }
 
-    /** An HMAC over the time, a nonce, the request and its body. */
+    /** The Coursegate-Signature header: an HMAC over the time, a nonce, the request and its body. */
     private static function sign(string $path, string $body): string {
         list($time, $nonce) = [(string) time(), bin2hex(random_bytes(16))];
         $text = implode("\n", ['coursegate-v1', $time, $nonce, "POST $path", hash('sha256', $body)]);

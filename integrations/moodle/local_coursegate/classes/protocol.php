@@ -3,17 +3,21 @@ namespace local_coursegate;
 
 defined('MOODLE_INTERNAL') || die();
 
-/** What the gate and a site say to each other. The same class is in the WordPress drop-in: each stands alone. */
+/** The protocol between the gate and a site. The WordPress drop-in has a copy, so that each drop-in is self-contained. */
 final class protocol {
     // >>> shared
-    /** Seconds that two clocks may differ, and the longest life an assertion may claim. */
+    /** In seconds: the allowed clock skew, and the longest lifetime an assertion may have. */
     const LEEWAY = 5;
     const LONGEST_LIFE = 300;
 
     /**
-     * Verifies an assertion of the gate: a JWT (RFC 7519) signed by ES256. In: the header value, who must have made it
-     * and for whom, the Unix time, and a function that finds the JWK of a key id, or gives null. Out: the claims.
-     * Throws DomainException for whatever is wrong with it, and what $find_key throws.
+     * Verifies an assertion of the gate: a JWT (RFC 7519) signed with ES256.
+     *
+     * @param string $jwt the header's value
+     * @param int $now Unix time in seconds
+     * @param callable $find_key returns the JWK with a key ID, or null; exceptions that it throws are passed on
+     * @return array the claims
+     * @throws \DomainException if the assertion is invalid; the message says why
      */
     public static function verify(string $jwt, string $issuer, string $audience, int $now, callable $find_key): array {
         $parts = explode('.', $jwt);
@@ -28,9 +32,9 @@ final class protocol {
         }
         $kid = $header['kid'] ?? null;
         if (($header['alg'] ?? null) !== 'ES256' || isset($header['crit']) || !is_string($kid) || strlen($kid) > 200) {
-            throw new \DomainException('not signed in the way of the gate');
+            throw new \DomainException('alg, crit or kid is not supported');
         }
-        // What costs nothing is judged first, so that nobody can have keys fetched by sending anything.
+        // The claims are checked before the key is looked up, so that a forged token cannot trigger a fetch of the keys.
         $problem = self::problem_of($claims, $issuer, $audience, $now);
         if ($problem !== null) {
             throw new \DomainException($problem);
@@ -41,40 +45,40 @@ final class protocol {
             throw new \DomainException('signed with an unknown key');
         }
         if (!self::is_signed($parts[0] . '.' . $parts[1], $signature, $pem)) {
-            throw new \DomainException('the signature is not right');
+            throw new \DomainException('invalid signature');
         }
         return $claims;
     }
 
-    /** What is wrong with the claims, or null. grant_id tells an assertion from an ID token, which has the same keys. */
+    /** Why the claims are invalid, or null. Only assertions have grant_id; ID tokens are signed with the same keys. */
     private static function problem_of(array $claims, string $issuer, string $audience, int $now): ?string {
         $issued = $claims['iat'] ?? null;
         $expires = $claims['exp'] ?? null;
         $not_before = $claims['nbf'] ?? $issued;
         if ($issuer === '' || ($claims['iss'] ?? null) !== $issuer) {
-            return 'made by another issuer';
+            return 'wrong issuer';
         }
         if ($audience === '' || ($claims['aud'] ?? null) !== $audience) {
-            return 'made for another upstream';
+            return 'wrong audience';
         }
         if (!is_int($issued) || !is_int($expires) || !is_int($not_before)) {
-            return 'without its times';
+            return 'iat, exp or nbf is missing or not an integer';
         }
         if ($expires <= $now - self::LEEWAY) {
             return 'expired';
         }
         if (max($issued, $not_before) > $now + self::LEEWAY || $expires - $issued > self::LONGEST_LIFE) {
-            return 'its times are not right';
+            return 'not valid yet, or valid for too long';
         }
         foreach (['sub', 'client_id', 'grant_id'] as $name) {
             if (!is_string($claims[$name] ?? null) || $claims[$name] === '') {
-                return "without $name";
+                return "$name is missing";
             }
         }
         return null;
     }
 
-    /** In: the members of a JWKS (RFC 7517) and a key id. Out: the signing key of that id, or null. */
+    /** Finds the signing key with an ID among the keys of a JWKS (RFC 7517). */
     public static function key_of(array $keys, string $kid): ?array {
         foreach ($keys as $key) {
             $signs = is_array($key) && ($key['use'] ?? 'sig') === 'sig';
@@ -85,13 +89,13 @@ final class protocol {
         return null;
     }
 
-    /** In: the text of a JWKS document. Out: its keys, or null when it is none. */
+    /** The keys of a JWKS document, or null if it is not a JWKS or has no keys. */
     public static function keys(string $document): ?array {
         $keys = self::json($document)['keys'] ?? null;
         return is_array($keys) && $keys !== [] ? $keys : null;
     }
 
-    /** A P-256 public key as PEM (RFC 5480): the same bytes every time, then the point. */
+    /** A P-256 public key as PEM (RFC 5480): a constant prefix, then the point. */
     private static function pem(array $jwk): ?string {
         $x = is_string($jwk['x'] ?? null) ? self::base64url($jwk['x']) : null;
         $y = is_string($jwk['y'] ?? null) ? self::base64url($jwk['y']) : null;
@@ -102,7 +106,7 @@ final class protocol {
         return "-----BEGIN PUBLIC KEY-----\n" . chunk_split(base64_encode($der), 64, "\n") . "-----END PUBLIC KEY-----\n";
     }
 
-    /** In: a signature as JWS has it, two numbers of 32 bytes (RFC 7518 §3.4); openssl takes them as DER. */
+    /** Verifies a JWS signature, which is two numbers of 32 bytes (RFC 7518 section 3.4); OpenSSL expects them in DER. */
     private static function is_signed(string $text, string $signature, string $pem): bool {
         $key = openssl_pkey_get_public($pem);
         if ($key === false || strlen($signature) !== 64) {
@@ -121,7 +125,7 @@ final class protocol {
 
     /**
      * Reads a signed redirect (DiscourseConnect): base64 of form fields, and the hex HMAC-SHA256 of that base64 text.
-     * Out: the fields, each of which stood there once, or null when anything is wrong.
+     * Returns the fields; null if the signature is invalid or a field occurs twice.
      */
     public static function read_sso(string $sso, string $sig, string $secret): ?array {
         if (strlen($secret) < 32 || strlen($sso) > 4096 || !hash_equals(hash_hmac('sha256', $sso, $secret), $sig)) {
@@ -143,20 +147,20 @@ final class protocol {
         return $fields;
     }
 
-    /** Signs a redirect. In: fields. Out: the URL with `sso` and `sig` added to its query. */
+    /** Adds `sso` and `sig` with these fields to the query of a URL. */
     public static function write_sso(string $url, array $fields, string $secret): string {
         $sso = base64_encode(http_build_query($fields, '', '&', PHP_QUERY_RFC3986));
         $query = http_build_query(['sso' => $sso, 'sig' => hash_hmac('sha256', $sso, $secret)], '', '&', PHP_QUERY_RFC3986);
         return $url . (strpos($url, '?') === false ? '?' : '&') . $query;
     }
 
-    /** Whether a URL is at an origin: of visible ASCII, without a name before the host, a backslash or a fragment. */
+    /** Whether a URL is on an origin, and is visible ASCII without userinfo, backslash or fragment. */
     public static function is_at(string $url, string $origin): bool {
         return $origin !== '' && preg_match('~^[\x21-\x7e]{1,2000}$~D', $url) === 1 && strpbrk($url, '\\#') === false
             && strpos($url . '/', $origin . '/') === 0;
     }
 
-    /** A text that changes when any of the parts does, and tells nobody what they are. */
+    /** A keyed digest: it changes when any of the parts changes, and does not reveal them. */
     public static function version(array $parts, string $key): string {
         return substr(hash_hmac('sha256', json_encode($parts), $key), 0, 32);
     }

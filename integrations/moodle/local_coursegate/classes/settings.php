@@ -3,7 +3,7 @@ namespace local_coursegate;
 
 defined('MOODLE_INTERNAL') || die();
 
-/** The plugin's settings. $CFG->forced_plugin_settings['local_coursegate'] in config.php comes first, as for any plugin. */
+/** The plugin's settings. As for any plugin, $CFG->forced_plugin_settings['local_coursegate'] in config.php overrides them. */
 final class settings {
     public static function get(string $name): string {
         return trim((string) get_config('local_coursegate', $name));

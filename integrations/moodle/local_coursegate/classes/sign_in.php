@@ -3,12 +3,14 @@ namespace local_coursegate;
 
 defined('MOODLE_INTERNAL') || die();
 
-/** Moodle's own sign-in, on the way from the gate and back to it. */
+/** Sends members who come from the gate through Moodle's own sign-in. */
 final class sign_in {
     /**
-     * Ends with a member who is signed in, or sends the browser to Moodle's login page and from there back here. In: the
-     * path of the page, its parameters, and whether somebody who is signed in must do so anew. `again` in them says that
-     * they were sent there for this already.
+     * Returns if a member is signed in. Otherwise it redirects the browser to Moodle's login page, which returns here.
+     *
+     * @param string $path the path of this page
+     * @param array $parameters its parameters. `again` is added to the URL to return to, so that $anew applies only once.
+     * @param bool $anew whether a signed-in member must sign in again
      */
     public static function require(string $path, array $parameters, bool $anew): void {
         $visited = optional_param('again', 0, PARAM_BOOL);
@@ -24,7 +26,7 @@ final class sign_in {
             $SESSION->wantsurl = $here->out(false);
             answer::redirect(get_login_url());
         }
-        // Second factors, passwords to set and policies to agree to, as before any page.
+        // Moodle's usual checks: second factor, forced password change, policies.
         require_login(null, false);
     }
 }

@@ -3,5 +3,5 @@ namespace local_coursegate;
 
 defined('MOODLE_INTERNAL') || die();
 
-/** The keys of the gate cannot be had: that says nothing about an assertion. */
+/** The gate's keys are unavailable, so the assertion cannot be checked. */
 final class unavailable extends \RuntimeException {}

@@ -1,7 +1,7 @@
 <?php
 defined('MOODLE_INTERNAL') || die();
 
-// `internal` is false: once what happened is committed.
+// With `internal` set to false, observers run after the transaction is committed.
 $observers = [];
 foreach (['user_password_updated', 'user_updated', 'user_deleted', 'role_assigned', 'role_unassigned'] as $name) {
     $observers[] = [
