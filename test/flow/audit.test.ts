@@ -30,7 +30,7 @@ describe('the log of what happens to tokens', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** The events since it was asked last. */
+  /** The events since the last call. */
   const events = (): Line[] => {
     const all = readFileSync(join(folder, 'log'), 'utf8')
       .split('\n')
@@ -80,7 +80,7 @@ describe('the log of what happens to tokens', () => {
     events();
     expect((await token(app, form)).status).toBe(400);
     expect(events()).toMatchObject([event('code_reuse', 'alert')]);
-    // The connection has ended; there is nothing more to tell.
+    // The connection has already ended, so there is nothing more to log.
     expect((await token(app, form)).status).toBe(400);
     expect(events()).toEqual([]);
   });
@@ -125,14 +125,14 @@ describe('the audit', () => {
     await world.close();
     rmSync(folder, { recursive: true });
   });
-  // So that nobody has reached a limit yet.
+  // A new minute, so that no limit is in effect.
   beforeEach(() => {
     now += 120_000;
     written();
   });
 
   const text = () => readFileSync(join(folder, 'log'), 'utf8');
-  /** What was written since it was asked last. */
+  /** What was written since the last call. */
   const written = (): Line[] => {
     const all = text()
       .split('\n')
@@ -285,7 +285,7 @@ describe('the audit of a gate that is killed as soon as it has answered', () => 
       ]) {
         const action = await act();
         await gate.kill();
-        // What was in the pipe when it died can still be read from it.
+        // What was in the pipe when the process died can still be read.
         expect(gate.lastLog()).toContain(`"event.action":"${action}"`);
         await gate.start();
       }

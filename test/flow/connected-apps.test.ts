@@ -23,7 +23,7 @@ const signedIn = async (origin: string, member: { login: string; password: strin
   return browser;
 };
 
-/** The cards of the page of connected apps: the text of each, by the name of its app. */
+/** The cards of the connected apps page: the text of each, by app name. */
 const cardsOf = (page: Page): ReadonlyMap<string, string> =>
   new Map(
     page.text
@@ -37,7 +37,7 @@ const textOf = (markup: string): string =>
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
-/** Where a link or button of this text leads. */
+/** The target of the link or button with this text. */
 const linkOf = (page: Page, text: string): string => {
   const found = [...page.text.matchAll(/<a [^>]*href="([^"]*)"[^>]*>(.*?)<\/a>/gs)].find(
     ([, , inner = '']) => textOf(inner) === text,
@@ -47,7 +47,7 @@ const linkOf = (page: Page, text: string): string => {
 };
 const notice = (page: Page): string => textOf(/<p[^>]*role="status">(.*?)<\/p>/s.exec(page.text)?.[1] ?? '');
 
-/** Follows Disconnect, and confirms. */
+/** Follows Disconnect and confirms. */
 const disconnect = async (browser: Browser, page: Page, text: string): Promise<Page> =>
   browser.submit(await browser.open(linkOf(page, text)), {});
 
@@ -208,7 +208,7 @@ describe('the page of connected apps', () => {
         params: { name: 'get_my_account', arguments: {} },
       }),
     }).then((response) => response.text());
-    // Refused, missing, and nothing of the member's: none of it counts.
+    // Refused, not found, or not about the member: none of these count as use.
     expect(await get('/api/v1/students', access_token)).toBe(403);
     expect(await get('/api/v1/courses/no-such-course', access_token)).toBe(404);
     await account(access_token, '{ __schema { queryType { name } } }');
@@ -265,7 +265,7 @@ describe('the page of connected apps', () => {
       const asked = await browser.open(linkOf(await open(browser), 'Disconnect Cut off'));
       expect(asked.text).toContain('<main id="disconnect">');
       expect(textOf(asked.text)).toContain('Disconnect Cut off?');
-      // Only looked at so far.
+      // Opening the confirmation page changes nothing.
       expect(await statusOf(world.origin, tokens.access_token)).toBe(200);
 
       expect(events('consent_given').at(-1)).toMatchObject({
@@ -293,7 +293,7 @@ describe('the page of connected apps', () => {
         },
       ]);
 
-      // Twice, as by a double click: it is disconnected all the same, and nothing else is.
+      // Submitted twice, as by a double click: the result is the same, and nothing else is disconnected.
       const again = await browser.submit(asked, {});
       expect(notice(again)).toBe('Disconnected. It can no longer use your account.');
       expect(events()).toHaveLength(before + 1);
@@ -346,7 +346,7 @@ describe('the page of connected apps', () => {
       const grantsPage = await olu.open(
         `${world.origin}/oauth/apps/disconnect?${new URLSearchParams({ app: app.client.client_id })}`,
       );
-      // Not theirs: they are told nothing of it.
+      // The app is not theirs, so they learn nothing about it.
       expect(grantsPage.url).toBe(`${world.origin}/oauth/apps`);
 
       const post = async (by: Browser, fields: Record<string, string>, headers: Record<string, string> = {}) => {
@@ -383,7 +383,7 @@ describe('the page of connected apps', () => {
       const [status, location] = await post(createBrowser(), fields);
       expect([status, new URL(String(location), world.origin).pathname]).toEqual([303, '/login']);
       expect(await statusOf(world.origin, tokens.access_token)).toBe(200);
-      // What was refused was the token, not the form.
+      // The earlier posts were refused because of the CSRF token, not because of the rest of the form.
       expect((await post(browser, fields, { 'sec-fetch-site': 'same-origin' }))[0]).toBe(303);
       expect(await statusOf(world.origin, tokens.access_token)).toBe(401);
     });
@@ -469,7 +469,7 @@ describe('the page of connected apps', () => {
     const app = await named(world.origin, 'Deleted');
     const tokens = await connect(app);
     const browser = await signedIn(world.origin);
-    // Another school's rules: the app's redirect URI is no longer one that is taken.
+    // The redirect rules have changed: the app's redirect URI is no longer allowed.
     await world.restart({ clients: { redirects: { deny: ['app.example'] } }, pages: { apps: { back: '/' } } });
     try {
       const page = await open(browser);
@@ -510,7 +510,7 @@ it('an app whose document is out of reach is listed by its domain, unverified, a
     const proved = await (await signedIn(world.origin)).open(`${world.origin}/oauth/apps`);
     expect(cardsOf(proved).get('Claude')).toContain('Verified domain: claude.ai');
 
-    // Kept for thirty days, not asked for since; nobody answers at its address any more.
+    // The document is stored for thirty days and was not requested since; its URL now fails.
     host.serve(url, (_request, response) => void response.writeHead(404).end());
     vi.setSystemTime(Date.now() + 40 * 86_400_000);
     await world.restart();
@@ -553,7 +553,7 @@ describe.skipIf(!redisPresent())('connected apps of two gates on one Redis', () 
       return response.status;
     };
     for (const origin of [world.origin, replica.origin, replica.origin]) expect(await read(origin)).toBe(200);
-    // A gate that stops writes what it counted.
+    // A gate writes its usage counts when it stops.
     await replica.restart();
     const browser = await signedIn(world.origin);
     const page = await browser.open(`${world.origin}/oauth/apps`);

@@ -30,7 +30,10 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
     });
   });
 
-  /** Client documents, DPoP and PAR may be offered on top: then they are named, and their own tests hold them. */
+  /**
+   * Client documents, DPoP and PAR are optional. Their members are listed only when enabled, and their own tests check
+   * them.
+   */
   it.each([SERVER, OPENID])('describes the authorization server at %s: these members and no others', async (path) => {
     const {
       client_id_metadata_document_supported: _documents,
@@ -119,7 +122,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
 
   it('publishes public key material only', async () => {
     const { keys } = (await document(KEYS)) as { keys: Record<string, string>[] };
-    // The one that signs and the next one.
+    // The signing key and the next one.
     expect(keys).toHaveLength(2);
     const published = {
       kty: 'EC',

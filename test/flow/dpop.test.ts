@@ -22,7 +22,7 @@ describe.each([
   });
   afterAll(() => world.close());
 
-  /** What a member approved for `app`, ready to be redeemed. */
+  /** An authorization that the member approved for `app`, ready to be redeemed. */
   const approved = async (app: App, parameters: Record<string, string> = {}) => {
     const request = await authorizationRequest(app, parameters);
     const returned = await approve(request.url, app.redirectUri);
@@ -51,7 +51,7 @@ describe.each([
   const tokenProof = (key: ProofKey, claims: Record<string, unknown> = {}) =>
     signProof(key, { htm: 'POST', htu: tokenUrl, ...claims });
 
-  /** A member's token, bound to `key` by a proof made by hand; bound to nothing without a key. */
+  /** A member's tokens, bound to `key` with a handmade proof, or unbound without a key. */
   const obtain = async (app: App, key?: ProofKey): Promise<{ access: string; refresh: string }> => {
     const { status, body } = await redeem(await approved(app), key && (await tokenProof(key)));
     expect([status, body.token_type]).toEqual([200, key === undefined ? 'Bearer' : 'DPoP']);
@@ -437,7 +437,7 @@ it('a proof dated ahead is remembered by the authorization server for as long as
   }
 });
 
-/** A GET with the fields as given: a repeated field stays two, and Host says what it is told to. */
+/** A GET with the header fields as given: a repeated field is sent twice, and Host can be set. */
 function rawGet(url: string, headers: Record<string, string | string[]>) {
   return new Promise<{ status: number | undefined; headers: Record<string, unknown> }>((resolve, reject) => {
     const request = httpRequest(url, { headers }, (response) => {

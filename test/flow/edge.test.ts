@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rawRequest } from '../support/raw.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** The door of the whole gate: upgrades of what is protected, and who a request is from. */
+/** How the gate's listener handles upgrades of protected paths, and how it determines the client address. */
 let world: World;
 
 beforeAll(async () => {

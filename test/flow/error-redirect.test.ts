@@ -16,7 +16,7 @@ const WRONG: readonly [string, Parameters, string][] = [
   ['no PKCE', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
 ];
 
-/** RFC 9700 §4.11.2: whoever can register an app must not get a redirector to any address out of it. */
+/** RFC 9700 section 4.11.2: the ability to register an app must not turn the gate into an open redirector. */
 describe('a wrong authorization request', () => {
   let world: World;
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('a wrong authorization request', () => {
   });
   afterAll(() => world.close());
 
-  /** Opens a broken link, in a browser where nobody is signed in unless told otherwise. */
+  /** Opens a broken authorization request, by default in a browser that is not signed in. */
   const ask = async (app: App, parameters: Parameters, browser = createBrowser()) => {
     const { url } = await authorizationRequest(app, parameters);
     const page = await browser.open(url, () => false);
@@ -47,7 +47,7 @@ describe('a wrong authorization request', () => {
     const text = await answer.text();
     expect(text).toContain('<main id="error">');
     expect(text).toContain(`<code>${error}</code>`);
-    // The app is named, with where it wanted the member sent, as text and never as a way there.
+    // The app and its redirect host are shown as text, never as a link.
     expect(text).toContain('<bdi>Test App</bdi>');
     expect(text).not.toMatch(/(?:href|src|action|url)="?[^">]*app\.example/);
   };
@@ -101,7 +101,7 @@ describe('a wrong authorization request', () => {
         expectRedirect(await ask(app, parameters, author), redirectUri, error);
         await expectPage(await ask(app, parameters), error);
         await expectPage(await ask(app, parameters, await browserOf(SAM)), error);
-        // Cookies of the gate that the author once got prove nothing: the school says who is signed in.
+        // The gate cookies that the author got earlier prove nothing: only the school says who is signed in.
         author.cookies.delete('school_session');
         await expectPage(await ask(app, parameters, author), error);
       }

@@ -5,7 +5,7 @@ import { connect } from '../support/connection.ts';
 import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** A client that sends the head of a request, and its body only when it is asked for it (RFC 9110 §10.1.1). */
+/** A client that sends a request head and waits for 100 before it sends the body (RFC 9110 section 10.1.1). */
 class PatientClient {
   received = '';
   readonly closed: Promise<void>;

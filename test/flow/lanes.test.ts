@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** Profile B in front of an upstream that records, so that a request without a token gets as far as it can. */
+/** Profile B in front of a recording upstream, so that a request without a token gets as far as it can. */
 describe('the two lanes of a running gate', () => {
   let world: World;
   let upstream: RecordingUpstream;

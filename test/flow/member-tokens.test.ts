@@ -7,7 +7,7 @@ import { startWorld, type World } from '../support/world.ts';
 
 const KEY = 'the-key-that-mints-tokens';
 
-/** A backend that takes tokens of its own, and makes one for whoever has the key. */
+/** A backend that takes its own tokens, and issues one to any client with the key. */
 describe('a token of the backend’s own for each member', () => {
   let backend: RecordingUpstream;
   let world: World;

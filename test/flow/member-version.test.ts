@@ -6,7 +6,7 @@ import { offeredScopes } from '../support/member.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** A school whose whoami tells a version of each member; a cookie names the member. */
+/** A school whose whoami returns a version of each member; a cookie names the member. */
 describe('the version that whoami tells', () => {
   let upstream: RecordingUpstream;
   let world: World;
@@ -60,7 +60,7 @@ describe('the version that whoami tells', () => {
     ];
     expect(await statusOf(world.origin, one.access_token)).toBe(200);
     epochs.set('ann', 2);
-    // Being seen is enough: nothing is approved.
+    // It is enough that the gate sees the new version: nothing has to be approved.
     await consent(other, 'ann');
     for (const { access_token } of [one, two]) expect(await statusOf(world.origin, access_token)).toBe(401);
     expect(await refreshed(app, one)).toBe('invalid_grant');

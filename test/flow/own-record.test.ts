@@ -5,7 +5,7 @@ import { rawRequest } from '../support/raw.ts';
 import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** SAM is m-1001. Whatever he does, an upstream that trusts its paths and queries must not take him for m-1002. */
+/** SAM is m-1001. Whatever he sends, an upstream that trusts its paths and queries must not take him for m-1002. */
 let world: World;
 let upstream: RecordingUpstream;
 let token: string;

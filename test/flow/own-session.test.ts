@@ -75,7 +75,7 @@ describe('the member’s own session at a backend', () => {
     Object.assign(school, { rotates: false, nobody: 'status', hold: undefined });
   });
   const log = () => readFileSync(join(folder, 'log'), 'utf8');
-  /** How often it is written that a connection has ended this way. */
+  /** How often the log says that a connection ended this way. */
   const ended = (grant: string) =>
     log()
       .split('\n')
@@ -125,7 +125,8 @@ describe('the member’s own session at a backend', () => {
     for (let round = 0; round < 5; round += 1) expect(await ofMember(await ask(world, ann))).toBe('ann');
     expect(new Set(school.cookies().slice(-5)).size).toBe(5);
 
-    // All leave with the same cookie, which only the first to arrive can use: the others are sent again with the new.
+    // All are sent with the same cookie, which only the first to arrive can use; the others are retried with the new
+    // one.
     let go = () => {};
     school.hold = new Promise((resolve) => {
       go = resolve;
@@ -197,7 +198,7 @@ describe('the member’s own session at a backend', () => {
       const sent = school.requests.length;
       expect((await ask(world, ann)).status).toBe(401);
       expect(school.requests.length).toBe(sent);
-      // The member's other app has a session of its own.
+      // The member's other app has a separate session.
       expect(await ofMember(await ask(world, other))).toBe('ann');
     },
   );
@@ -459,7 +460,7 @@ describe.skipIf(!redisPresent())('the member’s own session, shared by two gate
 
     await revoke(ann.app, ann.refreshToken);
     const sent = school.requests.length;
-    // Within five seconds a replica may still take the token for good; it has no session to send by then.
+    // For up to five seconds a replica may still accept the token, but the session it would send no longer exists.
     expect((await ask(replica, ann)).status).toBe(401);
     expect(school.requests.length).toBe(sent);
   });

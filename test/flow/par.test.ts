@@ -181,7 +181,7 @@ describe.each([
       expect(status).toBe(400);
       expect(text).toMatch(/invalid_request_object|invalid_request_uri|request_uri_not_supported/);
     }
-    // Another app's attempt does not use it up.
+    // The attempt of another app does not use it up.
     expect((await approve(authorizeUrl(other, requestUri), other.redirectUri)).searchParams.get('code')).toBeTruthy();
   });
 

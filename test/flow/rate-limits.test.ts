@@ -10,10 +10,10 @@ import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../sup
 import { redisPresent, startRedis } from '../support/redis.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** As the connecting address would be told by the operator's own proxy. */
+/** The client address, as the operator's own proxy would report it. */
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
-/** An address that no other test asks from. */
+/** An address that no other test uses. */
 let addresses = 0;
 function someAddress(): string {
   addresses += 1;
@@ -66,7 +66,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Begins a minute in which nobody has asked for anything yet. */
+/** Moves to a new minute, in which no requests have been made yet. */
 function nextMinute(): void {
   time.ahead += 60_000;
 }
@@ -144,7 +144,7 @@ describe('how much a member may ask for', () => {
     ]);
     expect(await statuses(3, '/api/v1/x', bearer(second))).toEqual([200, 200, 200]);
     expect((await ask('/api/v1/x', bearer(second))).headers['ratelimit-policy']).toBe('"client";q=9;w=60');
-    // The same member by another app is another client.
+    // The same member with another app counts as another client.
     expect((await ask('/api/v1/x', bearer(other))).status).toBe(200);
   });
 });
@@ -262,7 +262,7 @@ describe('guessing at the token endpoint', () => {
 
 describe('how much may be open at the same time', () => {
   const open: ClientRequest[] = [];
-  /** Opens a stream and waits until it has begun, or was refused. */
+  /** Opens a stream and waits until it has begun or was refused. */
   async function stream(headers: Record<string, string>): Promise<IncomingMessage> {
     const request = http.request(`${world.origin}/api/v1/free`, { agent: false, headers });
     request.on('error', () => undefined);
@@ -296,7 +296,7 @@ describe('how much may be open at the same time', () => {
     expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '1']);
     expect((await stream(others())).statusCode).toBe(200);
     endAll();
-    // Everything was given back: as many may be opened again, and no more.
+    // All places were released: as many streams may be opened again, and no more.
     await vi.waitFor(async () => {
       endAll();
       for (let at = 0; at < most; at += 1) expect((await stream(whose())).statusCode).toBe(200);

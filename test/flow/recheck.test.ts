@@ -12,7 +12,7 @@ import { startWorld, type World } from '../support/world.ts';
 
 const HOUR = 3600_000;
 
-/** The ids of SAM and OLU. */
+/** The IDs of SAM and OLU. */
 const [sam, olu] = ['m-1001', 'm-1002'];
 
 describe('a member who is asked after when an app refreshes', () => {
@@ -132,7 +132,7 @@ describe('a member who is asked after when an app refreshes', () => {
     registry.recover();
     expect(await statusOf(world.origin, fresh.body.access_token)).toBe(200);
     expect((await refreshed(app, fresh.body.refresh_token)).status).toBe(200);
-    // Grants of the tests before ended with these, or had before.
+    // Grants of earlier tests ended together with these, or had ended before.
     const [event, ...more] = events().slice(told);
     expect(more).toEqual([]);
     expect(event).toMatchObject({
@@ -217,7 +217,7 @@ describe('a member who is asked after when an app refreshes', () => {
     await vi.waitFor(() => expect(registry.asked().length).toBe(before + 1), { timeout: 20_000 });
     release();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    // Who came after the answer was there finds it remembered; nobody asked beside it.
+    // A request after the response finds it cached, so the registry was asked only once.
     expect(registry.asked().length).toBe(before + 1);
   });
 

@@ -22,7 +22,7 @@ const thing = (upstream: string) => ({
 
 interface Stream {
   readonly heard: () => string;
-  /** Whether it has ended, and if so whether as a whole. */
+  /** Whether it has ended, and if so whether completely. */
   readonly ended: () => 'whole' | 'cut' | undefined;
   leave(): void;
 }
@@ -44,7 +44,10 @@ async function listen(url: string, headers: Record<string, string> = {}): Promis
   return { heard: () => heard, ended: () => ended, leave: () => request.destroy() };
 }
 
-/** Says who it is and what it was asked; keeps streams open, and what is asked slowly until it is let go. */
+/**
+ * An upstream that responds with its name and the request's URL, keeps streams open, and holds `/slow` requests until
+ * `letGo()`.
+ */
 async function startNamed(name: string) {
   const streams = new Set<http.ServerResponse>();
   const held = new Set<http.ServerResponse>();
@@ -122,7 +125,7 @@ describe('a reload', () => {
     for (let times = 0; times < 5; times += 1) {
       for (const name of ['two', 'one']) {
         expect(await world.reload(settings([thing(name)]))).toEqual({ kind: 'taken', keys: expect.any(Array) });
-        // From then on, every request.
+        // All later requests use the new configuration.
         expect((await get('/api/v1/thing/y')).text).toBe(`${name} /of-${name}/y`);
       }
     }

@@ -8,7 +8,7 @@ import { startWorld, type World } from '../support/world.ts';
 
 const SECRET = 'a-secret-of-the-course-api-0123456789';
 
-/** RFC 7662 §2.1: a service behind the gate that the operator lets ask about every token. */
+/** RFC 7662 section 2.1: a service behind the gate that the operator allows to introspect every token. */
 describe('a resource server of the operator', () => {
   let folder: string;
   let world: World;

@@ -86,7 +86,7 @@ describe('one key for all members', () => {
   });
 });
 
-/** Signs Sam in at the school itself, whose pages are not behind this gate, and lets an app in. */
+/** Signs Sam in at the school itself, whose pages are not behind this gate, and connects an app. */
 async function connectedAsSam({ origin, school }: World): Promise<string> {
   const browser = createBrowser();
   await browser.submit(await browser.open(`${school.urls.school}/login`), { ...SAM });

@@ -9,7 +9,7 @@ type Parameters = Record<string, string | undefined>;
 
 const now = () => Math.floor(Date.now() / 1000);
 
-/** A school that says when and how its members signed in, and takes a hint; a test says what it says. */
+/** A school that reports when and how its members signed in and takes a hint; each test sets what it returns. */
 describe('what an app asks of the sign-in', () => {
   let upstream: RecordingUpstream;
   let world: World;
@@ -34,7 +34,7 @@ describe('what an app asks of the sign-in', () => {
         },
       },
     });
-    // On the member's own computer, so that errors are told to it from the first request on.
+    // A loopback redirect URI, so that errors are redirected to it from the first request on.
     app = await registerApp(world.origin, { redirectUri: 'http://127.0.0.1:5123/callback' });
   });
   afterAll(() => Promise.all([world.close(), upstream.close()]));

@@ -4,7 +4,10 @@ import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
 import type { RawSocket } from '../support/raw-socket.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 
-/** What a gate is configured to bear of clients, seen at the gate itself. Each bound is awaited, and then looked at. */
+/**
+ * The gate's configured limits on client connections, measured at the gate itself. Each test waits for the limit, then
+ * checks the result.
+ */
 describe('a gate with short bounds', () => {
   let upstream: RecordingUpstream;
   let gate: ProxyWorld;
@@ -83,7 +86,7 @@ describe('a gate that takes six connections, and four of one address', () => {
   const REFUSED = /^HTTP\/1\.1 503 [\s\S]*\r\nRetry-After: 1\r\n[\s\S]*\r\nConnection: close\r\n[\s\S]*\r\n\r\n$/;
 
   it('tells a fifth of one address so, before it asks, and takes others', async () => {
-    // What the start of this world has left open ends first.
+    // Wait until the connections from starting this world are closed.
     await expect
       .poll(async () => (await gate.raw(ask().replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))).slice(9, 12))
       .toBe('200');

@@ -30,7 +30,7 @@ describe('a step of an authorization', () => {
   it('is not taken by HEAD, and goes on by GET as if nothing had been', async () => {
     const browser = createBrowser();
     await signIn(browser, world.origin, SAM);
-    // Step by step: each redirect is asked for by HEAD first.
+    // At each redirect, HEAD is sent first.
     let { url } = await authorizationRequest(app);
     const steps: string[] = [];
     for (;;) {
