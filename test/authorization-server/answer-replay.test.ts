@@ -21,11 +21,14 @@ async function answered(presented: Presented, window = 10) {
   const replay = answerReplay(store, () => now, window);
   const mutations = replay.remember(presented, BODY);
   await store.commit([...mutations, { op: 'put', entry: token(BODY.refresh_token) }]);
-  /** Time passes for the store and for who reads it, but no timer goes off: as while the process is dead. */
+  /**
+   * Advances the clock of the store and of its readers, but fires no timers: as if the process were dead in the
+   * meantime.
+   */
   const pass = (seconds: number) => {
     now += seconds * 1000;
   };
-  /** Another process on the same store: after a restart, or another replica. */
+  /** Another process on the same store: a restarted one or another replica. */
   const another = () => answerReplay(store, () => now, window);
   return { store, replay, mutations, pass, another };
 }

@@ -87,7 +87,7 @@ describe('what a backend sets', () => {
     const credential = replay();
     const [first, second] = [await attempt(credential), await attempt(credential)];
     await first.judge?.(200, set('sid=newer'));
-    // To the backend this request was nobody's: the page is public.
+    // The backend did not recognize the old cookie and started an anonymous session: the page is public.
     await second.judge?.(200, set('sid=of-nobody'));
     expect(await cookies()).toMatchObject({ sid: 'newer' });
   });

@@ -30,7 +30,7 @@ const HANGING_ON = [
   'GrantLastUse',
 ];
 
-/** As oidc-provider writes them. */
+/** Entries as oidc-provider writes them. */
 function granting(id: string, member: string, client: string): readonly Mutation[] {
   const payload = JSON.stringify({
     iat: NOW / 1000,
@@ -169,7 +169,7 @@ describe.each(STORES)('a token request that is under way in %s', (_name, open) =
       try {
         await store.commit(granting('g', 'sam', 'app'));
         const unit = new UnitOfWork(store);
-        // As oidc-provider goes about it: everything is read and found good, then consumed, then written.
+        // The order in which oidc-provider works: read and validate everything, then consume, then write.
         expect(await unit.get(kind, `${kind}-g`)).toBeDefined();
         expect(await unit.get('Grant', 'g')).toBeDefined();
         unit.consume(kind, `${kind}-g`);

@@ -22,7 +22,7 @@ const MEMBER = {
   version: undefined,
 };
 
-/** What the store holds of one token; undefined: nothing. */
+/** What the store has on one token. Undefined means no entry. */
 interface Held {
   readonly token?: object | undefined;
   readonly grant?: object | undefined;

@@ -34,7 +34,7 @@ describe('the keyring', () => {
     const version = keyring.version();
     clock.advance(1);
     expect(kids(keyring)).not.toContain(first);
-    // So that who has published it publishes anew.
+    // The version changes, so that cached key sets are published again.
     expect(keyring.version()).not.toBe(version);
   });
 
@@ -70,7 +70,7 @@ describe('the keyring', () => {
     }
     expect(kids(keyring)).toHaveLength(2);
     expect(await keyring.remove(first)).toBe(false);
-    // Two that remove two keys together: both are gone.
+    // Two replicas remove different keys at the same time: both keys are gone.
     const [signing = '', next = ''] = kids(keyring);
     await Promise.all([keyring.remove(signing), replica.remove(next)]);
     await keyring.refresh();

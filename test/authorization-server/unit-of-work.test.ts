@@ -3,7 +3,7 @@ import { UnitOfWork } from '../../src/authorization-server/unit-of-work.ts';
 import { memoryStore } from '../../src/storage/sqlite.ts';
 import type { Mutation, Store } from '../../src/storage/store.ts';
 
-/** A store that tells what was committed together, and fails when told. */
+/** A store that records which mutations were committed together, and fails on demand. */
 function watched(fail = false): { store: Store; commits: (readonly Mutation[])[] } {
   const inner = memoryStore(Date.now);
   const commits: (readonly Mutation[])[] = [];

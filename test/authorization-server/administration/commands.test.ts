@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type CommandsOptions, commandRouter } from '../../../src/authorization-server/administration/commands.ts';
 import { GatewayError } from '../../../src/errors.ts';
 
-/** What a control was called with. */
+/** The controls that were called, with their arguments. */
 let called: unknown[];
 let failures: unknown[];
 let identified: Buffer[];
@@ -12,7 +12,7 @@ beforeEach(() => {
   [called, failures, identified] = [[], [], []];
 });
 
-/** Controls that record the name of what was called and with what. */
+/** Controls that record the name and the arguments of each call. */
 const recording = (module: string) =>
   new Proxy(
     {},

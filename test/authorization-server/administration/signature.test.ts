@@ -20,7 +20,7 @@ describe('a signed command', () => {
     });
   });
   afterAll(() => world.close());
-  // Wrong ones are counted by the minute.
+  // Failed attempts are counted per minute.
   beforeEach(() => {
     now += 120_000;
   });
@@ -70,7 +70,7 @@ describe('a signed command', () => {
     }
     await world.restart();
     expect((await shown(field)).status).toBe(401);
-    // The last moment at which its time would do.
+    // The last moment at which its timestamp would still be accepted.
     now += 600_000;
     expect((await shown(early)).body.title).toContain('already used');
   });

@@ -7,7 +7,7 @@ import { fromClient } from '../../support/client.ts';
 import { plainDocument } from './support/document-host.ts';
 
 const SECOND = 1000;
-/** Longer than any test runs: who waits that long is still waiting at its end. */
+/** Longer than any test runs, so that a fetch that waits this long is still waiting when the test ends. */
 const FOREVER = 600 * SECOND;
 
 describe('the budget of document fetches', () => {
@@ -30,14 +30,14 @@ describe('the budget of document fetches', () => {
       expect(thrown.kind).toBe('busy');
       return 'busy' as const;
     });
-  /** Begins as many fetches as are let in, and leaves them running. Out: the turns. */
+  /** Starts as many fetches as are admitted and leaves them running. Returns their turns. */
   const begin = async (times: number, address: string | ((at: number) => string), host?: string) => {
     const asked = Array.from({ length: times }, (_, at) =>
       enter(typeof address === 'string' ? address : address(at), host === undefined ? {} : { host }),
     );
     return (await Promise.all(asked)).filter((turn) => turn !== 'busy');
   };
-  /** The same, over at once. Out: how many were let in. */
+  /** The same, but ends each fetch immediately. Returns how many were admitted. */
   const fetched = async (times: number, address: string | ((at: number) => string), host?: string) => {
     const turns = await begin(times, address, host);
     for (const turn of turns) turn.end();
@@ -177,7 +177,7 @@ it('keeps 1 MiB of documents that no member has approved for one network, the ne
   const held = unused.reduce((sum, { payload }) => sum + 1024 + Buffer.byteLength(payload), 0);
   expect(held).toBeLessThanOrEqual(1024 * 1024);
   expect(held).toBeGreaterThan(1000 * 1024);
-  // The first one was approved.
+  // Document 0 was used by an approved app.
   expect(await store.get('ClientDocument', at(0))).toBeDefined();
   expect(await store.get('ClientDocument', at(1))).toBeUndefined();
   expect(await store.get('ClientDocument', at(1009))).toBeDefined();

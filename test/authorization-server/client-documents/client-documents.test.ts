@@ -288,7 +288,7 @@ describe('client documents', () => {
       await ask('203.0.113.1', urls(10));
       const [exhausted, other] = await Promise.all([ask('203.0.113.1', [url]), ask('198.51.100.1', [url])]);
       expect(other).toEqual(['found']);
-      // It waited for a turn of its own, and found the document there.
+      // It waited for its turn and found the document in the cache.
       expect(exhausted).toEqual(['found']);
       expect(host.requests.filter((request) => request.url === url)).toHaveLength(1);
     });

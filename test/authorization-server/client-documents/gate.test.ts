@@ -37,7 +37,7 @@ describe('an app that is known by its document', () => {
     vi.useRealTimers();
   });
 
-  /** Time passes: for the library too, which reads the system's clock. Timers keep their own. */
+  /** Moves the clock forward, for the library too, which reads the system's clock. Timers are not affected. */
   const pass = (milliseconds: number) => {
     const then = Date.now() + milliseconds;
     if (!vi.isFakeTimers()) vi.useFakeTimers({ toFake: ['Date'] });

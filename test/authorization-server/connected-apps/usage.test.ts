@@ -80,7 +80,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     expect(await areasOf(reader, { sub: 'ann', grantId: 'g2' })).toEqual({ courses: 15 });
     expect([...(await reader.of('bob')).keys()]).toEqual(['g3']);
     expect((await reader.of('ann')).get('g1')?.lastUsedAt).toBe(START / 1000 + 4);
-    // Whoever counted sees the same.
+    // The replicas that counted see the same totals.
     for (const replica of replicas) expect(await areasOf(replica)).toEqual({ courses: 30, orders: 30 });
   });
 
@@ -189,7 +189,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     await usage.flush();
     usage.count({ sub: 'bob', grantId: 'g3' }, ['a']);
     await usage.flush();
-    // The one that was let go of goes on in an entry of its own.
+    // The grant that was released continues in a separate entry.
     usage.count(ANN, ['a']);
     await usage.flush();
     expect(await areasOf(createUsage(store, clock))).toEqual({ a: 2, b: 1, other: 3 });

@@ -45,7 +45,7 @@ describe.each(PAGE_LANGUAGES)('the catalogue %s', (language) => {
     if (language === 'en') return;
     const { direction: _, ...phrases } = catalogue;
     const same = Object.entries(phrases).filter(([key, phrase]) => phrase === EN[key as keyof Catalogue]);
-    // A word that both languages have.
+    // A word that is the same in both languages.
     expect(same).toEqual([['error.code', 'Error']]);
   });
 
@@ -57,7 +57,10 @@ describe.each(PAGE_LANGUAGES)('the catalogue %s', (language) => {
 });
 
 describe('the pages', () => {
-  /** A language in which every phrase is its own key between brackets: what is outside of them came from no catalogue. */
+  /**
+   * A language in which every phrase is its own key in brackets, so that text outside of brackets cannot come from a
+   * catalogue.
+   */
   const marked = Object.fromEntries(
     Object.entries(EN).map(([key, phrase]) => [key, `⟦${key}⟧${namesIn(phrase).map((name) => `{${name}}`)}`]),
   ) as Catalogue;
@@ -178,7 +181,7 @@ describe('the pages', () => {
       .replace(/<code>(internal|invalid_request)<\/code>/, '')
       .replace(/<[^>]*>/g, ' ');
     expect(said).not.toMatch(/\p{L}/u);
-    // Nor where markup hides text.
+    // And no text in attributes either.
     expect(body).not.toMatch(/\b(aria-label|alt|title|placeholder|value)="[^"]*[A-Z ][^"]*"/);
   });
 

@@ -95,7 +95,7 @@ describe('registered clients in the store', () => {
       const { time, store, adapters, add, use } = records();
       await add('a');
       const { findBy } = store;
-      // Between what is read and what is written.
+      // Between the read and the write.
       store.findBy = async (...query) => {
         const found = await findBy(...query);
         store.findBy = findBy;
@@ -146,9 +146,9 @@ describe('registered clients in the store', () => {
     time.now += 24 * HOUR;
     let swept = 0;
     for (let batch = await store.sweep(500); batch > 0; batch = await store.sweep(500)) swept += batch;
-    // Each with its token.
+    // Each client, and its registration access token.
     expect(swept).toBe(2 * 999);
-    // The code: for a day, in case its answer was lost in a crash.
+    // The code is kept for a day, in case the response to it was lost in a crash.
     time.now += HOUR;
     expect(await store.sweep(500)).toBe(1);
     expect(await adapters.client.find('7')).toBeDefined();

@@ -16,7 +16,7 @@ function counter(options: { perAddressPerMinute: number; perDay: number }) {
     limited: () => undefined,
     audit: () => {},
   });
-  /** Out: undefined when it is taken, else the seconds to wait. */
+  /** Undefined when the registration is admitted, otherwise the seconds to wait. */
   const ask = (address: string): number | undefined => {
     try {
       limits(address);
@@ -60,7 +60,7 @@ describe('limits on registration', () => {
     expect(ask('203.0.113.1')).toBeGreaterThan(0);
   });
 
-  /** Registers all day from addresses in turn, as often as is taken. */
+  /** Registers from these addresses in turn for a whole day, as often as is admitted. */
   const flood = (addresses: readonly string[], { time, ask }: Pick<ReturnType<typeof counter>, 'time' | 'ask'>) => {
     const counts = new Map<string, number>();
     for (let minute = 0; minute < 1440; minute += 1) {

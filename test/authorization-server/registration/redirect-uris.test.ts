@@ -51,7 +51,7 @@ describe('redirect URIs', () => {
   });
 
   it.each(REFUSED_REDIRECT_URIS)('refuses %j', async (uri) => {
-    // Among good ones, so that each is judged.
+    // Together with a valid one, so that each is validated separately.
     const { status, body } = await register(world, { redirect_uris: [CALLBACK, uri] });
     expect(status).toBe(400);
     expect(body).toEqual({
@@ -109,7 +109,7 @@ describe('redirect URIs', () => {
     expect(await mayRedirect(world, body.client_id, requested)).toBe(sent);
   });
 
-  /** Mostly good, so that each way of being bad stands alone. */
+  /** Mostly valid, so that each kind of error occurs alone. */
   const part = (good: readonly string[], bad: string) =>
     fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom(...good) },
@@ -174,7 +174,7 @@ describe('redirect URIs', () => {
       }),
       { numRuns: 1500 },
     );
-    // Else it had proved nothing.
+    // Otherwise the property would have tested nothing.
     expect([...taken]).toEqual(
       expect.arrayContaining([
         'https: app.example',
