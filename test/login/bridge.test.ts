@@ -5,7 +5,7 @@ import { type Browser, createBrowser, type Page } from '../support/browser.ts';
 import { offeredScopes } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** How far the gate's clock is ahead: milliseconds. */
+/** Milliseconds by which the gate's clock is ahead. */
 let ahead = 0;
 let backend: BridgeBackend;
 let world: World;
@@ -35,7 +35,7 @@ const authorize = async (parameters: Record<string, string> = {}) => {
 
 const isCallback = (url: string) => url.startsWith(`${world.origin}/oauth/sign-in/callback/bridge`);
 
-/** A browser that is signed in at the school, stopped where the bridge sends it back to us. */
+/** A browser that is signed in at the school, stopped at the redirect from the bridge back to the gate. */
 const stopAtCallback = async (browser: Browser = createBrowser()): Promise<{ browser: Browser; callback: URL }> => {
   await browser.open(`${backend.url}/enter`, () => false);
   const { request } = await authorize();

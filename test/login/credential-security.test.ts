@@ -7,7 +7,7 @@ import { createBrowser } from '../support/browser.ts';
 import { redisPresent, startRedis } from '../support/redis.ts';
 import { post, type SignInWorld, startSignIn } from './support/sign-in.ts';
 
-/** Of `right`, and as cheap as one can be. */
+/** For the password `right`, with the lowest possible cost. */
 const SALT = Buffer.from('salt of sixteen.');
 const COST = { parallelism: 1, tagLength: 32, memory: 8, passes: 1 };
 const TAG = argon2Sync('argon2id', { message: 'right', nonce: SALT, ...COST });
@@ -248,10 +248,10 @@ describe.skipIf(!redisPresent())('two replicas', () => {
         };
         expect(await statuses(4, '203.0.113.21')).toEqual([400, 400, 400, 400]);
         await redis[end]();
-        // What was counted before is not forgotten, and the end is the same one.
+        // Attempts counted before the failure still count, and the limit is the same.
         expect(await statuses(7, '203.0.113.21')).toEqual([400, 400, 400, 400, 400, 400, 429]);
         expect(await statuses(11, '203.0.113.22')).toEqual([...Array(10).fill(400), 429]);
-        // The right one is known to be right, and then has nowhere to be kept: ill, and not "too many".
+        // The correct password is verified, but the session cannot be stored: the response is 503, not 429.
         expect(await statuses(1, '203.0.113.23', 'right')).toEqual([503]);
         expect(await statuses(1, '203.0.113.22', 'right')).toEqual([429]);
       } finally {

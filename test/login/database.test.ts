@@ -40,7 +40,7 @@ const MEMBERS = [
 const QUERY =
   "select id, password_digest as hash, email, name from users where lower(email) = lower($1) and '$1' <> email";
 
-/** True for everybody, and for sam after a long time. */
+/** True for every row, but slow for sam's. */
 const slowFor = (slow: string) =>
   `case when lower(email) = lower($1) and email = 'sam@school.test' then ${slow} else 1 = 1 end`;
 
@@ -142,11 +142,11 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     await engine.run(`update users set password_digest = '${OTHER}' where email = 'big@school.test'`);
     const again = await check({ ...given, username: 'big@school.test' });
     expect('member' in again && again.member.version !== version).toBe(true);
-    // Who is nobody costs a hash of the same kind as the last member did.
+    // An unknown member costs as much as a hash of the kind last seen.
     expect(await check({ ...given, username: 'nobody@school.test' })).toEqual({ kind: 'wrong' });
     expect(await check({ ...given, username: 'empty@school.test' })).toEqual({ kind: 'wrong' });
     expect(logged).toEqual([]);
-    // So does who cannot sign in for what the table holds of them.
+    // So does a member who cannot sign in because of what their rows hold: unsalted MD5, two rows.
     expect(await check({ ...given, username: 'md5@school.test' })).toEqual({ kind: 'wrong' });
     expect(await check({ ...given, username: 'twice@school.test' })).toEqual({ kind: 'wrong' });
     expect(verified).toHaveLength(6);
@@ -246,9 +246,10 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
   it('needs the columns id and hash', async () => {
     const query = 'select id as who, password_digest as hash, email from users where email = $1';
     await world.restart(settings({ query }));
-    // A column that is missing is not a member without a password for ever: nobody can sign in, and it is a wrong setting.
+    // A missing column must not look like a member without a password: it is a configuration error, and no member can
+    // sign in.
     expectIll(await signIn('sam@school.test'));
-    // Nor does it tell who is a member.
+    // Nor does the response reveal who is a member.
     expectIll(await signIn('nobody@school.test'));
   });
 
@@ -272,7 +273,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     expectIll(await signIn('sam@school.test'));
     expect(performance.now() - began).toBeLessThan(20_000);
     await expect.poll(() => engine.busy('sleep(6'), { timeout: 20_000 }).toBe(0);
-    // A second may be too short for the others too, while the machine is busy.
+    // On a busy machine, one second may be too short for the other members too, hence the retries.
     const text = async () => (await signIn('django@school.test')).page.text;
     await expect.poll(text, { timeout: 60_000, interval: 500 }).toContain('id="consent"');
   }, 120_000);

@@ -14,7 +14,7 @@ import { type SignInWorld, startSignIn } from './support/sign-in.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** Of `ann's` and `bob's`, cheap: bcrypt at 5, argon2id at 8 MiB. */
+/** The hashes of `ann's` and `bob's` at low cost: bcrypt at 5, argon2id at 8 MiB. */
 const ANN = '$2y$05$VshtfdHkltNOk95REYZwL.TzpHFYMA0WtRLLfLxvy7T3jbglX33eG';
 const BOB = '$argon2id$v=19$m=8192,t=1,p=1$dVhwd2wxdHBHWkpTL3RUNw$9VsL7VzeeFHBIeVIze6cC74DOnCHpPct8dd+GNlbESM';
 
@@ -25,7 +25,7 @@ const bob = { id: 'bob-2', email: 'Bob@School.test', password: BOB };
 
 const folder = mkdtempSync(join(tmpdir(), 'coursegate-directory-'));
 const path = join(folder, 'members.yaml');
-/** As editors and deployments do it: all of it at once. */
+/** Replaces the file atomically, as editors and deployments do. */
 const write = (text: string, changed = new Date()) => {
   writeFileSync(`${path}.new`, text);
   utimesSync(`${path}.new`, changed, changed);

@@ -10,7 +10,7 @@ const MEMBER: CredentialVerdict = {
   member: { sub: '1', email: undefined, name: undefined, authTime: undefined, acr: undefined, version: undefined },
 };
 
-/** Out: after how many milliseconds the answer of a backend comes out that took so many. */
+/** Milliseconds until the result is returned when the backend took `taken` milliseconds. */
 async function answeredAfter(verdict: CredentialVerdict, taken: number, seconds: number): Promise<number> {
   const time = { now: 1000 };
   const check = evenRefusals(

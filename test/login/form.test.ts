@@ -21,7 +21,7 @@ const PASSWORD = `sam's & "own" pässword`;
 let backend: FormBackend;
 const gates = new Map<string, Promise<SignInWorld>>();
 
-/** One gate for each configuration. */
+/** Reuses one gate per configuration. */
 const gateOf = (login: Readonly<Record<string, unknown>> = LOGIN): Promise<SignInWorld> => {
   const key = JSON.stringify(login);
   const gate =

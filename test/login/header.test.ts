@@ -9,7 +9,7 @@ import { type RecordingUpstream, startRecordingUpstream } from '../support/recor
 import { startWorld, type World } from '../support/world.ts';
 import { type ScriptedIdp, signedBy, signingKey, startScriptedIdp } from './support/scripted-idp.ts';
 
-/** Where the proxy connects from; a stranger does from 127.0.0.1. */
+/** The address that the proxy connects from. Other clients connect from 127.0.0.1. */
 const PROXY = '127.0.0.77';
 let ahead = 0;
 let idp: ScriptedIdp;
@@ -62,7 +62,7 @@ const get = async (url: string, headers: Fields, from = PROXY): Promise<Answer> 
   return { status, text: await text(response), location: said.location };
 };
 
-/** The page of connected apps: whose it is, or where nobody is sent. */
+/** The connected apps page: shows whose it is, or where an anonymous request is sent. */
 const apps = (headers: Fields, from = PROXY) => get(`${world.origin}/oauth/apps`, headers, from);
 
 describe('a header of a trusted proxy', () => {

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 beforeEach(() => idp.reset());
 
-/** In: how the provider is set up, and what it says. Out: the consent page, or what stands in its place. */
+/** Signs in with this provider configuration and these claims. Returns the consent page, or the page shown instead. */
 const signIn = async (
   provider: Record<string, unknown>,
   claims: Record<string, unknown>,

@@ -13,7 +13,7 @@ let ahead = 0;
 let a: ScriptedIdp;
 let b: ScriptedIdp;
 let world: World;
-/** Notes whatever reaches it: nothing may. */
+/** Records every request it receives. There must be none. */
 let bait: { readonly url: string; readonly hits: string[]; close(): void };
 
 const provider = (idp: ScriptedIdp, id: string, more: Record<string, unknown> = {}) => ({
@@ -66,7 +66,7 @@ beforeEach(() => {
   bait.hits.length = 0;
 });
 
-/** An authorization request, stopped where one chooses between the two. */
+/** An authorization request, stopped at the choice between the two providers. */
 const begin = async (browser: Browser): Promise<Page> => {
   const app = await registerApp(world.origin);
   return browser.open((await authorizationRequest(app)).url);
@@ -79,7 +79,7 @@ const button = (page: Page, id: string): string => {
 
 const isCallback = (url: string) => url.startsWith(`${world.origin}/oauth/sign-in/callback/`);
 
-/** In: a provider. Out: the browser, stopped where the provider sends it back to us. */
+/** Signs in at a provider. Returns the browser, stopped at the redirect back to the gate. */
 const stopAtCallback = async (id: string, browser = createBrowser()): Promise<{ browser: Browser; callback: URL }> => {
   const page = await browser.open(button(await begin(browser), id), (url) => !isCallback(url));
   return { browser, callback: new URL(page.location ?? `no:${page.status} ${page.text.slice(0, 300)}`) };
@@ -143,7 +143,7 @@ describe('two providers', () => {
     expectRefused(again.browser, await again.browser.open(again.callback.href), 400);
     expect([...a.hits, ...b.hits]).not.toContain('/token');
 
-    // Even with the right iss, the code of B is shown to A alone.
+    // Even with the right iss, B's code is only ever sent to A.
     const last = await stopAtCallback('a');
     last.callback.searchParams.set('code', other.callback.searchParams.get('code') ?? '');
     expectRefused(last.browser, await last.browser.open(last.callback.href), 400);
@@ -396,7 +396,7 @@ describe('an ID token', () => {
     ],
   ])('%s is refused', async (_, forge) => {
     await forge();
-    // What changes at the provider is read again after an hour; keys, after ten minutes.
+    // Provider metadata is cached for an hour and keys for ten minutes, so the gate must start again to see the change.
     await world.restart(settings());
     const { browser, page } = await signIn();
     expectRefused(browser, page, 400);
@@ -494,7 +494,7 @@ describe('a provider that is ill', () => {
     const other = createBrowser();
     const choice = await begin(other);
     expectRefused(other, await other.open(button(choice, 'a')), 503);
-    // The gate runs, and the other provider is none the worse; and this one is taken up again when it is well.
+    // The gate still runs, the other provider is not affected, and this one is used again once it recovers.
     expect((await other.open(button(choice, 'b'))).text).toContain('id="consent"');
     a.reset();
     expect((await signIn()).page.text).toContain('id="consent"');

@@ -9,7 +9,10 @@ import {
 } from '../../src/passwords/password-hash.ts';
 import { fromClient } from '../support/client.ts';
 
-/** Made elsewhere: PHP's password_hash, htpasswd, Python's hashlib in passlib's format. All of `correct horse`. */
+/**
+ * Made with other software: PHP's password_hash, htpasswd, Python's hashlib in passlib's format. All for `correct
+ * horse`.
+ */
 const HASHES: readonly (readonly [scheme: string, made: string, hash: string])[] = [
   [
     'argon2id',
@@ -154,7 +157,7 @@ describe('a password hash', () => {
     setImmediate(count);
     expect(await readPasswordHash(encoded)?.verify('correct horse')).toBe(true);
     done = true;
-    // In steps on the event loop it would be a handful.
+    // Verification on the event loop would leave only a handful of turns.
     expect(turns).toBeGreaterThan(200);
   });
 });
@@ -186,7 +189,7 @@ describe('a storm of sign-ins', () => {
     }
     expect(await Promise.all(said.slice(0, 5))).toEqual([true, 'failed', false, true, true]);
     expect(most).toBe(2);
-    // And then all places are free again.
+    // Afterwards, all slots are free again.
     const again = [hashing.verify(slow, 'right'), hashing.verify(slow, 'right')];
     await new Promise(setImmediate);
     expect(ends).toHaveLength(2);
@@ -210,7 +213,7 @@ describe('a storm of sign-ins', () => {
     const [flood, another] = ['203.0.113.1', '203.0.113.2'];
     const flooding = Array.from({ length: 5 }, () => signIn(flood));
     expect(await signIn(flood)).toBe('busy');
-    // Two that come later have a place each, of those that the flood took.
+    // Two later attempts from other networks each take a slot that the flood had.
     const others = [signIn(another), signIn('2001:db8::1')];
     expect(await Promise.all(flooding.slice(3))).toEqual(['busy', 'busy']);
     expect(await signIn(flood)).toBe('busy');

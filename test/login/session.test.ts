@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 describe('what whoami is sent', () => {
-  /** The Cookie field that the backend received, as bytes; undefined when it was not asked. */
+  /** The Cookie header that the backend received, as bytes; undefined when it was not asked. */
   const told = async (cookie: string, cookies: readonly string[] = ['school_session', 'remember']) => {
     const before = backend.requests.length;
     await gate.connector({ cookies }).identify({ cookie }, { trusted: false });

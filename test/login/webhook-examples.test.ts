@@ -15,10 +15,10 @@ const PAGE = readFileSync(new URL('../../docs/login/webhook.md', import.meta.url
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3';
 const LONGEST = 120_000;
 
-/** Of `ann’s`. */
+/** The hash of `ann’s`. */
 const ANN = '$2y$05$VshtfdHkltNOk95REYZwL.TzpHFYMA0WtRLLfLxvy7T3jbglX33eG';
 
-/** The code of the page's one example in a language. */
+/** The code of the page's only example in a language. */
 function exampleIn(language: string): string {
   const found = [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))];
   if (found.length !== 1) throw new Error(`${found.length} examples in ${language}`);
@@ -29,10 +29,10 @@ interface Example {
   readonly language: string;
   readonly probe: readonly [string, ...string[]];
   readonly install: string;
-  /** What Ann types, and what the school says of her. */
+  /** What Ann enters, and what the school returns for her. */
   readonly username: string;
   readonly member: Record<string, unknown>;
-  /** Writes the school around the example. Out: the command that serves it. */
+  /** Writes a minimal school around the example and returns the command that serves it. */
   around(folder: string, port: number): readonly [string, ...string[]];
 }
 
@@ -69,7 +69,7 @@ const EXAMPLES: readonly Example[] = [
   },
 ];
 
-/** A project as small as one can be, with two members. */
+/** A minimal project with two members. */
 const DJANGO = `import sys
 import django
 from django.conf import settings

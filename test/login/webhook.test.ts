@@ -264,7 +264,7 @@ describe('the webhook', () => {
       });
       const pages = await Promise.all(Array.from({ length: 8 }, () => strict.open()));
       const done = pages.map(({ browser, page }) => post(browser, page, { username: 'sam', password: 'x' }));
-      // Those that are refused have their answer while those that were let through wait for the backend.
+      // The refused attempts are answered while the admitted ones still wait for the backend.
       let refused = 0;
       for (const one of done) void one.then(() => ++refused === 5 && go());
       const statuses = (await Promise.all(done)).map(({ status }) => status).sort();
