@@ -34,7 +34,7 @@ afterAll(async () => {
   await school.close();
 });
 
-/** What a model reads of texts of the school. */
+/** What a model receives for texts of the school. */
 async function read(given: readonly string[]): Promise<string[]> {
   texts = given;
   const { body } = await call(world, 'read');
@@ -139,7 +139,7 @@ describe('a text of the school, as a model reads it', () => {
   });
 });
 
-/** Pieces that mean something to a reader of Markdown or HTML, in a wrong place too. */
+/** Fragments with a meaning in Markdown or HTML, including in the wrong place. */
 const PIECES = [
   ...['![', '](', '](http://e.test/p)', ')', '[x]: http://e.test/d\n', '\n[x]: http://e', '[x]', ']', '[', '][x]', '('],
   ...['\n', '\n\n', '`', '``', '```\n', '\n```\n', '~~~\n', '    ', '\t', '> ', '- ', '1) ', '|', '|-|\n', '*', '_'],
@@ -164,7 +164,7 @@ interface Node {
   readonly childNodes?: readonly Node[];
 }
 
-/** What another Markdown parser and a browser's make of a text that must not be. */
+/** What a different Markdown parser and a browser's HTML parser find in a text that must not be there. */
 function flawOf(text: string): string | undefined {
   const open: Node[] = [parse(markdown.render(text)) as unknown as Node];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorld, type World } from '../support/world.ts';
 import { createInspector, type Inspector } from './support/inspector.ts';
 
-/** Each run is a program of its own that loads much before it begins. */
+/** Each run is a separate program that takes long to load. */
 const PROGRAM = { timeout: 120_000 };
 
 describe('the MCP Inspector on the command line', PROGRAM, () => {

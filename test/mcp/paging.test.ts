@@ -69,7 +69,7 @@ const answer = (value: unknown): Script => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
   };
 };
-/** Its own pages are longer than a result may be. */
+/** Paginates with pages that are longer than a result may be. */
 const listing: Script = (request, response, recorded) => {
   const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page') ?? 1);
   const data = things.slice((page - 1) * PER_PAGE, page * PER_PAGE);
@@ -107,7 +107,7 @@ const sdk2 =
   async (use: (ask: Ask) => Promise<void>): Promise<void> => {
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${world.origin}/mcp`)));
-    // Known schemas are what a client holds results to.
+    // The client validates results against the schemas it knows.
     await client.listTools();
     await use(async (name, args) => (await client.callTool({ name, arguments: args })) as unknown as Result);
     await client.close();
@@ -153,7 +153,7 @@ describe('a list that is too long', () => {
       expect(cut[0]).toMatch(
         /^Cut here, .*: things 1 to \d+ of the 50 that were found\. For the rest call list_things /,
       );
-      // Three pages of the school, each in several parts: as few as fit.
+      // Three pages of the school, each in as few parts as fit.
       expect(turns).toBeGreaterThan(6);
       expect(turns).toBeLessThan(20);
     });

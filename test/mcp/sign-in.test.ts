@@ -224,7 +224,7 @@ describe('the door of members', () => {
   });
 });
 
-/** The SDK's own client, with an app's memory and a member who approves. */
+/** The SDK's own client, with an app's storage and a member who approves. */
 async function signingIn(address: string, mode: 'auto' | 'legacy') {
   const memory = createAppMemory();
   const provider = memory.provider as unknown as OAuthClientProvider;

@@ -77,7 +77,7 @@ beforeAll(async () => {
   });
   token = await tokenOf(world, 'account:read courses:write');
   other = await tokenOf(world, 'account:read', OLU);
-  // Signed in at the real school; from here on its place is taken.
+  // The members signed in at the real school. From here on, the recording upstream replaces it.
   await world.restart(overridesWith(school.url));
 });
 afterAll(async () => {

@@ -13,14 +13,14 @@ afterAll(() => world.close());
 
 const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} });
 
-/** A refusal in the voice of JSON-RPC, with its code. */
+/** Asserts a JSON-RPC error response and returns its status and code. */
 function refusal({ status, headers, body }: Reply): unknown[] {
   expect(headers.get('content-type')).toMatch(/^application\/json/);
   expect(body).toMatchObject({ jsonrpc: '2.0', error: { message: expect.any(String) } });
   return [status, body.error.code];
 }
 
-/** With a Host of the test's own, which fetch does not let one set. */
+/** Sends a request with any Host, which fetch does not allow. */
 function withHost(host: string): Promise<number> {
   const { port } = new URL(world.origin);
   return new Promise((resolve, reject) => {
