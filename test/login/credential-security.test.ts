@@ -59,7 +59,7 @@ describe('guessing a password', () => {
     expect(await times(1, 'ann', 'right', '203.0.113.1')).toEqual([303]);
   });
 
-  it('keeps nobody out but who guesses: not the owner elsewhere, nor another account', async () => {
+  it('locks out only the guesser: not the owner elsewhere, nor another account', async () => {
     await times(11, 'ann', 'wrong', '203.0.113.2');
     expect(await times(1, 'ann', 'right', '203.0.113.3')).toEqual([303]);
     expect(await times(1, 'bob', 'right', '203.0.113.2')).toEqual([303]);
@@ -130,7 +130,7 @@ describe('a sign-in form', () => {
     'return_to=/oauth/apps&return_to=/oauth/interaction/x',
     'return_to=',
     '',
-  ])('leads on to our own pages only, and not by %j', async (query) => {
+  ])('continues only at the gate’s own pages, not by %j', async (query) => {
     const page = await fetch(`${gate.world.origin}/oauth/sign-in?${query}`, { redirect: 'manual' });
     expect(page.status).toBe(400);
     expect(await page.text()).not.toContain('id="password"');
@@ -161,7 +161,7 @@ describe('a sign-in form', () => {
     expect(done.location).toMatch(/^\/oauth\/interaction\//);
   });
 
-  it('is told from no other by whether there is such a member', async () => {
+  it('does not reveal whether such a member exists', async () => {
     const seen = async (username: string) => {
       const page = await gate.attempt(username, 'wrong', from('203.0.113.9'));
       const volatile = /^(date|x-request-id|set-cookie|keep-alive)$/;
@@ -175,7 +175,7 @@ describe('a sign-in form', () => {
     expect(await seen('xyz')).toEqual(await seen('ann'));
   });
 
-  it('leaves what was typed in no file: not in the logs, nor in the store, right, wrong or broken off', async () => {
+  it('leaves typed credentials in no file: not in the logs, nor in the store, right, wrong or broken off', async () => {
     const canary = 'canary-55e0b1';
     await gate.attempt('ann', canary, from('203.0.113.10'));
     await gate.attempt('ann', canary, { ...from('203.0.113.10'), origin: 'https://evil.test' });

@@ -110,7 +110,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
   };
 
   it.each(['sam@school.test', 'SAM@School.test', 'django@school.test', 'wp@school.test', "o'neil@school.test"])(
-    'signs %s in by the hash that is there, and nobody by another password',
+    'signs %s in by the stored hash, and by no other password',
     async (username) => {
       const { page } = await signIn(username);
       expect(page.text).toContain('id="consent"');
@@ -206,7 +206,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     ':1',
     'sam@school.test\u0000',
     '\ud83d\ude00',
-  ])('takes the login %j for a login', async (username) => {
+  ])('treats the login %j as plain text', async (username) => {
     expectWrong(await signIn(username));
     expect(await engine.count('select * from users')).toBe(MEMBERS.length);
   });
@@ -214,7 +214,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
   it.each([
     ['two members', 'twice@school.test', 'more than one row for one login'],
     ['an MD5 without salt', 'md5@school.test', 'the value in column hash'],
-  ])('lets nobody in where it has %s for a login, and the log alone says why', async (_, username, why) => {
+  ])('signs no one in where it has %s for a login, and only the log says why', async (_, username, why) => {
     const before = log().length;
     expectWrong(await signIn(username));
     const line = log().slice(before);
@@ -223,12 +223,12 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     expect(line).not.toContain('5f4dcc3b5aa765d61d8327deb882cf99');
   });
 
-  it('is ill when it has the id 0 for a login, to whom knows the password', async () => {
+  it('fails for the correct password when it has the id 0 for a login', async () => {
     expectIll(await signIn('zero@school.test'));
     expectWrong(await signIn('zero@school.test', 'wrong'));
   });
 
-  it('is left with no connection when the gate closes', async () => {
+  it('has no open connection after the gate closes', async () => {
     expect((await signIn('sam@school.test')).page.text).toContain('id="consent"');
     await world.whileStopped(async () => {
       await expect.poll(engine.connections, { timeout: 20_000 }).toBe(0);
@@ -253,7 +253,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     expectIll(await signIn('nobody@school.test'));
   });
 
-  it('is ill when the query is mistaken, and says nothing of it', async () => {
+  it('fails when the query is invalid, without revealing it', async () => {
     await world.restart(settings({ query: 'select id from no_such_table where email = $1' }));
     const ill = await signIn('sam@school.test');
     expectIll(ill);
@@ -278,7 +278,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     await expect.poll(text, { timeout: 60_000, interval: 500 }).toContain('id="consent"');
   }, 120_000);
 
-  it('that dies while it is asked is an ill sign-in at once', async () => {
+  it('that dies during a query fails the sign-in at once', async () => {
     await world.restart(settings({ query: `${QUERY} and ${slowFor(slow)}`, timeout: '30s' }));
     if (name !== 'SQLite') {
       const asked = signIn('sam@school.test');

@@ -42,13 +42,13 @@ describe('a refusal', () => {
     expect(await answeredAfter(SLOW_DOWN, taken, 0.5)).toBe(after);
   });
 
-  it('comes at once where no time is set', async () => {
+  it('is returned at once when no time is set', async () => {
     expect(await answeredAfter(WRONG, 7, 0)).toBe(7);
   });
 });
 
-describe('who is let in', () => {
-  it('waits for nothing', async () => {
+describe('a correct sign-in', () => {
+  it('is not delayed', async () => {
     expect(await answeredAfter(MEMBER, 7, 0.5)).toBe(7);
   });
 });

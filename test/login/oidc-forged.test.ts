@@ -403,7 +403,7 @@ describe('an ID token', () => {
     expect(bait.hits).toEqual([]);
   });
 
-  it.each(['', ' ', 'x'.repeat(256), 'a\u0000b', 0])('with the sub %j is of no member', async (sub) => {
+  it.each(['', ' ', 'x'.repeat(256), 'a\u0000b', 0])('with the sub %j is rejected', async (sub) => {
     a.claims = { sub };
     const { browser, page } = await signIn();
     expect([400, 503]).toContain(page.status);
@@ -428,7 +428,7 @@ describe('the keys of a provider', () => {
     expect(fetched()).toBe(2);
   });
 
-  it('are used for a day while they cannot be had, and then no longer', async () => {
+  it('are used for a day while they cannot be fetched, and then no longer', async () => {
     await world.restart(settings());
     expect((await signIn()).page.text).toContain('id="consent"');
     a.answers['/jwks'] = (response) => response.writeHead(500).end();
@@ -447,7 +447,7 @@ describe('the keys of a provider', () => {
   };
 });
 
-describe('a provider that is ill', () => {
+describe('a provider that is failing', () => {
   const endless = (response: ServerResponse): void => {
     response.writeHead(200, { 'content-type': 'application/json' });
     const chunk = Buffer.alloc(64 * 1024, 0x20);
@@ -477,7 +477,7 @@ describe('a provider that is ill', () => {
       'that our client is unknown',
       (response) => response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"invalid_client"}'),
     ],
-  ])('and answers with %s is told as such, at every door, and nobody is signed in', async (_, answer) => {
+  ])('and responds with %s is reported as failing, at every step, and no one is signed in', async (_, answer) => {
     a.answers['/token'] = answer;
     const { browser, page } = await signIn();
     expectRefused(browser, page, 503);
@@ -507,7 +507,7 @@ describe('a provider that is ill', () => {
     ['has its sign-in page where nobody is safe', () => ({ authorization_endpoint: 'http://school.test/authorize' })],
     ['has no sign-in page', () => ({ authorization_endpoint: undefined })],
     ['has no keys', () => ({ jwks_uri: undefined })],
-  ])('because it %s is told as such', async (_, metadata) => {
+  ])('because it %s is reported as failing', async (_, metadata) => {
     a.metadata = metadata();
     await world.restart(settings());
     const browser = createBrowser();

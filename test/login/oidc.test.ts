@@ -97,7 +97,7 @@ describe('an OpenID provider', () => {
     expect(idp.asked.has('acr_values')).toBe(false);
   });
 
-  it('is not asked again while the sign-in counts, which is no approval; and is after it', async () => {
+  it('is not asked again while the sign-in is valid, which is not an approval, and is asked after it', async () => {
     const browser = createBrowser();
     await visit(browser);
     idp.asked = new URLSearchParams();
@@ -110,7 +110,7 @@ describe('an OpenID provider', () => {
     expect(idp.signIns).toBe(1);
   });
 
-  it('is held to a sign-in of now by prompt=login, by the time that it tells itself', async () => {
+  it('must report a fresh sign-in for prompt=login', async () => {
     const browser = createBrowser();
     idp.age = 100;
     await visit(browser);
@@ -138,7 +138,7 @@ describe('an OpenID provider', () => {
     expect(asked.has('login_hint')).toBe(false);
   });
 
-  it('leaves nobody signed in when the member turns back', async () => {
+  it('leaves no one signed in when the member cancels', async () => {
     idp.member = undefined;
     const browser = createBrowser();
     const { page } = await visit(browser);

@@ -57,7 +57,7 @@ const HASHES: readonly (readonly [scheme: string, made: string, hash: string])[]
 ];
 
 describe('a password hash', () => {
-  it.each(HASHES)('of %s made by %s is told from any other password’s', async (scheme, _, encoded) => {
+  it.each(HASHES)('of %s made by %s matches no other password', async (scheme, _, encoded) => {
     const hash = readPasswordHash(encoded);
     expect(hash?.scheme).toBe(scheme);
     expect(passwordHashProblem(encoded)).toBeUndefined();
@@ -110,7 +110,7 @@ describe('a password hash', () => {
     ],
     ['pbkdf2', (cost) => `$pbkdf2-sha256$${cost}$${salt}$${tag}`, ['1000', '5000000'], ['999', '5000001']],
   ] as readonly (readonly [string, (cost: string) => string, readonly string[], readonly string[]])[])(
-    'of %s is taken at no cost that keeps the machine busy, nor at one that is none',
+    'of %s is refused at a cost that is too high or invalid',
     (_, encoded, taken, refused) => {
       for (const cost of taken) expect([cost, readPasswordHash(encoded(cost)) !== undefined]).toEqual([cost, true]);
       for (const cost of refused) expect([cost, readPasswordHash(encoded(cost))]).toEqual([cost, undefined]);
@@ -136,14 +136,14 @@ describe('a password hash', () => {
     expect(readPasswordHash(encoded)).toBeUndefined();
   });
 
-  it('is made as argon2id, salted anew each time', async () => {
+  it('is created as argon2id with a new salt each time', async () => {
     const [one, two] = await Promise.all([hashPassword('ünïcode 🐎'), hashPassword('ünïcode 🐎')]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
     expect(one).not.toBe(two);
     expect(await readPasswordHash(one)?.verify('ünïcode 🐎')).toBe(true);
   });
 
-  it('is found out beside the event loop, which goes on meanwhile', async () => {
+  it('is verified off the event loop', async () => {
     const encoded = execFileSync(process.execPath, [
       '-e',
       "process.stdout.write(require('bcryptjs').hashSync('correct horse', 12))",
@@ -163,7 +163,7 @@ describe('a password hash', () => {
 });
 
 describe('a storm of sign-ins', () => {
-  it('has so many hashes under way at once, so many waiting, and tells the rest to come back', async () => {
+  it('limits running and waiting hashes, and tells the rest to come back', async () => {
     let under = 0;
     let most = 0;
     const ends: (() => void)[] = [];

@@ -174,7 +174,7 @@ describe.each(EXAMPLES)('the example in $language of docs/login/webhook.md', (ex
       ['a member who is no more', 'gone@school.test', 'ann’s'],
       ['a name that is a query', "' OR 1=1 -- ", 'ann’s'],
     ])(
-      'says no, signed, to %s',
+      'refuses %s with a signed response',
       async (_, username, password) => {
         const page = await gate.attempt(username, password);
         expect(page.status).toBe(400);
@@ -184,7 +184,7 @@ describe.each(EXAMPLES)('the example in $language of docs/login/webhook.md', (ex
     );
 
     it(
-      'tells nobody anything who has not the secret, or has listened',
+      'reveals nothing without the secret, or to a replayed request',
       async () => {
         const body = JSON.stringify({ username: example.username, password: 'ann’s', address: '198.51.100.7' });
         const now = Math.floor(Date.now() / 1000);

@@ -193,7 +193,7 @@ describe('nobody', () => {
 });
 
 describe('an answer out of a cache', () => {
-  it('is nobody’s: it may be of whoever asked before', async () => {
+  it('is ignored: it may belong to an earlier caller', async () => {
     await expect(who(200, '{"id":"m-1"}', {}, { age: '7' })).rejects.toMatchObject(UNAVAILABLE);
     await expect(who(401, '', {}, { age: '7' })).rejects.toMatchObject(UNAVAILABLE);
     expect(await who(200, '{"id":"m-1"}', {}, { age: '0' })).toMatchObject({ sub: 'm-1' });
@@ -306,7 +306,7 @@ describe('the version of a member', () => {
   });
 
   it.each([[undefined], [null], [''], [true], [1.5], [{}], [['a']], ['x'.repeat(1025)]])(
-    'is never taken to be %j: who the member is is not known then',
+    'is never taken to be %j: the member is unknown then',
     async (epoch) => {
       const answer = who(200, JSON.stringify({ id: 'm-1', epoch }), { version: '/epoch' });
       await expect(answer).rejects.toMatchObject(UNAVAILABLE);

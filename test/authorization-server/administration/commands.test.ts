@@ -143,7 +143,7 @@ describe('the router of commands', () => {
     expect(called).toEqual([]);
   });
 
-  it('asks who calls before it says what is wrong with the body, and runs nothing for a stranger', async () => {
+  it('authenticates the caller before it checks the body, and runs no unauthenticated command', async () => {
     const identify = async () => {
       throw new GatewayError('unauthorized', { message: 'who?', headers: { 'www-authenticate': 'X' } });
     };
@@ -163,7 +163,7 @@ describe('the router of commands', () => {
     expect([zipped.status, identified.length]).toEqual([415, 1]);
   });
 
-  it('reports an internal failure and shows nothing of it', async () => {
+  it('logs an internal failure without showing it in the response', async () => {
     const broken = new Error('disk on fire');
     const identify = async () => {
       throw broken;

@@ -60,7 +60,7 @@ describe('a signed command', () => {
     if (status === 401) expect(answer.body.title).toContain(String(time()));
   });
 
-  it('is taken once, by whichever of its times, and over a restart', async () => {
+  it('is accepted once, whatever its timestamp, and after a restart too', async () => {
     const early = commandSignature(PATH, { time: time() + 300 });
     const field = commandSignature(PATH, { time: time() });
     for (const one of [early, field]) expect((await shown(one)).status).toBe(200);
@@ -109,7 +109,7 @@ describe('a signed command', () => {
 });
 
 describe('without a secret and without an authority', () => {
-  it('nobody commands, from the same machine neither, and the answer says which setting is missing', async () => {
+  it('no command is accepted, not even from the same machine, and the response names the missing setting', async () => {
     const world = await startWorld({ profile: 'A' });
     try {
       for (const [path, method] of [

@@ -50,7 +50,7 @@ const BLOCKS: readonly { block: string; inside: readonly string[]; outside?: rea
 ];
 
 describe('isPublicAddress', () => {
-  it.each(BLOCKS)('knows $block for what it is, and its neighbours for public', ({ inside, outside = [] }) => {
+  it.each(BLOCKS)('treats $block as special-use and its neighbours as public', ({ inside, outside = [] }) => {
     expect(inside.filter(isPublicAddress)).toEqual([]);
     expect(outside.filter((address) => !isPublicAddress(address))).toEqual([]);
   });

@@ -97,7 +97,7 @@ describe('the budget of document fetches', () => {
     }
   });
 
-  it('has a turn for 300 clients at the same moment, while one address asks without a pause', async () => {
+  it('has room for 300 clients at once while one address sends requests nonstop', async () => {
     let hammered = 0;
     const hammer = () =>
       void enter('203.0.113.1', { patience: FOREVER }).then((turn) => {
@@ -123,7 +123,7 @@ describe('the budget of document fetches', () => {
     expect(hammered).toBeLessThanOrEqual(10 + 2.5 * 5);
   });
 
-  it('lets those who fetched least lately go first', async () => {
+  it('admits those with the fewest recent fetches first', async () => {
     const order: string[] = [];
     const wait = (name: string, address: string) =>
       enter(address, { patience: FOREVER }).then((turn) => {
@@ -141,7 +141,7 @@ describe('the budget of document fetches', () => {
     expect(order).toHaveLength(51);
   });
 
-  it('lets 500 wait, 10 of one address, and a newcomer instead of the one who fetched most', async () => {
+  it('queues 500, 10 per address, and replaces the one that fetched most with a newcomer', async () => {
     const refused: string[] = [];
     const wait = (address: string) =>
       void enter(address, { patience: FOREVER }).then((turn) => turn === 'busy' && refused.push(address));
@@ -159,7 +159,7 @@ describe('the budget of document fetches', () => {
   });
 });
 
-it('keeps 1 MiB of documents that no member has approved for one network, the newest', async () => {
+it('stores the newest 1 MiB of unapproved documents per network', async () => {
   let now = Date.parse('2026-11-01T12:00:00Z');
   const clock = () => now;
   const store = memoryStore(clock);

@@ -66,7 +66,7 @@ describe('registered clients in the store', () => {
     expect(await adapters.client.find('a')).toMatchObject({ client_name: 'After' });
   });
 
-  it('gain no time by an update, nor by a new token', async () => {
+  it('live no longer after an update or a new token', async () => {
     const { time, add, adapters, alive } = records();
     await add('a');
     time.now += 23 * HOUR;
@@ -118,7 +118,7 @@ describe('registered clients in the store', () => {
     expect(await alive('a')).toEqual([true, true]);
   });
 
-  it('end with whatever refers to them, and nothing else', async () => {
+  it('are deleted with everything that refers to them, and nothing else', async () => {
     const { add, adapters, models, revoked } = records();
     await add('a');
     await add('b');

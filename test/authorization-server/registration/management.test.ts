@@ -178,7 +178,7 @@ describe('registrations, managed by their apps (RFC 7592)', () => {
     expect(response.headers.get('access-control-allow-headers')?.toLowerCase()).toContain('authorization');
   });
 
-  it('end with all that was approved, at every door, on the next request', async () => {
+  it('end with everything that was approved, at every endpoint, on the next request', async () => {
     const app = await registerApp(world.origin);
     const other = await registerApp(world.origin);
     const [tokens, others] = [await connect(app), await connect(other)];

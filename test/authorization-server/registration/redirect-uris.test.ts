@@ -187,7 +187,7 @@ describe('redirect URIs', () => {
   }, 120_000);
 });
 
-describe('redirect URIs, where the operator says too much', () => {
+describe('redirect URIs when the operator allows too much', () => {
   it.each(['javascript:/x', 'data:/x', 'file:///x', 'ms-settings:/x'])('are still not %s', (uri) => {
     const redirects = { schemes: [uri.slice(0, uri.indexOf(':'))], allow: [], deny: [] };
     expect(judgeClientMetadata({ redirect_uris: [uri] }, redirects)).toEqual({
@@ -202,7 +202,7 @@ describe('redirect URIs, where the operator says too much', () => {
   });
 });
 
-describe('redirect URIs, where the operator says more', () => {
+describe('redirect URIs when the operator allows more', () => {
   let world: World;
   beforeAll(async () => {
     const redirects = { schemes: ['myapp'], allow: ['app.example', '*.apps.example'], deny: ['bad.apps.example'] };
