@@ -376,7 +376,7 @@ describe('the audit', () => {
   }, 180_000);
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it.each(Object.entries(EVENTS))('tells of %s, with these fields and no others', (action, fields) => {
+  it.each(Object.entries(EVENTS))('logs %s with exactly these fields', (action, fields) => {
     const { time, pid, hostname, ...line } = lines.find((one) => one['event.action'] === action) ?? {};
     expect(line).toEqual({ ...ALWAYS, 'event.action': action, ...fields });
     expect([typeof time, typeof pid, typeof hostname]).toEqual(['number', 'number', 'string']);
@@ -391,7 +391,7 @@ describe('the audit', () => {
     expect(actions.filter((action) => !documented.includes(`\`${action}\``))).toEqual([]);
   });
 
-  it('tells why nobody was signed in, and at which account it was, never as it was typed', () => {
+  it('logs why a sign-in failed and for which account, never as it was typed', () => {
     const failed = ownLines.filter((line) => line['event.action'] === 'sign_in_failed');
     expect(failed.map((line) => line['event.reason'])).toEqual([
       'wrong_credentials',
@@ -406,7 +406,7 @@ describe('the audit', () => {
     expect(JSON.stringify(ownLines)).not.toMatch(/hunter2|"ann"|nobody/i);
   });
 
-  it('names a web view where there is one, which is let in all the same', () => {
+  it('names a web view, which is admitted all the same', () => {
     const shown = ownLines.map((line) => [line['user_agent.original'], line['coursegate.web_view']]);
     expect(shown).toContainEqual([WEB_VIEW, true]);
     expect(shown.filter(([agent]) => agent !== WEB_VIEW).every(([, view]) => view === undefined)).toBe(true);
@@ -432,17 +432,17 @@ describe('the audit', () => {
     ]);
   });
 
-  it('tells once of an app that is refused the same again and again', () => {
+  it('logs a repeated refusal of the same app once', () => {
     const denied = lines.filter((line) => line['event.action'] === 'access_denied');
     expect(denied.filter((line) => line['event.reason'] === 'insufficient_scope')).toHaveLength(1);
   });
 
-  it('is silent of requests without a token, with which every app begins', () => {
+  it('logs no requests without a token, which every app begins with', () => {
     const denied = lines.filter((line) => line['event.action'] === 'access_denied');
     expect(denied.map((line) => line['event.reason'])).not.toContain('no_token');
   });
 
-  it('names one trace in all that came of one request', () => {
+  it('has the same trace in all events of one request', () => {
     const both = lines.filter((line) =>
       ['signed_in', 'consent_given', 'code_issued'].includes(String(line['event.action'])),
     );

@@ -140,7 +140,7 @@ describe.each([
     ['a user before the host', { redirect_uri: 'https://app.example@evil.test/callback' }, ''],
     ['dot segments', { redirect_uri: 'https://app.example/callback/../evil' }, ''],
     ['a script', { redirect_uri: 'javascript:alert(1)' }, ''],
-  ])('with %s is a page for the person, and goes nowhere', async (_name, parameters, append) => {
+  ])('with %s shows the member an error page, without a redirect', async (_name, parameters, append) => {
     await expectPage(await ask(parameters, append));
   });
 

@@ -75,7 +75,7 @@ describe.skipIf(!browserPresent())('in a browser', () => {
   });
 
   it(
-    'an app that asks wrongly and a school that is down make a page that says what to do',
+    'an invalid request and a school that is down each show a page that says what to do',
     async () => {
       const world = await startWorld({ profile: 'A' });
       try {

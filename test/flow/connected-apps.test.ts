@@ -104,7 +104,7 @@ describe('the page of connected apps', () => {
       expect(page.text).toContain('other@example.com');
     });
 
-    it('left undone is asked for once, and then is a choice: no loop', async () => {
+    it('that is not completed offers a choice, not a loop', async () => {
       const browser = createBrowser();
       const page = await browser.open(`${world.origin}/oauth/apps/return`);
       expect(page.status).toBe(200);
@@ -125,7 +125,7 @@ describe('the page of connected apps', () => {
     );
   });
 
-  it('is told to the member it is about alone, and kept nowhere', async () => {
+  it('is only for its member, and never cached', async () => {
     const page = await open(await signedIn(world.origin));
     expect(page.headers.get('cache-control')).toBe('no-store');
     expect(page.headers.get('content-security-policy')).toBe(
@@ -137,7 +137,7 @@ describe('the page of connected apps', () => {
     expect(page.text).not.toMatch(/<script|style=|\son\w+=/);
   });
 
-  it('says when nothing is connected, and leads back to the school', async () => {
+  it('says so when nothing is connected, and links back to the school', async () => {
     const page = await open(await signedIn(world.origin, OLU));
     expect(textOf(page.text)).toContain('No app is connected to your account.');
     expect(new URL(linkOf(page, 'Back to Harbour Lane School')).pathname).toBe('/my/courses');
@@ -179,7 +179,7 @@ describe('the page of connected apps', () => {
     }
   });
 
-  it('tells what an app did, by what a member calls it, how often and when last', async () => {
+  it('lists what an app did in the member’s words, how often and when last', async () => {
     vi.setSystemTime(Date.UTC(2027, 3, 1, 12, 0));
     const app = await named(world.origin, 'Busy');
     const { access_token } = await connect(app, {
@@ -332,7 +332,7 @@ describe('the page of connected apps', () => {
       expect(await statusOf(world.origin, others.access_token)).toBe(200);
     });
 
-    it('takes no form of another site, of another member, of another app, or none', async () => {
+    it('refuses a form of another site, of another member, of another app, or without a token', async () => {
       const app = await named(world.origin, 'Guarded');
       const decoy = await named(world.origin, 'Decoy');
       const tokens = await connect(app);
@@ -388,7 +388,7 @@ describe('the page of connected apps', () => {
       expect(await statusOf(world.origin, tokens.access_token)).toBe(401);
     });
 
-    it('is said to be done by a link of ours alone', async () => {
+    it('is never reported as done by a link of someone else', async () => {
       const browser = await signedIn(world.origin);
       for (const done of ['app', 'all', '1', 'x'.repeat(43)])
         expect(notice(await open(browser, `?done=${done}`))).toBe('');
@@ -412,7 +412,7 @@ describe('the page of connected apps', () => {
     }
   });
 
-  it('speaks the member’s language, and their dates', async () => {
+  it('uses the member’s language and date format', async () => {
     vi.setSystemTime(Date.UTC(2027, 10, 3, 8, 0));
     const app = await named(world.origin, 'Hablada');
     const { access_token } = await connect(app);
@@ -427,7 +427,7 @@ describe('the page of connected apps', () => {
     expect(text).toContain('Zona horaria: tiempo universal coordinado');
   });
 
-  it('speaks the language that the link to it asks for, on every page that it leads to', async () => {
+  it('uses the language that its link requests, on every page it leads to', async () => {
     const app = await named(world.origin, 'Pedida');
     await connect(app);
     const browser = await signedIn(world.origin);
@@ -482,7 +482,7 @@ describe('the page of connected apps', () => {
     expect(await statusOf(world.origin, tokens.access_token)).toBe(401);
   });
 
-  it('switched off is not there, is nobody’s, and is linked nowhere', async () => {
+  it('is neither served nor linked when switched off', async () => {
     await world.restart({ pages: { apps: { enabled: false } } });
     try {
       const browser = await signedIn(world.origin);

@@ -164,7 +164,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
       expect(await answer.json()).toMatchObject({ error: 'invalid_request', error_description: expect.any(String) });
     });
 
-    it('may be kept by anyone: for five minutes, and keys for less, since one may have to go at once', async () => {
+    it('may be cached by anyone: for five minutes, and keys for less, since one may have to be removed at once', async () => {
       const answer = await fetch(world.origin + path);
       const seconds = path.endsWith('jwks.json') ? 45 : 300;
       expect(answer.headers.get('cache-control')).toBe(`public, max-age=${seconds}`);

@@ -56,7 +56,7 @@ describe('a resource of its own', () => {
     expect(await status('/api/v1/orders', renewed.access_token)).toBe(401);
   });
 
-  it('takes either spelling of itself', async () => {
+  it('accepts either spelling of its URL', async () => {
     const tokens = await connect(`${part}/`);
     expect(await introspect(app, tokens.access_token)).toMatchObject({ aud: part });
   });

@@ -61,7 +61,7 @@ async function loadedBy(name: string, change: (config: string) => string): Promi
 }
 
 describe('a gate loads', () => {
-  it('nothing of what its configuration does without', async () => {
+  it('nothing that its configuration does not need', async () => {
     expect(await loadedBy('small', (config) => config)).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ import { type RecordingUpstream, startRecordingUpstream } from '../support/recor
 import { startWorld, type World } from '../support/world.ts';
 
 /** A school whose whoami returns a version of each member; a cookie names the member. */
-describe('the version that whoami tells', () => {
+describe('the version that whoami returns', () => {
   let upstream: RecordingUpstream;
   let world: World;
   let app: App;
@@ -95,7 +95,7 @@ describe('the version that whoami tells', () => {
     expect(await refreshed(app, one)).toBe('invalid_grant');
   });
 
-  it('that is not told is a failure, which ends nothing and lets nobody in', async () => {
+  it('that is missing is a failure, which ends nothing and signs no one in', async () => {
     const one = await connected(app, 'bob');
     epochs.set('bob', undefined);
     expect((await consent(app, 'bob')).page.status).toBe(503);

@@ -78,7 +78,7 @@ describe.each(['reader', 'writer'] as const)('with the token of a %s', (who) => 
   });
 });
 
-it('names the fault for who wrote the app', async () => {
+it('names the fault for the app’s developer', async () => {
   const { status, text } = await ask(tokens.reader, '/one?_method=DELETE');
   expect(status).toBe(400);
   expect(JSON.parse(text)).toMatchObject({
@@ -89,7 +89,7 @@ it('names the fault for who wrote the app', async () => {
   });
 });
 
-it('is refused on GET as well, which WordPress would take for what it says', async () => {
+it('is refused on GET as well, since WordPress would apply it', async () => {
   expect(await ask(tokens.reader, '/reads?_method=DELETE', undefined, 'GET')).toMatchObject({ status: 400, seen: [] });
   expect((await ask(tokens.reader, '/reads?_method=HEAD', undefined, 'GET')).status).toBe(200);
 });

@@ -71,7 +71,7 @@ async function startCollector(): Promise<Collector> {
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = `00-${TRACE}-b7ad6b7169203331-01`;
 
-describe.skipIf(!openTelemetryPresent())('an OpenTelemetry of the operator’s, by NODE_OPTIONS', () => {
+describe.skipIf(!openTelemetryPresent())('OpenTelemetry that the operator loads with NODE_OPTIONS', () => {
   const run = async (
     work: (world: { gate: GateProcess; collector: Collector; upstream: RecordingUpstream }) => Promise<void>,
     environment: Readonly<Record<string, string>> = {},
@@ -112,7 +112,7 @@ describe.skipIf(!openTelemetryPresent())('an OpenTelemetry of the operator’s, 
   };
 
   it(
-    'sees a request and what it asks of the upstream in one trace, the client’s, which the log names too',
+    'sees a request and the call it makes to the upstream in one trace, the client’s, which the log names too',
     { timeout: 180_000 },
     () =>
       run(async ({ gate, collector, upstream }) => {
@@ -145,7 +145,7 @@ describe.skipIf(!openTelemetryPresent())('an OpenTelemetry of the operator’s, 
   );
 
   it(
-    'sees the gate’s own calls in the trace of the request that brought them about, and the audit names it',
+    'sees the gate’s own calls in the trace of the request that caused them, which the audit names',
     { timeout: 180_000 },
     () =>
       run(async ({ gate, collector }) => {
@@ -163,7 +163,7 @@ describe.skipIf(!openTelemetryPresent())('an OpenTelemetry of the operator’s, 
       }),
   );
 
-  it('that leaves undici alone is helped out: the upstream is told of its trace by us', { timeout: 180_000 }, () =>
+  it('that does not instrument undici is completed: the gate sends the upstream its trace', { timeout: 180_000 }, () =>
     run(
       async ({ gate, collector, upstream }) => {
         await (await fetch(`${gate.origin}/api/v1/courses/42`, { headers: { traceparent: PARENT } })).text();

@@ -96,12 +96,12 @@ describe('the member’s own session at a backend', () => {
     expect(rawHeaders.join('\n')).not.toContain(bob.token);
   });
 
-  it('is told of on the consent page', async () => {
+  it('is announced on the consent page', async () => {
     const { consent } = await connected('ann');
     expect(consent).toContain('this app acts with your own sign-in at <bdi>Harbour Lane School</bdi>');
   });
 
-  it('is told of on the page of connected apps, of the app that acts with it alone', async () => {
+  it('is shown on the connected apps page, only for the app that acts with it', async () => {
     const { session } = await connected('eve');
     const list = async (cookie: string) =>
       (await fetch(`${world.origin}/oauth/apps`, { headers: { cookie: `school_session=${cookie}` } })).text();
@@ -119,7 +119,7 @@ describe('the member’s own session at a backend', () => {
     expect(await answer.text()).not.toContain('sess-');
   });
 
-  it('is kept as the backend changes it, one request after another and many at once', async () => {
+  it('follows the backend’s changes, one request after another and many at once', async () => {
     school.rotates = true;
     const ann = await connected('ann');
     for (let round = 0; round < 5; round += 1) expect(await ofMember(await ask(world, ann))).toBe('ann');
@@ -175,7 +175,7 @@ describe('the member’s own session at a backend', () => {
   });
 
   it.each(['status', 'redirect'] as const)(
-    'that is over, said by %s, ends the connection with a challenge',
+    'that has ended, reported by %s, ends the connection with a challenge',
     async (nobody) => {
       school.nobody = nobody;
       const ann = await connected('ann');
@@ -203,7 +203,7 @@ describe('the member’s own session at a backend', () => {
     },
   );
 
-  it('that is over makes one end of many requests at once, and no failure of the backend', async () => {
+  it('that has ended ends the connection once for many requests at once, and is no failure of the backend', async () => {
     const ann = await connected('ann');
     school.signOut(ann.session);
     const before = ended(ann.app.client.client_id);
@@ -330,14 +330,14 @@ describe('the member’s own session at a backend', () => {
     }
   });
 
-  it('does not go to the site with a page that somebody opens', async () => {
+  it('is not sent with pages of the site', async () => {
     const ann = await connected('ann');
     await (await fetch(`${world.origin}/api/legacy-page`, { headers: bearer(ann.token) })).text();
     expect(school.requests.at(-1)?.values('cookie')).toEqual([]);
   });
 });
 
-describe('a session that is kept', () => {
+describe('a stored session', () => {
   let school: CookieSchool;
   let world: World;
   let folder: string;
@@ -386,7 +386,7 @@ describe('a session that is kept', () => {
     expect((await ask(world, ann)).status).toBe(401);
   });
 
-  it('is shown to no backend that cannot say whose it is, and to it again when it can', async () => {
+  it('is not sent while the backend cannot say whose it is, and sent again when it can', async () => {
     await start('0s');
     const ann = await connected('ann');
     const shown = school.cookies().length;

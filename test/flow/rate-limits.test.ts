@@ -79,7 +79,7 @@ async function statuses(times: number, path: string, headers: Record<string, str
   return got;
 }
 
-describe('how much a member may ask for', () => {
+describe('the rate limit of a member', () => {
   it('is told with each answer, and ends in a 429 that says when to come back', async () => {
     nextMinute();
     const first = await ask('/api/v1/x', bearer(member));
@@ -127,7 +127,7 @@ describe('how much a member may ask for', () => {
     expect((await ask('/api/v1/scarce', bearer(member))).status).toBe(200);
   });
 
-  it('can be without end', async () => {
+  it('can be unlimited', async () => {
     nextMinute();
     expect(new Set(await statuses(20, '/api/v1/free', bearer(member)))).toEqual(new Set([200]));
     expect((await ask('/api/v1/free', bearer(member))).headers).not.toHaveProperty('ratelimit');
@@ -149,7 +149,7 @@ describe('how much a member may ask for', () => {
   });
 });
 
-describe('how much an address may ask for', () => {
+describe('the rate limit of an address', () => {
   it('ends for whoever is anonymous there, not for its members, nor elsewhere', async () => {
     nextMinute();
     const address = someAddress();
@@ -175,7 +175,7 @@ describe('how much an address may ask for', () => {
     expect((await ask('/api/v1/x', from('2001:db8:7:8::1'))).status).toBe(200);
   });
 
-  it('is not escaped by telling of other addresses', async () => {
+  it('is not escaped by claiming other addresses', async () => {
     nextMinute();
     const address = someAddress();
     const got: number[] = [];
@@ -183,7 +183,7 @@ describe('how much an address may ask for', () => {
     expect(got.at(-1)).toBe(429);
   });
 
-  it('is told in the voice of the place: OAuth JSON, a page', async () => {
+  it('is reported in the format of the endpoint: OAuth JSON, a page', async () => {
     nextMinute();
     const address = someAddress();
     await statuses(20, '/api/oauth/userinfo', from(address));
@@ -201,7 +201,7 @@ describe('how much an address may ask for', () => {
     expect(new Set(await statuses(40, '/courses', from(someAddress())))).toEqual(new Set([200]));
   });
 
-  it('is not told where an answer may be kept in caches', async () => {
+  it('is not sent with responses that may be cached', async () => {
     nextMinute();
     const { headers } = await ask('/.well-known/oauth-protected-resource', from(someAddress()));
     expect(headers['cache-control']).toContain('public');
@@ -260,7 +260,7 @@ describe('guessing at the token endpoint', () => {
   });
 });
 
-describe('how much may be open at the same time', () => {
+describe('the limit of open streams and WebSockets', () => {
   const open: ClientRequest[] = [];
   /** Opens a stream and waits until it has begun or was refused. */
   async function stream(headers: Record<string, string>): Promise<IncomingMessage> {

@@ -10,7 +10,7 @@ import { startWorld, type World } from '../support/world.ts';
 
 const SECRET = 'k'.repeat(32);
 
-describe.skipIf(!redisPresent())('a gate whose Redis is ill', () => {
+describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
   let redis: RedisServer;
   let proxy: ChaosProxy;
   let admin: Redis;

@@ -100,7 +100,7 @@ describe('quotas that all clients share', () => {
     expect(counts.get(503)).toBeGreaterThan(0);
   });
 
-  it('need nothing of it for an app whose document is here', async () => {
+  it('are not used for an app whose document is cached', async () => {
     const known = 'https://known.three.example/client.json';
     expect(await authorize('192.0.2.1', known)).toBe(303);
     const statuses: number[] = [];

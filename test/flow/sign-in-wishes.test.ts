@@ -60,7 +60,7 @@ describe('what an app asks of the sign-in', () => {
     return new URL(last.location ?? '');
   };
 
-  it('nothing: whoever is signed in goes straight to consent, and the app learns when and how', async () => {
+  it('nothing: a member who is signed in goes straight to consent, and the app learns when and how', async () => {
     const at = now() - 3600;
     signIn(at, 'urn:password');
     const { request, browser, page } = await open({});
@@ -115,7 +115,7 @@ describe('what an app asks of the sign-in', () => {
     expect(decodeJwt(String(tokens.id_token))).toMatchObject({ acr: 'urn:password' });
   });
 
-  it('a school that does not say when: having been at its sign-in is what counts', async () => {
+  it('a school that does not say when: a visit to its sign-in page is what counts', async () => {
     signIn(undefined, undefined);
     const { request, browser, page } = await open({ prompt: 'login', max_age: '600' });
     expect(atLogin(page)).toBe(true);
@@ -125,7 +125,7 @@ describe('what an app asks of the sign-in', () => {
     expect(auth_time).toBeGreaterThanOrEqual(before);
   });
 
-  it('a time that is no number is not taken for one', async () => {
+  it('a time that is not a number is ignored', async () => {
     signIn(`${now()}`, 7);
     expect(atLogin((await open({ max_age: '600' })).page)).toBe(true);
     expect(atLogin((await open({ acr_values: 'urn:passkey' })).page)).toBe(true);

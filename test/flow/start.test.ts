@@ -70,7 +70,7 @@ describe('a configuration with mistakes', () => {
   });
 
   it.each(['check', 'serve'])(
-    'in what tools and the Account API are made from is told all at once by %s',
+    'in the sources of tools and the Account API are all reported at once by %s',
     async (how) => {
       write('contract.graphql', 'type Query { viewer: Viewer! } type Viewer { id: ID! title: String }\n');
       write(
@@ -110,7 +110,7 @@ account: { schema: contract.graphql, mappings: contract.map.graphql }
     ['is not there', join('no', 'such.yaml'), undefined],
     ['is not YAML', 'broken.yaml', 'a: [1\nb: }'],
     ['is empty', 'empty.yaml', ''],
-  ])('that %s is told without a stack', async (_name, name, text) => {
+  ])('that %s is reported without a stack', async (_name, name, text) => {
     const file = text === undefined ? join(folder, name) : write(name, text);
     const command = run(['check', file]);
     expect(await command.exited).toBe(78);

@@ -28,7 +28,7 @@ describe('what the token endpoint says of a refused', () => {
   };
   const invalidGrant = (error_description: string) => ({ error: 'invalid_grant', error_description });
 
-  it('code helps whoever wrote the app', async () => {
+  it('code helps the app’s developer', async () => {
     const { form } = await approved(app);
     expect(await refused({ ...form, code: 'unknown' })).toEqual(invalidGrant(UNKNOWN_CODE));
     expect(await refused({ ...form, redirect_uri: 'https://app.example/other' })).toEqual(
@@ -47,14 +47,14 @@ describe('what the token endpoint says of a refused', () => {
     expect(await refused(form)).toEqual(invalidGrant('the code was used before; what was issued for it is revoked'));
   });
 
-  it('code that is over reads as one that never was', async () => {
+  it('code that has expired reads like an unknown one', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { form } = await approved(app);
     vi.setSystemTime(Date.now() + 61_000);
     expect(await refused(form)).toEqual(invalidGrant(UNKNOWN_CODE));
   });
 
-  it('refresh token helps whoever wrote the app', async () => {
+  it('refresh token helps the app’s developer', async () => {
     const first = await start();
     expect(await refused(refreshForm(app, 'unknown'))).toEqual(invalidGrant(UNKNOWN_TOKEN));
     await token(app, refreshForm(app, first.refresh_token));
@@ -106,7 +106,7 @@ describe('what the token endpoint says of a refused', () => {
     expect((await refused(refreshForm(modest, 'x'))).error).toBe('unauthorized_client');
   });
 
-  it('request in JSON, also to who would rather read a page', async () => {
+  it('request is in JSON, also for a client that prefers a page', async () => {
     const { form } = await approved(app);
     const { status, headers, body } = await token(app, { ...form, code: 'x' }, { accept: 'text/html' });
     expect({ status, type: headers.get('content-type') }).toEqual({

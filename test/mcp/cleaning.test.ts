@@ -46,7 +46,7 @@ const expectRead = async (pairs: readonly (readonly [string, string])[]) => {
 };
 
 describe('a text of the school, as a model reads it', () => {
-  it('is the same when it is ordinary', async () => {
+  it('is unchanged when it is ordinary', async () => {
     const ordinary = [
       'Use *stars* and _lines_, **both**, and 2 * 3 * 4 = 24; a < b && c > d, x<y, <3, 5 > 4, R&D, AT&amp;T.',
       'List<String>, Map<String, List<Object>>, vec![1, 2], a[0]',
@@ -119,7 +119,7 @@ describe('a text of the school, as a model reads it', () => {
     ]);
   });
 
-  it('has no characters that nobody sees', async () => {
+  it('has no invisible characters', async () => {
     await expectRead([
       ['a\ufe0fb\ufe00c\u{e0101}d\u180be', 'abcde'],
       ['❤️\ufe0f\ufe0f', '❤️'],
@@ -195,7 +195,7 @@ describe('any text', () => {
     );
   });
 
-  it('is the same when it has words and ordinary signs only', async () => {
+  it('is unchanged when it has only words and ordinary punctuation', async () => {
     const word = fc.stringMatching(/^[A-Za-zÀ-ÿА-я0-9.,;:'"*_&%$#@+=~^|{}()/?-]{1,12}$/);
     const sign = fc.constantFrom('<', '>', '< 5', '<=', '->', '[1]', '*', '`code`', '- item', '\n', '\n\n', '!', '😀');
     const text = fc

@@ -66,7 +66,7 @@ describe('the conformance suite', ONE_RUN, () => {
   });
 });
 
-describe('the suite’s own tools behind our door', ONE_RUN, () => {
+describe('the suite’s own tools behind our endpoint', ONE_RUN, () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ profile: 'A', mcpServer: fixtureServer });
@@ -112,7 +112,7 @@ describe('the suite’s own tools behind our door', ONE_RUN, () => {
     expect((await ask(world, 'tools/list', {}, { path: '/mcp/member' })).status).toBe(401);
   });
 
-  it('tell of their progress to a client that takes streams, and give the others the answer alone', async () => {
+  it('report progress to a client that accepts streams, and give the others only the result', async () => {
     const params = { name: 'test_tool_with_progress', arguments: {}, _meta: { progressToken: 'p' } };
     const streamed = await ask(world, 'tools/call', params);
     expect(streamed.headers.get('content-type')).toMatch(/^text\/event-stream/);

@@ -30,7 +30,7 @@ function keptLog(fails: (line: string) => boolean): {
   return { log, errors: () => lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 50) };
 }
 
-describe.each(ERAS)('what fails on our side is told to us, and to a client in words of ours, %s', (_, send) => {
+describe.each(ERAS)('an internal failure is logged, and the client gets a message of our own, %s', (_, send) => {
   let world: World;
   let kept: ReturnType<typeof keptLog>;
   afterEach(() => world.close());

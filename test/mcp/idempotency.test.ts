@@ -192,7 +192,7 @@ describe('a call with an idempotency key', () => {
     expect(school.requests.length - before).toBe(1);
   });
 
-  it('may be tried again after a refusal, and not after what nobody knows the end of', async () => {
+  it('may be tried again after a refusal, but not after an unknown outcome', async () => {
     school.script(refusing(422));
     expect((await enrol({ idempotencyKey: 'wish-no-4' })).isError).toBe(true);
     school.script(enrolling);
@@ -207,7 +207,7 @@ describe('a call with an idempotency key', () => {
     expect((await enrol({ idempotencyKey: 'wish-no-6' })).isError).toBeUndefined();
   });
 
-  it('is nobody’s but the member’s and the app’s, and of one tool', async () => {
+  it('is scoped to the member, the app and the tool', async () => {
     const idempotencyKey = 'the-same-key';
     const results = [
       await enrol({ idempotencyKey }),
@@ -262,7 +262,7 @@ describe('a call with an idempotency key', () => {
     expect((await call(world, 'look', { idempotencyKey: 'nothing-to-do' }, { token })).body.result.isError).toBe(true);
   });
 
-  it('is remembered sealed, and no longer than its window', async () => {
+  it('is stored sealed, and no longer than its window', async () => {
     const idempotencyKey = 'wish-no-7-of-sam';
     const first = await enrol({ idempotencyKey });
     const files = readdirSync(world.data, { recursive: true, encoding: 'utf8' });
@@ -278,7 +278,7 @@ describe('a call with an idempotency key', () => {
     expect((await enrol({ idempotencyKey })).structuredContent).not.toEqual(first.structuredContent);
   });
 
-  it('whose gate ended in the middle is not done again, but said not to be known', async () => {
+  it('whose gate ended in the middle is not repeated: its outcome is reported as unknown', async () => {
     const idempotencyKey = 'wish-no-8-of-sam';
     let arrived: () => void = () => {};
     const there = new Promise<void>((resolve) => {
@@ -301,7 +301,7 @@ describe('a call with an idempotency key', () => {
     expect(again).toBe(0);
   });
 
-  it('cannot be had without end', async () => {
+  it('is limited in number', async () => {
     // However long the calls take on this machine.
     await world.restart({ ...overrides(), constants: { mcp: { idempotencyWindow: 43_200, idempotencyKeys: 5 } } });
     const keys = Array.from({ length: 6 }, (_, at) => `many-keys-${at}`);

@@ -37,12 +37,12 @@ describe('the MCP Inspector on the command line', PROGRAM, () => {
     expect(called.result.structuredContent).toMatchObject({ courses: [{ slug: 'tides-and-currents' }] });
   });
 
-  it('is told of a tool that is not there, and asks nobody to sign in for it', async () => {
+  it('reports an unknown tool without asking for a sign-in', async () => {
     const { code, asked } = await inspector.run(`${world.origin}/mcp`, ...call('get_my_account'));
     expect([code, asked]).toEqual([5, undefined]);
   });
 
-  it('knows a token that is no good for one', async () => {
+  it('recognizes an invalid token', async () => {
     const bad = ['--header', 'Authorization: Bearer bad', '--stored-auth-only'];
     const { code, stderr } = await inspector.run(`${world.origin}/mcp`, ...bad, ...LIST);
     expect([code, stderr]).toEqual([3, expect.stringContaining('auth_required')]);

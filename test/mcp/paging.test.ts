@@ -126,7 +126,7 @@ describe('a list that is too long', () => {
     ['SDK v2, revision 2026-07-28', sdk2('auto')],
     ['SDK v2, the revisions before', sdk2('legacy')],
     ['SDK v1', sdk1],
-  ])('is read to its end by who passes on what the result says: %s', async (_, using) => {
+  ])('is read to its end by a client that follows the result: %s', async (_, using) => {
     school.script(listing);
     await using(async (through) => {
       const seen: unknown[] = [];
@@ -182,13 +182,13 @@ describe('a list that is too long', () => {
   });
 });
 
-describe('where to go on', () => {
+describe('the cursor', () => {
   const cursor = async () => {
     school.script(listing);
     return String((await ask('list_things', { of: 'x' })).structuredContent?.nextPage);
   };
 
-  it('is of one call: not of another’s, and not what somebody makes up', async () => {
+  it('belongs to one call: one of another call is refused, and so is a forged one', async () => {
     const page = await cursor();
     const made = (value: unknown) => `part.${Buffer.from(JSON.stringify(value)).toString('base64url')}`;
     const [, of] = JSON.parse(Buffer.from(page.slice(5), 'base64url').toString());
