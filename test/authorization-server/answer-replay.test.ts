@@ -21,11 +21,14 @@ async function answered(presented: Presented, window = 10) {
   const replay = answerReplay(store, () => now, window);
   const mutations = replay.remember(presented, BODY);
   await store.commit([...mutations, { op: 'put', entry: token(BODY.refresh_token) }]);
-  /** Time passes for the store and for who reads it, but no timer goes off: as while the process is dead. */
+  /**
+   * Advances the clock of the store and of its readers, but fires no timers: as if the process were dead in the
+   * meantime.
+   */
   const pass = (seconds: number) => {
     now += seconds * 1000;
   };
-  /** Another process on the same store: after a restart, or another replica. */
+  /** Another process on the same store: a restarted one or another replica. */
   const another = () => answerReplay(store, () => now, window);
   return { store, replay, mutations, pass, another };
 }
@@ -33,8 +36,8 @@ async function answered(presented: Presented, window = 10) {
 describe.each([
   { what: 'code', presented: CODE },
   { what: 'refresh token', presented: TOKEN },
-])('what a $what was answered with', ({ presented }) => {
-  it('is given again within the window and forgotten after it', async () => {
+])('the response to a $what', ({ presented }) => {
+  it('is repeated within the window and deleted after it', async () => {
     const { replay, pass } = await answered(presented);
     expect(await replay.recall(presented)).toEqual({ kind: 'answer', body: BODY });
     pass(9);
@@ -43,7 +46,7 @@ describe.each([
     expect(await replay.recall(presented)).toEqual({ kind: 'unknown' });
   });
 
-  it('is given again by the next process when the one that gave it died, up to a day later', async () => {
+  it('is repeated by the next process for up to a day when the first one died', async () => {
     const { pass, another } = await answered(presented);
     pass(3600);
     const aged = { ...BODY, expires_in: 1 };
@@ -55,13 +58,13 @@ describe.each([
     expect(await another().recall(presented)).toEqual({ kind: 'unknown' });
   });
 
-  it('tells the time that the access token has left', async () => {
+  it('reports the remaining lifetime of the access token', async () => {
     const { pass, another } = await answered(presented);
     pass(130);
     expect(await another().recall(presented)).toEqual({ kind: 'answer', body: { ...BODY, expires_in: 470 } });
   });
 
-  it('is not given again by the next process once it was used to go on, however long the restart took', async () => {
+  it('is not repeated by the next process once its refresh token was used, however long the restart took', async () => {
     const { store, pass, another } = await answered(presented);
     pass(3600);
     await store.commit([{ op: 'consume', kind: 'RefreshToken', id: BODY.refresh_token }]);
@@ -90,7 +93,7 @@ describe.each([
       return { inner, disk, replay, answer, restarted: () => answerReplay(inner, Date.now, 10) };
     };
 
-    it('its window is over for good, for every replica and after a restart', async () => {
+    it('its window stays over for every replica and after a restart', async () => {
       const { replay, restarted } = await living();
       await vi.advanceTimersByTimeAsync(9_999);
       for (const reader of [replay, restarted()]) expect((await reader.recall(presented)).kind).toBe('answer');
@@ -112,7 +115,7 @@ describe.each([
       expect(disk.writes).toBeLessThanOrEqual(1 + 60 / 2.5 + 2);
     });
 
-    it('but cannot write, it is as if it had died', async () => {
+    it('but cannot write, it counts as dead', async () => {
       const { disk, replay, answer, restarted } = await living();
       disk.full = true;
       await vi.advanceTimersByTimeAsync(60_000);
@@ -131,7 +134,7 @@ describe.each([
     });
   });
 
-  it('is kept alone: of a connection, the answer before it is gone', async () => {
+  it('replaces the earlier response of the same connection', async () => {
     const { store, replay } = await answered(presented);
     const later = { ...TOKEN, value: 'the-next-token' };
     await store.commit(replay.remember(later, BODY));
@@ -139,7 +142,7 @@ describe.each([
     expect(await replay.recall(presented)).toEqual({ kind: 'unknown' });
   });
 
-  it('is not given to another question, nor once its refresh token was used, nor once that is gone', async () => {
+  it('is not repeated for a different request, or once its refresh token was used or deleted', async () => {
     const { replay, store } = await answered(presented);
     expect(await replay.recall({ ...presented, question: '["other"]' })).toEqual({ kind: 'another-question' });
     await store.commit([{ op: 'consume', kind: 'RefreshToken', id: BODY.refresh_token }]);
@@ -148,7 +151,7 @@ describe.each([
     expect(await replay.recall(presented)).toEqual({ kind: 'superseded' });
   });
 
-  it('is not kept at all without a window', async () => {
+  it('is not stored without a window', async () => {
     expect((await answered(presented, 0)).mutations).toEqual([]);
   });
 
@@ -160,7 +163,7 @@ describe.each([
   });
 });
 
-it('the answer to a code opens to nobody who has the code and the store, but not its verifier', async () => {
+it('the response to a code cannot be decrypted with the code and the store but without the verifier', async () => {
   const { replay } = await answered(CODE);
   await expect(replay.recall({ ...CODE, verifier: 'another-verifier' })).rejects.toThrow();
 });

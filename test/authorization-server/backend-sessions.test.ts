@@ -29,14 +29,14 @@ const found = async () => {
 };
 const cookies = async () => Object.fromEntries((await found()).cookies);
 
-describe('sessions that hang on a grant', () => {
-  it('hold the cookies that are listed, and no others, as long as the grant', async () => {
+describe('backend sessions of a grant', () => {
+  it('store the listed cookies, and no others, for as long as the grant', async () => {
     expect(await cookies()).toEqual({ sid: 'one', remember_me: 'a=b' });
     const [entry] = await store.findBy('BackendSession', 'grant', MEMBER.grantId);
     expect(entry?.expiresAt).toBe(4e9);
   });
 
-  it('are changed by one of those who found the same', async () => {
+  it('are changed by only one of two concurrent writers', async () => {
     const same = await found();
     expect(await Promise.all(['two', 'three'].map((sid) => sessions.replace(same, [['sid', sid]])))).toEqual([
       true,
@@ -48,7 +48,7 @@ describe('sessions that hang on a grant', () => {
     expect(await store.findBy('BackendSession', 'grant', MEMBER.grantId)).toHaveLength(1);
   });
 
-  it('are not brought back once the grant has ended, nor begun for one that has', async () => {
+  it('are neither restored nor created once the grant has ended', async () => {
     const before = await found();
     expect(await storedGrants(store, () => undefined).revoke(MEMBER.grantId, { member: MEMBER.sub }, WHY)).toBe(true);
     expect(await sessions.replace(before, [['sid', 'two']])).toBe(false);
@@ -57,7 +57,7 @@ describe('sessions that hang on a grant', () => {
   });
 });
 
-describe('what a backend sets', () => {
+describe('a cookie that the backend sets', () => {
   const replay = () =>
     sessionReplay({
       config: { kind: 'session', cookies: ['sid', 'remember_*'], check: 60, over: { statuses: [401] } },
@@ -77,17 +77,17 @@ describe('what a backend sets', () => {
   };
   const set = (...values: string[]) => values.flatMap((value) => ['Set-Cookie', value]);
 
-  it('is kept, or taken out, and of names that are not listed it is not', async () => {
+  it('is stored or removed if its name is listed, and ignored otherwise', async () => {
     const { judge } = await attempt(replay());
     await judge?.(200, set('sid=two; Path=/', 'theme=light', 'remember_me=; Max-Age=0', '__Host-coursegate_x=1'));
     expect(await cookies()).toEqual({ sid: 'two' });
   });
 
-  it('in answer to an old cookie does not take the place of a newer one', async () => {
+  it('in response to an old cookie does not replace a newer one', async () => {
     const credential = replay();
     const [first, second] = [await attempt(credential), await attempt(credential)];
     await first.judge?.(200, set('sid=newer'));
-    // To the backend this request was nobody's: the page is public.
+    // The backend did not recognize the old cookie and started an anonymous session: the page is public.
     await second.judge?.(200, set('sid=of-nobody'));
     expect(await cookies()).toMatchObject({ sid: 'newer' });
   });

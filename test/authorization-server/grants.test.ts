@@ -30,7 +30,7 @@ const HANGING_ON = [
   'GrantLastUse',
 ];
 
-/** As oidc-provider writes them. */
+/** Entries as oidc-provider writes them. */
 function granting(id: string, member: string, client: string): readonly Mutation[] {
   const payload = JSON.stringify({
     iat: NOW / 1000,
@@ -116,7 +116,7 @@ describe.each(STORES)('grants in %s', (_name, open) => {
     });
   });
 
-  it('end one by one with all that hangs on them, for their owner only', async () => {
+  it('end one by one with everything that belongs to them, for their owner only', async () => {
     const { grants, revoked } = counted();
     for (const of of [{ member: 'm-1' }, { client: 'c-1' }]) expect(await grants.revoke('g-0', of, WHY)).toBe(false);
     expect(await grants.revoke('none', { member: 'm-0' }, WHY)).toBe(false);
@@ -161,7 +161,7 @@ describe.each(STORES)('grants in %s', (_name, open) => {
   });
 });
 
-describe.each(STORES)('a token request that is under way in %s', (_name, open) => {
+describe.each(STORES)('a token request in progress in %s', (_name, open) => {
   it.each(['AuthorizationCode', 'RefreshToken'])(
     'writes nothing when the grant of its %s ends before it commits',
     async (kind) => {
@@ -169,7 +169,7 @@ describe.each(STORES)('a token request that is under way in %s', (_name, open) =
       try {
         await store.commit(granting('g', 'sam', 'app'));
         const unit = new UnitOfWork(store);
-        // As oidc-provider goes about it: everything is read and found good, then consumed, then written.
+        // The order in which oidc-provider works: read and validate everything, then consume, then write.
         expect(await unit.get(kind, `${kind}-g`)).toBeDefined();
         expect(await unit.get('Grant', 'g')).toBeDefined();
         unit.consume(kind, `${kind}-g`);
@@ -193,7 +193,7 @@ describe.each(STORES)('a token request that is under way in %s', (_name, open) =
 });
 
 describe.skipIf(!present)('grants in Redis', () => {
-  it('are listed and ended by as many commands, however many others there are', async () => {
+  it('take the same number of commands to list and end, however many others there are', async () => {
     const store = sealedStore(redisStore({ url: redis?.url ?? '', keyPrefix: 'counted' }, clock), SECRET);
     const grants = storedGrants(store, () => {});
     const commands = async (work: () => Promise<unknown>) => {

@@ -22,7 +22,7 @@ const MEMBER = {
   version: undefined,
 };
 
-/** What the store holds of one token; undefined: nothing. */
+/** What the store has on one token. Undefined means no entry. */
 interface Held {
   readonly token?: object | undefined;
   readonly grant?: object | undefined;
@@ -40,8 +40,8 @@ function introspect(held: Held) {
   return createIntrospect(provider, { save: async () => undefined, find: async () => all.member })('value');
 }
 
-describe('what is known of an access token in process', () => {
-  it('is who it stands for, what it opens, and until when', async () => {
+describe('introspecting an access token in process', () => {
+  it('returns the member, the access and the expiry', async () => {
     expect(await introspect({})).toEqual({
       active: true,
       sub: 'm-1',
@@ -69,7 +69,7 @@ describe('what is known of an access token in process', () => {
     ['its grant is of another member', { grant: { ...GRANT, accountId: 'm-2' } }],
     ['its app is gone', { client: undefined }],
     ['its member is not known', { member: undefined }],
-  ])('is nothing when %s', async (_name, held) => {
+  ])('returns inactive when %s', async (_name, held) => {
     expect(await introspect(held)).toEqual({ active: false });
   });
 });

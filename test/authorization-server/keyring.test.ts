@@ -24,7 +24,7 @@ describe('the keyring', () => {
     expect(kids(keyring)).toEqual([expect.any(String), expect.any(String), second, first]);
   });
 
-  it('publishes a key that signs no more for a day, and then not', async () => {
+  it('publishes a retired key for one more day', async () => {
     const { clock, keyring } = await open();
     const [first] = kids(keyring);
     await keyring.rotate();
@@ -34,11 +34,11 @@ describe('the keyring', () => {
     const version = keyring.version();
     clock.advance(1);
     expect(kids(keyring)).not.toContain(first);
-    // So that who has published it publishes anew.
+    // The version changes, so that cached key sets are published again.
     expect(keyring.version()).not.toBe(version);
   });
 
-  it('does not move on to a key that others may not know yet, unless it must', async () => {
+  it('does not sign with a key that verifiers may not have yet, unless it must', async () => {
     const { clock, keyring } = await open();
     const [first, second] = kids(keyring);
     clock.advance(3599);
@@ -51,7 +51,7 @@ describe('the keyring', () => {
     expect(await keyring.rotate(true)).toBe(0);
   });
 
-  it('ends a key at once, whichever it is, for every replica', async () => {
+  it('removes any key at once, for every replica', async () => {
     const { clock, store, keyring } = await open();
     const replica = await openKeyring(store, clock.now, () => 90 * DAY);
     const [first = '', second = ''] = kids(keyring);
@@ -70,7 +70,7 @@ describe('the keyring', () => {
     }
     expect(kids(keyring)).toHaveLength(2);
     expect(await keyring.remove(first)).toBe(false);
-    // Two that remove two keys together: both are gone.
+    // Two replicas remove different keys at the same time: both keys are gone.
     const [signing = '', next = ''] = kids(keyring);
     await Promise.all([keyring.remove(signing), replica.remove(next)]);
     await keyring.refresh();
@@ -89,7 +89,7 @@ describe('the keyring', () => {
     expect(await keyring.refresh()).toBe(false);
   });
 
-  it('is one ring for all replicas, also when they start or rotate together', async () => {
+  it('is the same for all replicas, even when they start or rotate together', async () => {
     const clock = testClock();
     const store = memoryStore(clock.now);
     const [a, b] = await Promise.all([

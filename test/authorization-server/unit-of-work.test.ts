@@ -3,7 +3,7 @@ import { UnitOfWork } from '../../src/authorization-server/unit-of-work.ts';
 import { memoryStore } from '../../src/storage/sqlite.ts';
 import type { Mutation, Store } from '../../src/storage/store.ts';
 
-/** A store that tells what was committed together, and fails when told. */
+/** A store that records which mutations were committed together, and fails on demand. */
 function watched(fail = false): { store: Store; commits: (readonly Mutation[])[] } {
   const inner = memoryStore(Date.now);
   const commits: (readonly Mutation[])[] = [];
@@ -18,7 +18,7 @@ function watched(fail = false): { store: Store; commits: (readonly Mutation[])[]
 const remove = (kind: string) => ({ op: 'deleteBy', kind, name: 'grant', value: 'g' }) as const;
 
 describe('what a request removes', () => {
-  it('is gone in one commit, and told once after it', async () => {
+  it('is deleted in one commit and reported once after it', async () => {
     const { store, commits } = watched();
     const unit = new UnitOfWork(store);
     const told: number[] = [];
@@ -30,7 +30,7 @@ describe('what a request removes', () => {
     expect(told).toEqual([1]);
   });
 
-  it('is gone though the request failed, and what it wrote is not there', async () => {
+  it('is deleted although the request failed, and its writes are discarded', async () => {
     const { store, commits } = watched();
     const unit = new UnitOfWork(store);
     unit.put({ kind: 'AccessToken', id: 'a', payload: '{}', expiresAt: undefined, references: {} });
@@ -40,7 +40,7 @@ describe('what a request removes', () => {
     expect(await store.get('AccessToken', 'a')).toBeUndefined();
   });
 
-  it('is told by nobody when the store could not do it', async () => {
+  it('is not reported when the commit failed', async () => {
     const unit = new UnitOfWork(watched(true).store);
     unit.remove(remove('Grant'), () => expect.unreachable());
     await expect(unit.commitRemovals()).rejects.toThrow('full');

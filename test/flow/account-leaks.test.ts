@@ -4,7 +4,7 @@ import { connect } from '../support/connection.ts';
 import { OLU } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** Each query is asked by Sam (m-1001); Olu is m-1002. */
+/** Sam (m-1001) sends every query; Olu is m-1002. */
 let world: World;
 let sam: string;
 let olu: string;

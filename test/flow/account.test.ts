@@ -7,11 +7,11 @@ import { connect } from '../support/connection.ts';
 import { OLU } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** The query of the contract, to the letter. */
+/** The contract's example query, verbatim. */
 const QUERY =
   'query { viewer { id email enrolledCourses(first: 2) { nodes { slug expireDate hasLifetimeAccess lastWatchedLecture { lectureId positionSeconds } } } } }';
 
-/** The school makes its dates from the day it starts: a fixed one gives fixed answers. */
+/** The school computes its dates from the time it starts, so a fixed time gives fixed responses. */
 const NOON = Date.UTC(2026, 10, 21, 12);
 
 const ask = (origin: string, token: string | undefined, body: unknown = { query: QUERY }) =>
@@ -263,7 +263,7 @@ describe('the Account API in Profile A', () => {
   });
 
   it('refuses the token of another origin, and says where to get its own', async () => {
-    // On the same store, so that the token is known, alive, and only meant for somebody else.
+    // On the same store, so that the token is known and active, but issued for another resource.
     const data = mkdtempSync(join(tmpdir(), 'coursegate-elsewhere-'));
     const elsewhere = await startWorld({ profile: 'A', data });
     const { access_token: token } = await connect(await registerApp(elsewhere.origin));
@@ -294,7 +294,7 @@ describe('the Account API in Profile A', () => {
       expect(answer.status).toBe(405);
       expect(answer.headers.get('allow')).toBe('POST');
     }
-    // GraphQL over HTTP: a body that is no request is 400; a document that cannot be run is 200 in application/json.
+    // GraphQL over HTTP: a malformed request is 400; a document that cannot be executed is 200 in application/json.
     const cases: [unknown, number][] = [
       [{}, 400],
       [[], 400],

@@ -4,7 +4,10 @@ import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
 import { rawRequest } from '../support/raw.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 
-/** A backend that drops, folds or decodes once more must not read another request than the one that was judged. */
+/**
+ * A backend that drops, folds or decodes characters once more must not see a different request from the one the gate
+ * authorized.
+ */
 let world: ProxyWorld;
 let upstream: RecordingUpstream;
 beforeAll(async () => {
@@ -27,13 +30,13 @@ const ask = async (path: string, headers: Record<string, string> = bearer(world.
 };
 const encoded = (codePoint: number) => encodeURIComponent(String.fromCodePoint(codePoint));
 
-/** Format, default-ignorable and bidirectional controls, separators, noncharacters, private use. */
+/** Format, default-ignorable and bidirectional control characters, separators, noncharacters, private use. */
 const INVISIBLE = [
   ...[0xad, 0x34f, 0x61c, 0x115f, 0x17b4, 0x180b, 0x180e, 0x200b, 0x200c, 0x200d, 0x200e, 0x200f, 0x2028, 0x2029],
   ...[0x202a, 0x202e, 0x2060, 0x2064, 0x2066, 0x2069, 0x206f, 0x3164, 0xfe0f, 0xfeff, 0xffa0, 0xfff9, 0xfffe, 0xe000],
   ...[0x1bca0, 0x1d173, 0xe0001, 0xe0041, 0xe0100, 0x10ffff],
 ];
-/** Forms of `/ . % \ ; ? # & =`, and others of ASCII signs and the space. */
+/** Lookalikes of `/ . % \ ; ? # & =`, and of other ASCII punctuation and the space. */
 const SIGNS = [
   ...[0xff0f, 0x2024, 0xff0e, 0xff05, 0xfe6a, 0xff3c, 0xfe68, 0xff1b, 0x37e, 0xff1f, 0xff03, 0xff06, 0xff1d, 0x2260],
   ...[0x2025, 0x2026, 0x2100, 0x2474, 0xa0, 0x3000, 0xfe64, 0xff3b, 0x203c],

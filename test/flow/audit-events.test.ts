@@ -24,7 +24,7 @@ const ID = expect.stringMatching(/^[\w-]{43}$/);
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const DURATION = expect.any(Number);
 
-/** What every line has, and what every one has that a request brought about. */
+/** The fields of every line, and those of every line that a request caused. */
 const ALWAYS = {
   level: 30,
   msg: 'audit',
@@ -41,7 +41,7 @@ const REQUEST = {
 };
 const ALERT = { level: 40, 'event.kind': 'alert', 'event.outcome': 'failure' };
 const FAILED = { 'event.outcome': 'failure' };
-/** Of an app that its registration names, and of one that a request names by where its answer goes. */
+/** The fields of an app: its ID and name as registered, and the host that its request redirects to. */
 const APP = { 'oauth.client_id': ID, 'oauth.client_name': 'Story App', 'oauth.client_host': 'app.example' };
 const SAM = { 'user.id': 'm-1001' };
 const GRANT = { 'oauth.grant_id': ID };
@@ -55,7 +55,7 @@ const COMMAND = {
 
 const kind = (category: string[], type: string[]) => ({ 'event.category': category, 'event.type': type });
 
-/** By action: all the fields of its first line, and no others. */
+/** By action: exactly the fields of its first line. */
 const EVENTS: Readonly<Record<string, Line>> = {
   client_registered: { ...kind(['iam'], ['creation']), ...APP, ...REQUEST },
   client_updated: { ...kind(['iam'], ['change']), ...APP, ...REQUEST },
@@ -191,7 +191,7 @@ const EVENTS: Readonly<Record<string, Line>> = {
   },
 };
 
-/** Events of parts that have tests of their own for them. */
+/** Events that the tests of their own modules cover. */
 const ELSEWHERE: readonly string[] = ['config_reloaded'];
 
 const folder = mkdtempSync(join(tmpdir(), 'coursegate-events-'));
@@ -202,7 +202,7 @@ const linesOf = (name: string) =>
     .filter((line) => line.includes('"event.action"'))
     .map((line) => JSON.parse(line) as Line);
 
-/** Every request of the story says who sends it, whichever client sends it. */
+/** Sets the User-Agent on every request of the story, whichever client sends it. */
 const realFetch = globalThis.fetch;
 const named: typeof fetch = (input, init) => {
   const headers = new Headers(init?.headers);
@@ -210,7 +210,7 @@ const named: typeof fetch = (input, init) => {
   return realFetch(input, { ...init, headers });
 };
 
-/** Apps that come and go, members who say yes and no, commands, and what is refused: on the demo. */
+/** On the demo: apps register and are deleted, members approve and deny, commands are sent, requests are refused. */
 async function story(): Promise<void> {
   const world = await startWorld({
     profile: 'A',
@@ -299,7 +299,7 @@ async function manage(client: Readonly<Record<string, unknown>>, method: 'PUT' |
   return method === 'PUT' ? ((await answer.json()) as Line) : {};
 }
 
-/** Members who type their passwords on the gate's own page. */
+/** Members who enter their passwords on the gate's own page. */
 async function ownSignIn(): Promise<void> {
   const file = join(folder, 'members.yaml');
   const password = '$2y$05$VshtfdHkltNOk95REYZwL.TzpHFYMA0WtRLLfLxvy7T3jbglX33eG';
@@ -322,7 +322,7 @@ async function ownSignIn(): Promise<void> {
 const WEB_VIEW =
   'Mozilla/5.0 (Linux; Android 14; Pixel 8; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/120.0 Mobile Safari/537.36';
 
-/** A school that tells a version of each member, and with whose own session an app acts. */
+/** A school that returns a version of each member, and an app that acts with the member's own session. */
 async function school(): Promise<void> {
   let epoch = 1;
   let over = false;
@@ -334,7 +334,7 @@ async function school(): Promise<void> {
   });
   const world = await startWorld({
     profile: 'A',
-    // The level that an operator chooses for what goes wrong is no choice about the audit.
+    // The log level that an operator sets must not affect the audit log.
     log: logTo('school', 'error'),
     overrides: {
       upstreams: {
@@ -376,7 +376,7 @@ describe('the audit', () => {
   }, 180_000);
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it.each(Object.entries(EVENTS))('tells of %s, with these fields and no others', (action, fields) => {
+  it.each(Object.entries(EVENTS))('logs %s with exactly these fields', (action, fields) => {
     const { time, pid, hostname, ...line } = lines.find((one) => one['event.action'] === action) ?? {};
     expect(line).toEqual({ ...ALWAYS, 'event.action': action, ...fields });
     expect([typeof time, typeof pid, typeof hostname]).toEqual(['number', 'number', 'string']);
@@ -391,7 +391,7 @@ describe('the audit', () => {
     expect(actions.filter((action) => !documented.includes(`\`${action}\``))).toEqual([]);
   });
 
-  it('tells why nobody was signed in, and at which account it was, never as it was typed', () => {
+  it('logs why a sign-in failed and for which account, never as it was typed', () => {
     const failed = ownLines.filter((line) => line['event.action'] === 'sign_in_failed');
     expect(failed.map((line) => line['event.reason'])).toEqual([
       'wrong_credentials',
@@ -406,7 +406,7 @@ describe('the audit', () => {
     expect(JSON.stringify(ownLines)).not.toMatch(/hunter2|"ann"|nobody/i);
   });
 
-  it('names a web view where there is one, which is let in all the same', () => {
+  it('names a web view, which is admitted all the same', () => {
     const shown = ownLines.map((line) => [line['user_agent.original'], line['coursegate.web_view']]);
     expect(shown).toContainEqual([WEB_VIEW, true]);
     expect(shown.filter(([agent]) => agent !== WEB_VIEW).every(([, view]) => view === undefined)).toBe(true);
@@ -432,17 +432,17 @@ describe('the audit', () => {
     ]);
   });
 
-  it('tells once of an app that is refused the same again and again', () => {
+  it('logs a repeated refusal of the same app once', () => {
     const denied = lines.filter((line) => line['event.action'] === 'access_denied');
     expect(denied.filter((line) => line['event.reason'] === 'insufficient_scope')).toHaveLength(1);
   });
 
-  it('is silent of requests without a token, with which every app begins', () => {
+  it('logs no requests without a token, which every app begins with', () => {
     const denied = lines.filter((line) => line['event.action'] === 'access_denied');
     expect(denied.map((line) => line['event.reason'])).not.toContain('no_token');
   });
 
-  it('names one trace in all that came of one request', () => {
+  it('has the same trace in all events of one request', () => {
     const both = lines.filter((line) =>
       ['signed_in', 'consent_given', 'code_issued'].includes(String(line['event.action'])),
     );

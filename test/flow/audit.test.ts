@@ -30,7 +30,7 @@ describe('the log of what happens to tokens', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** The events since it was asked last. */
+  /** The events since the last call. */
   const events = (): Line[] => {
     const all = readFileSync(join(folder, 'log'), 'utf8')
       .split('\n')
@@ -80,12 +80,12 @@ describe('the log of what happens to tokens', () => {
     events();
     expect((await token(app, form)).status).toBe(400);
     expect(events()).toMatchObject([event('code_reuse', 'alert')]);
-    // The connection has ended; there is nothing more to tell.
+    // The connection has already ended, so there is nothing more to log.
     expect((await token(app, form)).status).toBe(400);
     expect(events()).toEqual([]);
   });
 
-  it('names a revocation that ended something, and is silent of one that did not, and of what was refused', async () => {
+  it('logs a revocation that ended something, but not one that did not or was refused', async () => {
     const { form } = await approved(app);
     await token(app, { ...form, code_verifier: 'a'.repeat(43) });
     const { body } = await token(app, form);
@@ -125,14 +125,14 @@ describe('the audit', () => {
     await world.close();
     rmSync(folder, { recursive: true });
   });
-  // So that nobody has reached a limit yet.
+  // A new minute, so that no limit is in effect.
   beforeEach(() => {
     now += 120_000;
     written();
   });
 
   const text = () => readFileSync(join(folder, 'log'), 'utf8');
-  /** What was written since it was asked last. */
+  /** What was written since the last call. */
   const written = (): Line[] => {
     const all = text()
       .split('\n')
@@ -144,7 +144,7 @@ describe('the audit', () => {
   };
   const actions = () => written().map((line) => line['event.action']);
 
-  it('tells of a registration, its changes and its end', async () => {
+  it('logs a registration, its changes and its end', async () => {
     const { client } = await registerApp(world.origin, { redirectUri: 'https://chat.example/cb' });
     const [line, ...others] = written();
     expect(others).toEqual([]);
@@ -161,7 +161,7 @@ describe('the audit', () => {
     expect([gone.status, actions()]).toEqual([204, ['client_deleted']]);
   });
 
-  it('tells who signed in for which app, who let it in and who did not', async () => {
+  it('logs who signed in for which app, and who approved or denied it', async () => {
     const app = await registerApp(world.origin);
     const ids = { 'user.id': 'm-1001', 'oauth.client_id': app.client.client_id };
     await approved(app);
@@ -226,7 +226,7 @@ describe('the audit', () => {
     }
   });
 
-  it('tells which app changed what for whom, and which wanted to', async () => {
+  it('logs which app changed what for whom, and which tried to', async () => {
     const app = await registerApp(world.origin);
     const mutate = async (scope: string) => {
       const { access_token } = await connect(app, { parameters: { scope } });
@@ -253,7 +253,7 @@ describe('the audit', () => {
     expect(await mutate('openid account:read account:write')).toMatchObject([ids]);
   });
 
-  it('tells once of a limit that was reached, however often it is run against', async () => {
+  it('logs a reached limit once, however often it is hit', async () => {
     const { access_token } = await connect(await registerApp(world.origin));
     const run = async () => {
       for (let at = 0; at < 40; at += 1) await statusOf(world.origin, access_token);
@@ -266,7 +266,7 @@ describe('the audit', () => {
   });
 });
 
-describe('the audit of a gate that is killed as soon as it has answered', () => {
+describe('the audit of a gate that is killed right after it responded', () => {
   it('has the line of what it answered', { timeout: 120_000 }, async () => {
     const gate = await gateProcess({
       environment: {
@@ -285,7 +285,7 @@ describe('the audit of a gate that is killed as soon as it has answered', () => 
       ]) {
         const action = await act();
         await gate.kill();
-        // What was in the pipe when it died can still be read from it.
+        // What was in the pipe when the process died can still be read.
         expect(gate.lastLog()).toContain(`"event.action":"${action}"`);
         await gate.start();
       }

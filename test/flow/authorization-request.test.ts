@@ -20,7 +20,7 @@ describe.each([
   let session: string;
   beforeAll(async () => {
     world = await startWorld({ profile });
-    // An app that the member of this browser has approved before: errors are redirected to it.
+    // The member of this browser has approved this app before, so errors are redirected to it.
     app = await registerApp(world.origin);
     const browser = createBrowser();
     await connect(app, { browser });
@@ -39,7 +39,8 @@ describe.each([
     const location = answer.headers.get('location') ?? '';
     expect(location.startsWith('https://app.example/callback')).toBe(true);
     const { search, hash } = new URL(location);
-    // An error of a response type that would answer in the fragment goes there (OAuth 2.0 Multiple Response Types §5).
+    // A response type that would respond in the fragment gets its errors there too (OAuth 2.0 Multiple Response Type
+    // Encoding Practices, section 5).
     const returned = new URLSearchParams(hash === '' ? search : hash.slice(1));
     expect(returned.get('error')).toBe(error);
     expect(returned.get('error_description') ?? 'x').not.toBe('');
@@ -139,7 +140,7 @@ describe.each([
     ['a user before the host', { redirect_uri: 'https://app.example@evil.test/callback' }, ''],
     ['dot segments', { redirect_uri: 'https://app.example/callback/../evil' }, ''],
     ['a script', { redirect_uri: 'javascript:alert(1)' }, ''],
-  ])('with %s is a page for the person, and goes nowhere', async (_name, parameters, append) => {
+  ])('with %s shows the member an error page, without a redirect', async (_name, parameters, append) => {
     await expectPage(await ask(parameters, append));
   });
 

@@ -13,7 +13,7 @@ import { startWorld, type World } from '../support/world.ts';
 const run = promisify(execFile);
 const PAGE = readFileSync(fileURLToPath(new URL('../../docs/backend-events.md', import.meta.url)), 'utf8');
 
-/** The code of the page's one example in a language. */
+/** The code of the page's only example in a language. */
 function exampleIn(language: string): string {
   const found = [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))];
   if (found.length !== 1) throw new Error(`${found.length} examples in ${language}`);
@@ -34,7 +34,7 @@ const LANGUAGES = [
   { language: 'ruby', program: 'ruby', asked: ['--version'] },
 ];
 
-/** What a machine of ours has; a school's own language is tried where it is there. */
+/** Languages that our machines have. Those of a school's own backend are tested where they are installed. */
 const NEEDED = new Set(['sh', 'python']);
 
 describe('docs/backend-events.md', () => {
@@ -70,7 +70,7 @@ describe('docs/backend-events.md', () => {
     expect(JSON.parse(stdout)).toEqual({ id: 'm-1001', ended: 1 });
     expect(await statusOf(world.origin, access_token)).toBe(401);
 
-    // An id of any kind, in the languages that can encode one.
+    // Member IDs with any characters, in the languages that can encode them.
     if (language !== 'sh') {
       const odd = await run(program, [file], { env: { ...environment, MEMBER: 'jörg/1?a=b c' } });
       expect(JSON.parse(odd.stdout)).toEqual({ id: 'jörg/1?a=b c', ended: 0 });

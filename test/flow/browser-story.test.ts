@@ -10,7 +10,7 @@ import { browserPresent, launchChromium } from '../support/chromium.ts';
 import { aroundTheSchool, changeOfMind, connectAndCutOff, schoolDown, wrongRequests } from '../support/story.ts';
 import { freePort, startWorld } from '../support/world.ts';
 
-/** Some twenty seconds on a quiet machine; this is for one that runs everything at once. */
+/** Takes about twenty seconds on a quiet machine; this allows for one that runs everything at once. */
 const LONGEST = 120_000;
 
 describe.skipIf(!browserPresent())('in a browser', () => {
@@ -29,7 +29,10 @@ describe.skipIf(!browserPresent())('in a browser', () => {
     expect(complaints).toEqual([]);
   };
 
-  /** Tells a story to two browsers: one with scripts off, into an album; one with scripts, which axe needs, inspected. */
+  /**
+   * Runs a story in two browsers: one without scripts, for the album, and one with scripts, which axe needs, for the
+   * inspection.
+   */
   const tell = async (name: string, story: (page: Page, look: Look) => Promise<void>): Promise<void> => {
     const { look, findings, count } = inspection();
     await Promise.all([visit(false, (page) => story(page, album(name))), visit(true, (page) => story(page, look))]);
@@ -72,7 +75,7 @@ describe.skipIf(!browserPresent())('in a browser', () => {
   });
 
   it(
-    'an app that asks wrongly and a school that is down make a page that says what to do',
+    'an invalid request and a school that is down each show a page that says what to do',
     async () => {
       const world = await startWorld({ profile: 'A' });
       try {

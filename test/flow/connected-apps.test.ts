@@ -23,7 +23,7 @@ const signedIn = async (origin: string, member: { login: string; password: strin
   return browser;
 };
 
-/** The cards of the page of connected apps: the text of each, by the name of its app. */
+/** The cards of the connected apps page: the text of each, by app name. */
 const cardsOf = (page: Page): ReadonlyMap<string, string> =>
   new Map(
     page.text
@@ -37,7 +37,7 @@ const textOf = (markup: string): string =>
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
-/** Where a link or button of this text leads. */
+/** The target of the link or button with this text. */
 const linkOf = (page: Page, text: string): string => {
   const found = [...page.text.matchAll(/<a [^>]*href="([^"]*)"[^>]*>(.*?)<\/a>/gs)].find(
     ([, , inner = '']) => textOf(inner) === text,
@@ -47,7 +47,7 @@ const linkOf = (page: Page, text: string): string => {
 };
 const notice = (page: Page): string => textOf(/<p[^>]*role="status">(.*?)<\/p>/s.exec(page.text)?.[1] ?? '');
 
-/** Follows Disconnect, and confirms. */
+/** Follows Disconnect and confirms. */
 const disconnect = async (browser: Browser, page: Page, text: string): Promise<Page> =>
   browser.submit(await browser.open(linkOf(page, text)), {});
 
@@ -104,7 +104,7 @@ describe('the page of connected apps', () => {
       expect(page.text).toContain('other@example.com');
     });
 
-    it('left undone is asked for once, and then is a choice: no loop', async () => {
+    it('that is not completed offers a choice, not a loop', async () => {
       const browser = createBrowser();
       const page = await browser.open(`${world.origin}/oauth/apps/return`);
       expect(page.status).toBe(200);
@@ -125,7 +125,7 @@ describe('the page of connected apps', () => {
     );
   });
 
-  it('is told to the member it is about alone, and kept nowhere', async () => {
+  it('is only for its member, and never cached', async () => {
     const page = await open(await signedIn(world.origin));
     expect(page.headers.get('cache-control')).toBe('no-store');
     expect(page.headers.get('content-security-policy')).toBe(
@@ -137,7 +137,7 @@ describe('the page of connected apps', () => {
     expect(page.text).not.toMatch(/<script|style=|\son\w+=/);
   });
 
-  it('says when nothing is connected, and leads back to the school', async () => {
+  it('says so when nothing is connected, and links back to the school', async () => {
     const page = await open(await signedIn(world.origin, OLU));
     expect(textOf(page.text)).toContain('No app is connected to your account.');
     expect(new URL(linkOf(page, 'Back to Harbour Lane School')).pathname).toBe('/my/courses');
@@ -179,7 +179,7 @@ describe('the page of connected apps', () => {
     }
   });
 
-  it('tells what an app did, by what a member calls it, how often and when last', async () => {
+  it('lists what an app did in the member’s words, how often and when last', async () => {
     vi.setSystemTime(Date.UTC(2027, 3, 1, 12, 0));
     const app = await named(world.origin, 'Busy');
     const { access_token } = await connect(app, {
@@ -208,7 +208,7 @@ describe('the page of connected apps', () => {
         params: { name: 'get_my_account', arguments: {} },
       }),
     }).then((response) => response.text());
-    // Refused, missing, and nothing of the member's: none of it counts.
+    // Refused, not found, or not about the member: none of these count as use.
     expect(await get('/api/v1/students', access_token)).toBe(403);
     expect(await get('/api/v1/courses/no-such-course', access_token)).toBe(404);
     await account(access_token, '{ __schema { queryType { name } } }');
@@ -265,7 +265,7 @@ describe('the page of connected apps', () => {
       const asked = await browser.open(linkOf(await open(browser), 'Disconnect Cut off'));
       expect(asked.text).toContain('<main id="disconnect">');
       expect(textOf(asked.text)).toContain('Disconnect Cut off?');
-      // Only looked at so far.
+      // Opening the confirmation page changes nothing.
       expect(await statusOf(world.origin, tokens.access_token)).toBe(200);
 
       expect(events('consent_given').at(-1)).toMatchObject({
@@ -293,7 +293,7 @@ describe('the page of connected apps', () => {
         },
       ]);
 
-      // Twice, as by a double click: it is disconnected all the same, and nothing else is.
+      // Submitted twice, as by a double click: the result is the same, and nothing else is disconnected.
       const again = await browser.submit(asked, {});
       expect(notice(again)).toBe('Disconnected. It can no longer use your account.');
       expect(events()).toHaveLength(before + 1);
@@ -332,7 +332,7 @@ describe('the page of connected apps', () => {
       expect(await statusOf(world.origin, others.access_token)).toBe(200);
     });
 
-    it('takes no form of another site, of another member, of another app, or none', async () => {
+    it('refuses a form of another site, of another member, of another app, or without a token', async () => {
       const app = await named(world.origin, 'Guarded');
       const decoy = await named(world.origin, 'Decoy');
       const tokens = await connect(app);
@@ -346,7 +346,7 @@ describe('the page of connected apps', () => {
       const grantsPage = await olu.open(
         `${world.origin}/oauth/apps/disconnect?${new URLSearchParams({ app: app.client.client_id })}`,
       );
-      // Not theirs: they are told nothing of it.
+      // The app is not theirs, so they learn nothing about it.
       expect(grantsPage.url).toBe(`${world.origin}/oauth/apps`);
 
       const post = async (by: Browser, fields: Record<string, string>, headers: Record<string, string> = {}) => {
@@ -383,12 +383,12 @@ describe('the page of connected apps', () => {
       const [status, location] = await post(createBrowser(), fields);
       expect([status, new URL(String(location), world.origin).pathname]).toEqual([303, '/login']);
       expect(await statusOf(world.origin, tokens.access_token)).toBe(200);
-      // What was refused was the token, not the form.
+      // The earlier posts were refused because of the CSRF token, not because of the rest of the form.
       expect((await post(browser, fields, { 'sec-fetch-site': 'same-origin' }))[0]).toBe(303);
       expect(await statusOf(world.origin, tokens.access_token)).toBe(401);
     });
 
-    it('is said to be done by a link of ours alone', async () => {
+    it('is never reported as done by a link of someone else', async () => {
       const browser = await signedIn(world.origin);
       for (const done of ['app', 'all', '1', 'x'.repeat(43)])
         expect(notice(await open(browser, `?done=${done}`))).toBe('');
@@ -412,7 +412,7 @@ describe('the page of connected apps', () => {
     }
   });
 
-  it('speaks the member’s language, and their dates', async () => {
+  it('uses the member’s language and date format', async () => {
     vi.setSystemTime(Date.UTC(2027, 10, 3, 8, 0));
     const app = await named(world.origin, 'Hablada');
     const { access_token } = await connect(app);
@@ -427,7 +427,7 @@ describe('the page of connected apps', () => {
     expect(text).toContain('Zona horaria: tiempo universal coordinado');
   });
 
-  it('speaks the language that the link to it asks for, on every page that it leads to', async () => {
+  it('uses the language that its link requests, on every page it leads to', async () => {
     const app = await named(world.origin, 'Pedida');
     await connect(app);
     const browser = await signedIn(world.origin);
@@ -469,7 +469,7 @@ describe('the page of connected apps', () => {
     const app = await named(world.origin, 'Deleted');
     const tokens = await connect(app);
     const browser = await signedIn(world.origin);
-    // Another school's rules: the app's redirect URI is no longer one that is taken.
+    // The redirect rules have changed: the app's redirect URI is no longer allowed.
     await world.restart({ clients: { redirects: { deny: ['app.example'] } }, pages: { apps: { back: '/' } } });
     try {
       const page = await open(browser);
@@ -482,7 +482,7 @@ describe('the page of connected apps', () => {
     expect(await statusOf(world.origin, tokens.access_token)).toBe(401);
   });
 
-  it('switched off is not there, is nobody’s, and is linked nowhere', async () => {
+  it('is neither served nor linked when switched off', async () => {
     await world.restart({ pages: { apps: { enabled: false } } });
     try {
       const browser = await signedIn(world.origin);
@@ -510,7 +510,7 @@ it('an app whose document is out of reach is listed by its domain, unverified, a
     const proved = await (await signedIn(world.origin)).open(`${world.origin}/oauth/apps`);
     expect(cardsOf(proved).get('Claude')).toContain('Verified domain: claude.ai');
 
-    // Kept for thirty days, not asked for since; nobody answers at its address any more.
+    // The document is stored for thirty days and was not requested since; its URL now fails.
     host.serve(url, (_request, response) => void response.writeHead(404).end());
     vi.setSystemTime(Date.now() + 40 * 86_400_000);
     await world.restart();
@@ -553,7 +553,7 @@ describe.skipIf(!redisPresent())('connected apps of two gates on one Redis', () 
       return response.status;
     };
     for (const origin of [world.origin, replica.origin, replica.origin]) expect(await read(origin)).toBe(200);
-    // A gate that stops writes what it counted.
+    // A gate writes its usage counts when it stops.
     await replica.restart();
     const browser = await signedIn(world.origin);
     const page = await browser.open(`${world.origin}/oauth/apps`);

@@ -59,7 +59,7 @@ describe('the consent page', () => {
     expect(offeredScopes(page)).toEqual(['profile', 'email', 'account:read', 'courses:read']);
   });
 
-  it('runs nothing, is framed by nobody, kept nowhere, and needs no script', async () => {
+  it('runs no scripts, cannot be framed or cached, and works without scripts', async () => {
     const { page } = await open();
     const { headers } = page;
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -93,7 +93,7 @@ describe('the consent page', () => {
     expect(returned.searchParams.has('code')).toBe(false);
   });
 
-  it('approved, sends the member back by GET, telling nobody where from', async () => {
+  it('approved, sends the member back by GET without a referrer', async () => {
     const { request, browser, page } = await open();
     const last = await browser.submit(page, { decision: 'approve', scope: 'courses:read' }, toApp);
     expect(last.status).toBe(303);
@@ -122,7 +122,7 @@ describe('the consent page', () => {
     expect(again.text).not.toContain('checked>');
   });
 
-  it('says that who the member is goes with approving, and takes that alone when it is all that was asked', async () => {
+  it('says that approving shares who the member is, and takes that alone when nothing else was requested', async () => {
     const { request, browser, page } = await open(app, { scope: 'openid' });
     expect(page.text).toContain('Always included when you approve.');
     expect(offeredScopes(page)).toEqual([]);
@@ -130,7 +130,7 @@ describe('the consent page', () => {
     expect((await redeem(app, request, new URL(last.location ?? ''))).scope).toBe('openid');
   });
 
-  it('sets apart what an app may change', async () => {
+  it('lists what an app may change separately', async () => {
     const { page } = await open(app, { scope: 'openid courses:read courses:write' });
     const [, write = ''] = page.text.split('<fieldset class="write">');
     expect(write).toMatch(/^\s*<legend>What it may change<\/legend>/);
@@ -138,7 +138,7 @@ describe('the consent page', () => {
     expect(write).not.toContain('value="courses:read"');
   });
 
-  it('links to the app’s own words, telling it nothing', async () => {
+  it('links to the app’s policy and terms without a referrer', async () => {
     const metadata = {
       policy_uri: 'https://xn--bcher-kva.example/privacy?a=1&b=2',
       tos_uri: 'https://app.example/terms',
@@ -152,7 +152,7 @@ describe('the consent page', () => {
   });
 
   it.each(['Harbour Lane School', 'Hаrbоur Lаnе Schооl', 'Admin', 'Support'])(
-    'never lets the name %s stand by itself',
+    'never shows the name %s alone',
     async (name) => {
       const { page } = await open(await registerApp(world.origin, { metadata: { client_name: name } }));
       expect(page.text).toContain(`An app that calls itself “<bdi>${name}</bdi>” asks for access`);
@@ -195,7 +195,7 @@ describe('the consent page', () => {
       expect(await german.text()).toContain('<html lang="en" dir="ltr">');
     });
 
-    it('is that of pages about what went wrong, too', async () => {
+    it('applies to error pages too', async () => {
       const { url } = await authorizationRequest(app, { client_id: 'nobody-knows-me' });
       expect(await (await withHeader(url, 'es')).text()).toContain('No se puede conectar esta aplicación');
       expect(await (await withHeader(`${url}&ui_locales=en`, 'es')).text()).toContain('This app cannot be connected');
@@ -251,7 +251,7 @@ describe('the consent page', () => {
     expectErrorPage({ status: answer.status, text: await answer.text() }, 403);
   });
 
-  it('is a page of the browser that began, and of no other', async () => {
+  it('works only in the browser that began', async () => {
     const { page } = await open();
     const stranger = createBrowser();
     await signIn(stranger, world.origin, OLU);
@@ -277,7 +277,7 @@ describe('the consent page', () => {
     expectErrorPage({ status: answer.status, text: await answer.text() }, 413);
   });
 
-  it('open for one member while another signs in is asked anew, and never answered for either', async () => {
+  it('open for one member while another signs in is asked again, and answered for neither', async () => {
     const { request, browser, page } = await open();
     expect(page.text).toContain(SAM.login);
     await signIn(browser, world.origin, OLU);

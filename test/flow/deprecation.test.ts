@@ -4,7 +4,7 @@ import { bearer, registerApp } from '../support/app.ts';
 import { connect } from '../support/connection.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-describe('a route that is to go', () => {
+describe('a deprecated route', () => {
   let world: World;
   let token: string;
   beforeAll(async () => {
@@ -67,7 +67,7 @@ describe('a route that is to go', () => {
     expect(await mistakes(text)).toEqual([expect.stringContaining(message)]);
   });
 
-  it('may go with a date alone', async () => {
+  it('may be configured with a date alone', async () => {
     const text = `${SMALL}routes: [{ match: GET /api/x, upstream: school, deprecated: { since: 2026-01-01 } }]\n`;
     expect((await load(text)).config.routes[0]?.deprecated).toEqual({ since: '2026-01-01' });
   });

@@ -30,7 +30,10 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
     });
   });
 
-  /** Client documents, DPoP and PAR may be offered on top: then they are named, and their own tests hold them. */
+  /**
+   * Client documents, DPoP and PAR are optional. Their members are listed only when enabled, and their own tests check
+   * them.
+   */
   it.each([SERVER, OPENID])('describes the authorization server at %s: these members and no others', async (path) => {
     const {
       client_id_metadata_document_supported: _documents,
@@ -119,7 +122,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
 
   it('publishes public key material only', async () => {
     const { keys } = (await document(KEYS)) as { keys: Record<string, string>[] };
-    // The one that signs and the next one.
+    // The signing key and the next one.
     expect(keys).toHaveLength(2);
     const published = {
       kty: 'EC',
@@ -161,7 +164,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
       expect(await answer.json()).toMatchObject({ error: 'invalid_request', error_description: expect.any(String) });
     });
 
-    it('may be kept by anyone: for five minutes, and keys for less, since one may have to go at once', async () => {
+    it('may be cached by anyone: for five minutes, and keys for less, since one may have to be removed at once', async () => {
       const answer = await fetch(world.origin + path);
       const seconds = path.endsWith('jwks.json') ? 45 : 300;
       expect(answer.headers.get('cache-control')).toBe(`public, max-age=${seconds}`);

@@ -12,7 +12,7 @@ describe('a consent page that is submitted twice', () => {
   });
   afterAll(() => world.close());
 
-  /** How many grants the member has, read from the store while the gate has let go of it. */
+  /** The number of grants that the member has, read from the store while the gate has closed it. */
   const grantsOf = async (member: string) => {
     const { store } = await openStore(
       { kind: 'sqlite', path: join(world.data, 'coursegate.db') },

@@ -22,7 +22,7 @@ describe.each([
   });
   afterAll(() => world.close());
 
-  /** What a member approved for `app`, ready to be redeemed. */
+  /** An authorization that the member approved for `app`, ready to be redeemed. */
   const approved = async (app: App, parameters: Record<string, string> = {}) => {
     const request = await authorizationRequest(app, parameters);
     const returned = await approve(request.url, app.redirectUri);
@@ -51,7 +51,7 @@ describe.each([
   const tokenProof = (key: ProofKey, claims: Record<string, unknown> = {}) =>
     signProof(key, { htm: 'POST', htu: tokenUrl, ...claims });
 
-  /** A member's token, bound to `key` by a proof made by hand; bound to nothing without a key. */
+  /** A member's tokens, bound to `key` with a handmade proof, or unbound without a key. */
   const obtain = async (app: App, key?: ProofKey): Promise<{ access: string; refresh: string }> => {
     const { status, body } = await redeem(await approved(app), key && (await tokenProof(key)));
     expect([status, body.token_type]).toEqual([200, key === undefined ? 'Bearer' : 'DPoP']);
@@ -146,7 +146,7 @@ describe.each([
     });
   });
 
-  it('is told of in every document that speaks of it', async () => {
+  it('is announced in every metadata document', async () => {
     for (const path of [
       '/.well-known/oauth-authorization-server',
       '/.well-known/openid-configuration',
@@ -185,7 +185,7 @@ describe.each([
       access = (await obtain(await registerApp(world.origin), key)).access;
     });
 
-    it('a bound token is nobody’s as Bearer, with a proof or without', async () => {
+    it('a bound token is refused as Bearer, with a proof or without', async () => {
       const { dpop } = await proven(key, access, 'GET', courses);
       for (const headers of [bearer(access), { ...bearer(access), dpop: String(dpop) }]) {
         expect(await refusal(await fetch(courses, { headers }))).toEqual([
@@ -210,7 +210,7 @@ describe.each([
       { what: 'another method', claims: { htm: 'POST' }, says: /the htm/ },
       { what: 'the hash of another token', claims: { ath: 'x' }, says: /the ath/ },
       { what: 'a time long ago', claims: { iat: 1_700_000_000 }, says: /the iat/ },
-    ])('a proof with $what is refused at every door', async ({ claims, says }) => {
+    ])('a proof with $what is refused at every endpoint', async ({ claims, says }) => {
       const doors = [
         { method: 'GET', url: courses },
         { method: 'GET', url: `${world.origin}/api/oauth/userinfo` },
@@ -321,7 +321,7 @@ describe.each([
       expect((await redeem(grant, await tokenProof(key))).status).toBe(200);
     });
 
-    it('one of eight codes at once is redeemed with one proof, and the others keep', async () => {
+    it('one of eight codes at once is redeemed with one proof, and the others stay valid', async () => {
       const app = await registerApp(world.origin);
       const key = await proofKey();
       const grants: Approved[] = [];
@@ -415,7 +415,7 @@ describe.each([
   });
 });
 
-it('a proof dated ahead is remembered by the authorization server for as long as it passes', async () => {
+it('a proof dated ahead is remembered by the authorization server for as long as it is acceptable', async () => {
   const world = await startWorld({ profile: 'A', clock: () => Date.now() });
   try {
     const app = await registerApp(world.origin);
@@ -437,7 +437,7 @@ it('a proof dated ahead is remembered by the authorization server for as long as
   }
 });
 
-/** A GET with the fields as given: a repeated field stays two, and Host says what it is told to. */
+/** A GET with the header fields as given: a repeated field is sent twice, and Host can be set. */
 function rawGet(url: string, headers: Record<string, string | string[]>) {
   return new Promise<{ status: number | undefined; headers: Record<string, unknown> }>((resolve, reject) => {
     const request = httpRequest(url, { headers }, (response) => {

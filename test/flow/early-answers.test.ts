@@ -32,7 +32,9 @@ describe('an answer that comes before the end of an upload', () => {
     await upstream.close();
   });
 
-  /** Sends 8 MiB and reads nothing before all of it has left, as many clients do. Out: the bytes of the answer. */
+  /**
+   * Sends 8 MiB and, like many clients, reads nothing until all of it has been sent. Returns the bytes of the response.
+   */
   async function blindly(world: ProxyWorld, path: string, authorization: string, framing: string): Promise<string> {
     const { socket, received, write, closed } = await world.socket();
     socket.pause();
@@ -81,7 +83,7 @@ describe('an answer that comes before the end of an upload', () => {
       const answer = await blindly(gate, path, bearer(gate), framing);
       expect(answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*\r\nConnection: close\r\n[\s\S]*too large/i);
     }
-    // A client that never stops is stopped.
+    // A client that never stops sending is cut off.
     const { socket, write, until, closed } = await gate.socket();
     write(`POST ${path} HTTP/1.1\r\nHost: ${gate.host}\r\n${bearer(gate)}Content-Length: ${10_000 * MIB}\r\n\r\n`);
     socket.allowHalfOpen = true;

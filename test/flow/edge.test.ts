@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rawRequest } from '../support/raw.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** The door of the whole gate: upgrades of what is protected, and who a request is from. */
+/** How the gate's listener handles upgrades of protected paths, and how it determines the client address. */
 let world: World;
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ describe('an upgrade', () => {
     },
   );
 
-  it('of a protected path with a token that is none is refused as such', async () => {
+  it('of a protected path with an invalid token is refused', async () => {
     const received = await raw(upgrade('/api/v1/courses', 'Authorization: Bearer nonsense', 'X-Member-Id: m-1'));
     expect(heads(received)).toEqual(['HTTP/1.1 401']);
     expect(received).toContain('error="invalid_token"');
@@ -66,7 +66,7 @@ describe('an upgrade', () => {
     async (path) => expect(heads(await raw(upgrade(path)))?.[0]).toMatch(/ 40[04]$/),
   );
 
-  it('to HTTP/2 is not heard: the request is answered as it is', async () => {
+  it('to HTTP/2 is ignored: the request is answered as it is', async () => {
     const received = await raw(
       `GET /api/v1/courses HTTP/1.1\r\nHost: ${new URL(world.origin).host}\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
     );
@@ -75,7 +75,7 @@ describe('an upgrade', () => {
   });
 });
 
-describe('who a request is from', () => {
+describe('the client address of a request', () => {
   const register = (from: string) =>
     rawRequest(world.origin, {
       method: 'POST',

@@ -16,7 +16,7 @@ const WRONG: readonly [string, Parameters, string][] = [
   ['no PKCE', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
 ];
 
-/** RFC 9700 §4.11.2: whoever can register an app must not get a redirector to any address out of it. */
+/** RFC 9700 section 4.11.2: the ability to register an app must not turn the gate into an open redirector. */
 describe('a wrong authorization request', () => {
   let world: World;
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('a wrong authorization request', () => {
   });
   afterAll(() => world.close());
 
-  /** Opens a broken link, in a browser where nobody is signed in unless told otherwise. */
+  /** Opens a broken authorization request, by default in a browser that is not signed in. */
   const ask = async (app: App, parameters: Parameters, browser = createBrowser()) => {
     const { url } = await authorizationRequest(app, parameters);
     const page = await browser.open(url, () => false);
@@ -47,7 +47,7 @@ describe('a wrong authorization request', () => {
     const text = await answer.text();
     expect(text).toContain('<main id="error">');
     expect(text).toContain(`<code>${error}</code>`);
-    // The app is named, with where it wanted the member sent, as text and never as a way there.
+    // The app and its redirect host are shown as text, never as a link.
     expect(text).toContain('<bdi>Test App</bdi>');
     expect(text).not.toMatch(/(?:href|src|action|url)="?[^">]*app\.example/);
   };
@@ -59,19 +59,22 @@ describe('a wrong authorization request', () => {
     expect(new URLSearchParams(hash === '' ? search : hash.slice(1)).get('error')).toBe(error);
   };
 
-  it.each(WRONG)('with %s, of an app that nobody has approved, goes nowhere', async (_name, parameters, error) => {
-    for (const redirectUri of ['https://app.example/callback', 'com.example.app:/callback']) {
-      await expectPage(await ask(await registerApp(world.origin, { redirectUri }), parameters), error);
-    }
-  });
+  it.each(WRONG)(
+    'with %s, of an app that no member has approved, is not redirected',
+    async (_name, parameters, error) => {
+      for (const redirectUri of ['https://app.example/callback', 'com.example.app:/callback']) {
+        await expectPage(await ask(await registerApp(world.origin, { redirectUri }), parameters), error);
+      }
+    },
+  );
 
-  it.each(WRONG)('with %s, of an app on the member’s computer, is answered there', async (_name, parameters, error) => {
+  it.each(WRONG)('with %s, of an app on loopback, is redirected there', async (_name, parameters, error) => {
     for (const redirectUri of ['http://127.0.0.1:5123/callback', 'http://localhost:5123/cb', 'http://[::1]:5123/cb']) {
       expectRedirect(await ask(await registerApp(world.origin, { redirectUri }), parameters), redirectUri, error);
     }
   });
 
-  it.each(['query', 'fragment', 'form_post'])('in the mode %s goes nowhere either', async (response_mode) => {
+  it.each(['query', 'fragment', 'form_post'])('in the mode %s is not redirected either', async (response_mode) => {
     const app = await registerApp(world.origin);
     const answer = await ask(app, { response_mode, scope: 'courses:delete' });
     expect(await answer.clone().text()).toContain('<dd dir="ltr">app.example</dd>');
@@ -101,7 +104,7 @@ describe('a wrong authorization request', () => {
         expectRedirect(await ask(app, parameters, author), redirectUri, error);
         await expectPage(await ask(app, parameters), error);
         await expectPage(await ask(app, parameters, await browserOf(SAM)), error);
-        // Cookies of the gate that the author once got prove nothing: the school says who is signed in.
+        // The gate cookies that the author got earlier prove nothing: only the school says who is signed in.
         author.cookies.delete('school_session');
         await expectPage(await ask(app, parameters, author), error);
       }
@@ -129,7 +132,7 @@ describe('a wrong authorization request', () => {
     },
   );
 
-  it('goes nowhere while the school cannot tell whose browser it is', async () => {
+  it('is not redirected while the school cannot say who is signed in', async () => {
     const app = await registerApp(world.origin);
     const browser = createBrowser();
     await connect(app, { browser });
@@ -140,7 +143,7 @@ describe('a wrong authorization request', () => {
     expectRedirect(await ask(app, { prompt: 'none' }, browser), app.redirectUri, 'login_required');
   });
 
-  it('asks the school nothing, unless somebody has approved the app', async () => {
+  it('asks the school nothing, unless a member has approved the app', async () => {
     const asked = async (app: App, browser: Browser) => {
       const before = await upstreamRequests();
       await ask(app, { prompt: 'none' }, browser);
@@ -152,7 +155,7 @@ describe('a wrong authorization request', () => {
     expect(await asked(app, browser)).toBe(1);
   });
 
-  it('is not what a member who cancels has: that is answered to the app, approved or not', async () => {
+  it('does not include cancelling: that is redirected to the app, approved or not', async () => {
     const app = await registerApp(world.origin);
     const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
     const after = await browser.submit(page, { decision: 'deny' }, (to) => !to.startsWith(app.redirectUri));

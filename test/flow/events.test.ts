@@ -23,7 +23,7 @@ describe('the backend', () => {
   let receiver: EventReceiver;
   let world: World;
   let app: App;
-  /** Milliseconds that the gate's clock is before ours. */
+  /** Milliseconds by which the gate's clock is ahead of the test's. */
   let ahead = 0;
   beforeAll(async () => {
     receiver = await startEventReceiver();
@@ -47,7 +47,7 @@ describe('the backend', () => {
   });
 
   const ofApp = ({ data }: ReceivedEvent) => (data.client as { id?: string } | undefined)?.id === app.client.client_id;
-  /** Resolves once there are so many events of a type about this test's app. */
+  /** Resolves once there are `count` events of a type about this test's app. */
   const told = async (type: string, count = 1) =>
     (await receiver.has(type, (events) => events.filter(ofApp).length >= count)).filter(ofApp);
   const typesTold = () => receiver.receipts.filter(({ event }) => ofApp(event)).map(({ event }) => event.type);
@@ -88,7 +88,7 @@ describe('the backend', () => {
     expect(fields['content-type']).toBe('application/json');
     expect(fields['webhook-timestamp']).toMatch(/^\d{10}$/);
     expect(fields['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
-    // What is told is of a member, and not said as one.
+    // Events are about a member but must not carry the member's identity or token.
     expect(rawHeaders.join(' ')).not.toMatch(/x-member|x-client-id|x-coursegate-assertion|authorization|cookie/i);
     for (const { body } of receiver.receipts) expect(body).not.toContain(access_token);
   });
@@ -127,7 +127,7 @@ describe('the backend', () => {
     const { access_token } = await connect(app);
     await revoke(app, access_token);
     expect(await told('grant.revoked')).toEqual(ended('app', 'token_revoked'));
-    // Already ended: nothing more to tell.
+    // Already ended, so no further event.
     await revoke(app, access_token);
     await connect(app);
     await told('grant.created', 2);

@@ -5,7 +5,7 @@ import { connect } from '../support/connection.ts';
 import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** A client that sends the head of a request, and its body only when it is asked for it (RFC 9110 §10.1.1). */
+/** A client that sends a request head and waits for 100 before it sends the body (RFC 9110 section 10.1.1). */
 class PatientClient {
   received = '';
   readonly closed: Promise<void>;
@@ -76,7 +76,7 @@ describe('Expect: 100-continue', () => {
     ['a body that is too large', '/api/v1/courses', () => `${mine()}Content-Length: 16385\r\n`, 413],
     ['an upstream that is not there', '/api/v1/gone', () => `${mine()}Content-Length: 5\r\n`, 502],
     ['a path that is not taken', '/api/v1/../x', () => 'Content-Length: 5\r\n', 400],
-  ])('with %s is answered at once, and nobody is asked for the body', async (_what, path, fields, status) => {
+  ])('with %s is answered at once, without asking for the body', async (_what, path, fields, status) => {
     const before = upstream.requests.length;
     const client = ask(path, fields());
     await client.closed;
@@ -86,7 +86,7 @@ describe('Expect: 100-continue', () => {
     expect(upstream.requests).toHaveLength(before);
   });
 
-  it('works at our own doors and at the site', async () => {
+  it('works at the gate’s own endpoints and at the site', async () => {
     const form = 'token=nothing&client_id=nobody';
     const revoke = ask(
       '/api/oauth/revoke',

@@ -3,13 +3,13 @@ import { type App, registerApp } from '../support/app.ts';
 import { approved, connect, refreshForm, type Tokens, token } from '../support/connection.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** Looks at the clock that a token request takes; more than it ever does. */
+/** More clock reads than a token request ever makes. */
 const MANY = 40;
 
 describe('what runs out while it is exchanged', { timeout: 120_000 }, () => {
   let world: World;
   let app: App;
-  /** At which look at the clock two minutes and more have gone by. */
+  /** The clock read at which the time jumps ahead by 130 seconds. */
   let leapAt = 0;
   let looks = 0;
   beforeAll(async () => {
@@ -49,10 +49,10 @@ describe('what runs out while it is exchanged', { timeout: 120_000 }, () => {
       leapAt = 0;
       vi.useRealTimers();
       if (status !== 200) expect([status, body.error], `at look ${at}`).toEqual([400, 'invalid_grant']);
-      // It ran out: nobody has used it.
+      // It expired; it was not used twice.
       expect(body.error_description ?? '').not.toContain('used before');
       seen.add(status);
-      // From here on it is over before the time comes.
+      // From here on the request finishes before the jump.
       if (!leapt) break;
       expect(at).toBeLessThan(MANY);
     }

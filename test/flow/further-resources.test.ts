@@ -3,7 +3,7 @@ import { type App, authorizationRequest, bearer, introspect, redeem, refresh, re
 import { approve } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** Profile B with one API that is a resource of its own, beside the origin. */
+/** Profile B with one API that is a separate resource, in addition to the origin. */
 describe('a resource of its own', () => {
   let world: World;
   let app: App;
@@ -56,7 +56,7 @@ describe('a resource of its own', () => {
     expect(await status('/api/v1/orders', renewed.access_token)).toBe(401);
   });
 
-  it('takes either spelling of itself', async () => {
+  it('accepts either spelling of its URL', async () => {
     const tokens = await connect(`${part}/`);
     expect(await introspect(app, tokens.access_token)).toMatchObject({ aud: part });
   });

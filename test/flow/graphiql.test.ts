@@ -54,7 +54,7 @@ describe.skipIf(!browserPresent())('GraphiQL in a browser', () => {
       expect(answer).not.toContain('errors');
       const { look, findings, count } = closeLook('graphiql');
       await look(page, 'courses');
-      // The last screen of a look is wide; on a phone the answer is below the operation, as wide as the screen lets it be.
+      // `look` ends on a wide screen. On a phone, the response is below the operation and uses the full width.
       await page.setViewportSize({ width: 390, height: 844 });
       const [above, below] = await Promise.all(
         ['.graphiql-editors', '.result-window'].map((place) => page.locator(place).boundingBox()),
@@ -69,7 +69,8 @@ describe.skipIf(!browserPresent())('GraphiQL in a browser', () => {
       await documentation.getByRole('link', { name: 'lastWatchedLecture', exact: true }).waitFor();
       await look(page, 'documentation');
 
-      // What GraphiQL opens over the page brings styles of its own: the policy must let them be, and see no fault.
+      // GraphiQL's dialogs add inline styles: the content security policy must allow them without reporting a
+      // violation.
       await page.getByRole('button', { name: 'Open short keys dialog' }).click();
       await page.getByRole('dialog').getByRole('heading', { name: 'Short Keys' }).waitFor();
       await look(page, 'short-keys');
@@ -135,7 +136,7 @@ describe.skipIf(!browserPresent())('GraphiQL in a browser', () => {
       await page.keyboard.press('Control+Enter');
       await answered(page, 'student@example.com');
 
-      // A mistake in the operation: GraphQL's own error, with its extensions, and the status it came with.
+      // An error in the operation: GraphQL's own error, with its extensions and its status.
       await page.locator('.graphiql-query-editor textarea').focus();
       await page.keyboard.press('Control+A');
       await page.keyboard.insertText('{ viewer { nothing } }');

@@ -38,7 +38,8 @@ describe('rotating the signing key of a running gate', () => {
     expect((await rotate()).status).toBe(200);
     expect(await kids()).toEqual([next, expect.any(String), current]);
 
-    // What was issued before goes on: the ID token verifies, the tokens work, the assertion is believed by the school.
+    // Everything issued before remains valid: the ID token verifies, the tokens work, and the school accepts the
+    // assertion.
     await verify(String(before.id_token));
     expect((await fetch(`${world.origin}/api/v1/courses`, { headers: bearer(before.access_token) })).status).toBe(200);
     const renewed = await refresh(app, String(before.refresh_token));

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** Profile B in front of an upstream that records, so that a request without a token gets as far as it can. */
+/** Profile B in front of a recording upstream, so that a request without a token gets as far as it can. */
 describe('the two lanes of a running gate', () => {
   let world: World;
   let upstream: RecordingUpstream;
@@ -22,7 +22,7 @@ describe('the two lanes of a running gate', () => {
     ['/api/oauth/token', 400],
     ['/oauth/authorize', 400],
     ['/api/v1/COURSES', 404],
-  ])('reaches %s by no upgrade', async (path, refused) => {
+  ])('does not let an upgrade reach %s', async (path, refused) => {
     await start();
     const socket = new WebSocket(`${world.origin.replace('http', 'ws')}${path}`, {
       headers: { 'x-member-id': 'm-1001' },
@@ -35,7 +35,7 @@ describe('the two lanes of a running gate', () => {
     expect(upstream.requests).toHaveLength(0);
   });
 
-  it('opens a socket of the site, without the identity that a client made up', async () => {
+  it('opens a WebSocket of the site, without identity headers from the client', async () => {
     await start();
     const socket = new WebSocket(`${world.origin.replace('http', 'ws')}/ws`, { headers: { X_Member_Id: 'm-1001' } });
     await new Promise((resolve) => socket.once('error', resolve));
@@ -44,7 +44,7 @@ describe('the two lanes of a running gate', () => {
   });
 
   it.each(['/api/v1/courses', '/a-page-of-the-site'])(
-    'never ends %s as if it were whole when it is not',
+    'never ends a truncated response of %s as if it were complete',
     async (path) => {
       await start();
       upstream.script((_request, response) => {
@@ -58,11 +58,14 @@ describe('the two lanes of a running gate', () => {
     },
   );
 
-  it.each(['/api/v1/courses', '/a-page-of-the-site'])('says 502 for %s when nobody is there', async (path) => {
-    await start();
-    await upstream.close();
-    const answer = await fetch(world.origin + path);
-    expect(answer.status).toBe(502);
-    expect(await answer.json()).toMatchObject({ status: 502, code: 'upstream_unreachable' });
-  });
+  it.each(['/api/v1/courses', '/a-page-of-the-site'])(
+    'responds with 502 for %s when the upstream is down',
+    async (path) => {
+      await start();
+      await upstream.close();
+      const answer = await fetch(world.origin + path);
+      expect(answer.status).toBe(502);
+      expect(await answer.json()).toMatchObject({ status: 502, code: 'upstream_unreachable' });
+    },
+  );
 });

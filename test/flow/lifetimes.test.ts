@@ -75,7 +75,7 @@ describe('time', () => {
     for (const scope of ['openid courses:read orders:read', 'openid courses:read']) {
       const request = await authorizationRequest(app, { scope });
       const { page } = await reachConsent(request.url, undefined, browser);
-      // Asked each time, for everything: no approval stands in for another (RFC 8252 §8.6).
+      // The member is asked each time, for all scopes: an earlier approval is never reused (RFC 8252 section 8.6).
       expect(offeredScopes(page)).toEqual(scope.split(' ').slice(1));
       const returned = await approve(request.url, app.redirectUri, { browser });
       tokens.push((await redeem(app, request, returned)) as unknown as Tokens);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../support/command.ts';
 import { freePort } from '../support/world.ts';
 
-/** What takes long to load, and only some configurations need. */
+/** Packages that are slow to load and that only some configurations need. */
 const HEAVY = [
   '@modelcontextprotocol/server',
   'bcryptjs',
@@ -37,7 +37,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Starts a gate, ends it when it is ready, and looks at what it has loaded. Out: those of the heavy packages. */
+/** Starts a gate, stops it when it is ready, and returns which of the heavy packages it has loaded. */
 async function loadedBy(name: string, change: (config: string) => string): Promise<string[]> {
   const file = join(folder, `${name}.yaml`);
   writeFileSync(file, change(SMALL).replaceAll('PORT', String(await freePort())));
@@ -50,7 +50,7 @@ async function loadedBy(name: string, change: (config: string) => string): Promi
   }
   expect(await command.exited).toBe(0);
   const urls = readFileSync(loads, 'utf8').split('\n');
-  // It was recorded at all: what every gate needs is there.
+  // Proves that loading was recorded: these are modules that every gate loads.
   for (const needed of ['/node_modules/oidc-provider/', '/node_modules/zod/', '/src/process/gateway.ts']) {
     expect(
       urls.some((url) => url.includes(needed)),
@@ -61,7 +61,7 @@ async function loadedBy(name: string, change: (config: string) => string): Promi
 }
 
 describe('a gate loads', () => {
-  it('nothing of what its configuration does without', async () => {
+  it('nothing that its configuration does not need', async () => {
     expect(await loadedBy('small', (config) => config)).toEqual([]);
   });
 
@@ -72,7 +72,7 @@ describe('a gate loads', () => {
     );
     expect(await loadedBy('agents', (config) => `${config}mcp: { file: tools.yaml }\n`)).toEqual([
       '@modelcontextprotocol/server',
-      // It reads the HTML in texts of tools.
+      // Reads the HTML in tool texts.
       'parse5',
     ]);
   });

@@ -7,10 +7,13 @@ import { COMMAND_SECRET, command, commandSignature, send } from '../support/comm
 import { approved, refreshForm, token } from '../support/connection.ts';
 import { approve, SAM } from '../support/member.ts';
 
-/** A text that stands in no log by chance, in the shape of a word, so that nothing takes it for a secret by its looks. */
+/**
+ * A text that cannot appear in a log by chance. It looks like a word, so that nothing redacts it for looking like a
+ * secret.
+ */
 const canary = (name: string) => `canary-${name}-${randomBytes(4).toString('hex').replaceAll(/\d/g, 'g')}`;
 
-it('a whole story, told at its most talkative, holds none of its secrets on either stream', {
+it('a whole story, logged at the most verbose level, has none of its secrets on either stream', {
   timeout: 180_000,
 }, async () => {
   const gate = await gateProcess({
@@ -52,7 +55,7 @@ it('a whole story, told at its most talkative, holds none of its secrets on eith
     keep('access_token', tokens.access_token);
     keep('refresh_token', tokens.refresh_token);
 
-    // Right and wrong, at every door a secret is shown at.
+    // Right and wrong values, at every endpoint that takes a secret.
     const { form } = await approved(app);
     keep('second code', form.code);
     await token(app, { ...form, code_verifier: keep('wrong verifier', `${canary('verifier')}-${'v'.repeat(43)}`) });
@@ -123,7 +126,7 @@ it('a whole story, told at its most talkative, holds none of its secrets on eith
     const output = gate.output();
     expect([...secrets].filter(([, secret]) => output.includes(secret)).map(([name]) => name)).toEqual([]);
     expect(secrets.size).toBeGreaterThan(25);
-    // It was told all the same.
+    // The events were logged all the same.
     for (const told of ['"verdict":"refused"', '"event.action":"token_refreshed"', '"event.action":"command_refused"'])
       expect(output).toContain(told);
   } finally {

@@ -66,7 +66,7 @@ describe('what the gate writes down', () => {
       ...Object.fromEntries([...browser.cookies].map(([name, { value }]) => [`cookie ${name}`, value])),
     };
     const data = readdirSync(world.data).map((file) => readFileSync(join(world.data, file), 'latin1'));
-    // The access log is all there once the gate has closed.
+    // The access log is complete once the gate has closed.
     await world.close();
     const log = readFileSync(join(folder, 'log'), 'utf8');
     expect(log.split('\n').length).toBeGreaterThan(20);

@@ -7,7 +7,9 @@ import { freePort, startWorld, type World } from '../support/world.ts';
 
 const TOOL = fileURLToPath(new URL('../../node_modules/.bin/conformance', import.meta.url));
 
-/** Runs the MCP project's own suite against us as an authorization server; a member approves when it prints the URL. */
+/**
+ * Runs the MCP project's own suite against the gate as an authorization server; a member approves at the URL it prints.
+ */
 async function runSuite(world: World, resource: string): Promise<{ code: number | null; output: string }> {
   const port = await freePort();
   const redirectUri = `http://127.0.0.1:${port}/callback`;

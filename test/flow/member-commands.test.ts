@@ -35,7 +35,7 @@ describe('the school', () => {
     const [first, second] = [await connect(app), await connect(other)];
     const olu = await connect(app, { member: OLU });
     const { form } = await approved(app);
-    // Remembered by the gate: a revocation that waited for the memory to run out would show here.
+    // The gate has cached it, so a revocation that waited for the cache to expire would fail here.
     expect(await doors(first)).toEqual([200, true]);
     const before = (await member(SAM_ID)).grants as { client_id: string }[];
     expect(before).toHaveLength(3);
@@ -52,7 +52,7 @@ describe('the school', () => {
     expect(await doors(olu)).toEqual([200, true]);
     expect((await command(world.admin, `/members/${SAM_ID}/revoke`)).body).toEqual({ id: SAM_ID, ended: 0 });
 
-    // No more than that: the member may connect again.
+    // Revocation does not block the member: they may connect again.
     expect(await doors(await connect(app))).toEqual([200, true]);
     await command(world.admin, `/members/${SAM_ID}/revoke`);
   });
@@ -128,7 +128,8 @@ describe('the school', () => {
     expect(await member(OLU_ID)).toMatchObject({ state: 'suspended', suspended_at: since, grants: [] });
     expect((await command(world.admin, `/members/${OLU_ID}/suspend`)).body).toMatchObject({ suspended_at: since });
 
-    // The page to approve was open before: what is pressed there now is too late, and the app is told of it.
+    // The consent page was open before the suspension. Approving there is too late: the member sees the suspended page,
+    // and the app gets access_denied.
     const late = await consent.browser.submit(consent.page, {
       decision: 'approve',
       scope: offeredScopes(consent.page),
@@ -137,7 +138,7 @@ describe('the school', () => {
     const back = await consent.browser.submit(late, { decision: 'deny' }, (to) => !to.startsWith(app.redirectUri));
     expect(new URL(String(back.location)).searchParams.get('error')).toBe('access_denied');
     expect(await member(OLU_ID)).toMatchObject({ grants: [] });
-    // Nobody else is kept out.
+    // Other members are not affected.
     expect(await statusOf(world.origin, (await connect(app, { member: SAM })).access_token)).toBe(200);
 
     expect((await command(world.admin, `/members/${OLU_ID}/resume`)).body).toEqual({ id: OLU_ID, state: 'active' });
@@ -230,7 +231,8 @@ describe('the school', () => {
   it('lets nothing be exchanged by a suspended member, though an approval slipped in beside the suspension', async () => {
     const tokens = await connect(app, { member: OLU });
     const { form } = await approved(app, { member: OLU });
-    // As it is when the approval is written after the grants were ended: suspended, and a grant stands.
+    // Simulates an approval that is written after the grants were ended: the member is suspended, and a grant is
+    // active.
     await world.whileStopped(async () => {
       const config = { kind: 'sqlite', path: join(world.data, 'coursegate.db') } as const;
       const { store } = await openStore(config, { secret: undefined, redis: undefined }, Date.now);
@@ -243,7 +245,7 @@ describe('the school', () => {
       expect([status, body.error]).toEqual([400, 'invalid_grant']);
       expect(body.error_description).toContain('the school lets this member connect no apps');
     }
-    // Nor does it come to life when the member is resumed.
+    // Resuming the member does not restore it either.
     await command(world.admin, `/members/${OLU_ID}/resume`);
     expect((await member(OLU_ID)).grants).toEqual([]);
     for (const of of [refreshForm(app, tokens.refresh_token), form]) {
@@ -284,7 +286,7 @@ describe.skipIf(!redisPresent())('the school, with replicas on Redis', () => {
         const tokens = await connect(app);
         expect(await statusOf(replica.origin, tokens.access_token)).toBe(200);
         expect((await command(world.admin, `/members/${SAM_ID}/${verb}`)).body).toMatchObject({ ended: 1 });
-        // The word is on its way to the other one before the answer is: a moment is all it takes.
+        // The other replica is notified before the command responds, so this takes only a moment.
         await expect
           .poll(() => statusOf(replica.origin, tokens.access_token), { interval: 10, timeout: 4000 })
           .toBe(401);

@@ -7,7 +7,7 @@ import { startWorld, type World } from '../support/world.ts';
 
 const KEY = 'the-key-that-mints-tokens';
 
-/** A backend that takes tokens of its own, and makes one for whoever has the key. */
+/** A backend that takes its own tokens, and issues one to any client with the key. */
 describe('a token of the backend’s own for each member', () => {
   let backend: RecordingUpstream;
   let world: World;
@@ -92,7 +92,7 @@ describe('a token of the backend’s own for each member', () => {
   const sent = () => backend.requests.filter(({ target }) => !target.startsWith('/internal'));
   const mints = () => backend.requests.filter(({ target }) => target.startsWith('/internal'));
 
-  it('is made once for many requests, and is each member’s own', async () => {
+  it('is issued once for many requests, separately for each member', async () => {
     const before = mints().length;
     let go = () => {};
     minting = new Promise((resolve) => {
@@ -114,7 +114,7 @@ describe('a token of the backend’s own for each member', () => {
     expect(sent().at(-1)?.values('x-gate-key')).toEqual([]);
   });
 
-  it('is made anew when its time is over, which it says itself', async () => {
+  it('is renewed when it expires, at the time it states itself', async () => {
     await (await ask(sam)).text();
     const before = mints().length;
     now += 590_000;
@@ -128,7 +128,7 @@ describe('a token of the backend’s own for each member', () => {
   it.each([
     ['without a body', undefined],
     ['with one', '{"n":1}'],
-  ])('that the backend refuses is made anew once, for a request %s', async (_which, body) => {
+  ])('that the backend refuses is renewed once, for a request %s', async (_which, body) => {
     await (await ask(sam)).text();
     good.clear();
     const before = mints().length;
@@ -152,7 +152,7 @@ describe('a token of the backend’s own for each member', () => {
     ['ill', 503],
     ['forbidden', 502],
     ['empty', 502],
-  ] as const)('that cannot be had because minting is %s is %s, and nothing is sent', async (how, status) => {
+  ] as const)('that cannot be issued because minting is %s is %s, and nothing is sent', async (how, status) => {
     minting = how;
     const before = sent().length;
     const answer = await ask(sam);
@@ -163,7 +163,7 @@ describe('a token of the backend’s own for each member', () => {
     expect((await ask(sam)).status).toBe(200);
   });
 
-  it('is none for nobody, and no app can bring one', async () => {
+  it('is not issued without a member, and not accepted from an app', async () => {
     await ask(sam);
     const [token] = good.keys();
     const forged = { 'x-school-token': `Token ${token}`, 'X-School_Token': `Token ${token}`, 'x-gate-key': KEY };

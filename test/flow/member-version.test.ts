@@ -6,8 +6,8 @@ import { offeredScopes } from '../support/member.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** A school whose whoami tells a version of each member; a cookie names the member. */
-describe('the version that whoami tells', () => {
+/** A school whose whoami returns a version of each member; a cookie names the member. */
+describe('the version that whoami returns', () => {
   let upstream: RecordingUpstream;
   let world: World;
   let app: App;
@@ -60,7 +60,7 @@ describe('the version that whoami tells', () => {
     ];
     expect(await statusOf(world.origin, one.access_token)).toBe(200);
     epochs.set('ann', 2);
-    // Being seen is enough: nothing is approved.
+    // It is enough that the gate sees the new version: nothing has to be approved.
     await consent(other, 'ann');
     for (const { access_token } of [one, two]) expect(await statusOf(world.origin, access_token)).toBe(401);
     expect(await refreshed(app, one)).toBe('invalid_grant');
@@ -95,7 +95,7 @@ describe('the version that whoami tells', () => {
     expect(await refreshed(app, one)).toBe('invalid_grant');
   });
 
-  it('that is not told is a failure, which ends nothing and lets nobody in', async () => {
+  it('that is missing is a failure, which ends nothing and signs no one in', async () => {
     const one = await connected(app, 'bob');
     epochs.set('bob', undefined);
     expect((await consent(app, 'bob')).page.status).toBe(503);

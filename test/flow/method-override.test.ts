@@ -5,7 +5,9 @@ import { rawRequest } from '../support/raw.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** An override passes only where the token would open the route of that method too, and that route does the same. */
+/**
+ * An override passes only if the token would also be allowed on the route of that method, and that route does the same.
+ */
 let world: World;
 let upstream: RecordingUpstream;
 const tokens: Record<'reader' | 'writer', string> = { reader: '', writer: '' };
@@ -68,7 +70,7 @@ describe.each(['reader', 'writer'] as const)('with the token of a %s', (who) => 
     const inQuery = await ask(tokens[who], `${path}?_method=DELETE`);
     const inBody = await ask(tokens[who], path, 'a=1&_method=delete');
     expect([inQuery.status, inBody.status]).toEqual(passes ? [200, 200] : [400, 400]);
-    // It goes on as it came: the backend decides what to make of it.
+    // Forwarded unchanged: the backend decides what to do with it.
     expect(inQuery.seen).toEqual(passes ? [['POST', `${path}?_method=DELETE`]] : []);
     expect(inBody.seen).toEqual(passes ? [['POST', path]] : []);
     for (const method of ['PUT', 'TRACE', '%00', ''])
@@ -76,7 +78,7 @@ describe.each(['reader', 'writer'] as const)('with the token of a %s', (who) => 
   });
 });
 
-it('names the fault for who wrote the app', async () => {
+it('names the fault for the app’s developer', async () => {
   const { status, text } = await ask(tokens.reader, '/one?_method=DELETE');
   expect(status).toBe(400);
   expect(JSON.parse(text)).toMatchObject({
@@ -87,7 +89,7 @@ it('names the fault for who wrote the app', async () => {
   });
 });
 
-it('is refused on GET as well, which WordPress would take for what it says', async () => {
+it('is refused on GET as well, since WordPress would apply it', async () => {
   expect(await ask(tokens.reader, '/reads?_method=DELETE', undefined, 'GET')).toMatchObject({ status: 400, seen: [] });
   expect((await ask(tokens.reader, '/reads?_method=HEAD', undefined, 'GET')).status).toBe(200);
 });

@@ -11,14 +11,14 @@ import { startWorld, type World } from '../support/world.ts';
 
 const SAM_ID = 'm-1001';
 const OLU_ID = 'm-1002';
-/** Far more than a loaded machine needs; that it takes less than a second is for a quiet one to measure. */
+/** Far more than a loaded machine needs. That it takes less than a second is left to tests on a quiet machine. */
 const PATIENCE = { timeout: 20_000, interval: 20 };
 
-/** An upstream of event streams that never end by themselves, and says to all of them at once that they are heard. */
+/** An upstream with event streams that never end; `tick` sends an event to all of them at once. */
 async function startStreams(): Promise<RecordingUpstream & { tick(): void }> {
   const open = new Set<http.ServerResponse>();
   const upstream = await startRecordingUpstream((request, response) => {
-    // One that waits for long before it says anything.
+    // A long poll: the upstream sends nothing for a long time.
     if (request.url?.endsWith('/poll')) return;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write('data: hello\n\n');
@@ -44,12 +44,12 @@ const settings = (upstream: RecordingUpstream) => ({
 
 interface Stream {
   readonly heard: () => string;
-  /** Whether it has ended, and if so whether as a whole. */
+  /** Whether it has ended, and if so whether completely. */
   readonly ended: () => 'whole' | 'cut' | undefined;
   leave(): void;
 }
 
-/** Opens an event stream through a gate, and waits for its first event. */
+/** Opens an event stream through a gate and waits for its first event. */
 async function listen(origin: string, headers: Record<string, string>): Promise<Stream> {
   const request = http.get(`${origin}/streams/events`, { agent: false, headers });
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
@@ -138,7 +138,7 @@ describe('a stream that is open when its grant ends', () => {
     ahead += 120_000;
     expect(await statusOf(world.origin, tokens.access_token)).toBe(401);
     await command(world.admin, `/members/${OLU_ID}/revoke`);
-    // It had run out as well: that it is gone shows that both have been looked at.
+    // Its token had expired too. That it is closed shows that both streams were checked.
     await expect.poll(other.ended, PATIENCE).toBe('cut');
     await isHeard(stream);
     expect(stream.ended()).toBeUndefined();

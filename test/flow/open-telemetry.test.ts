@@ -9,10 +9,10 @@ import { registerApp } from '../support/app.ts';
 import { approved, token } from '../support/connection.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 
-/** The recording upstream is the site, too. */
+/** The recording upstream also serves the site. */
 const SITE = { COURSEGATE__SITE__UPSTREAM: 'progress' };
 
-/** A folder in which `@opentelemetry/auto-instrumentations-node` is installed; it is no dependency of ours. */
+/** A folder with `@opentelemetry/auto-instrumentations-node` installed; it is not one of our dependencies. */
 const MODULES = process.env.COURSEGATE_OTEL_MODULES;
 
 function openTelemetryPresent(): boolean {
@@ -28,7 +28,7 @@ interface Span {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly name: string;
-  /** 2: server, 3: client. */
+  /** 2 is a server span, 3 a client span. */
   readonly kind: number;
   readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
 }
@@ -40,7 +40,7 @@ interface Collector {
   close(): Promise<void>;
 }
 
-/** What an OpenTelemetry collector is to the gate: OTLP over HTTP as JSON. */
+/** A minimal OpenTelemetry collector: OTLP over HTTP as JSON. */
 async function startCollector(): Promise<Collector> {
   const spans: Span[] = [];
   const services = new Set<unknown>();
@@ -71,7 +71,7 @@ async function startCollector(): Promise<Collector> {
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = `00-${TRACE}-b7ad6b7169203331-01`;
 
-describe.skipIf(!openTelemetryPresent())('an OpenTelemetry of the operator’s, by NODE_OPTIONS', () => {
+describe.skipIf(!openTelemetryPresent())('OpenTelemetry that the operator loads with NODE_OPTIONS', () => {
   const run = async (
     work: (world: { gate: GateProcess; collector: Collector; upstream: RecordingUpstream }) => Promise<void>,
     environment: Readonly<Record<string, string>> = {},
@@ -80,7 +80,7 @@ describe.skipIf(!openTelemetryPresent())('an OpenTelemetry of the operator’s, 
     const upstream = await startRecordingUpstream();
     const home = join(MODULES ?? '', '@opentelemetry/auto-instrumentations-node');
     const { exports } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
-    // What `--import @opentelemetry/auto-instrumentations-node/register` finds where it is installed.
+    // What `--import @opentelemetry/auto-instrumentations-node/register` resolves to where it is installed.
     const register = join(home, exports['./register'].default.default);
     const gate = await gateProcess({
       profile: 'B',
@@ -112,15 +112,15 @@ describe.skipIf(!openTelemetryPresent())('an OpenTelemetry of the operator’s, 
   };
 
   it(
-    'sees a request and what it asks of the upstream in one trace, the client’s, which the log names too',
+    'sees a request and the call it makes to the upstream in one trace, the client’s, which the log names too',
     { timeout: 180_000 },
     () =>
       run(async ({ gate, collector, upstream }) => {
-        // The protected lane and the site's.
+        // The protected lane and the site lane.
         for (const path of ['/api/v1/courses/42', '/a/page/of/the/site']) {
           collector.spans.length = 0;
           await (await fetch(`${gate.origin}${path}`, { headers: { traceparent: PARENT } })).text();
-          // Inside of them there are spans of sockets and names, too.
+          // There are also spans of sockets and DNS lookups inside them.
           const ours = () => collector.spans.filter(({ traceId, kind }) => traceId === TRACE && kind > 1);
           await expect
             .poll(
@@ -134,7 +134,7 @@ describe.skipIf(!openTelemetryPresent())('an OpenTelemetry of the operator’s, 
           const [server, client] = [2, 3].map((kind) => ours().find((span) => span.kind === kind));
           expect(server?.parentSpanId).toBe('b7ad6b7169203331');
           expect(client?.parentSpanId).toBe(server?.spanId);
-          // One field, of the span of the call: a second one would make both worthless.
+          // Exactly one field, from the span of the call: with a second one, both would be useless.
           expect(upstream.last().values('traceparent')).toEqual([`00-${TRACE}-${client?.spanId}-01`]);
           await expect
             .poll(() => gate.output(), { timeout: 60_000 })
@@ -145,7 +145,7 @@ describe.skipIf(!openTelemetryPresent())('an OpenTelemetry of the operator’s, 
   );
 
   it(
-    'sees the gate’s own calls in the trace of the request that brought them about, and the audit names it',
+    'sees the gate’s own calls in the trace of the request that caused them, which the audit names',
     { timeout: 180_000 },
     () =>
       run(async ({ gate, collector }) => {
@@ -157,13 +157,13 @@ describe.skipIf(!openTelemetryPresent())('an OpenTelemetry of the operator’s, 
           .find((text) => text.includes('"event.action":"signed_in"'));
         const { 'trace.id': trace } = JSON.parse(line ?? '{}');
         expect(trace).toMatch(/^[0-9a-f]{32}$/);
-        // Who is signed in was asked of the school in it.
+        // The gate's question to the school about who is signed in is part of the trace.
         const calls = () => collector.spans.filter(({ traceId, kind }) => traceId === trace && kind === 3);
         await expect.poll(() => calls().length, { timeout: 60_000 }).toBeGreaterThan(0);
       }),
   );
 
-  it('that leaves undici alone is helped out: the upstream is told of its trace by us', { timeout: 180_000 }, () =>
+  it('that does not instrument undici is completed: the gate sends the upstream its trace', { timeout: 180_000 }, () =>
     run(
       async ({ gate, collector, upstream }) => {
         await (await fetch(`${gate.origin}/api/v1/courses/42`, { headers: { traceparent: PARENT } })).text();

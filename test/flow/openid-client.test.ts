@@ -16,7 +16,7 @@ describe.each([
   });
   afterAll(() => world.close());
 
-  // Its one way to speak plain http, which it marks as deprecated so that nobody does it elsewhere.
+  // The library's only way to use plain HTTP. It is marked as deprecated to discourage other uses.
   const insecure = { execute: [oidc.allowInsecureRequests], algorithm };
 
   const register = (method: string, authentication?: oidc.ClientAuth) =>

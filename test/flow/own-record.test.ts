@@ -5,7 +5,7 @@ import { rawRequest } from '../support/raw.ts';
 import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** SAM is m-1001. Whatever he does, an upstream that trusts its paths and queries must not take him for m-1002. */
+/** SAM is m-1001. Whatever he sends, an upstream that trusts its paths and queries must not take him for m-1002. */
 let world: World;
 let upstream: RecordingUpstream;
 let token: string;
@@ -322,7 +322,7 @@ describe('a member of a JSON body from {member.id}', () => {
     }
   });
 
-  it('takes the types that are JSON, and a mark at the start', async () => {
+  it('accepts all JSON media types, and a byte order mark', async () => {
     for (const type of [
       'application/json; charset=UTF-8',
       'Application/Merge-Patch+JSON',
@@ -344,7 +344,7 @@ describe('a member of a JSON body from {member.id}', () => {
     expect(upstream.requests.length).toBe(asked);
   });
 
-  it('drops what speaks of the bytes as they were', async () => {
+  it('drops header fields that describe the original bytes', async () => {
     const fields = {
       'content-digest': 'sha-256=:x:',
       'Repr-Digest': 'x',
@@ -380,7 +380,7 @@ describe('a member of a JSON body from {member.id}', () => {
     }
   });
 
-  it('comes in pieces too, and after a 100 Continue', async () => {
+  it('may be sent in chunks, and after a 100 Continue', async () => {
     for (const field of [{ 'transfer-encoding': 'chunked' }, { expect: '100-continue' }]) {
       const { status, body } = await send('{"a":1,"user_id":2}', { ...JSON_TYPE, ...field });
       expect([status, body]).toEqual([200, '{"user_id":"m-1001","a":1}']);

@@ -75,7 +75,7 @@ describe('the member’s own session at a backend', () => {
     Object.assign(school, { rotates: false, nobody: 'status', hold: undefined });
   });
   const log = () => readFileSync(join(folder, 'log'), 'utf8');
-  /** How often it is written that a connection has ended this way. */
+  /** How often the log says that a connection ended this way. */
   const ended = (grant: string) =>
     log()
       .split('\n')
@@ -96,12 +96,12 @@ describe('the member’s own session at a backend', () => {
     expect(rawHeaders.join('\n')).not.toContain(bob.token);
   });
 
-  it('is told of on the consent page', async () => {
+  it('is announced on the consent page', async () => {
     const { consent } = await connected('ann');
     expect(consent).toContain('this app acts with your own sign-in at <bdi>Harbour Lane School</bdi>');
   });
 
-  it('is told of on the page of connected apps, of the app that acts with it alone', async () => {
+  it('is shown on the connected apps page, only for the app that acts with it', async () => {
     const { session } = await connected('eve');
     const list = async (cookie: string) =>
       (await fetch(`${world.origin}/oauth/apps`, { headers: { cookie: `school_session=${cookie}` } })).text();
@@ -119,13 +119,14 @@ describe('the member’s own session at a backend', () => {
     expect(await answer.text()).not.toContain('sess-');
   });
 
-  it('is kept as the backend changes it, one request after another and many at once', async () => {
+  it('follows the backend’s changes, one request after another and many at once', async () => {
     school.rotates = true;
     const ann = await connected('ann');
     for (let round = 0; round < 5; round += 1) expect(await ofMember(await ask(world, ann))).toBe('ann');
     expect(new Set(school.cookies().slice(-5)).size).toBe(5);
 
-    // All leave with the same cookie, which only the first to arrive can use: the others are sent again with the new.
+    // All are sent with the same cookie, which only the first to arrive can use; the others are retried with the new
+    // one.
     let go = () => {};
     school.hold = new Promise((resolve) => {
       go = resolve;
@@ -174,7 +175,7 @@ describe('the member’s own session at a backend', () => {
   });
 
   it.each(['status', 'redirect'] as const)(
-    'that is over, said by %s, ends the connection with a challenge',
+    'that has ended, reported by %s, ends the connection with a challenge',
     async (nobody) => {
       school.nobody = nobody;
       const ann = await connected('ann');
@@ -197,12 +198,12 @@ describe('the member’s own session at a backend', () => {
       const sent = school.requests.length;
       expect((await ask(world, ann)).status).toBe(401);
       expect(school.requests.length).toBe(sent);
-      // The member's other app has a session of its own.
+      // The member's other app has a separate session.
       expect(await ofMember(await ask(world, other))).toBe('ann');
     },
   );
 
-  it('that is over makes one end of many requests at once, and no failure of the backend', async () => {
+  it('that has ended ends the connection once for many requests at once, and is no failure of the backend', async () => {
     const ann = await connected('ann');
     school.signOut(ann.session);
     const before = ended(ann.app.client.client_id);
@@ -329,14 +330,14 @@ describe('the member’s own session at a backend', () => {
     }
   });
 
-  it('does not go to the site with a page that somebody opens', async () => {
+  it('is not sent with pages of the site', async () => {
     const ann = await connected('ann');
     await (await fetch(`${world.origin}/api/legacy-page`, { headers: bearer(ann.token) })).text();
     expect(school.requests.at(-1)?.values('cookie')).toEqual([]);
   });
 });
 
-describe('a session that is kept', () => {
+describe('a stored session', () => {
   let school: CookieSchool;
   let world: World;
   let folder: string;
@@ -385,7 +386,7 @@ describe('a session that is kept', () => {
     expect((await ask(world, ann)).status).toBe(401);
   });
 
-  it('is shown to no backend that cannot say whose it is, and to it again when it can', async () => {
+  it('is not sent while the backend cannot say whose it is, and sent again when it can', async () => {
     await start('0s');
     const ann = await connected('ann');
     const shown = school.cookies().length;
@@ -459,7 +460,7 @@ describe.skipIf(!redisPresent())('the member’s own session, shared by two gate
 
     await revoke(ann.app, ann.refreshToken);
     const sent = school.requests.length;
-    // Within five seconds a replica may still take the token for good; it has no session to send by then.
+    // For up to five seconds a replica may still accept the token, but the session it would send no longer exists.
     expect((await ask(replica, ann)).status).toBe(401);
     expect(school.requests.length).toBe(sent);
   });

@@ -100,7 +100,7 @@ describe.each([
     }
   });
 
-  it('gives the default scope to whoever pushes none, and ignores offline_access', async () => {
+  it('applies the default scope when none is pushed, and ignores offline_access', async () => {
     const app = await registerApp(world.origin);
     for (const scope of [undefined, 'offline_access']) {
       const { requestUri } = await pushed(app, { scope });
@@ -168,7 +168,7 @@ describe.each([
     expect(ends[1]).not.toContain('code=');
   });
 
-  it('knows nothing of a request_uri that it did not give, nor of one given to another app', async () => {
+  it('refuses a request_uri that it did not issue, or issued to another app', async () => {
     const [app, other] = [await registerApp(world.origin), await registerApp(world.origin)];
     const { requestUri } = await pushed(other);
     const urls = [
@@ -181,7 +181,7 @@ describe.each([
       expect(status).toBe(400);
       expect(text).toMatch(/invalid_request_object|invalid_request_uri|request_uri_not_supported/);
     }
-    // Another app's attempt does not use it up.
+    // The attempt of another app does not use it up.
     expect((await approve(authorizeUrl(other, requestUri), other.redirectUri)).searchParams.get('code')).toBeTruthy();
   });
 
@@ -329,7 +329,7 @@ describe.each([
   });
 });
 
-describe('a pushed request that gets old', () => {
+describe('an old pushed request', () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ profile: 'A', clock: () => Date.now() });
@@ -350,7 +350,7 @@ describe('a pushed request that gets old', () => {
   };
   const pass = (seconds: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + seconds * 1000 });
 
-  it('opens nothing after a minute', async () => {
+  it('is refused after a minute', async () => {
     const { url } = await push();
     pass(61);
     const page = await createBrowser().open(url);

@@ -5,7 +5,9 @@ import { rawRequest } from '../support/raw.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** What a browser asks before a page of another origin may send more than a form could (Fetch, CORS preflight). */
+/**
+ * What a browser asks before a page of another origin may send more than a form could (Fetch standard, CORS preflight).
+ */
 let world: World;
 let upstream: RecordingUpstream;
 let token: string;

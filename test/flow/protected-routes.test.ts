@@ -6,7 +6,7 @@ import { rawRequest } from '../support/raw.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** The areas of the contract's catalogue: which of them can be read, and written, through the school's REST service. */
+/** The areas of the contract's scopes, and which of them can be read and written through the school's REST API. */
 const AREAS: readonly [area: string, read: boolean, write: boolean][] = [
   ['courses', true, true],
   ['students', true, true],
@@ -34,7 +34,7 @@ const ALL = SCOPES.join(' ');
 
 describe.each([{ profile: 'A' }, { profile: 'B' }])('the scope catalogue in Profile $profile', ({ profile }) => {
   let world: World;
-  /** A token with all scopes, and one with all of them but `scope`. */
+  /** A token with all scopes, and for each scope a token without it. */
   let everything: string;
   const without = new Map<string, string>();
   beforeAll(async () => {

@@ -10,10 +10,10 @@ import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../sup
 import { redisPresent, startRedis } from '../support/redis.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** As the connecting address would be told by the operator's own proxy. */
+/** The client address, as the operator's own proxy would report it. */
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
-/** An address that no other test asks from. */
+/** An address that no other test uses. */
 let addresses = 0;
 function someAddress(): string {
   addresses += 1;
@@ -62,7 +62,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Begins a minute in which nobody has asked for anything yet. */
+/** Moves to a new minute, in which no requests have been made yet. */
 function nextMinute(): void {
   time.ahead += 60_000;
 }
@@ -75,7 +75,7 @@ async function statuses(times: number, path: string, headers: Record<string, str
   return got;
 }
 
-describe('how much a member may ask for', () => {
+describe('the rate limit of a member', () => {
   it('is told with each answer, and ends in a 429 that says when to come back', async () => {
     nextMinute();
     const first = await ask('/api/v1/x', bearer(member));
@@ -123,7 +123,7 @@ describe('how much a member may ask for', () => {
     expect((await ask('/api/v1/scarce', bearer(member))).status).toBe(200);
   });
 
-  it('can be without end', async () => {
+  it('can be unlimited', async () => {
     nextMinute();
     expect(new Set(await statuses(8, '/api/v1/free', bearer(member)))).toEqual(new Set([200]));
     expect((await ask('/api/v1/free', bearer(member))).headers).not.toHaveProperty('ratelimit');
@@ -140,12 +140,12 @@ describe('how much a member may ask for', () => {
     ]);
     expect(await statuses(3, '/api/v1/x', bearer(second))).toEqual([200, 200, 200]);
     expect((await ask('/api/v1/x', bearer(second))).headers['ratelimit-policy']).toBe('"client";q=9;w=60');
-    // The same member by another app is another client.
+    // The same member with another app counts as another client.
     expect((await ask('/api/v1/x', bearer(other))).status).toBe(200);
   });
 });
 
-describe('how much an address may ask for', () => {
+describe('the rate limit of an address', () => {
   it('ends for whoever is anonymous there, not for its members, nor elsewhere', async () => {
     nextMinute();
     const address = someAddress();
@@ -171,7 +171,7 @@ describe('how much an address may ask for', () => {
     expect((await ask('/api/v1/x', from('2001:db8:7:8::1'))).status).toBe(200);
   });
 
-  it('is not escaped by telling of other addresses', async () => {
+  it('is not escaped by claiming other addresses', async () => {
     nextMinute();
     const address = someAddress();
     const got: number[] = [];
@@ -179,7 +179,7 @@ describe('how much an address may ask for', () => {
     expect(got.at(-1)).toBe(429);
   });
 
-  it('is told in the voice of the place: OAuth JSON, a page', async () => {
+  it('is reported in the format of the endpoint: OAuth JSON, a page', async () => {
     nextMinute();
     const address = someAddress();
     await statuses(20, '/api/oauth/userinfo', from(address));
@@ -197,7 +197,7 @@ describe('how much an address may ask for', () => {
     expect(new Set(await statuses(40, '/courses', from(someAddress())))).toEqual(new Set([200]));
   });
 
-  it('is not told where an answer may be kept in caches', async () => {
+  it('is not sent with responses that may be cached', async () => {
     nextMinute();
     const { headers } = await ask('/.well-known/oauth-protected-resource', from(someAddress()));
     expect(headers['cache-control']).toContain('public');
@@ -256,9 +256,9 @@ describe('guessing at the token endpoint', () => {
   });
 });
 
-describe('how much may be open at the same time', () => {
+describe('the limit of open streams and WebSockets', () => {
   const open: ClientRequest[] = [];
-  /** Opens a stream and waits until it has begun, or was refused. */
+  /** Opens a stream and waits until it has begun or was refused. */
   async function stream(headers: Record<string, string>): Promise<IncomingMessage> {
     const request = http.request(`${world.origin}/api/v1/free`, { agent: false, headers });
     request.on('error', () => undefined);
@@ -292,7 +292,7 @@ describe('how much may be open at the same time', () => {
     expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '1']);
     expect((await stream(others())).statusCode).toBe(200);
     endAll();
-    // Everything was given back: as many may be opened again, and no more.
+    // All places were released: as many streams may be opened again, and no more.
     await vi.waitFor(async () => {
       endAll();
       for (let at = 0; at < most; at += 1) expect((await stream(whose())).statusCode).toBe(200);

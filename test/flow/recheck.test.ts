@@ -12,10 +12,10 @@ import { startWorld, type World } from '../support/world.ts';
 
 const HOUR = 3600_000;
 
-/** The ids of SAM and OLU. */
+/** The IDs of SAM and OLU. */
 const [sam, olu] = ['m-1001', 'm-1002'];
 
-describe('a member who is asked after when an app refreshes', () => {
+describe('a member who is rechecked when an app refreshes', () => {
   let registry: MemberRegistry;
   let world: World;
   let app: App;
@@ -77,7 +77,7 @@ describe('a member who is asked after when an app refreshes', () => {
       .filter((line) => line.includes('member_changed'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  it('is asked for by their id, with the key, and once an hour whichever app it is', async () => {
+  it('is looked up by their id, with the key, and once an hour whichever app it is', async () => {
     const [one, two] = [await start(app), await start(other)];
     const before = registry.asked().length;
     const first = await refreshed(app, one.refresh_token);
@@ -101,7 +101,7 @@ describe('a member who is asked after when an app refreshes', () => {
     expect(registry.asked().length).toBe(before + 2);
   });
 
-  it('is asked after again when the clock of the gate was set back', async () => {
+  it('is rechecked when the clock of the gate was set back', async () => {
     const { refresh_token } = await start(app);
     const before = registry.asked().length;
     pass(-24 * HOUR);
@@ -134,7 +134,7 @@ describe('a member who is asked after when an app refreshes', () => {
     registry.recover();
     expect(await statusOf(world.origin, fresh.body.access_token)).toBe(200);
     expect((await refreshed(app, fresh.body.refresh_token)).status).toBe(200);
-    // Grants of the tests before ended with these, or had before.
+    // Grants of earlier tests ended together with these, or had ended before.
     const [event, ...more] = events().slice(told);
     expect(more).toEqual([]);
     expect(event).toMatchObject({
@@ -202,7 +202,7 @@ describe('a member who is asked after when an app refreshes', () => {
     expect(typeof access_token).toBe('string');
   });
 
-  it('by many at once is one question', async () => {
+  it('by many at once is looked up once', async () => {
     const connections = await Promise.all([start(app), start(app), start(other), start(other)]);
     pass(HOUR + 1000);
     const before = registry.asked().length;
@@ -219,11 +219,11 @@ describe('a member who is asked after when an app refreshes', () => {
     await vi.waitFor(() => expect(registry.asked().length).toBe(before + 1), { timeout: 20_000 });
     release();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    // Who came after the answer was there finds it remembered; nobody asked beside it.
+    // A request after the response finds it cached, so the registry was asked only once.
     expect(registry.asked().length).toBe(before + 1);
   });
 
-  it('and is suspended is told so on the way to an app, in words of their own', async () => {
+  it('and is suspended sees a page of their own that says so when connecting an app', async () => {
     registry.records.set(sam, { active: false, version: 'v1' });
     const { page } = await reachConsent((await authorizationRequest(app, { ui_locales: 'es' })).url);
     expect(page.status).toBe(403);
@@ -252,7 +252,7 @@ describe('a member who is asked after when an app refreshes', () => {
       expect((await refreshed(app, refresh_token)).status).toBe(200);
     });
 
-    it('by a backend that is ill goes on where the school says so, and is asked again the next time', async () => {
+    it('by a failing backend goes on if so configured, and is rechecked the next time', async () => {
       await world.restart(settings({ unavailable: 'allow' }));
       const { refresh_token } = await start(app);
       pass(HOUR + 1000);
@@ -264,7 +264,7 @@ describe('a member who is asked after when an app refreshes', () => {
       expect((await refreshed(app, first.body.refresh_token)).status).toBe(400);
     });
 
-    it('is asked after at each refresh when the interval is 0s', async () => {
+    it('is rechecked at each refresh when the interval is 0s', async () => {
       await world.restart(settings({ interval: '0s' }));
       const { refresh_token } = await start(app);
       const before = registry.asked().length;

@@ -10,7 +10,7 @@ import { startWorld, type World } from '../support/world.ts';
 
 const SECRET = 'k'.repeat(32);
 
-describe.skipIf(!redisPresent())('a gate whose Redis is ill', () => {
+describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
   let redis: RedisServer;
   let proxy: ChaosProxy;
   let admin: Redis;
@@ -18,7 +18,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is ill', () => {
   let replica: World;
   let app: App;
   let ahead = 0;
-  /** What the gate logged of failures: the message of each and of its cause. */
+  /** The failures that the gate logged: the message of each and of its cause. */
   let said: string[] = [];
 
   beforeAll(async () => {
@@ -61,7 +61,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is ill', () => {
       .poll(async () => (await rotate(await fresh().catch(() => ({}) as Tokens))).status, { timeout: 5000 })
       .toBe(200);
 
-  /** Everything that needs the store is a 503 with Retry-After within a second, and its log says why. */
+  /** Everything that needs the store responds with 503 and Retry-After within a second, and the log says why. */
   const isUnavailable = async (tokens: Tokens, reason: RegExp) => {
     const registration = { client_name: 'Late', redirect_uris: [app.redirectUri] };
     const { url } = await authorizationRequest(app);
@@ -96,7 +96,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is ill', () => {
     const tokens = await fresh();
     befall();
     await isUnavailable(tokens, /./);
-    // Anonymous traffic goes on.
+    // Anonymous requests still work.
     expect((await fetch(`${world.origin}/.well-known/oauth-authorization-server`)).status).toBe(200);
     expect((await fetch(`${world.origin}/`)).status).toBe(200);
     proxy.heal();
@@ -122,7 +122,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is ill', () => {
   it('without the bus revokes at every replica within five seconds, and at once when it has it back', async () => {
     const [first, second] = [await fresh(), await fresh()];
     for (const { access_token } of [first, second]) expect(await statusOf(world.origin, access_token)).toBe(200);
-    // The connections that listen are lost, and so is each that takes their place.
+    // The connections that subscribe are blackholed, and so are all that replace them.
     proxy.blackholeThose(/subscribe\r\n/i);
     const cutOff = async ({ access_token }: Tokens) =>
       postForm(`${replica.origin}/api/oauth/revoke`, { token: access_token, client_id: app.client.client_id });

@@ -21,7 +21,7 @@ describe.skipIf(!redisPresent()).each([{ profile: 'A' }, { profile: 'B' }])(
         secret: { env: 'COURSEGATE_SECRET' },
       };
       world = await startWorld({ ...shared, overrides });
-      // Another port of the same origin: what a load balancer would send half of the requests to.
+      // The same origin on another port, as if a load balancer split the requests between the two.
       const upstreams = Object.fromEntries(Object.entries(world.school.urls).map(([name, url]) => [name, { url }]));
       replica = await startWorld({ ...shared, overrides: { ...overrides, origin: world.origin, upstreams } });
     });
@@ -94,7 +94,7 @@ describe.skipIf(!redisPresent()).each([{ profile: 'A' }, { profile: 'B' }])(
         [() => redis.kill(), () => redis.start()],
         [async () => redis.hang(), async () => redis.resume()],
       ] as const) {
-        // A token that was shown within the last seconds would be admitted from memory.
+        // Must be a token that was not used in the last seconds: a cached one would still be admitted.
         const unused = await connect();
         await stop();
         try {

@@ -58,7 +58,7 @@ describe('registration', () => {
     });
   });
 
-  it('gives every app an id of its own making', async () => {
+  it('generates the id of every app', async () => {
     const chosen = { client_id: 'mine', client_secret: 'mine', registration_access_token: 'mine' };
     const [one, two] = [await register(chosen), await register(chosen)];
     expect(one.body.client_id).not.toBe(two.body.client_id);
@@ -166,7 +166,7 @@ describe('registration', () => {
     }
   });
 
-  it('shows an app to whoever holds its registration access token, and to nobody else', async () => {
+  it('shows an app only with its registration access token', async () => {
     const { body: mine } = await register({ client_name: 'Mine' });
     const { body: other } = await register({ client_name: 'Other' });
     const show = async (authorization?: unknown) =>

@@ -21,7 +21,7 @@ describe(`${RELOADS} reloads`, () => {
   const folder = mounted({ 'coursegate.yaml': '' });
   const warnings: Error[] = [];
   const onWarning = (warning: Error) => warnings.push(warning);
-  /** Each one that was loaded, as long as anything holds it. */
+  /** Every loaded configuration, as long as anything references it. */
   const loads: WeakRef<LoadedConfig>[] = [];
   let number = 0;
 
@@ -48,7 +48,7 @@ limits: { address: unlimited }
     loads.push(new WeakRef(loaded));
     return loaded;
   };
-  /** By the protected lane, and by the site's. */
+  /** On the protected lane and on the site lane. */
   const ask = async () => {
     for (const path of ['/public/x', '/a-page']) {
       const answer = await fetch(`http://localhost:${port}${path}`);
@@ -89,7 +89,7 @@ limits: { address: unlimited }
       expect(await gateway.reload(load)).toMatchObject({ kind: 'taken' });
       await ask();
     }
-    // The one that serves, and one that the last turn of the event loop may still hold.
+    // The active one, and one that the last turn of the event loop may still reference.
     await expect.poll(alive, PATIENCE).toBeLessThanOrEqual(2);
     for (const kind of ['Timeout', 'TCPSocketWrap', 'FSEventWrap', 'PipeWrap']) {
       const most = (before[kind] ?? 0) + 6;
@@ -103,7 +103,7 @@ limits: { address: unlimited }
     for (let times = 0; times < 20; times += 1) {
       const refused = async () => {
         const loaded = await load();
-        // What no configuration that was loaded is: it fails half way.
+        // No configuration that was loaded can look like this, so the reload fails halfway.
         return { ...loaded, config: { ...loaded.config, site: { upstream: 'nowhere' } } };
       };
       expect(await gateway.reload(refused)).toMatchObject({ kind: 'refused' });

@@ -22,7 +22,7 @@ const thing = (upstream: string) => ({
 
 interface Stream {
   readonly heard: () => string;
-  /** Whether it has ended, and if so whether as a whole. */
+  /** Whether it has ended, and if so whether completely. */
   readonly ended: () => 'whole' | 'cut' | undefined;
   leave(): void;
 }
@@ -44,7 +44,10 @@ async function listen(url: string, headers: Record<string, string> = {}): Promis
   return { heard: () => heard, ended: () => ended, leave: () => request.destroy() };
 }
 
-/** Says who it is and what it was asked; keeps streams open, and what is asked slowly until it is let go. */
+/**
+ * An upstream that responds with its name and the request's URL, keeps streams open, and holds `/slow` requests until
+ * `letGo()`.
+ */
 async function startNamed(name: string) {
   const streams = new Set<http.ServerResponse>();
   const held = new Set<http.ServerResponse>();
@@ -122,7 +125,7 @@ describe('a reload', () => {
     for (let times = 0; times < 5; times += 1) {
       for (const name of ['two', 'one']) {
         expect(await world.reload(settings([thing(name)]))).toEqual({ kind: 'taken', keys: expect.any(Array) });
-        // From then on, every request.
+        // All later requests use the new configuration.
         expect((await get('/api/v1/thing/y')).text).toBe(`${name} /of-${name}/y`);
       }
     }
@@ -132,7 +135,7 @@ describe('a reload', () => {
     expect(new Set(answers)).toEqual(new Set(['200 one /of-one/x', '200 two /of-two/x']));
   }, 180_000);
 
-  it('lets what is under way end as it began, and then lets go of what is not configured any more', async () => {
+  it('finishes requests in progress as they began, then releases what is no longer configured', async () => {
     const third = await startNamed('three');
     try {
       await world.reload(settings([thing('three')], { upstreams: { three: { url: third.url } } }));
@@ -149,7 +152,7 @@ describe('a reload', () => {
     }
   });
 
-  it('holds the next request with the same token to what is asked of it now', async () => {
+  it('applies the new rules to the next request with the same token', async () => {
     const route = (scope: string) => ({ match: 'GET /api/v1/mine', upstream: 'one', scopes: [scope] });
     await world.reload(settings([route('courses:read')]));
     expect((await get('/api/v1/mine', bearer(token))).status).toBe(200);
@@ -247,7 +250,7 @@ describe('a reload', () => {
     expect((await get('/api/v1/courses', bearer(token))).status).toBe(200);
   });
 
-  it('begins no window of a limit anew', async () => {
+  it('does not restart the window of a limit', async () => {
     const limits = { limits: { ...FREE, address: { requests: 3, per: '1m' } } };
     await world.reload(settings([thing('one')], limits));
     for (let times = 0; times < 3; times += 1) expect((await get('/api/v1/thing/x')).status).toBe(200);
@@ -269,7 +272,7 @@ describe('a reload', () => {
     await world.reload(settings([thing('one')]));
   });
 
-  it('leaves the breaker of an upstream open, and closes that of one that is another now', async () => {
+  it('leaves the breaker of an upstream open, and closes that of a replaced one', async () => {
     const dead = await startRecordingUpstream();
     await dead.close();
     const to = (url: string, name: string) => ({

@@ -8,7 +8,7 @@ import { startWorld, type World } from '../support/world.ts';
 
 const SECRET = 'a-secret-of-the-course-api-0123456789';
 
-/** RFC 7662 §2.1: a service behind the gate that the operator lets ask about every token. */
+/** RFC 7662 section 2.1: a service behind the gate that the operator allows to introspect every token. */
 describe('a resource server of the operator', () => {
   let folder: string;
   let world: World;
@@ -51,7 +51,7 @@ describe('a resource server of the operator', () => {
     }
   });
 
-  it('is told at once that a token is revoked, in the words for any other', async () => {
+  it('learns at once that a token is revoked, with the usual response', async () => {
     const { access_token } = await connect(app);
     expect((await ask(API, access_token)).body.active).toBe(true);
     await revoke(app, access_token);
@@ -72,7 +72,7 @@ describe('a resource server of the operator', () => {
     ['an empty secret', { client_id: 'course-api', client_secret: '' }],
     ['no secret', { client_id: 'course-api' }],
     ['another name', { client_id: 'Course-API', client_secret: SECRET }],
-  ])('is nobody with %s', async (_name, by) => {
+  ])('is refused with %s', async (_name, by) => {
     const { access_token } = await connect(app);
     const { status, body } = await ask(by, access_token);
     expect({ status, body }).toEqual({
@@ -81,7 +81,7 @@ describe('a resource server of the operator', () => {
     });
   });
 
-  it('can do nothing but ask', async () => {
+  it('can only introspect', async () => {
     const { access_token } = await connect(app);
     expect([200, 400]).toContain(
       (await postForm(app.server.revocation_endpoint, { ...API, token: access_token })).status,

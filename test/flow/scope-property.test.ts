@@ -13,7 +13,7 @@ const almost = fc.oneof(
   known.map((token) => `${token}x`),
   fc.constantFrom('*', 'openid"', 'offline_access', 'courses', 'courses:*', 'admin', '__proto__', 'constructor'),
 );
-/** From anything at all to what is nearly right: known scopes, well and badly spelled, well and badly joined. */
+/** From arbitrary text to almost valid values: known scopes, spelled and joined correctly or not. */
 const sent = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc.string({ maxLength: 60 }),
@@ -24,8 +24,8 @@ const sent = fc.oneof(
 );
 
 /**
- * What the contract makes of it: undefined is invalid_scope, also for a space too many (RFC 6749 section 3.3). Nothing and
- * offline_access alone mean the default.
+ * What the contract makes of it. Undefined means invalid_scope, also for an extra space (RFC 6749 section 3.3). An
+ * empty value and offline_access alone mean the default.
  */
 function meant(value: string): Set<string> | undefined {
   const tokens = new Set(value === '' ? [] : value.split(' ').filter((token) => token !== 'offline_access'));
@@ -38,7 +38,7 @@ describe('whatever is sent as scope', () => {
   let app: App;
   beforeAll(async () => {
     world = await startWorld({ profile: 'A' });
-    // On the member's own computer, so that errors are answered there.
+    // A loopback redirect URI, so that errors are redirected to it.
     app = await registerApp(world.origin, { redirectUri: 'http://127.0.0.1:5123/callback' });
   });
   afterAll(() => world.close());
@@ -66,7 +66,7 @@ describe('whatever is sent as scope', () => {
     await fc.assert(
       fc.asyncProperty(asked, fc.uniqueArray(known, { maxLength: 6 }), async (scopes, ticks) => {
         const offered = scopes.filter((token) => token !== 'openid');
-        // At least one box, and boxes that were not there: they grant nothing.
+        // At least one box, plus values that were not offered: they grant nothing.
         const ticked = [...new Set([...offered.slice(0, 1), ...ticks])];
         const granted = new Set(scopes.filter((token) => token === 'openid' || ticked.includes(token)));
         const request = await authorizationRequest(app, { scope: scopes.join(' ') });

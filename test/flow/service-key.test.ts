@@ -47,7 +47,7 @@ describe('one key for all members', () => {
   const ask = (path: string, headers: Record<string, string> = {}) =>
     fetch(world.origin + path, { headers: { ...bearer(token), ...headers } });
 
-  it('goes with requests that are kept to the member, and with public ones', async () => {
+  it('is sent with requests restricted to the member, and with public ones', async () => {
     expect((await ask('/api/key/m-1001/orders')).status).toBe(200);
     expect(backend.last().values('x-api-key')).toEqual([KEY]);
     expect((await fetch(`${world.origin}/api/key/catalogue`)).status).toBe(200);
@@ -57,7 +57,7 @@ describe('one key for all members', () => {
     expect(backend.last().values('authorization')).toEqual([`Basic ${KEY}`]);
   });
 
-  it('goes with nothing of another member’s, and with nobody’s', async () => {
+  it('is not sent for another member’s data, or without a token', async () => {
     const before = backend.requests.length;
     expect((await ask('/api/key/m-1002/orders')).status).toBe(403);
     expect((await fetch(`${world.origin}/api/key/m-1001/orders`)).status).toBe(401);
@@ -70,7 +70,7 @@ describe('one key for all members', () => {
     expect(backend.last().target).toBe(`/api/moodle?userid=m-1001&x=1&wstoken=${KEY}`);
   });
 
-  it.each(['x-api-key', 'X-Api_Key', 'X.API.Key', 'x-api-KEY'])('cannot be said by a client, as %s', async (name) => {
+  it.each(['x-api-key', 'X-Api_Key', 'X.API.Key', 'x-api-KEY'])('cannot be set by a client, as %s', async (name) => {
     await ask('/api/key/m-1001/orders', { [name]: 'forged' });
     expect(backend.last().rawHeaders.join('\n')).not.toContain('forged');
     expect(backend.last().values('x-api-key')).toEqual([KEY]);
@@ -79,14 +79,14 @@ describe('one key for all members', () => {
     expect(backend.last().rawHeaders.join('\n')).not.toContain('forged');
   });
 
-  it('never goes with a page of the site', async () => {
+  it('is never sent with a page of the site', async () => {
     await fetch(`${world.origin}/a-page`, { headers: bearer(token) });
     expect(backend.last().target).toBe('/a-page');
     expect(backend.last().rawHeaders.join('\n')).not.toContain(KEY);
   });
 });
 
-/** Signs Sam in at the school itself, whose pages are not behind this gate, and lets an app in. */
+/** Signs Sam in at the school itself, whose pages are not behind this gate, and connects an app. */
 async function connectedAsSam({ origin, school }: World): Promise<string> {
   const browser = createBrowser();
   await browser.submit(await browser.open(`${school.urls.school}/login`), { ...SAM });

@@ -10,10 +10,10 @@ import { type App, authorizationRequest, registerApp } from '../support/app.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const OTHERS = 300;
-/** How many requests the one address keeps open while the others come. */
+/** How many requests one address keeps open while the others send theirs. */
 const HAMMERS = 30;
 
-/** Of 300 clients, 281 got 503 while one address used up what all of them share. */
+/** Before the shares per address, 281 of 300 clients got 503 while one address used up the shared quota. */
 describe('quotas that all clients share', () => {
   let host: DocumentHost;
   let world: World;
@@ -38,7 +38,7 @@ describe('quotas that all clients share', () => {
     await host.close();
   });
 
-  /** Asks as a client at `address` behind the operator's proxy. Out: the status. */
+  /** Sends a request as a client at `address` behind the operator's proxy and returns the status. */
   const ask = (address: string, url: string, body?: unknown): Promise<number> =>
     new Promise((resolve, reject) => {
       const headers = {
@@ -58,7 +58,7 @@ describe('quotas that all clients share', () => {
   const register = (address: string): Promise<number> =>
     ask(address, `${world.origin}/api/oauth/register`, { redirect_uris: ['https://app.example/callback'] });
 
-  /** Keeps asking from one address until the work is done. Out: how often it got which status. */
+  /** Keeps sending requests from one address until the work is done. Returns how often it got each status. */
   const whileHammering = async (hammer: (at: number) => Promise<number>, work: () => Promise<void>) => {
     const counts = new Map<number, number>();
     let over = false;
@@ -70,7 +70,7 @@ describe('quotas that all clients share', () => {
         counts.set(status, (counts.get(status) ?? 0) + 1);
       }
     });
-    // The first refusal says that the share of this address is used up.
+    // The first refusal means that this address has used up its share.
     while (!counts.has(503) && !counts.has(429)) await new Promise(setImmediate);
     await work().finally(() => {
       over = true;
@@ -100,7 +100,7 @@ describe('quotas that all clients share', () => {
     expect(counts.get(503)).toBeGreaterThan(0);
   });
 
-  it('need nothing of it for an app whose document is here', async () => {
+  it('are not used for an app whose document is cached', async () => {
     const known = 'https://known.three.example/client.json';
     expect(await authorize('192.0.2.1', known)).toBe(303);
     const statuses: number[] = [];
@@ -120,7 +120,7 @@ describe('quotas that all clients share', () => {
       clients: { registration: { perAddressPerMinute: 50, perDay: 1000 } },
     });
     let refusals = 0;
-    // Far more than the whole day's thousand, a minute's worth at a time.
+    // Far more than the daily total of a thousand, one minute's worth at a time.
     for (let minute = 0; minute < 30; minute += 1) {
       const statuses = await Promise.all(Array.from({ length: 50 }, () => register('203.0.113.66')));
       refusals += statuses.filter((status) => status === 429).length;

@@ -46,19 +46,22 @@ describe('a sign-in that takes detours', () => {
 
   const WISH = { scope: 'openid courses:read orders:read', ui_locales: 'es-MX es', state: 's t/&=+ü' };
   const elsewhere = (of: App) => (location: string) => !location.startsWith(of.redirectUri);
-  /** The link in a page with this text. */
+  /** The link on a page with this text. */
   const link = (page: Page, text: string) => {
     const [, href = ''] = new RegExp(`href="([^"]*)"[^>]*>${text}`).exec(page.text) ?? [];
     return new URL(href, page.url).href;
   };
   const at = (page: Page, id: string) => expect(page.text).toContain(`<main id="${id}">`);
 
-  /** What came back is the answer to that request, and opens what was asked for and approved. */
+  /**
+   * Asserts that the redirect answers that request, and that the tokens have the approved scope and the requested
+   * resource.
+   */
   const expectAnswer = async (of: App, request: AuthorizationRequest, returned: URL, scope: string) => {
     expect(`${returned.origin}${returned.pathname}`).toBe(of.redirectUri.split('?')[0]);
     expect(returned.searchParams.get('state')).toBe(request.state);
     expect(returned.searchParams.get('iss')).toBe(world.origin);
-    // The verifier fits the challenge, or this is refused.
+    // Fails unless the verifier matches the challenge.
     const tokens = await redeem(of, request, returned);
     expect(tokens.scope).toBe(scope);
     expect(await introspect(of, tokens.access_token)).toMatchObject({ active: true, aud: of.resource });
@@ -124,7 +127,7 @@ describe('a sign-in that takes detours', () => {
     expect(page.status).toBe(400);
     at(page, 'error');
     expect(page.text).toContain('Go back to the app and start again.');
-    // They are signed in now, so starting again is one step.
+    // They are signed in now, so starting again takes one step.
     at(await browser.open((await ask(app, WISH)).url), 'consent');
   });
 
@@ -153,7 +156,7 @@ describe('a sign-in that takes detours', () => {
       await tab.getByLabel('Password').fill(password);
       await tab.getByRole('button', { name: button }).click();
     };
-    /** Where the browser is sent with the answer; there is nobody there. */
+    /** The URL that the browser is redirected to; nothing is served there. */
     const answer = async (tab: Tab, of: App) => {
       const sent = tab.waitForRequest((asked) => asked.url().startsWith(of.redirectUri), { timeout: 60_000 });
       await tab.locator('main#consent button[value="approve"]').click();

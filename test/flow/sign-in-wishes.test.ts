@@ -9,7 +9,7 @@ type Parameters = Record<string, string | undefined>;
 
 const now = () => Math.floor(Date.now() / 1000);
 
-/** A school that says when and how its members signed in, and takes a hint; a test says what it says. */
+/** A school that reports when and how its members signed in and takes a hint; each test sets what it returns. */
 describe('what an app asks of the sign-in', () => {
   let upstream: RecordingUpstream;
   let world: World;
@@ -34,7 +34,7 @@ describe('what an app asks of the sign-in', () => {
         },
       },
     });
-    // On the member's own computer, so that errors are told to it from the first request on.
+    // A loopback redirect URI, so that errors are redirected to it from the first request on.
     app = await registerApp(world.origin, { redirectUri: 'http://127.0.0.1:5123/callback' });
   });
   afterAll(() => Promise.all([world.close(), upstream.close()]));
@@ -60,7 +60,7 @@ describe('what an app asks of the sign-in', () => {
     return new URL(last.location ?? '');
   };
 
-  it('nothing: whoever is signed in goes straight to consent, and the app learns when and how', async () => {
+  it('nothing: a member who is signed in goes straight to consent, and the app learns when and how', async () => {
     const at = now() - 3600;
     signIn(at, 'urn:password');
     const { request, browser, page } = await open({});
@@ -115,7 +115,7 @@ describe('what an app asks of the sign-in', () => {
     expect(decodeJwt(String(tokens.id_token))).toMatchObject({ acr: 'urn:password' });
   });
 
-  it('a school that does not say when: having been at its sign-in is what counts', async () => {
+  it('a school that does not say when: a visit to its sign-in page is what counts', async () => {
     signIn(undefined, undefined);
     const { request, browser, page } = await open({ prompt: 'login', max_age: '600' });
     expect(atLogin(page)).toBe(true);
@@ -125,7 +125,7 @@ describe('what an app asks of the sign-in', () => {
     expect(auth_time).toBeGreaterThanOrEqual(before);
   });
 
-  it('a time that is no number is not taken for one', async () => {
+  it('a time that is not a number is ignored', async () => {
     signIn(`${now()}`, 7);
     expect(atLogin((await open({ max_age: '600' })).page)).toBe(true);
     expect(atLogin((await open({ acr_values: 'urn:passkey' })).page)).toBe(true);

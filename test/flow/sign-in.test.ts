@@ -33,7 +33,7 @@ describe('signing in on the way to an app', () => {
     expect(page.text).toContain(OLU.login);
   });
 
-  it('left undone shows a page with a way on and a way out, and no loop', async () => {
+  it('that is not completed shows a page with a way on and a way out, and no loop', async () => {
     const request = await authorizationRequest(app);
     const browser = createBrowser();
     const school = await browser.open(request.url);
@@ -50,14 +50,14 @@ describe('signing in on the way to an app', () => {
     expect(returned.searchParams.get('iss')).toBe(world.origin);
   });
 
-  it('with a cookie that the school does not know is signing in anew', async () => {
+  it('with a cookie that the school does not know means signing in again', async () => {
     const browser = createBrowser();
     browser.cookies.set('school_session', { value: 'forged', path: '/' });
     const page = await browser.open((await authorizationRequest(app)).url);
     expect(page.text).toContain('id="school-login"');
   });
 
-  it('as somebody else starts at the school again', async () => {
+  it('as another member starts at the school again', async () => {
     const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
     const other = /href="([^"]*\/switch)"/.exec(page.text)?.[1] ?? '';
     const school = await browser.open(world.origin + other);
@@ -116,7 +116,7 @@ describe('a school that cannot say who is signed in', () => {
     ['answers a page', 200, '<html>'],
     ['answers no one', 200, '{}'],
     ['is overloaded', 429, ''],
-  ])('because it %s is told as a failure, never as "not signed in"', async (_name, status, body) => {
+  ])('because it %s is reported as a failure, never as "not signed in"', async (_name, status, body) => {
     const upstream = await startRecordingUpstream((_request, response) => {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(body);
@@ -130,7 +130,7 @@ describe('a school that cannot say who is signed in', () => {
     }
   });
 
-  it('because it is down is told as a failure', async () => {
+  it('because it is down is reported as a failure', async () => {
     const upstream = await startRecordingUpstream();
     await upstream.close();
     const world = await startWorld({ profile: 'A', overrides: { upstreams: { school: { url: upstream.url } } } });

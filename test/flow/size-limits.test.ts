@@ -29,7 +29,7 @@ describe('limits on the size of a request', () => {
   });
   afterAll(() => world.close());
 
-  /** Out: whether the gate refused it; the school takes 64 KiB. */
+  /** Whether the gate refused it; the school accepts up to 64 KiB. */
   const refuses = async (method: string, path: string, size: number, named = '') => {
     const headers = { ...bearer(token), 'content-type': 'application/json' };
     const body = JSON.stringify({ title: 'x'.repeat(size - 12) });

@@ -4,7 +4,10 @@ import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
 import type { RawSocket } from '../support/raw-socket.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 
-/** What a gate is configured to bear of clients, seen at the gate itself. Each bound is awaited, and then looked at. */
+/**
+ * The gate's configured limits on client connections, measured at the gate itself. Each test waits for the limit, then
+ * checks the result.
+ */
 describe('a gate with short bounds', () => {
   let upstream: RecordingUpstream;
   let gate: ProxyWorld;
@@ -23,7 +26,7 @@ describe('a gate with short bounds', () => {
   it.each([
     ['nothing', ''],
     ['half a head', 'GET /public/x HTTP/1.1\r\nHost: '],
-  ])('answers 408 to who sends %s in that time, and closes', async (_what, bytes) => {
+  ])('answers 408 to a client that sends %s in that time, and closes', async (_what, bytes) => {
     const { write, closed, received } = await gate.socket();
     const began = performance.now();
     if (bytes !== '') write(bytes);
@@ -32,7 +35,7 @@ describe('a gate with short bounds', () => {
     expect(performance.now() - began).toBeGreaterThan(550);
   });
 
-  it('drops who takes nothing of an answer, and closes the upstream’s side', async () => {
+  it('drops a client that reads nothing of a response, and closes the upstream’s side', async () => {
     upstream.script((_request, response) => {
       const fill = () => {
         while (!response.destroyed && response.write(Buffer.alloc(1024 * 1024)));
@@ -82,8 +85,8 @@ describe('a gate that takes six connections, and four of one address', () => {
     `GET /${authorized ? 'member' : 'public'}/x HTTP/1.1\r\nHost: ${gate.host}\r\n${authorized ? `Authorization: Bearer ${gate.token}\r\n` : ''}\r\n`;
   const REFUSED = /^HTTP\/1\.1 503 [\s\S]*\r\nRetry-After: 1\r\n[\s\S]*\r\nConnection: close\r\n[\s\S]*\r\n\r\n$/;
 
-  it('tells a fifth of one address so, before it asks, and takes others', async () => {
-    // What the start of this world has left open ends first.
+  it('refuses a fifth connection of one address, before its request, and admits others', async () => {
+    // Wait until the connections from starting this world are closed.
     await expect
       .poll(async () => (await gate.raw(ask().replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))).slice(9, 12))
       .toBe('200');
@@ -116,7 +119,7 @@ describe('a gate that takes six connections, and four of one address', () => {
       .toBe('200');
   });
 
-  it('tells a seventh so, until those that only wait for a next request have made room', async () => {
+  it('refuses a seventh connection, until idle ones have made room', async () => {
     const open: RawSocket[] = [];
     for (;;) {
       const one = await gate.socket(`127.0.0.${10 + open.length}`);

@@ -70,7 +70,7 @@ describe('a configuration with mistakes', () => {
   });
 
   it.each(['check', 'serve'])(
-    'in what tools and the Account API are made from is told all at once by %s',
+    'in the sources of tools and the Account API are all reported at once by %s',
     async (how) => {
       write('contract.graphql', 'type Query { viewer: Viewer! } type Viewer { id: ID! title: String }\n');
       write(
@@ -110,7 +110,7 @@ account: { schema: contract.graphql, mappings: contract.map.graphql }
     ['is not there', join('no', 'such.yaml'), undefined],
     ['is not YAML', 'broken.yaml', 'a: [1\nb: }'],
     ['is empty', 'empty.yaml', ''],
-  ])('that %s is told without a stack', async (_name, name, text) => {
+  ])('that %s is reported without a stack', async (_name, name, text) => {
     const file = text === undefined ? join(folder, name) : write(name, text);
     const command = run(['check', file]);
     expect(await command.exited).toBe(78);
@@ -158,7 +158,7 @@ describe('serve', () => {
   });
 
   it.each(['/livez', '/readyz'])('does not answer %s on the public listener', async (path) => {
-    // The school is down: what is not the gate's own ends there.
+    // The school is down, so a path that the gate does not serve itself gets 502.
     const answer = await fetch(`http://localhost:${port}${path}`);
     expect(answer.status).toBe(502);
     expect(await answer.text()).not.toBe('ok\n');
@@ -180,7 +180,7 @@ describe('serve', () => {
   it('ends on SIGTERM with exit 0, leaving nothing on the port', async () => {
     command.signal('SIGTERM');
     expect(await command.exited).toBe(0);
-    // The log: a JSON record a line, and no other word.
+    // The log has one JSON record per line and nothing else.
     for (const line of command.stderr().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('request_id');
     expect(await listens(port)).toBe(false);
     expect(readFileSync(join(folder, 'data/gate.db')).length).toBeGreaterThan(0);

@@ -22,9 +22,9 @@ function entries(): { dead: number; alive: number } {
   return { dead: Number(row?.dead), alive: Number(row?.total) - Number(row?.dead) };
 }
 
-it('what has expired is swept at the start, so that a gate that is restarted often sheds it too', async () => {
+it('expired entries are swept at the start, so that a gate that is restarted often sheds them too', async () => {
   await connect(await registerApp(world.origin));
-  // Codes and answers are kept for a day, in case the gate dies before its clients have them.
+  // Codes and responses are stored for a day, in case the gate dies before the clients have received them.
   ahead = 2 * 86_400_000;
   expect(entries().dead).toBeGreaterThan(2);
   await world.restart();

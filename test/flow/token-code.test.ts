@@ -18,7 +18,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
   it.each([
     { kind: 'public', confidential: false },
     { kind: 'confidential', confidential: true },
-  ])('is worth nothing to another $kind app, and keeps its worth for its own', async ({ confidential }) => {
+  ])('is refused from another $kind app, and stays valid for its own', async ({ confidential }) => {
     const thief = await registerApp(world.origin, { confidential });
     const { form } = await approved(app);
     const stolen = {
@@ -69,7 +69,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
   });
 
   it.runIf(profile === 'B')(
-    'asked for something else the second time is no retry, and ends the connection',
+    'used a second time with a different request is no retry, and ends the connection',
     async () => {
       const { form } = await approved(app);
       const { body: first } = await token(app, form);

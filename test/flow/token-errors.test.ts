@@ -28,7 +28,7 @@ describe('what the token endpoint says of a refused', () => {
   };
   const invalidGrant = (error_description: string) => ({ error: 'invalid_grant', error_description });
 
-  it('code helps whoever wrote the app', async () => {
+  it('code helps the app’s developer', async () => {
     const { form } = await approved(app);
     expect(await refused({ ...form, code: 'unknown' })).toEqual(invalidGrant(UNKNOWN_CODE));
     expect(await refused({ ...form, redirect_uri: 'https://app.example/other' })).toEqual(
@@ -41,24 +41,24 @@ describe('what the token endpoint says of a refused', () => {
       invalidGrant('code_verifier is missing: the authorization request had a code_challenge'),
     );
     expect((await token(app, form)).status).toBe(200);
-    // Beyond the seconds in which a lost answer is given again.
+    // After the seconds in which a lost response is repeated.
     vi.useFakeTimers({ toFake: ['Date'] });
     vi.setSystemTime(Date.now() + 11_000);
     expect(await refused(form)).toEqual(invalidGrant('the code was used before; what was issued for it is revoked'));
   });
 
-  it('code that is over reads as one that never was', async () => {
+  it('code that has expired reads like an unknown one', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { form } = await approved(app);
     vi.setSystemTime(Date.now() + 61_000);
     expect(await refused(form)).toEqual(invalidGrant(UNKNOWN_CODE));
   });
 
-  it('refresh token helps whoever wrote the app', async () => {
+  it('refresh token helps the app’s developer', async () => {
     const first = await start();
     expect(await refused(refreshForm(app, 'unknown'))).toEqual(invalidGrant(UNKNOWN_TOKEN));
     await token(app, refreshForm(app, first.refresh_token));
-    // Beyond the seconds in which a lost answer is given again.
+    // After the seconds in which a lost response is repeated.
     vi.useFakeTimers({ toFake: ['Date'] });
     vi.setSystemTime(Date.now() + 61_000);
     expect(await refused(refreshForm(app, first.refresh_token))).toEqual(
@@ -106,7 +106,7 @@ describe('what the token endpoint says of a refused', () => {
     expect((await refused(refreshForm(modest, 'x'))).error).toBe('unauthorized_client');
   });
 
-  it('request in JSON, also to who would rather read a page', async () => {
+  it('request is in JSON, also for a client that prefers a page', async () => {
     const { form } = await approved(app);
     const { status, headers, body } = await token(app, { ...form, code: 'x' }, { accept: 'text/html' });
     expect({ status, type: headers.get('content-type') }).toEqual({
@@ -114,7 +114,7 @@ describe('what the token endpoint says of a refused', () => {
       type: 'application/json; charset=utf-8',
     });
     expect(body).toEqual(invalidGrant(UNKNOWN_CODE));
-    // An empty secret is none: libraries send the field for public apps.
+    // An empty secret counts as none: libraries send the field for public apps.
     expect((await token(app, { ...form, client_secret: '' })).status).toBe(200);
   });
 
@@ -122,7 +122,7 @@ describe('what the token endpoint says of a refused', () => {
     const { form } = await approved(app);
     const type = (charset: string) => ({ 'content-type': `application/x-www-form-urlencoded; charset=${charset}` });
     const answers = [await token(app, form, type('utf-16')), await token(app, form, type('nonsense'))];
-    // Read as UTF-8 whatever it says: redeemed once, and the same request by the second.
+    // The body is read as UTF-8 whatever charset is named: the first request redeems the code, the second repeats it.
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(answers[1]?.body).toEqual(answers[0]?.body);
   });

@@ -49,7 +49,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     ['a secret it has not', { client_secret: 'x' }, 'invalid_client'],
     ['an unknown client', { client_id: 'nobody' }, 'invalid_client'],
     ...(profile === 'A' ? [['no resource', { resource: undefined }, 'invalid_target'] as never] : []),
-  ])('refused with %s is as good as before', async (_name, extra, error) => {
+  ])('refused with %s stays valid', async (_name, extra, error) => {
     const first = await start();
     const refused = await renew(first.refresh_token, extra);
     expect(refused.status).toBe(error === 'invalid_client' ? 401 : 400);
@@ -59,7 +59,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     expect((await renew(first.refresh_token)).status).toBe(200);
   });
 
-  it('asks for less, and later for all of it again', async () => {
+  it('may request less scope, and later all of it again', async () => {
     const first = await start();
     const { body: less } = await renew(first.refresh_token, { scope: 'openid' });
     expect(less.scope).toBe('openid');
@@ -69,7 +69,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     expect(all.scope).toBe('openid profile email account:read courses:read');
   });
 
-  it('is worth nothing to another app, and keeps its worth', async () => {
+  it('is refused from another app, and stays valid', async () => {
     const thief = await registerApp(world.origin);
     const first = await start();
     const stolen = await token(thief, refreshForm(thief, first.refresh_token));
@@ -120,7 +120,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     expect(await statusOf(world.origin, second.access_token)).toBe(401);
   });
 
-  it('is not answered again to another question, nor to another app, and that costs nothing', async () => {
+  it('is not answered again for a different request, nor for another app, and its successor stays valid', async () => {
     const first = await start();
     const { body: second } = await renew(first.refresh_token);
     expect(await renew(first.refresh_token, { scope: 'openid' })).toMatchObject({

@@ -14,7 +14,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the token endpoint in Profi
   let app: App;
   let confidential: App;
   let other: App;
-  /** One code for the whole file: nothing that is refused may cost it. */
+  /** One code for the whole file: a refused request must not consume it. */
   let form: Record<string, string>;
   let secretForm: Record<string, string>;
   beforeAll(async () => {

@@ -27,10 +27,10 @@ describe('a step of an authorization', () => {
     expect(answer.headers.getSetCookie()).toEqual([]);
   };
 
-  it('is not taken by HEAD, and goes on by GET as if nothing had been', async () => {
+  it('is refused by HEAD, and continues by GET unaffected', async () => {
     const browser = createBrowser();
     await signIn(browser, world.origin, SAM);
-    // Step by step: each redirect is asked for by HEAD first.
+    // At each redirect, HEAD is sent first.
     let { url } = await authorizationRequest(app);
     const steps: string[] = [];
     for (;;) {
@@ -52,7 +52,7 @@ describe('a step of an authorization', () => {
     ]);
   });
 
-  it.each(['return', 'switch'])('/%s is not taken by HEAD either', async (step) => {
+  it.each(['return', 'switch'])('/%s is refused by HEAD too', async (step) => {
     const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
     expectRefused(await send(browser, 'HEAD', `${page.url}/${step}`), 'GET');
     expect((await browser.open(page.url)).text).toContain('<main id="consent">');

@@ -5,7 +5,7 @@ import { type Browser, createBrowser, type Page } from '../support/browser.ts';
 import { offeredScopes } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** How far the gate's clock is ahead: milliseconds. */
+/** Milliseconds by which the gate's clock is ahead. */
 let ahead = 0;
 let backend: BridgeBackend;
 let world: World;
@@ -35,7 +35,7 @@ const authorize = async (parameters: Record<string, string> = {}) => {
 
 const isCallback = (url: string) => url.startsWith(`${world.origin}/oauth/sign-in/callback/bridge`);
 
-/** A browser that is signed in at the school, stopped where the bridge sends it back to us. */
+/** A browser that is signed in at the school, stopped at the redirect from the bridge back to the gate. */
 const stopAtCallback = async (browser: Browser = createBrowser()): Promise<{ browser: Browser; callback: URL }> => {
   await browser.open(`${backend.url}/enter`, () => false);
   const { request } = await authorize();
@@ -70,7 +70,7 @@ describe('the bridge', () => {
     expect(await who.json()).toMatchObject({ sub: '1001', email: 'sam@school.test', name: 'Sam Student' });
   });
 
-  it('is not asked again while the sign-in counts, nor taken for an approval; and asked after it', async () => {
+  it('is not asked again while the sign-in is valid, which is not an approval, and asked again after it', async () => {
     const { browser, callback } = await stopAtCallback();
     expect((await browser.open(callback.href)).text).toContain('id="consent"');
     const { request } = await authorize();
@@ -80,7 +80,7 @@ describe('the bridge', () => {
     expect(await stranger(browser)).toBe(true);
   });
 
-  it('is asked anew by whoever says that it is not they, and by prompt=login', async () => {
+  it('is asked again when the member switches accounts, and by prompt=login', async () => {
     ahead = -60_000;
     const { browser, callback } = await stopAtCallback();
     const consent = await browser.open(callback.href);
@@ -95,7 +95,7 @@ describe('the bridge', () => {
     expect((await browser.open(stopped.location ?? '')).text).toContain('id="consent"');
   });
 
-  it('sets a cookie for this host alone, that no script reads, and a new one at each sign-in', async () => {
+  it('sets a host-only, HttpOnly cookie, new at each sign-in', async () => {
     const { browser, callback } = await stopAtCallback();
     browser.cookies.set('coursegate_member', { value: 'A'.repeat(43), path: '/' });
     const signedIn = await browser.open(callback.href, () => false);
@@ -178,7 +178,7 @@ describe('the bridge', () => {
   });
 
   it.each(['', ' ', ' 1001', 'a\u0000b', 'x'.repeat(256), 'a\u200bb'])(
-    'takes %j for no member, and tells it as an ill sign-in',
+    'refuses %j as a member, and reports a failing sign-in',
     async (external_id) => {
       const { browser, callback } = await stopAtCallback();
       const url = resigned(callback, (said) => said.set('external_id', external_id));
@@ -189,7 +189,7 @@ describe('the bridge', () => {
     },
   );
 
-  it('ends what was let in, and other browsers’ sign-ins, when it tells another version of the member', async () => {
+  it('ends connections, and sign-ins in other browsers, when it reports another version of the member', async () => {
     const signedInWith = async (version: string): Promise<Browser> => {
       backend.says = { version };
       const { browser, callback } = await stopAtCallback();
@@ -237,13 +237,13 @@ describe('the bridge', () => {
     '/account',
     '',
     '/oauth/interaction/x?a=b#c',
-  ])('goes on at none but our own pages: %j', async (returnTo) => {
+  ])('continues only at the gate’s own pages: %j', async (returnTo) => {
     const url = new URL(`${world.origin}/oauth/sign-in`);
     url.searchParams.set('return_to', returnTo);
     expect((await createBrowser().open(url.href, () => false)).status).toBe(400);
   });
 
-  it('is no page to post to', async () => {
+  it('refuses POST', async () => {
     const answer = await fetch(`${world.origin}/oauth/sign-in?return_to=/oauth/interaction/x`, { method: 'POST' });
     expect(answer.status).toBe(405);
   });

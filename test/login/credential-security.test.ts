@@ -7,7 +7,7 @@ import { createBrowser } from '../support/browser.ts';
 import { redisPresent, startRedis } from '../support/redis.ts';
 import { post, type SignInWorld, startSignIn } from './support/sign-in.ts';
 
-/** Of `right`, and as cheap as one can be. */
+/** For the password `right`, with the lowest possible cost. */
 const SALT = Buffer.from('salt of sixteen.');
 const COST = { parallelism: 1, tagLength: 32, memory: 8, passes: 1 };
 const TAG = argon2Sync('argon2id', { message: 'right', nonce: SALT, ...COST });
@@ -59,7 +59,7 @@ describe('guessing a password', () => {
     expect(await times(1, 'ann', 'right', '203.0.113.1')).toEqual([303]);
   });
 
-  it('keeps nobody out but who guesses: not the owner elsewhere, nor another account', async () => {
+  it('locks out only the guesser: not the owner elsewhere, nor another account', async () => {
     await times(11, 'ann', 'wrong', '203.0.113.2');
     expect(await times(1, 'ann', 'right', '203.0.113.3')).toEqual([303]);
     expect(await times(1, 'bob', 'right', '203.0.113.2')).toEqual([303]);
@@ -130,7 +130,7 @@ describe('a sign-in form', () => {
     'return_to=/oauth/apps&return_to=/oauth/interaction/x',
     'return_to=',
     '',
-  ])('leads on to our own pages only, and not by %j', async (query) => {
+  ])('continues only at the gate’s own pages, not by %j', async (query) => {
     const page = await fetch(`${gate.world.origin}/oauth/sign-in?${query}`, { redirect: 'manual' });
     expect(page.status).toBe(400);
     expect(await page.text()).not.toContain('id="password"');
@@ -161,7 +161,7 @@ describe('a sign-in form', () => {
     expect(done.location).toMatch(/^\/oauth\/interaction\//);
   });
 
-  it('is told from no other by whether there is such a member', async () => {
+  it('does not reveal whether such a member exists', async () => {
     const seen = async (username: string) => {
       const page = await gate.attempt(username, 'wrong', from('203.0.113.9'));
       const volatile = /^(date|x-request-id|set-cookie|keep-alive)$/;
@@ -175,7 +175,7 @@ describe('a sign-in form', () => {
     expect(await seen('xyz')).toEqual(await seen('ann'));
   });
 
-  it('leaves what was typed in no file: not in the logs, nor in the store, right, wrong or broken off', async () => {
+  it('leaves typed credentials in no file: not in the logs, nor in the store, right, wrong or broken off', async () => {
     const canary = 'canary-55e0b1';
     await gate.attempt('ann', canary, from('203.0.113.10'));
     await gate.attempt('ann', canary, { ...from('203.0.113.10'), origin: 'https://evil.test' });
@@ -248,10 +248,10 @@ describe.skipIf(!redisPresent())('two replicas', () => {
         };
         expect(await statuses(4, '203.0.113.21')).toEqual([400, 400, 400, 400]);
         await redis[end]();
-        // What was counted before is not forgotten, and the end is the same one.
+        // Attempts counted before the failure still count, and the limit is the same.
         expect(await statuses(7, '203.0.113.21')).toEqual([400, 400, 400, 400, 400, 400, 429]);
         expect(await statuses(11, '203.0.113.22')).toEqual([...Array(10).fill(400), 429]);
-        // The right one is known to be right, and then has nowhere to be kept: ill, and not "too many".
+        // The correct password is verified, but the session cannot be stored: the response is 503, not 429.
         expect(await statuses(1, '203.0.113.23', 'right')).toEqual([503]);
         expect(await statuses(1, '203.0.113.22', 'right')).toEqual([429]);
       } finally {

@@ -8,7 +8,7 @@ const CONFIG = SMALL.replace(
   'login: { kind: database, url: { env: DB }, query: "select id, hash from users where email = $1" }\n',
 );
 
-/** As on a machine where nobody has installed these. */
+/** Simulates a machine on which these packages are not installed. */
 const WITHOUT = (packages: readonly string[]) => `import { registerHooks } from 'node:module';
 registerHooks({
   resolve(specifier, context, next) {

@@ -40,7 +40,7 @@ const MEMBERS = [
 const QUERY =
   "select id, password_digest as hash, email, name from users where lower(email) = lower($1) and '$1' <> email";
 
-/** True for everybody, and for sam after a long time. */
+/** True for every row, but slow for sam's. */
 const slowFor = (slow: string) =>
   `case when lower(email) = lower($1) and email = 'sam@school.test' then ${slow} else 1 = 1 end`;
 
@@ -110,7 +110,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
   };
 
   it.each(['sam@school.test', 'SAM@School.test', 'django@school.test', 'wp@school.test', "o'neil@school.test"])(
-    'signs %s in by the hash that is there, and nobody by another password',
+    'signs %s in by the stored hash, and by no other password',
     async (username) => {
       const { page } = await signIn(username);
       expect(page.text).toContain('id="consent"');
@@ -142,11 +142,11 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     await engine.run(`update users set password_digest = '${OTHER}' where email = 'big@school.test'`);
     const again = await check({ ...given, username: 'big@school.test' });
     expect('member' in again && again.member.version !== version).toBe(true);
-    // Who is nobody costs a hash of the same kind as the last member did.
+    // An unknown member costs as much as a hash of the kind last seen.
     expect(await check({ ...given, username: 'nobody@school.test' })).toEqual({ kind: 'wrong' });
     expect(await check({ ...given, username: 'empty@school.test' })).toEqual({ kind: 'wrong' });
     expect(logged).toEqual([]);
-    // So does who cannot sign in for what the table holds of them.
+    // So does a member who cannot sign in because of what their rows hold: unsalted MD5, two rows.
     expect(await check({ ...given, username: 'md5@school.test' })).toEqual({ kind: 'wrong' });
     expect(await check({ ...given, username: 'twice@school.test' })).toEqual({ kind: 'wrong' });
     expect(verified).toHaveLength(6);
@@ -206,7 +206,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     ':1',
     'sam@school.test\u0000',
     '\ud83d\ude00',
-  ])('takes the login %j for a login', async (username) => {
+  ])('treats the login %j as plain text', async (username) => {
     expectWrong(await signIn(username));
     expect(await engine.count('select * from users')).toBe(MEMBERS.length);
   });
@@ -214,7 +214,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
   it.each([
     ['two members', 'twice@school.test', 'more than one row for one login'],
     ['an MD5 without salt', 'md5@school.test', 'the value in column hash'],
-  ])('lets nobody in where it has %s for a login, and the log alone says why', async (_, username, why) => {
+  ])('signs no one in where it has %s for a login, and only the log says why', async (_, username, why) => {
     const before = log().length;
     expectWrong(await signIn(username));
     const line = log().slice(before);
@@ -223,12 +223,12 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     expect(line).not.toContain('5f4dcc3b5aa765d61d8327deb882cf99');
   });
 
-  it('is ill when it has the id 0 for a login, to whom knows the password', async () => {
+  it('fails for the correct password when it has the id 0 for a login', async () => {
     expectIll(await signIn('zero@school.test'));
     expectWrong(await signIn('zero@school.test', 'wrong'));
   });
 
-  it('is left with no connection when the gate closes', async () => {
+  it('has no open connection after the gate closes', async () => {
     expect((await signIn('sam@school.test')).page.text).toContain('id="consent"');
     await world.whileStopped(async () => {
       await expect.poll(engine.connections, { timeout: 20_000 }).toBe(0);
@@ -246,13 +246,14 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
   it('needs the columns id and hash', async () => {
     const query = 'select id as who, password_digest as hash, email from users where email = $1';
     await world.restart(settings({ query }));
-    // A column that is missing is not a member without a password for ever: nobody can sign in, and it is a wrong setting.
+    // A missing column must not look like a member without a password: it is a configuration error, and no member can
+    // sign in.
     expectIll(await signIn('sam@school.test'));
-    // Nor does it tell who is a member.
+    // Nor does the response reveal who is a member.
     expectIll(await signIn('nobody@school.test'));
   });
 
-  it('is ill when the query is mistaken, and says nothing of it', async () => {
+  it('fails when the query is invalid, without revealing it', async () => {
     await world.restart(settings({ query: 'select id from no_such_table where email = $1' }));
     const ill = await signIn('sam@school.test');
     expectIll(ill);
@@ -272,12 +273,12 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     expectIll(await signIn('sam@school.test'));
     expect(performance.now() - began).toBeLessThan(20_000);
     await expect.poll(() => engine.busy('sleep(6'), { timeout: 20_000 }).toBe(0);
-    // A second may be too short for the others too, while the machine is busy.
+    // On a busy machine, one second may be too short for the other members too, hence the retries.
     const text = async () => (await signIn('django@school.test')).page.text;
     await expect.poll(text, { timeout: 60_000, interval: 500 }).toContain('id="consent"');
   }, 120_000);
 
-  it('that dies while it is asked is an ill sign-in at once', async () => {
+  it('that dies during a query fails the sign-in at once', async () => {
     await world.restart(settings({ query: `${QUERY} and ${slowFor(slow)}`, timeout: '30s' }));
     if (name !== 'SQLite') {
       const asked = signIn('sam@school.test');

@@ -14,7 +14,7 @@ import { type SignInWorld, startSignIn } from './support/sign-in.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** Of `ann's` and `bob's`, cheap: bcrypt at 5, argon2id at 8 MiB. */
+/** The hashes of `ann's` and `bob's` at low cost: bcrypt at 5, argon2id at 8 MiB. */
 const ANN = '$2y$05$VshtfdHkltNOk95REYZwL.TzpHFYMA0WtRLLfLxvy7T3jbglX33eG';
 const BOB = '$argon2id$v=19$m=8192,t=1,p=1$dVhwd2wxdHBHWkpTL3RUNw$9VsL7VzeeFHBIeVIze6cC74DOnCHpPct8dd+GNlbESM';
 
@@ -25,7 +25,7 @@ const bob = { id: 'bob-2', email: 'Bob@School.test', password: BOB };
 
 const folder = mkdtempSync(join(tmpdir(), 'coursegate-directory-'));
 const path = join(folder, 'members.yaml');
-/** As editors and deployments do it: all of it at once. */
+/** Replaces the file atomically, as editors and deployments do. */
 const write = (text: string, changed = new Date()) => {
   writeFileSync(`${path}.new`, text);
   utimesSync(`${path}.new`, changed, changed);
@@ -79,7 +79,7 @@ describe('the directory', () => {
     expect(page.headers.getSetCookie().join()).not.toContain('coursegate_member');
   });
 
-  it('is read again when it has changed, and kept as it was while it has a mistake', async () => {
+  it('is reloaded when it changes, and stays as it was while the file has a mistake', async () => {
     const cleo = { id: 'cleo', login: 'cleo', password: ANN };
     expect((await gate.attempt('cleo', 'ann’s')).status).toBe(400);
     write(file(ann, cleo));
@@ -96,7 +96,7 @@ describe('the directory', () => {
     expect((await gate.attempt('cleo', 'ann’s')).status).toBe(400);
   });
 
-  it('is read again when another file took its place, of the same length and time', async () => {
+  it('is reloaded when it is replaced by a file of the same length and time', async () => {
     const named = (login: string) => file(ann, { id: 'cleo', login, password: ANN });
     const then = new Date('2026-01-01T00:00:00Z');
     for (const login of ['cleo', 'clea']) {
@@ -106,7 +106,7 @@ describe('the directory', () => {
     expect((await gate.attempt('cleo', 'ann’s')).status).toBe(400);
   });
 
-  it('tells once what is wrong with it, and not at each sign-in', async () => {
+  it('logs a mistake once, not at each sign-in', async () => {
     const told = (what: string) => gate.written().split(what).length - 1;
     const [mistakes, losses] = [told('the members file has a mistake'), told('the members file cannot be read')];
     write('members: []\n');
@@ -117,7 +117,7 @@ describe('the directory', () => {
     expect(told('the members file cannot be read')).toBe(losses + 1);
   });
 
-  it('lets nobody in who is suspended', async () => {
+  it('refuses suspended members', async () => {
     write(file({ ...ann, suspended: true }, bob));
     expect((await gate.attempt('ann', 'ann’s')).status).toBe(400);
   });
@@ -126,7 +126,7 @@ describe('the directory', () => {
     ['is gone from the file', () => file(bob)],
     ['is suspended', () => file({ ...ann, suspended: true }, bob)],
     ['has another password', () => file({ ...ann, password: BOB }, bob)],
-  ])('ends what a member let in who %s', async (_, changed) => {
+  ])('ends the connections of a member who %s', async (_, changed) => {
     const { app, tokens } = await gate.connect('ann', 'ann’s');
     const again = await refresh(app, String(tokens.refresh_token));
     write(changed());
@@ -134,7 +134,7 @@ describe('the directory', () => {
   });
 });
 
-describe('a login that is nobody’s', () => {
+describe('an unknown login', () => {
   const counted = (members: readonly Record<string, unknown>[]) => {
     const asked: PasswordHash[] = [];
     const { check } = createDirectory({
@@ -184,7 +184,7 @@ describe('a login that is nobody’s', () => {
   });
 });
 
-describe('the file of the members', () => {
+describe('the members file', () => {
   const problems = (text: string) =>
     parseMembers('members.yaml', text).problems.map(({ line, path: at, message }) => `${line} ${at} ${message}`);
 
@@ -208,7 +208,7 @@ describe('the file of the members', () => {
     expect(parseMembers('members.yaml', text).members).toBeUndefined();
   });
 
-  it('shows no hash, nor a password that stands where one should be', () => {
+  it('shows no hash, nor a password in the place of one', () => {
     for (const password of ['hunter2hunter2', ANN.slice(0, 40)]) {
       const said = JSON.stringify(parseMembers('members.yaml', file({ ...ann, password, admin: true })).problems);
       expect(said).toContain('members[0]');
@@ -216,7 +216,7 @@ describe('the file of the members', () => {
     }
   });
 
-  it('is part of what `coursegate check` looks at', async () => {
+  it('is checked by `coursegate check`', async () => {
     const config = join(folder, 'gate.yaml');
     writeFileSync(
       config,
@@ -248,7 +248,7 @@ describe('coursegate hash-password', () => {
     expect(await readPasswordHash(line ?? '')?.verify('correct horse ')).toBe(true);
   });
 
-  it.each(['', '\n', `${'x'.repeat(1025)}\n`])('takes no password that nobody could sign in with: %#', (input) => {
+  it.each(['', '\n', `${'x'.repeat(1025)}\n`])('refuses a password that could not be used to sign in: %#', (input) => {
     expect(() => hash(input)).toThrow(/password/);
   });
 });

@@ -7,7 +7,7 @@ import { type Connected, connectedTo } from './support/backend.ts';
 
 const PAGE = readFileSync(new URL('../../docs/login/session.md', import.meta.url), 'utf8');
 
-/** Each YAML block of the page, and the heading it stands under. */
+/** Each YAML block of the page, and the heading it is under. */
 const BLOCKS = PAGE.split(/^## /m).flatMap((section) => {
   const heading = section.split('\n')[0] ?? '';
   return [...section.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => ({ heading, text }));
@@ -21,7 +21,7 @@ upstreams: { school: { url: http://127.0.0.1:4000 } }
 site: { upstream: school }
 `;
 
-/** What such a backend answers to a member and to nobody: by heading, in the order of the blocks. */
+/** What such a backend returns for a member and for an anonymous request, by heading, in the order of the blocks. */
 const ANSWERS: readonly (readonly [heading: string, member: Answer, sub: string, nobody: Answer])[] = [
   ['Rails with Devise', json({ id: 7, email: 'a@b.example', name: 'A', epoch: 'f00' }), '7', { status: 401 }],
   ['Django', json({ user: { id: 7, email: '', name: '', epoch: 'f00' } }), '7', json({ user: null })],

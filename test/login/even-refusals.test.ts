@@ -10,7 +10,7 @@ const MEMBER: CredentialVerdict = {
   member: { sub: '1', email: undefined, name: undefined, authTime: undefined, acr: undefined, version: undefined },
 };
 
-/** Out: after how many milliseconds the answer of a backend comes out that took so many. */
+/** Milliseconds until the result is returned when the backend took `taken` milliseconds. */
 async function answeredAfter(verdict: CredentialVerdict, taken: number, seconds: number): Promise<number> {
   const time = { now: 1000 };
   const check = evenRefusals(
@@ -42,13 +42,13 @@ describe('a refusal', () => {
     expect(await answeredAfter(SLOW_DOWN, taken, 0.5)).toBe(after);
   });
 
-  it('comes at once where no time is set', async () => {
+  it('is returned at once when no time is set', async () => {
     expect(await answeredAfter(WRONG, 7, 0)).toBe(7);
   });
 });
 
-describe('who is let in', () => {
-  it('waits for nothing', async () => {
+describe('a correct sign-in', () => {
+  it('is not delayed', async () => {
     expect(await answeredAfter(MEMBER, 7, 0.5)).toBe(7);
   });
 });

@@ -21,7 +21,7 @@ const PASSWORD = `sam's & "own" pässword`;
 let backend: FormBackend;
 const gates = new Map<string, Promise<SignInWorld>>();
 
-/** One gate for each configuration. */
+/** Reuses one gate per configuration. */
 const gateOf = (login: Readonly<Record<string, unknown>> = LOGIN): Promise<SignInWorld> => {
   const key = JSON.stringify(login);
   const gate =
@@ -131,7 +131,7 @@ describe('the form', () => {
     expect(await seesApps()).toBe(false);
   });
 
-  it('has a jar for each sign-in: nobody is signed in by the one before', async () => {
+  it('has a separate cookie jar for each sign-in', async () => {
     await attempt('sam', PASSWORD);
     backend.seen.length = 0;
     await attempt('sam', 'wrong');
@@ -164,7 +164,7 @@ describe('the form', () => {
     ['names nobody', 'GET /me', html('{"id":""}')],
     ['sets more cookies than one can carry', 'GET /login', html('', 200, { 'set-cookie': `a=${'x'.repeat(9000)}` })],
   ];
-  it.each(ill)('that %s is ill: 503, and nobody is signed in', async (_, path, told) => {
+  it.each(ill)('that %s is failing: 503, and no one is signed in', async (_, path, told) => {
     backend.instead.set(path, told);
     const page = await attempt('sam', PASSWORD);
     expect(page.status).toBe(503);
@@ -178,7 +178,7 @@ describe('the form', () => {
     ['JSON', 'json'],
     ['an address', 'query'],
   ])(
-    'leaves what was typed in no file, sent as %s: right, wrong, or to a backend that is ill and repeats it',
+    'leaves typed credentials in no file, sent as %s: right, wrong, or echoed by a failing backend',
     async (_, format) => {
       const canary = 'canary-93ac1e';
       const login = {
@@ -217,14 +217,14 @@ describe('the form', () => {
     },
   );
 
-  it('takes no refusal for success, whatever cookies come with it, nor a cookie that is empty', async () => {
+  it('does not mistake a refusal for success because of its cookies, nor an empty cookie', async () => {
     backend.instead.set('POST /login.php', html('no', 401, { 'set-cookie': 'PHPSESSID=x' }));
     expect((await attempt('sam', PASSWORD, { ...LOGIN, success: { cookie: 'PHPSESSID' } })).status).toBe(400);
     backend.instead.set('POST /login.php', html('', 302, { location: '/home', 'set-cookie': 'PHPSESSID=' }));
     expect((await attempt('sam', PASSWORD, { ...LOGIN, success: { cookie: 'PHPSESSID' } })).status).toBe(400);
   });
 
-  it('keeps no cookie that is over', async () => {
+  it('drops expired cookies', async () => {
     const over = 'a=1; Expires=Fri, 01 Jan 2100 00:00:00 GMT; Max-Age=0';
     backend.instead.set('GET /login', html('', 302, { location: '/login.php', 'set-cookie': over }));
     await attempt('sam', 'wrong');
@@ -252,7 +252,7 @@ describe('the form', () => {
     expect(backend.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /login', 'GET /login']);
   });
 
-  it('whose time is over is ill', async () => {
+  it('that times out is failing', async () => {
     backend.instead.set('GET /login', () => {});
     expect((await attempt('sam', PASSWORD, { ...LOGIN, timeout: '200ms' })).status).toBe(503);
   });
@@ -268,7 +268,7 @@ describe('the form', () => {
     ['by where it leads', { location: '/home' }],
     ['by where it does not lead', { notLocation: 'login' }],
     ['by a cookie', { cookie: 'PHPSESSID' }],
-  ])('knows success %s alone', async (_, success) => {
+  ])('recognizes success %s alone', async (_, success) => {
     const login = { ...LOGIN, success };
     expect((await attempt('sam', PASSWORD, login)).status).toBe(303);
     expect((await attempt('sam', 'wrong', login)).status).toBe(400);
@@ -284,7 +284,7 @@ describe('the form', () => {
     expect((await attempt('sam', PASSWORD, { ...LOGIN, success })).status).toBe(400);
   });
 
-  it('is told by whoami alone where nothing else tells', async () => {
+  it('relies on whoami alone when there is no other rule', async () => {
     const { success: _, ...login } = LOGIN;
     expect((await attempt('sam', PASSWORD, login)).status).toBe(303);
     expect((await attempt('sam', 'wrong', login)).status).toBe(400);
@@ -337,12 +337,12 @@ describe('a token endpoint that answers 200 to everything', () => {
     });
   });
 
-  it.each(['null', 'false', '""'])('says no by a token that is %s', async (token) => {
+  it.each(['null', 'false', '""'])('refuses with a token that is %s', async (token) => {
     backend.instead.set('POST /token', (response) => response.end(`{"token":${token}}`));
     expect((await attempt('mo', 'right', TOKEN)).status).toBe(400);
   });
 
-  it('is ill where a token is nothing that can be sent on', async () => {
+  it('fails when the token cannot be sent on', async () => {
     for (const token of ['"a b"', '"a\\r\\nx: y"', '{}', '[]', `"${'x'.repeat(5000)}"`]) {
       backend.instead.set('POST /token', (response) => response.end(`{"token":${token}}`));
       for (const login of [TOKEN, bearer]) expect((await attempt('mo', 'right', login)).status).toBe(503);

@@ -9,7 +9,7 @@ import { type RecordingUpstream, startRecordingUpstream } from '../support/recor
 import { startWorld, type World } from '../support/world.ts';
 import { type ScriptedIdp, signedBy, signingKey, startScriptedIdp } from './support/scripted-idp.ts';
 
-/** Where the proxy connects from; a stranger does from 127.0.0.1. */
+/** The address that the proxy connects from. Other clients connect from 127.0.0.1. */
 const PROXY = '127.0.0.77';
 let ahead = 0;
 let idp: ScriptedIdp;
@@ -62,7 +62,7 @@ const get = async (url: string, headers: Fields, from = PROXY): Promise<Answer> 
   return { status, text: await text(response), location: said.location };
 };
 
-/** The page of connected apps: whose it is, or where nobody is sent. */
+/** The connected apps page: shows whose it is, or where an anonymous request is sent. */
 const apps = (headers: Fields, from = PROXY) => get(`${world.origin}/oauth/apps`, headers, from);
 
 describe('a header of a trusted proxy', () => {
@@ -129,13 +129,13 @@ describe('a header of a trusted proxy', () => {
     ['two values in one', '1001, 1002'],
     ['no id', '0'],
     ['bytes that are no text', '\u00ff\u00fe'],
-  ])('with %s is an ill sign-in, and nobody’s', async (_, value) => {
+  ])('with %s fails the sign-in', async (_, value) => {
     const page = await apps({ 'x-sso-member': value });
     expect(page.status).toBe(503);
     expect(page.text).not.toContain('1001');
   });
 
-  it('is heard by no upstream, from whomever and however it is written', async () => {
+  it('is never forwarded to an upstream, whoever sends it and however it is spelled', async () => {
     const fields = { 'x-sso-member': '1001', 'x-sso-email': 'a@b.test', 'X-SSO-Name': 'Sam', 'x-other': 'kept' };
     for (const from of [PROXY, '127.0.0.1']) {
       await get(`${world.origin}/some/page`, fields, from);
@@ -172,7 +172,7 @@ describe('a signed assertion', () => {
     expect(idp.hits).toEqual(['/jwks']);
   });
 
-  it('says it by another claim where one is named', async () => {
+  it('uses another claim if one is configured', async () => {
     const { jwt } = JWT();
     await world.restart(settings({ jwt: { ...jwt, claims: { subject: 'email' } } }));
     expect((await apps(await withToken({ sub: undefined as never }))).status).toBe(200);
@@ -207,7 +207,7 @@ describe('a signed assertion', () => {
     expect(idp.hits).not.toContain('/bait');
   });
 
-  it('by an algorithm that is not listed is nobody’s, though the key is one of the issuer’s', async () => {
+  it('with an algorithm that is not listed is rejected, even with the issuer’s key', async () => {
     for (const [at, [alg, status]] of [['RS512', 303] as const, ['ES256', 200] as const].entries()) {
       idp.key = await signingKey(`other-${at}`, alg);
       idp.published = [idp.key];
@@ -216,7 +216,7 @@ describe('a signed assertion', () => {
     }
   });
 
-  it('is held to the time of the gate', async () => {
+  it('is checked against the gate’s clock', async () => {
     const fields = await withToken();
     expect((await apps(fields)).status).toBe(200);
     ahead = 600_000;
@@ -224,14 +224,14 @@ describe('a signed assertion', () => {
     expect((await apps(await withToken({ iat: now() + 600, exp: now() + 900 }))).status).toBe(200);
   });
 
-  it('is an ill sign-in while its keys cannot be had, and well again after it', async () => {
+  it('fails the sign-in while its keys are unavailable, and recovers afterwards', async () => {
     idp.answers['/jwks'] = (response) => response.writeHead(502).end();
     expect((await apps(await withToken())).status).toBe(503);
     idp.reset();
     expect((await apps(await withToken())).status).toBe(200);
   });
 
-  it('without a usable id is an ill sign-in', async () => {
+  it('without a usable id fails the sign-in', async () => {
     expect((await apps(await withToken({ sub: ' ' }))).status).toBe(503);
   });
 });

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 beforeEach(() => idp.reset());
 
-/** In: how the provider is set up, and what it says. Out: the consent page, or what stands in its place. */
+/** Signs in with this provider configuration and these claims. Returns the consent page, or the page shown instead. */
 const signIn = async (
   provider: Record<string, unknown>,
   claims: Record<string, unknown>,
@@ -45,7 +45,7 @@ describe('an account', () => {
     ['in the group', { allow: { claims: { groups: ['pupils'] } } }, { ...SAM, groups: ['staff', 'pupils'] }],
     ['with the one value', { allow: { claims: { hd: ['school.test'] } } }, { ...SAM, hd: 'school.test' }],
     ['whose email is not verified, where that is not asked', {}, { ...SAM, email_verified: false }],
-  ])('%s is let in', async (_, provider, claims) => {
+  ])('%s is admitted', async (_, provider, claims) => {
     const { page } = await signIn(provider, claims);
     expect(page.text).toContain('id="consent"');
   });
@@ -74,14 +74,14 @@ describe('an account', () => {
       { claims: { subject: 'email', email: 'mail' } },
       { ...SAM, mail: 'sam@school.test', email_verified: false },
     ],
-  ])('%s is not let in, and told to choose another', async (_, provider, claims) => {
+  ])('%s is refused, and asked to choose another', async (_, provider, claims) => {
     const { browser, page } = await signIn(provider, claims);
     expect(page.status).toBe(403);
     expect(page.text).toContain('The account you chose cannot be used here.');
     expect(browser.cookies.has('coursegate_member')).toBe(false);
   });
 
-  it('that is not let in can be another the next time: the provider is asked to let one choose', async () => {
+  it('that is refused can be switched: the provider is asked to offer a choice', async () => {
     await signIn({ allow: { emailDomains: ['school.test'] } }, { ...SAM, email: 'sam@evil.test' });
     expect(idp.asked.get('prompt')).toBe('select_account');
     await signIn({ allow: { emailDomains: ['school.test'] }, prompt: 'login' }, SAM);

@@ -13,7 +13,7 @@ let ahead = 0;
 let a: ScriptedIdp;
 let b: ScriptedIdp;
 let world: World;
-/** Notes whatever reaches it: nothing may. */
+/** Records every request it receives. There must be none. */
 let bait: { readonly url: string; readonly hits: string[]; close(): void };
 
 const provider = (idp: ScriptedIdp, id: string, more: Record<string, unknown> = {}) => ({
@@ -66,7 +66,7 @@ beforeEach(() => {
   bait.hits.length = 0;
 });
 
-/** An authorization request, stopped where one chooses between the two. */
+/** An authorization request, stopped at the choice between the two providers. */
 const begin = async (browser: Browser): Promise<Page> => {
   const app = await registerApp(world.origin);
   return browser.open((await authorizationRequest(app)).url);
@@ -79,7 +79,7 @@ const button = (page: Page, id: string): string => {
 
 const isCallback = (url: string) => url.startsWith(`${world.origin}/oauth/sign-in/callback/`);
 
-/** In: a provider. Out: the browser, stopped where the provider sends it back to us. */
+/** Signs in at a provider. Returns the browser, stopped at the redirect back to the gate. */
 const stopAtCallback = async (id: string, browser = createBrowser()): Promise<{ browser: Browser; callback: URL }> => {
   const page = await browser.open(button(await begin(browser), id), (url) => !isCallback(url));
   return { browser, callback: new URL(page.location ?? `no:${page.status} ${page.text.slice(0, 300)}`) };
@@ -143,7 +143,7 @@ describe('two providers', () => {
     expectRefused(again.browser, await again.browser.open(again.callback.href), 400);
     expect([...a.hits, ...b.hits]).not.toContain('/token');
 
-    // Even with the right iss, the code of B is shown to A alone.
+    // Even with the right iss, B's code is only ever sent to A.
     const last = await stopAtCallback('a');
     last.callback.searchParams.set('code', other.callback.searchParams.get('code') ?? '');
     expectRefused(last.browser, await last.browser.open(last.callback.href), 400);
@@ -396,14 +396,14 @@ describe('an ID token', () => {
     ],
   ])('%s is refused', async (_, forge) => {
     await forge();
-    // What changes at the provider is read again after an hour; keys, after ten minutes.
+    // Provider metadata is cached for an hour and keys for ten minutes, so the gate must start again to see the change.
     await world.restart(settings());
     const { browser, page } = await signIn();
     expectRefused(browser, page, 400);
     expect(bait.hits).toEqual([]);
   });
 
-  it.each(['', ' ', 'x'.repeat(256), 'a\u0000b', 0])('with the sub %j is of no member', async (sub) => {
+  it.each(['', ' ', 'x'.repeat(256), 'a\u0000b', 0])('with the sub %j is rejected', async (sub) => {
     a.claims = { sub };
     const { browser, page } = await signIn();
     expect([400, 503]).toContain(page.status);
@@ -428,7 +428,7 @@ describe('the keys of a provider', () => {
     expect(fetched()).toBe(2);
   });
 
-  it('are used for a day while they cannot be had, and then no longer', async () => {
+  it('are used for a day while they cannot be fetched, and then no longer', async () => {
     await world.restart(settings());
     expect((await signIn()).page.text).toContain('id="consent"');
     a.answers['/jwks'] = (response) => response.writeHead(500).end();
@@ -447,7 +447,7 @@ describe('the keys of a provider', () => {
   };
 });
 
-describe('a provider that is ill', () => {
+describe('a provider that is failing', () => {
   const endless = (response: ServerResponse): void => {
     response.writeHead(200, { 'content-type': 'application/json' });
     const chunk = Buffer.alloc(64 * 1024, 0x20);
@@ -477,7 +477,7 @@ describe('a provider that is ill', () => {
       'that our client is unknown',
       (response) => response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"invalid_client"}'),
     ],
-  ])('and answers with %s is told as such, at every door, and nobody is signed in', async (_, answer) => {
+  ])('and responds with %s is reported as failing, at every step, and no one is signed in', async (_, answer) => {
     a.answers['/token'] = answer;
     const { browser, page } = await signIn();
     expectRefused(browser, page, 503);
@@ -494,7 +494,7 @@ describe('a provider that is ill', () => {
     const other = createBrowser();
     const choice = await begin(other);
     expectRefused(other, await other.open(button(choice, 'a')), 503);
-    // The gate runs, and the other provider is none the worse; and this one is taken up again when it is well.
+    // The gate still runs, the other provider is not affected, and this one is used again once it recovers.
     expect((await other.open(button(choice, 'b'))).text).toContain('id="consent"');
     a.reset();
     expect((await signIn()).page.text).toContain('id="consent"');
@@ -507,7 +507,7 @@ describe('a provider that is ill', () => {
     ['has its sign-in page where nobody is safe', () => ({ authorization_endpoint: 'http://school.test/authorize' })],
     ['has no sign-in page', () => ({ authorization_endpoint: undefined })],
     ['has no keys', () => ({ jwks_uri: undefined })],
-  ])('because it %s is told as such', async (_, metadata) => {
+  ])('because it %s is reported as failing', async (_, metadata) => {
     a.metadata = metadata();
     await world.restart(settings());
     const browser = createBrowser();

@@ -5,7 +5,7 @@ import { offeredScopes } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { IDP_SECRET, type RealIdp, startRealIdp } from './support/real-idp.ts';
 
-/** How far the gate's clock is ahead: milliseconds. */
+/** Milliseconds by which the gate's clock is ahead. */
 let ahead = 0;
 let idp: RealIdp;
 let world: World;
@@ -59,7 +59,7 @@ describe('an OpenID provider', () => {
     const browser = createBrowser();
     const { app, request, page } = await visit(browser);
     expect(page.text).toContain('id="consent"');
-    // The email came by userinfo: this provider puts it into no ID token.
+    // The email came from the userinfo endpoint: this provider does not put it into the ID token.
     expect(page.text).toContain('sam@school.test');
     const last = await browser.submit(
       page,
@@ -97,7 +97,7 @@ describe('an OpenID provider', () => {
     expect(idp.asked.has('acr_values')).toBe(false);
   });
 
-  it('is not asked again while the sign-in counts, which is no approval; and is after it', async () => {
+  it('is not asked again while the sign-in is valid, which is not an approval, and is asked after it', async () => {
     const browser = createBrowser();
     await visit(browser);
     idp.asked = new URLSearchParams();
@@ -106,15 +106,16 @@ describe('an OpenID provider', () => {
     ahead += 31 * 60_000;
     expect((await visit(browser)).page.text).toContain('id="consent"');
     expect(idp.asked.size).toBeGreaterThan(0);
-    // Their session at the provider went on: nobody typed anything, and we still asked what the app may do.
+    // The session at the provider continued: the member entered nothing, but the gate still asked for consent.
     expect(idp.signIns).toBe(1);
   });
 
-  it('is held to a sign-in of now by prompt=login, by the time that it tells itself', async () => {
+  it('must report a fresh sign-in for prompt=login', async () => {
     const browser = createBrowser();
     idp.age = 100;
     await visit(browser);
-    // The wish taken out of the address on the way: the provider then sends back whoever is signed in, and says since when.
+    // The prompt is removed from the URL on the way. The provider then returns the current session, with the time it
+    // began.
     const { request } = await authorize({ prompt: 'login' });
     const stopped = await browser.open(request.url, (url) => !url.includes('/oauth/sign-in?'));
     const tampered = new URL(stopped.location ?? '');
@@ -137,7 +138,7 @@ describe('an OpenID provider', () => {
     expect(asked.has('login_hint')).toBe(false);
   });
 
-  it('leaves nobody signed in when the member turns back', async () => {
+  it('leaves no one signed in when the member cancels', async () => {
     idp.member = undefined;
     const browser = createBrowser();
     const { page } = await visit(browser);

@@ -25,7 +25,7 @@ beforeEach(() => {
   answer = (response) => response.end('{}');
 });
 
-describe('a call to where members sign in', () => {
+describe('a call to an identity provider', () => {
   it('speaks http to this machine only where the operator named such a URL', async () => {
     await expect(outboundFetch({ timeout: 10, loopback: false })(url)).rejects.toMatchObject(ILL);
     expect(hits).toEqual([]);
@@ -53,7 +53,7 @@ describe('a call to where members sign in', () => {
     await expect(ask(url)).rejects.toMatchObject(ILL);
   });
 
-  it('is given up at its time, whatever has come by then', async () => {
+  it('is aborted at its timeout, whatever has been received', async () => {
     answer = (response) => void response.writeHead(200).write('{');
     await expect(outboundFetch({ timeout: 1, loopback: true })(url)).rejects.toMatchObject(ILL);
   });

@@ -4,7 +4,7 @@ import { load } from '../config/fixture.ts';
 
 const FOLDER = new URL('../../docs/login/', import.meta.url);
 
-/** Each YAML block of the pages that show a login, and how many their page has at least. */
+/** Each YAML block of the pages that show a login configuration, and how many blocks each page has at least. */
 const PAGES = ['bridge', 'database', 'header', 'oidc'].map((kind) => {
   const text = readFileSync(new URL(`${kind}.md`, FOLDER), 'utf8');
   return { kind, blocks: [...text.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block = '']) => block) };

@@ -9,7 +9,10 @@ import {
 } from '../../src/passwords/password-hash.ts';
 import { fromClient } from '../support/client.ts';
 
-/** Made elsewhere: PHP's password_hash, htpasswd, Python's hashlib in passlib's format. All of `correct horse`. */
+/**
+ * Made with other software: PHP's password_hash, htpasswd, Python's hashlib in passlib's format. All for `correct
+ * horse`.
+ */
 const HASHES: readonly (readonly [scheme: string, made: string, hash: string])[] = [
   [
     'argon2id',
@@ -54,7 +57,7 @@ const HASHES: readonly (readonly [scheme: string, made: string, hash: string])[]
 ];
 
 describe('a password hash', () => {
-  it.each(HASHES)('of %s made by %s is told from any other password’s', async (scheme, _, encoded) => {
+  it.each(HASHES)('of %s made by %s matches no other password', async (scheme, _, encoded) => {
     const hash = readPasswordHash(encoded);
     expect(hash?.scheme).toBe(scheme);
     expect(passwordHashProblem(encoded)).toBeUndefined();
@@ -107,7 +110,7 @@ describe('a password hash', () => {
     ],
     ['pbkdf2', (cost) => `$pbkdf2-sha256$${cost}$${salt}$${tag}`, ['1000', '5000000'], ['999', '5000001']],
   ] as readonly (readonly [string, (cost: string) => string, readonly string[], readonly string[]])[])(
-    'of %s is taken at no cost that keeps the machine busy, nor at one that is none',
+    'of %s is refused at a cost that is too high or invalid',
     (_, encoded, taken, refused) => {
       for (const cost of taken) expect([cost, readPasswordHash(encoded(cost)) !== undefined]).toEqual([cost, true]);
       for (const cost of refused) expect([cost, readPasswordHash(encoded(cost))]).toEqual([cost, undefined]);
@@ -133,14 +136,14 @@ describe('a password hash', () => {
     expect(readPasswordHash(encoded)).toBeUndefined();
   });
 
-  it('is made as argon2id, salted anew each time', async () => {
+  it('is created as argon2id with a new salt each time', async () => {
     const [one, two] = await Promise.all([hashPassword('ünïcode 🐎'), hashPassword('ünïcode 🐎')]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
     expect(one).not.toBe(two);
     expect(await readPasswordHash(one)?.verify('ünïcode 🐎')).toBe(true);
   });
 
-  it('is found out beside the event loop, which goes on meanwhile', async () => {
+  it('is verified off the event loop', async () => {
     const encoded = execFileSync(process.execPath, [
       '-e',
       "process.stdout.write(require('bcryptjs').hashSync('correct horse', 12))",
@@ -154,13 +157,13 @@ describe('a password hash', () => {
     setImmediate(count);
     expect(await readPasswordHash(encoded)?.verify('correct horse')).toBe(true);
     done = true;
-    // In steps on the event loop it would be a handful.
+    // Verification on the event loop would leave only a handful of turns.
     expect(turns).toBeGreaterThan(200);
   });
 });
 
 describe('a storm of sign-ins', () => {
-  it('has so many hashes under way at once, so many waiting, and tells the rest to come back', async () => {
+  it('limits running and waiting hashes, and tells the rest to come back', async () => {
     let under = 0;
     let most = 0;
     const ends: (() => void)[] = [];
@@ -186,7 +189,7 @@ describe('a storm of sign-ins', () => {
     }
     expect(await Promise.all(said.slice(0, 5))).toEqual([true, 'failed', false, true, true]);
     expect(most).toBe(2);
-    // And then all places are free again.
+    // Afterwards, all slots are free again.
     const again = [hashing.verify(slow, 'right'), hashing.verify(slow, 'right')];
     await new Promise(setImmediate);
     expect(ends).toHaveLength(2);
@@ -210,7 +213,7 @@ describe('a storm of sign-ins', () => {
     const [flood, another] = ['203.0.113.1', '203.0.113.2'];
     const flooding = Array.from({ length: 5 }, () => signIn(flood));
     expect(await signIn(flood)).toBe('busy');
-    // Two that come later have a place each, of those that the flood took.
+    // Two later attempts from other networks each take a slot that the flood had.
     const others = [signIn(another), signIn('2001:db8::1')];
     expect(await Promise.all(flooding.slice(3))).toEqual(['busy', 'busy']);
     expect(await signIn(flood)).toBe('busy');

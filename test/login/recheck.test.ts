@@ -23,7 +23,7 @@ const recheck = (settings: Record<string, unknown> = {}, key?: string) => {
   return createRecheck(config, key, gate.call);
 };
 
-describe('asking the backend after a member', () => {
+describe('rechecking a member at the backend', () => {
   it.each<[string, string, string]>([
     ['m-1', '/members/{member.id}', '/members/m-1'],
     ['a b', '/members/{member.id}', '/members/a%20b'],

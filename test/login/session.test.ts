@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 describe('what whoami is sent', () => {
-  /** The Cookie field that the backend received, as bytes; undefined when it was not asked. */
+  /** The Cookie header that the backend received, as bytes; undefined when it was not asked. */
   const told = async (cookie: string, cookies: readonly string[] = ['school_session', 'remember']) => {
     const before = backend.requests.length;
     await gate.connector({ cookies }).identify({ cookie }, { trusted: false });
@@ -167,7 +167,7 @@ describe('a backend that misbehaves', () => {
   });
 });
 
-describe('nothing is remembered between two questions', () => {
+describe('nothing is cached between two requests', () => {
   it('each asks the backend, and each new answer counts', async () => {
     const { identify } = gate.connector();
     const headers = { cookie: 'school_session=mine' };
@@ -211,7 +211,7 @@ describe('where a browser is sent to sign in', () => {
     expect(sent(settings)).toBe(url);
   });
 
-  it('is told the hint and the languages where the page takes them, and only there', () => {
+  it('gets the hint and the languages if the page takes them, and only then', () => {
     const wish = { loginHint: 'a&b=c@x', uiLocales: 'es-MX es' };
     const params = (settings: Record<string, unknown>) =>
       Object.fromEntries(new URL(sent(settings, wish)).searchParams);

@@ -33,7 +33,7 @@ describe.skipIf(!browserPresent())('our own sign-in page in Chromium', () => {
     ['en', 'en-GB', 'bob'],
     ['es', 'es-MX', 'eva'],
   ])(
-    'reads well in %s on every screen, goes by the keyboard, and keeps the name',
+    'is readable in %s on every screen, works with the keyboard, and remembers the name',
     { timeout: 240_000 },
     async (language, locale, name) => {
       const { look, findings } = closeLook(`sign-in-${language}`);

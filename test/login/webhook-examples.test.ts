@@ -15,10 +15,10 @@ const PAGE = readFileSync(new URL('../../docs/login/webhook.md', import.meta.url
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3';
 const LONGEST = 120_000;
 
-/** Of `ann’s`. */
+/** The hash of `ann’s`. */
 const ANN = '$2y$05$VshtfdHkltNOk95REYZwL.TzpHFYMA0WtRLLfLxvy7T3jbglX33eG';
 
-/** The code of the page's one example in a language. */
+/** The code of the page's only example in a language. */
 function exampleIn(language: string): string {
   const found = [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))];
   if (found.length !== 1) throw new Error(`${found.length} examples in ${language}`);
@@ -29,10 +29,10 @@ interface Example {
   readonly language: string;
   readonly probe: readonly [string, ...string[]];
   readonly install: string;
-  /** What Ann types, and what the school says of her. */
+  /** What Ann enters, and what the school returns for her. */
   readonly username: string;
   readonly member: Record<string, unknown>;
-  /** Writes the school around the example. Out: the command that serves it. */
+  /** Writes a minimal school around the example and returns the command that serves it. */
   around(folder: string, port: number): readonly [string, ...string[]];
 }
 
@@ -69,7 +69,7 @@ const EXAMPLES: readonly Example[] = [
   },
 ];
 
-/** A project as small as one can be, with two members. */
+/** A minimal project with two members. */
 const DJANGO = `import sys
 import django
 from django.conf import settings
@@ -174,7 +174,7 @@ describe.each(EXAMPLES)('the example in $language of docs/login/webhook.md', (ex
       ['a member who is no more', 'gone@school.test', 'ann’s'],
       ['a name that is a query', "' OR 1=1 -- ", 'ann’s'],
     ])(
-      'says no, signed, to %s',
+      'refuses %s with a signed response',
       async (_, username, password) => {
         const page = await gate.attempt(username, password);
         expect(page.status).toBe(400);
@@ -184,7 +184,7 @@ describe.each(EXAMPLES)('the example in $language of docs/login/webhook.md', (ex
     );
 
     it(
-      'tells nobody anything who has not the secret, or has listened',
+      'reveals nothing without the secret, or to a replayed request',
       async () => {
         const body = JSON.stringify({ username: example.username, password: 'ann’s', address: '198.51.100.7' });
         const now = Math.floor(Date.now() / 1000);

@@ -128,7 +128,7 @@ describe('the webhook', () => {
     ['sends 3 MiB', { body: JSON.stringify({ sub: '1001', more: 'x'.repeat(3 * 2 ** 20) }) }],
     ['hangs up', 'hang up'],
   ];
-  it.each(ill)('that %s is ill: 503, nobody signed in, nothing followed', async (_, answer) => {
+  it.each(ill)('that %s is failing: 503, no one signed in, nothing followed', async (_, answer) => {
     const { browser, page } = await gate.open();
     await gate.attempt('sam', 'x');
     backend.says(() => (typeof answer === 'function' ? answer() : answer));
@@ -141,7 +141,7 @@ describe('the webhook', () => {
     expect(backend.requests.length).toBe(asked + 1);
   });
 
-  it('leaves what was typed in no file: right, wrong, cross-site, or shown to a backend that is ill and repeats it', async () => {
+  it('leaves typed credentials in no file: right, wrong, cross-site, or echoed by a failing backend', async () => {
     const canary = 'canary-2b9d40';
     const said: readonly (WebhookAnswer | 'hang up')[] = [
       { body: '{"sub":"1001"}' },
@@ -175,7 +175,7 @@ describe('the webhook', () => {
     }
   });
 
-  it('that does not answer is ill when its time is over', async () => {
+  it('that does not respond is failing after its timeout', async () => {
     const impatient = await start({ timeout: '100ms' });
     try {
       backend.says(() => 'hang');
@@ -198,7 +198,7 @@ describe('the webhook', () => {
     expect(subs).toEqual(['alice', 'Alice', 'ＡＬＩＣＥ', 'ali\u0063e\u0301']);
   });
 
-  it('counts no attempt while it is ill, and each that it has answered', async () => {
+  it('counts no attempt while it is failing, and each that it has answered', async () => {
     const strict = await start({ attempts: { account: { requests: 3, per: 900 }, address: 'unlimited' } });
     const statuses = async (times: number) => {
       const got: number[] = [];
@@ -215,7 +215,7 @@ describe('the webhook', () => {
     }
   });
 
-  it('is not asked where a name or a password is missing, or longer than one is', async () => {
+  it('is not called for a missing or overlong name or password', async () => {
     const asked = backend.requests.length;
     for (const [username, password] of [
       ['', 'x'],
@@ -230,7 +230,7 @@ describe('the webhook', () => {
     expect(backend.requests.length).toBe(asked + 1);
   });
 
-  it('is asked of right ones no more often either, and the longest wait is told', async () => {
+  it('is limited for correct passwords too, and the longest wait is returned', async () => {
     const attempts = { account: { requests: 2, per: 60 }, address: { requests: 2, per: '15m' } };
     const strict = await start({ attempts });
     try {
@@ -244,7 +244,7 @@ describe('the webhook', () => {
     }
   });
 
-  it('lets the browser forget, once signed in, what its form was bound to', async () => {
+  it('clears the form’s cookie once signed in', async () => {
     backend.says(() => ({}));
     const page = await gate.attempt('sam', 'x');
     expect(page.headers.getSetCookie().join('\n')).toMatch(/coursegate_sign_in=;.*Max-Age=0/);
@@ -264,7 +264,7 @@ describe('the webhook', () => {
       });
       const pages = await Promise.all(Array.from({ length: 8 }, () => strict.open()));
       const done = pages.map(({ browser, page }) => post(browser, page, { username: 'sam', password: 'x' }));
-      // Those that are refused have their answer while those that were let through wait for the backend.
+      // The refused attempts are answered while the admitted ones still wait for the backend.
       let refused = 0;
       for (const one of done) void one.then(() => ++refused === 5 && go());
       const statuses = (await Promise.all(done)).map(({ status }) => status).sort();
@@ -275,7 +275,7 @@ describe('the webhook', () => {
     }
   });
 
-  it('tells by nothing whether there is such a member, though it says so to us', async () => {
+  it('does not reveal whether such a member exists, even if the backend does', async () => {
     const even = await start({ refusalTime: '400ms' });
     try {
       const seen = async (username: string) => {

@@ -15,14 +15,14 @@ afterAll(async () => {
   await backend.close();
 });
 
-/** The backend's answer from now on. */
+/** Sets the backend's response from now on. */
 const answers = (status: number, body: string | Buffer, headers: Record<string, string | string[]> = {}) =>
   backend.script((_request, response) => {
     response.writeHead(status, headers);
     response.end(body);
   });
 
-/** Who is signed in, when the backend answers this. */
+/** The member identified when the backend responds like this. */
 const who = (status: number, body: string, whoami = {}, headers: Record<string, string | string[]> = {}) => {
   answers(status, body, headers);
   return gate.who(whoami);
@@ -193,7 +193,7 @@ describe('nobody', () => {
 });
 
 describe('an answer out of a cache', () => {
-  it('is nobody’s: it may be of whoever asked before', async () => {
+  it('is ignored: it may belong to an earlier caller', async () => {
     await expect(who(200, '{"id":"m-1"}', {}, { age: '7' })).rejects.toMatchObject(UNAVAILABLE);
     await expect(who(401, '', {}, { age: '7' })).rejects.toMatchObject(UNAVAILABLE);
     expect(await who(200, '{"id":"m-1"}', {}, { age: '0' })).toMatchObject({ sub: 'm-1' });
@@ -281,7 +281,7 @@ describe('in a page', () => {
   ])(
     'a pattern such as %s takes time in proportion to the page, whatever stands in it',
     async (subject, filler, end) => {
-      // Each of these takes the built-in engine from seconds to longer than anybody lives.
+      // The built-in regular expression engine needs from seconds to practically forever for each of these.
       const hostile = filler.repeat(Math.floor((512 * 1024) / filler.length)) + end;
       const before = process.cpuUsage();
       await gateIsUnsure(hostile, subject);
@@ -306,7 +306,7 @@ describe('the version of a member', () => {
   });
 
   it.each([[undefined], [null], [''], [true], [1.5], [{}], [['a']], ['x'.repeat(1025)]])(
-    'is never taken to be %j: who the member is is not known then',
+    'is never taken to be %j: the member is unknown then',
     async (epoch) => {
       const answer = who(200, JSON.stringify({ id: 'm-1', epoch }), { version: '/epoch' });
       await expect(answer).rejects.toMatchObject(UNAVAILABLE);

@@ -34,7 +34,7 @@ afterAll(async () => {
   await school.close();
 });
 
-/** What a model reads of texts of the school. */
+/** What a model receives for texts of the school. */
 async function read(given: readonly string[]): Promise<string[]> {
   texts = given;
   const { body } = await call(world, 'read');
@@ -46,7 +46,7 @@ const expectRead = async (pairs: readonly (readonly [string, string])[]) => {
 };
 
 describe('a text of the school, as a model reads it', () => {
-  it('is the same when it is ordinary', async () => {
+  it('is unchanged when it is ordinary', async () => {
     const ordinary = [
       'Use *stars* and _lines_, **both**, and 2 * 3 * 4 = 24; a < b && c > d, x<y, <3, 5 > 4, R&D, AT&amp;T.',
       'List<String>, Map<String, List<Object>>, vec![1, 2], a[0]',
@@ -119,7 +119,7 @@ describe('a text of the school, as a model reads it', () => {
     ]);
   });
 
-  it('has no characters that nobody sees', async () => {
+  it('has no invisible characters', async () => {
     await expectRead([
       ['a\ufe0fb\ufe00c\u{e0101}d\u180be', 'abcde'],
       ['❤️\ufe0f\ufe0f', '❤️'],
@@ -139,7 +139,7 @@ describe('a text of the school, as a model reads it', () => {
   });
 });
 
-/** Pieces that mean something to a reader of Markdown or HTML, in a wrong place too. */
+/** Fragments with a meaning in Markdown or HTML, including in the wrong place. */
 const PIECES = [
   ...['![', '](', '](http://e.test/p)', ')', '[x]: http://e.test/d\n', '\n[x]: http://e', '[x]', ']', '[', '][x]', '('],
   ...['\n', '\n\n', '`', '``', '```\n', '\n```\n', '~~~\n', '    ', '\t', '> ', '- ', '1) ', '|', '|-|\n', '*', '_'],
@@ -164,7 +164,7 @@ interface Node {
   readonly childNodes?: readonly Node[];
 }
 
-/** What another Markdown parser and a browser's make of a text that must not be. */
+/** What a different Markdown parser and a browser's HTML parser find in a text that must not be there. */
 function flawOf(text: string): string | undefined {
   const open: Node[] = [parse(markdown.render(text)) as unknown as Node];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -195,7 +195,7 @@ describe('any text', () => {
     );
   });
 
-  it('is the same when it has words and ordinary signs only', async () => {
+  it('is unchanged when it has only words and ordinary punctuation', async () => {
     const word = fc.stringMatching(/^[A-Za-zÀ-ÿА-я0-9.,;:'"*_&%$#@+=~^|{}()/?-]{1,12}$/);
     const sign = fc.constantFrom('<', '>', '< 5', '<=', '->', '[1]', '*', '`code`', '- item', '\n', '\n\n', '!', '😀');
     const text = fc

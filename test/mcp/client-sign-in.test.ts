@@ -13,7 +13,7 @@ interface AnyTransport {
   finishAuth(returned: string | URLSearchParams): Promise<void>;
 }
 
-/** What the generations of the SDK have in common. */
+/** What both generations of the SDK have in common. */
 interface AnyClient {
   connect(transport: AnyTransport): Promise<void>;
   listTools(): Promise<{ tools: readonly { name: string }[] }>;
@@ -24,9 +24,9 @@ interface AnyClient {
 interface Sdk {
   readonly client: () => AnyClient;
   readonly transport: (url: URL, authProvider: unknown) => AnyTransport;
-  /** Begins a sign-in that nothing has asked for. */
+  /** Starts a sign-in without a 401 before it. */
   readonly auth: (provider: unknown, options: { serverUrl: string; scope: string }) => Promise<string>;
-  /** What it takes of the answer: the first generation the code alone. */
+  /** The part of the authorization response that it takes: the first generation takes only the code. */
   readonly returned: (answer: URLSearchParams) => string | URLSearchParams;
 }
 
@@ -61,7 +61,7 @@ describe.each(Object.entries(SDKS))('%s', (_, sdk) => {
   });
   afterAll(() => world.close());
 
-  /** Uses what only a member has; then with a token that is no good any more, so that the app has to refresh it. */
+  /** Calls a tool that needs a member, then again with an invalid token, so that the app has to refresh it. */
   async function asMember(url: URL, memory: ReturnType<typeof createAppMemory>): Promise<void> {
     for (const spoiled of [false, true]) {
       const before = memory.kept.tokens?.access_token;

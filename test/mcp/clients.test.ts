@@ -66,7 +66,7 @@ describe.each<[string, Connect]>([
     await client.close();
   });
 
-  it('connects with a token, at both doors, and uses what is the member’s', async () => {
+  it('connects with a token, at both endpoints, and uses the member’s tools', async () => {
     for (const door of ['/mcp', '/mcp/member']) {
       const client = await connect(new URL(`${world.origin}${door}`), { authorization: `Bearer ${token}` });
       expect((await client.listTools()).tools).toHaveLength(7);
@@ -76,7 +76,7 @@ describe.each<[string, Connect]>([
     }
   });
 
-  it('is refused at the door of members without a token', async () => {
+  it('is refused at the members’ endpoint without a token', async () => {
     await expect(connect(new URL(`${world.origin}/mcp/member`), {})).rejects.toThrow(/401|nauthorized|invalid_token/);
   });
 });

@@ -12,10 +12,12 @@ import {
 } from './support/conformance/suite.ts';
 import { ask, post, tokenOf, toolNames } from './support/mcp.ts';
 
-/** Some scenarios wait for half a second and no longer, which a busy machine can miss; what is wrong is so every time. */
+/** Some scenarios wait only half a second, which a busy machine can miss. A real failure happens on every run. */
 const ONE_RUN = { timeout: 120_000, retry: 2 };
 
-/** Held to the file of expected failures, by the suite and by what it has written: no more and no fewer of them. */
+/**
+ * Compares the failures with the expected ones, both from the suite's result and from its output files: exactly those.
+ */
 async function run(origin: string, revision: Revision, file: string): Promise<SuiteRun> {
   const done = await runServerSuite(`${origin}/mcp`, revision, file);
   const expected = expectedFailures(file).map(({ entry }) => entry);
@@ -26,7 +28,7 @@ async function run(origin: string, revision: Revision, file: string): Promise<Su
   return done;
 }
 
-/** The required scenarios without a failure, as the suite scores them: a warning is none. */
+/** The required scenarios without a failure, scored as the suite does: a warning is not a failure. */
 function passed({ scenarios }: SuiteRun, revision: Revision): { required: number; passed: number; failed: string[] } {
   const required = requiredScenarios(revision);
   const failed = required.filter((name) => scenarios.get(name)?.every(({ status }) => status !== 'FAILURE') !== true);
@@ -39,7 +41,7 @@ describe('the conformance suite', ONE_RUN, () => {
   beforeAll(async () => {
     world = await startWorld({ profile: 'A' });
     const token = await tokenOf(world);
-    // The suite has no way to send a token.
+    // The suite cannot send a token.
     relay = await startHeaderRelay(world.origin, { authorization: `Bearer ${token}` });
   });
   afterAll(async () => {
@@ -64,7 +66,7 @@ describe('the conformance suite', ONE_RUN, () => {
   });
 });
 
-describe('the suite’s own tools behind our door', ONE_RUN, () => {
+describe('the suite’s own tools behind our endpoint', ONE_RUN, () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ profile: 'A', mcpServer: fixtureServer });
@@ -110,7 +112,7 @@ describe('the suite’s own tools behind our door', ONE_RUN, () => {
     expect((await ask(world, 'tools/list', {}, { path: '/mcp/member' })).status).toBe(401);
   });
 
-  it('tell of their progress to a client that takes streams, and give the others the answer alone', async () => {
+  it('report progress to a client that accepts streams, and give the others only the result', async () => {
     const params = { name: 'test_tool_with_progress', arguments: {}, _meta: { progressToken: 'p' } };
     const streamed = await ask(world, 'tools/call', params);
     expect(streamed.headers.get('content-type')).toMatch(/^text\/event-stream/);

@@ -4,7 +4,7 @@ import type { Log } from '../../src/operations/log.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { ask, askModern, type Reply } from './support/mcp.ts';
 
-/** What only we may read. */
+/** Text that must only appear in the operator's log. */
 const INNER = 'no space left in /srv/inner';
 
 const ERAS: readonly [string, (world: World, method: string, params: Record<string, unknown>) => Promise<Reply>][] = [
@@ -12,7 +12,7 @@ const ERAS: readonly [string, (world: World, method: string, params: Record<stri
   ['the revisions before', ask],
 ];
 
-/** A log that is kept, and fails on the lines that it is told to fail on. */
+/** A log that is recorded, and that throws on the chosen lines. */
 function keptLog(fails: (line: string) => boolean): {
   log: Log;
   errors: () => { msg: string; err: { message: string } }[];
@@ -30,7 +30,7 @@ function keptLog(fails: (line: string) => boolean): {
   return { log, errors: () => lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 50) };
 }
 
-describe.each(ERAS)('what fails on our side is told to us, and to a client in words of ours, %s', (_, send) => {
+describe.each(ERAS)('an internal failure is logged, and the client gets a message of our own, %s', (_, send) => {
   let world: World;
   let kept: ReturnType<typeof keptLog>;
   afterEach(() => world.close());

@@ -31,7 +31,7 @@ describe.each(['A', 'B'])('an address given with a final slash, Profile %s', (pr
       expect([path, status, metadata]).toEqual([path, 401, `${world.origin}${WELL_KNOWN}${path}`]);
       const named = await fetch(String(metadata));
       expect(await named.json()).toMatchObject({
-        // RFC 9728 §3.3: the address that the client used, to the letter.
+        // RFC 9728 section 3.3: the URL that the client used, exactly.
         resource: `${world.origin}${path}`,
         authorization_servers: [world.origin],
       });

@@ -44,7 +44,7 @@ const ROUTES = [
   { match: 'POST /open/*', upstream: 'school', scopes: [], anonymous: 'serve' },
 ];
 
-/** Counts, so that no two answers are alike. */
+/** Counts calls, so that no two responses are alike. */
 let number = 0;
 const enrolling: Script = async (_request, response, { whole }) => {
   await whole;
@@ -182,7 +182,7 @@ describe('a call with an idempotency key', () => {
     await there;
     left.abort();
     expect(await gone).toBe('AbortError');
-    // By the time that it has answered these, the gate has heard that the client is gone.
+    // Once these are answered, the gate has noticed that the client disconnected.
     for (let turn = 0; turn < 5; turn += 1) await ask(world, 'tools/list');
     const others = [enrol({ idempotencyKey: key }), enrol({ idempotencyKey: key })];
     release();
@@ -192,7 +192,7 @@ describe('a call with an idempotency key', () => {
     expect(school.requests.length - before).toBe(1);
   });
 
-  it('may be tried again after a refusal, and not after what nobody knows the end of', async () => {
+  it('may be tried again after a refusal, but not after an unknown outcome', async () => {
     school.script(refusing(422));
     expect((await enrol({ idempotencyKey: 'wish-no-4' })).isError).toBe(true);
     school.script(enrolling);
@@ -202,12 +202,12 @@ describe('a call with an idempotency key', () => {
     expect(failed.content[0].text).toMatch(/invalid response.* Whether this was done is not known: /);
     school.script(enrolling);
     expect(await written(async () => expect(await enrol({ idempotencyKey: 'wish-no-5' })).toEqual(failed))).toBe(0);
-    // Nothing was asked with these: the key is free.
+    // Nothing was sent to the upstream, so the key is still free.
     expect((await enrol({ course: 'a/b', idempotencyKey: 'wish-no-6' })).isError).toBe(true);
     expect((await enrol({ idempotencyKey: 'wish-no-6' })).isError).toBeUndefined();
   });
 
-  it('is nobody’s but the member’s and the app’s, and of one tool', async () => {
+  it('is scoped to the member, the app and the tool', async () => {
     const idempotencyKey = 'the-same-key';
     const results = [
       await enrol({ idempotencyKey }),
@@ -262,7 +262,7 @@ describe('a call with an idempotency key', () => {
     expect((await call(world, 'look', { idempotencyKey: 'nothing-to-do' }, { token })).body.result.isError).toBe(true);
   });
 
-  it('is remembered sealed, and no longer than its window', async () => {
+  it('is stored sealed, and no longer than its window', async () => {
     const idempotencyKey = 'wish-no-7-of-sam';
     const first = await enrol({ idempotencyKey });
     const files = readdirSync(world.data, { recursive: true, encoding: 'utf8' });
@@ -278,7 +278,7 @@ describe('a call with an idempotency key', () => {
     expect((await enrol({ idempotencyKey })).structuredContent).not.toEqual(first.structuredContent);
   });
 
-  it('whose gate ended in the middle is not done again, but said not to be known', async () => {
+  it('whose gate ended in the middle is not repeated: its outcome is reported as unknown', async () => {
     const idempotencyKey = 'wish-no-8-of-sam';
     let arrived: () => void = () => {};
     const there = new Promise<void>((resolve) => {
@@ -301,8 +301,8 @@ describe('a call with an idempotency key', () => {
     expect(again).toBe(0);
   });
 
-  it('cannot be had without end', async () => {
-    // However long the calls take here.
+  it('is limited in number', async () => {
+    // However long the calls take on this machine.
     await world.restart({ ...overrides(), constants: { mcp: { idempotencyWindow: 43_200, idempotencyKeys: 5 } } });
     const keys = Array.from({ length: 6 }, (_, at) => `many-keys-${at}`);
     const texts: string[] = [];
@@ -311,7 +311,7 @@ describe('a call with an idempotency key', () => {
       if (isError) texts.push(content[0].text);
     }
     expect(texts).toEqual([expect.stringMatching(/too many idempotency keys/)]);
-    // One that is known already is not one more.
+    // A known key does not count as another one.
     expect((await enrol({ idempotencyKey: keys[0] }, { by: other })).isError).toBeUndefined();
     expect((await enrol({ idempotencyKey: 'one-of-another-member' })).isError).toBeUndefined();
     expect((await enrol({}, { by: other })).isError).toBeUndefined();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorld, type World } from '../support/world.ts';
 import { createInspector, type Inspector } from './support/inspector.ts';
 
-/** Each run is a program of its own that loads much before it begins. */
+/** Each run is a separate program that takes long to load. */
 const PROGRAM = { timeout: 120_000 };
 
 describe('the MCP Inspector on the command line', PROGRAM, () => {
@@ -37,12 +37,12 @@ describe('the MCP Inspector on the command line', PROGRAM, () => {
     expect(called.result.structuredContent).toMatchObject({ courses: [{ slug: 'tides-and-currents' }] });
   });
 
-  it('is told of a tool that is not there, and asks nobody to sign in for it', async () => {
+  it('reports an unknown tool without asking for a sign-in', async () => {
     const { code, asked } = await inspector.run(`${world.origin}/mcp`, ...call('get_my_account'));
     expect([code, asked]).toEqual([5, undefined]);
   });
 
-  it('knows a token that is no good for one', async () => {
+  it('recognizes an invalid token', async () => {
     const bad = ['--header', 'Authorization: Bearer bad', '--stored-auth-only'];
     const { code, stderr } = await inspector.run(`${world.origin}/mcp`, ...bad, ...LIST);
     expect([code, stderr]).toEqual([3, expect.stringContaining('auth_required')]);

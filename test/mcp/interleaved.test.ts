@@ -13,7 +13,7 @@ import { type RecordingUpstream, startRecordingUpstream } from '../support/recor
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 import { CALLERS, type Caller } from './support/callers.ts';
 
-/** `npm run test:mcp-load` has 200 clients of 50 calls each. */
+/** `npm run test:mcp-load` uses 200 clients with 50 calls each. */
 const CLIENTS = Number(process.env.COURSEGATE_MCP_CLIENTS ?? 28);
 const CALLS = Number(process.env.COURSEGATE_MCP_CALLS ?? 10);
 
@@ -104,7 +104,10 @@ describe.skipIf(!redisPresent())('clients of two gates on one Redis, whose ids a
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Makes its calls one after another and says of each answer that is not its own. Out: how many were its own. */
+  /**
+   * Makes its calls one after another and reports each response that belongs to another call. Returns how many were its
+   * own.
+   */
   async function play(number: number, wrong: unknown[], made: () => void): Promise<number> {
     const who = WHO[number % WHO.length] as (typeof WHO)[number];
     const token = who.member === undefined ? undefined : tokens.get(who.member)?.[number % 2];

@@ -4,7 +4,7 @@ import { schemaCompiler } from '../../src/mcp/json-schema.ts';
 describe('schemas that are compiled one after another', () => {
   const first = { type: 'object', properties: { slug: { $id: 'https://school.example/slug', type: 'string' } } };
 
-  it('may have the same $id, and each is its own', () => {
+  it('may have the same $id without affecting each other', () => {
     const compile = schemaCompiler();
     const text = compile(first);
     const number = compile({
@@ -16,7 +16,7 @@ describe('schemas that are compiled one after another', () => {
     expect([text({ slug: 1 }), number({ slug: 'a' })]).toEqual(['slug must be string', 'slug must be integer']);
   });
 
-  it('do not reach into one another, and one that is wrong leaves the next alone', () => {
+  it('cannot reference one another, and an invalid one does not affect the next', () => {
     const compile = schemaCompiler();
     expect(compile(first)).toBeTypeOf('function');
     const reaching = { type: 'object', properties: { slug: { $ref: 'https://school.example/slug' } } };

@@ -27,7 +27,7 @@ const keyed = (key: string) => ({
   signal: AbortSignal.timeout(120_000),
 });
 
-/** Every first look waits until `calls` of them have been answered: each has seen that the key is free. */
+/** Every first read waits until `calls` of them have been answered, so that each has seen that the key is free. */
 function allLookFirst(calls: number): (store: Store) => Store {
   let looked = 0;
   let open: () => void = () => {};

@@ -69,7 +69,7 @@ const answer = (value: unknown): Script => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
   };
 };
-/** Its own pages are longer than a result may be. */
+/** Paginates with pages that are longer than a result may be. */
 const listing: Script = (request, response, recorded) => {
   const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page') ?? 1);
   const data = things.slice((page - 1) * PER_PAGE, page * PER_PAGE);
@@ -107,7 +107,7 @@ const sdk2 =
   async (use: (ask: Ask) => Promise<void>): Promise<void> => {
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${world.origin}/mcp`)));
-    // Known schemas are what a client holds results to.
+    // The client validates results against the schemas it knows.
     await client.listTools();
     await use(async (name, args) => (await client.callTool({ name, arguments: args })) as unknown as Result);
     await client.close();
@@ -126,7 +126,7 @@ describe('a list that is too long', () => {
     ['SDK v2, revision 2026-07-28', sdk2('auto')],
     ['SDK v2, the revisions before', sdk2('legacy')],
     ['SDK v1', sdk1],
-  ])('is read to its end by who passes on what the result says: %s', async (_, using) => {
+  ])('is read to its end by a client that follows the result: %s', async (_, using) => {
     school.script(listing);
     await using(async (through) => {
       const seen: unknown[] = [];
@@ -153,7 +153,7 @@ describe('a list that is too long', () => {
       expect(cut[0]).toMatch(
         /^Cut here, .*: things 1 to \d+ of the 50 that were found\. For the rest call list_things /,
       );
-      // Three pages of the school, each in several parts: as few as fit.
+      // Three pages of the school, each in as few parts as fit.
       expect(turns).toBeGreaterThan(6);
       expect(turns).toBeLessThan(20);
     });
@@ -182,13 +182,13 @@ describe('a list that is too long', () => {
   });
 });
 
-describe('where to go on', () => {
+describe('the cursor', () => {
   const cursor = async () => {
     school.script(listing);
     return String((await ask('list_things', { of: 'x' })).structuredContent?.nextPage);
   };
 
-  it('is of one call: not of another’s, and not what somebody makes up', async () => {
+  it('belongs to one call: one of another call is refused, and so is a forged one', async () => {
     const page = await cursor();
     const made = (value: unknown) => `part.${Buffer.from(JSON.stringify(value)).toString('base64url')}`;
     const [, of] = JSON.parse(Buffer.from(page.slice(5), 'base64url').toString());

@@ -71,7 +71,7 @@ const ask = async (name: string, value: unknown, args: object = {}) => {
 };
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
-describe('a result that is too long, of a tool that cannot go on', () => {
+describe('a result that is too long, of a tool without paging', () => {
   it('has as many whole items as fit, and says in words what was left out', async () => {
     const { structuredContent, content, isError } = await ask('any', { things, total: 120 });
     expect(isError).toBeUndefined();

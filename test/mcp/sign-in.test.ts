@@ -44,7 +44,7 @@ describe.each(['A', 'B'])('without a token, Profile %s', (profile) => {
     }
   });
 
-  it('has a document for each door, each naming its own address and the one issuer', async () => {
+  it('has a metadata document for each endpoint, each naming its own URL and the one issuer', async () => {
     for (const path of ['/mcp', '/mcp/member']) {
       const document = await metadataAt(`${world.origin}/.well-known/oauth-protected-resource${path}`);
       expect(document).toMatchObject({
@@ -56,7 +56,7 @@ describe.each(['A', 'B'])('without a token, Profile %s', (profile) => {
     }
   });
 
-  it('the door of members asks for one, whatever is asked there', async () => {
+  it('the members’ endpoint requires one, whatever is called there', async () => {
     for (const method of ['initialize', 'tools/list', 'no/such']) {
       const reply = await ask(world, method, {}, { path: '/mcp/member' });
       expect(reply.status).toBe(401);
@@ -91,7 +91,7 @@ describe('a token', () => {
   });
 
   it.each(['', '/', '/mcp', '/mcp/', '/mcp/member', '/mcp/member/', '/account/graphql'])(
-    'asked for with the resource spelled as the origin plus "%s" opens both doors',
+    'asked for with the resource spelled as the origin plus "%s" opens both endpoints',
     async (suffix) => {
       const app = await registerApp(world.origin);
       const resource = `${world.origin}${suffix}`;
@@ -129,7 +129,7 @@ describe('signIn: on-call', () => {
   });
   afterAll(() => world.close());
 
-  it('shows everybody all tools, and says which need what', async () => {
+  it('lists all tools without a token, and says which scopes they need', async () => {
     const { tools } = (await askModern(world, 'tools/list')).body.result;
     expect(tools).toHaveLength(LEGACY_TOOLS);
     expect(tools.map(({ _meta }: { _meta: object }) => _meta).slice(1, 3)).toEqual([
@@ -214,7 +214,7 @@ describe('the door of members', () => {
     await again.close();
   });
 
-  it.each(['auto', 'legacy'] as const)('the list is new after a sign-in at the open door, %s', async (mode) => {
+  it.each(['auto', 'legacy'] as const)('the list is new after a sign-in at the open endpoint, %s', async (mode) => {
     const { client, finish } = await signingIn(`${world.origin}/mcp`, mode);
     await client.connect(finish.transport());
     expect((await client.listTools()).tools).toHaveLength(2);
@@ -224,7 +224,7 @@ describe('the door of members', () => {
   });
 });
 
-/** The SDK's own client, with an app's memory and a member who approves. */
+/** The SDK's own client, with an app's storage and a member who approves. */
 async function signingIn(address: string, mode: 'auto' | 'legacy') {
   const memory = createAppMemory();
   const provider = memory.provider as unknown as OAuthClientProvider;

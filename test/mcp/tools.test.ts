@@ -77,7 +77,7 @@ beforeAll(async () => {
   });
   token = await tokenOf(world, 'account:read courses:write');
   other = await tokenOf(world, 'account:read', OLU);
-  // Signed in at the real school; from here on its place is taken.
+  // The members signed in at the real school. From here on, the recording upstream replaces it.
   await world.restart(overridesWith(school.url));
 });
 afterAll(async () => {
@@ -277,7 +277,7 @@ describe('what a model reads', () => {
     [422, 'The school does not take these arguments.'],
     [302, expect.stringMatching(/^The service behind this address returned an invalid response. \(request [\w-]+\)$/)],
     [500, expect.stringMatching(/^The service behind this address returned an invalid response. \(request [\w-]+\)$/)],
-  ])('of a %i is words of ours', async (status, words) => {
+  ])('of a %i is a message of our own', async (status, words) => {
     school.script(
       answering('{"error":"SELECT * FROM members at db.internal:5432\\n  at query (/srv/app.js:3)"}', status),
     );
@@ -349,7 +349,7 @@ describe('what a model reads', () => {
 });
 
 describe('a call', () => {
-  it('that takes too long is ended, and the upstream let go', async () => {
+  it('that takes too long is aborted, and so is the upstream request', async () => {
     const closed: Promise<void>[] = [];
     school.script((_request, _response, recorded) => void closed.push(recorded.closed));
     const began = performance.now();
@@ -365,7 +365,7 @@ describe('a call', () => {
     expect(performance.now() - began).toBeLessThan(8000);
   });
 
-  it('that the client gives up is given up at the upstream', async () => {
+  it('that the client cancels is cancelled at the upstream', async () => {
     const left = new AbortController();
     let over: Promise<void> | undefined;
     school.script((_request, _response, recorded) => {
@@ -388,7 +388,7 @@ describe('a call', () => {
     expect(performance.now() - began).toBeLessThan(600);
   });
 
-  it('is answered to whoever made it, with the same ids, in both eras, at once', async () => {
+  it('is answered to its own caller, with the same ids, in both eras, at once', async () => {
     school.script(async (request, response, { values }) => {
       await sleep(Math.random() * 20);
       const [member = 'nobody'] = values('x-member-id');
@@ -470,7 +470,7 @@ describe('a call', () => {
     expect(JSON.stringify(fresh)).not.toContain('a-private-thing');
   });
 
-  it('counts: a caller that makes too many is told when to come again, and nobody else', async () => {
+  it('counts towards the limit: a caller that makes too many is told when to come again, and no other', async () => {
     const overrides = overridesWith(school.url);
     const limits = { member: { requests: 5, per: '1m' }, address: { requests: 7, per: '1m' } };
     await world.restart({ ...overrides, limits: { ...limits, client: 'unlimited', attempts: 'unlimited' } });

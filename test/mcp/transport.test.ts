@@ -13,14 +13,14 @@ afterAll(() => world.close());
 
 const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} });
 
-/** A refusal in the voice of JSON-RPC, with its code. */
+/** Asserts a JSON-RPC error response and returns its status and code. */
 function refusal({ status, headers, body }: Reply): unknown[] {
   expect(headers.get('content-type')).toMatch(/^application\/json/);
   expect(body).toMatchObject({ jsonrpc: '2.0', error: { message: expect.any(String) } });
   return [status, body.error.code];
 }
 
-/** With a Host of the test's own, which fetch does not let one set. */
+/** Sends a request with any Host, which fetch does not allow. */
 function withHost(host: string): Promise<number> {
   const { port } = new URL(world.origin);
   return new Promise((resolve, reject) => {
@@ -109,7 +109,7 @@ describe('how it is called', () => {
     }
   });
 
-  it('is one address: another spelling of it is nothing, and not the school’s', async () => {
+  it('has one URL: another spelling is not found, nor passed to the school', async () => {
     for (const path of ['/MCP', '/MCP/', '/mcp%2F', '/mcp/x', '/mcp/member/x', '/Mcp/member/']) {
       expect([path, (await post(world, LIST, { path })).headers.get('x-request-id') !== null]).toEqual([path, true]);
       expect((await post(world, LIST, { path })).status).not.toBe(200);
@@ -145,7 +145,7 @@ describe('how it is called', () => {
     expect(JSON.parse(answer.text).result.tools).toHaveLength(2);
   });
 
-  it('answers 406 to who takes neither', async () => {
+  it('answers 406 to a client that accepts neither', async () => {
     expect(refusal(await post(world, LIST, { headers: { accept: 'text/html' } }))[0]).toBe(406);
   });
 
@@ -249,7 +249,7 @@ describe('revision 2026-07-28', () => {
     },
   );
 
-  it('lets lists be kept only where signing in would not make them longer', async () => {
+  it('lets lists be cached only where signing in would not make them longer', async () => {
     const writer = await tokenOf(world, 'account:read account:write');
     const hint = async (sent: { token?: string }) => {
       const { result } = (await askModern(world, 'tools/list', {}, sent)).body;
@@ -272,14 +272,14 @@ describe('the revisions before', () => {
     expect((await ask(world, 'ping')).body.result).toEqual({});
   });
 
-  it('have no session: whatever a client says of one is nobody’s', async () => {
+  it('have no sessions: a session ID from a client is ignored', async () => {
     const reply = await ask(world, 'tools/list', {}, { headers: { 'mcp-session-id': 'a-session-of-alice' } });
     expect(reply.status).toBe(200);
     expect(reply.headers.get('mcp-session-id')).toBeNull();
     expect(reply.body.result.tools).toHaveLength(2);
   });
 
-  it('are told of unknown methods and tools', async () => {
+  it('get errors for unknown methods and tools', async () => {
     expect((await ask(world, 'no/such')).body.error.code).toBe(-32_601);
     expect((await call(world, 'no_such_tool')).body.error).toEqual({
       code: -32_602,
@@ -288,7 +288,7 @@ describe('the revisions before', () => {
   });
 });
 
-it('says that no answer may be kept', async () => {
+it('marks every response as not cacheable', async () => {
   for (const reply of [
     await ask(world, 'tools/list', {}, { token }),
     await post(world, '{'),

@@ -2,7 +2,10 @@ const filled = (unit: string, length: number) => unit.repeat(Math.max(1, Math.fl
 const times = (length: number, size: number, one: (at: number) => string) =>
   Array.from({ length: Math.max(1, Math.floor(length / size)) }, (_, at) => one(at)).join(',');
 
-/** Texts of one token, each of which some parser takes the square of. Half of one and half of another where it says so. */
+/**
+ * Tokens that make some parsers run in quadratic time when they are repeated. A pair means: half the text is the first
+ * token, half the second.
+ */
 const TOKENS: Readonly<Record<string, string | readonly [string, string]>> = {
   'image openings': '![',
   'exclamation marks': '!',
@@ -44,11 +47,11 @@ const TOKENS: Readonly<Record<string, string | readonly [string, string]>> = {
   'brackets and spaces': '] ',
 };
 
-/** JSON values of about `length` bytes that are cheap to send and dear to look at, by name. */
+/** Named JSON values of about `length` bytes that are cheap to send and expensive to process. */
 export function adversarialValues(length: number): readonly (readonly [name: string, json: string])[] {
   const texts = Object.entries(TOKENS).map(([name, token]): readonly [string, string] => {
     const [first, second] = typeof token === 'string' ? [token, token] : token;
-    // As JSON a control character takes six bytes.
+    // A control character takes six bytes in JSON.
     const room = Math.floor((length * first.length) / (JSON.stringify(first).length - 2) / 2);
     const text =
       Array.isArray(token) && first.length > 1

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { BrowserContext, Page } from 'playwright-core';
 
-/** What is done with each page of a story, under the name of its place in it. */
+/** Called for each page of a story, with the title of the step. */
 export type Look = (page: Page, title: string) => Promise<void>;
 
 const ARTEFACTS = fileURLToPath(new URL('../artefacts', import.meta.url));
@@ -13,7 +13,10 @@ const SCREENS = {
   desktop: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
 } as const;
 
-/** The narrowest screen that WCAG asks for (success criterion 1.4.10: also 400 % zoom), a phone, a desktop; in both schemes. */
+/**
+ * 320 px is the narrowest width that WCAG asks for (success criterion 1.4.10, the same as 400 % zoom); the others are a
+ * phone and a desktop. Each in both colour schemes.
+ */
 const EVERY_SCREEN = ([320, 390, 1280] as const).flatMap((width) =>
   (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
 );
@@ -25,7 +28,7 @@ function newFolder(name: string): string {
   return folder;
 }
 
-/** A new album under test/artefacts: of each page a picture on a light phone and one on a dark desktop, in order. */
+/** Creates an album under test/artefacts: two screenshots per page, numbered in order (light phone, dark desktop). */
 export function album(name: string): Look {
   const folder = newFolder(name);
   let count = 0;
@@ -38,7 +41,7 @@ export function album(name: string): Look {
 
 const AXE: Parameters<AxeBuilder['options']>[0] = {
   runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] },
-  // Every element that passes would be told of otherwise: much more than the findings.
+  // By default axe also reports every element that passes, which is far more output than the violations.
   resultTypes: ['violations'],
 };
 
@@ -48,7 +51,10 @@ interface Inspection {
   readonly count: { pages: number; rules: number };
 }
 
-/** WCAG 2.2 AA as far as axe can tell, on both screens, and no sideways scrolling at 320 px (success criterion 1.4.10). */
+/**
+ * Checks WCAG 2.2 AA as far as axe can, on both screens, and that nothing scrolls sideways at 320 px (success criterion
+ * 1.4.10).
+ */
 export function inspection(): Inspection {
   const findings: string[] = [];
   const count = { pages: 0, rules: 0 };
@@ -64,7 +70,7 @@ export function inspection(): Inspection {
   return { look, findings, count };
 }
 
-/** An album and an inspection at once, of each page on every screen: for the gate's own pages, which are few. */
+/** An album and an inspection of each page on every screen. Meant for the gate's own pages, which are few. */
 export function closeLook(name: string): Inspection {
   const folder = newFolder(name);
   const findings: string[] = [];
@@ -84,7 +90,7 @@ export function closeLook(name: string): Inspection {
   return { look, findings, count };
 }
 
-/** Out: how many rules passed; what did not is added to the findings. */
+/** Adds the violations to `findings` and returns how many rules passed. */
 async function axe(page: Page, where: string, findings: string[]): Promise<number> {
   const { passes, violations } = await new AxeBuilder({ page }).options(AXE).setLegacyMode().analyze();
   for (const { id, nodes } of violations) {
@@ -97,15 +103,15 @@ async function onEachScreen(page: Page, work: (screen: string) => Promise<unknow
   for (const [screen, { viewport, colorScheme }] of Object.entries(SCREENS)) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
-    // Study Buddy jumps to its newest step: a picture of the whole page starts at the top all the same.
+    // Study Buddy scrolls to its newest step, but a full-page screenshot starts at the top.
     await page.evaluate('scrollTo(0, 0)');
     await work(screen);
   }
 }
 
 /**
- * Collects what the browser complains about in a context: script errors, blocked content, console errors. Left out is
- * what Chromium says of any page with an error status, since the stories show such pages on purpose.
+ * Collects what the browser reports in a context: script errors, blocked content, console errors. Ignores the message
+ * that Chromium logs for every page with an error status, because the stories show such pages on purpose.
  */
 export function complaintsOf(context: BrowserContext): string[] {
   const complaints: string[] = [];

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 
-/** oauth4webapi refuses plain http unless told; the gate under test is on loopback. */
+/** oauth4webapi refuses plain HTTP by default; the gate under test is on loopback. */
 export const INSECURE = { [oauth.allowInsecureRequests]: true } as const;
 
 export interface App {
@@ -17,7 +17,7 @@ export interface AppOptions {
   readonly metadata?: Record<string, string | string[]>;
 }
 
-/** A third-party app on oauth4webapi: everything it knows of the gate it has read from the gate's metadata. */
+/** A third-party app on oauth4webapi. Everything it knows about the gate comes from the gate's metadata. */
 export async function registerApp(origin: string, options: AppOptions = {}): Promise<App> {
   const url = new URL(origin);
   const described = await oauth.processResourceDiscoveryResponse(
@@ -118,7 +118,7 @@ export async function revoke(app: App, token: string): Promise<void> {
   );
 }
 
-/** A form post as bytes on the wire, for what the library would not send. */
+/** Posts a form directly, for requests that the library would not send. */
 export function postForm(
   url: string | undefined,
   fields: Record<string, string | undefined>,

@@ -2,18 +2,18 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from 'node:net';
 
 interface Replica {
-  /** Where it listens. */
+  /** The URL of its listener. */
   readonly listens: string;
   readonly admin: string;
 }
 
 export interface Balancer {
   readonly origin: string;
-  /** Where each request went, in order: its path and the number of the replica. */
+  /** The path and the replica of each request, in order. */
   readonly served: readonly { readonly path: string; readonly replica: number }[];
-  /** Starts to look after these; until then all requests are refused. */
+  /** Starts health checks and balancing for these replicas. Until then, every request gets 502. */
   serve(replicas: readonly Replica[]): void;
-  /** Resolves when replica `at` is seen ready, or not ready. */
+  /** Resolves when the balancer has seen replica `at` become ready (or not ready). */
   seen(at: number, ready: boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -21,8 +21,8 @@ export interface Balancer {
 const LOOK_EVERY = 20;
 
 /**
- * A load balancer as small as one can be: asks each replica whether it is ready, sends every request to another one than
- * the last, over kept connections and with the Host it came with, and tries again elsewhere only what never reached a replica.
+ * A minimal round-robin load balancer. It polls each replica's readiness, keeps connections alive, passes the Host on,
+ * and retries on another replica only when the connection was refused.
  */
 export async function startBalancer(): Promise<Balancer> {
   const served: { path: string; replica: number }[] = [];

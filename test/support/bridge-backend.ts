@@ -6,9 +6,9 @@ export const BRIDGE_SECRET = 'a secret that the backend and the gate share';
 
 export interface BridgeBackend {
   readonly url: string;
-  /** What its bridge says of whoever is signed in, laid over what it says usually. */
+  /** Overrides for the member fields that the bridge returns. */
   says: Record<string, string>;
-  /** What it was last asked, decoded. */
+  /** The last request to the bridge, decoded. */
   asked: URLSearchParams | undefined;
   close(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export const sign = (sso: string, secret = BRIDGE_SECRET) => createHmac('sha256'
 export const pack = (fields: Record<string, string>) =>
   Buffer.from(new URLSearchParams(fields).toString()).toString('base64');
 
-/** A school with a login page of its own and the twenty lines of the bridge, on a port of its own. */
+/** A course site with its own login page and the bridge of about twenty lines, on a free port. */
 export async function startBridgeBackend(): Promise<BridgeBackend> {
   const backend: BridgeBackend = { url: '', says: {}, asked: undefined, close: async () => {} };
   const server = createServer((request, response) => {

@@ -1,6 +1,6 @@
-/** A browser without a screen: cookies by path, redirects by hand, forms read from the page. */
+/** A browser without a screen: scopes cookies by path, follows redirects itself, reads forms from the page. */
 export interface Browser {
-  /** Follows redirects while `follow` says so; the last answer is where it stopped. */
+  /** Follows redirects while `follow` returns true. The returned page is the last response. */
   open(url: string, follow?: (location: string) => boolean): Promise<Page>;
   submit(page: Page, fields: Record<string, string | string[]>, follow?: (location: string) => boolean): Promise<Page>;
   readonly cookies: Map<string, { value: string; path: string }>;
@@ -11,13 +11,16 @@ export interface Page {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Set when the answer was a redirect that was not followed. */
+  /** Set when the response was a redirect that was not followed. */
   readonly location: string | undefined;
 }
 
 export function createBrowser(): Browser {
   const cookies = new Map<string, { value: string; path: string }>();
-  /** Cookies whose name one of another path has taken in the map since (RFC 6265 §5.3: name and path are one cookie). */
+  /**
+   * Cookies displaced from the map by one of the same name and another path. A cookie is identified by name, domain and
+   * path (RFC 6265 section 5.3).
+   */
   const besides = new Map<string, { name: string; value: string; path: string }>();
 
   const send = async (url: string, init: RequestInit): Promise<Response> => {

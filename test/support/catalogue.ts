@@ -1,4 +1,4 @@
-/** The contract's scopes, in its order, written out. */
+/** The scopes that the contract defines, in its order. */
 export const SCOPES = [
   'openid',
   'profile',

@@ -15,21 +15,21 @@ export interface Authority {
   readonly caFile: string;
   /** PEM. */
   readonly ca: string;
-  /** A certificate for a host name, good for so many days from now; fewer than none: it has ended. */
+  /** Issues a certificate for a host name, valid for `days` from now. A negative number gives an expired one. */
   issue(host: string, days?: number): Certificate;
   close(): void;
 }
 
 const DAY = 86_400_000;
 
-/** A certificate authority of the test's own, by openssl. */
+/** A certificate authority for one test, run by openssl. */
 export function createAuthority(): Authority {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-tls-'));
   const at = (name: string) => join(folder, name);
   const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
   openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.crt', '-days', '2', '-subj', '/CN=Test CA');
-  // `openssl ca` is the only one of its commands that takes both ends of the validity.
+  // Only `openssl ca` lets us set both the start and the end of the validity.
   writeFileSync(at('index.txt'), '');
   writeFileSync(at('serial'), '1000\n');
   writeFileSync(

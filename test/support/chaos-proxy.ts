@@ -1,30 +1,33 @@
 import { createConnection, createServer, type NetConnectOpts, type Socket } from 'node:net';
 
-/** Where in the traffic something happens: what the client sends that matches, or the first answer after that. */
+/** A point in the traffic: a client message that matches `pattern`, or the first response after it. */
 interface Point {
   readonly pattern: RegExp;
   readonly at: 'request' | 'answer';
-  /** How many matches pass before it. */
+  /** How many matches to let pass first. */
   readonly after?: number;
 }
 
 export interface ChaosProxy {
   readonly port: number;
-  /** Delays every answer by so many milliseconds; asked anew for each. Answers stay in order. */
+  /**
+   * Delays every response by the returned number of milliseconds; the function is called for each one. Responses stay
+   * in order.
+   */
   delay(milliseconds: () => number): void;
-  /** From now on bytes go nowhere, in either direction, and connections stay open; new ones too. */
+  /** From now on drops all bytes in both directions while connections, including new ones, stay open. */
   blackhole(): void;
-  /** The same for those connections only whose client has sent, or will send, what matches. */
+  /** The same, but only for connections whose client has sent or will send a match. */
   blackholeThose(pattern: RegExp): void;
-  /** Resets what is connected. */
+  /** Resets all current connections. */
   cut(): void;
-  /** Resets what is connected and whatever connects, until healed. */
+  /** Resets all current and new connections until `heal()`. */
   refuse(): void;
-  /** Passes on again, on new connections; those that lost bytes are reset. */
+  /** Forwards again on new connections. Connections that lost bytes are reset. */
   heal(): void;
-  /** Resolves when the traffic is at that point; what matched goes no further, nor does anything after it. */
+  /** Resolves when the traffic reaches that point. The matching bytes and everything after them are dropped. */
   reached(point: Point): Promise<void>;
-  /** How many connections stand now. */
+  /** The number of open connections. */
   readonly connections: () => number;
   close(): Promise<void>;
 }
@@ -33,17 +36,17 @@ interface Link {
   readonly client: Socket;
   readonly server: Socket;
   sent: string;
-  /** Bytes of it went nowhere: it can never be whole again. */
+  /** Bytes of this connection were dropped, so it can never be consistent again. */
   mute: boolean;
-  /** The answer to what was just passed on is waited for. */
+  /** Waiting for the response to what was just forwarded. */
   awaited: boolean;
   lastAnswer: Promise<void>;
 }
 
-/** How much of what a client sent is remembered, to tell connections apart. */
+/** How many bytes of each client's traffic are remembered, to tell connections apart. */
 const MEMORY = 4096;
 
-/** A TCP proxy that ills can be laid on. In: where it leads. */
+/** Starts a TCP proxy to `to` that can inject network faults. */
 export async function startChaosProxy(to: NetConnectOpts): Promise<ChaosProxy> {
   const links = new Set<Link>();
   let latency = () => 0;
@@ -106,7 +109,7 @@ export async function startChaosProxy(to: NetConnectOpts): Promise<ChaosProxy> {
     server.on('data', (data) => fromServer(link, data));
     client.on('close', () => drop(link));
     server.on('close', () => {
-      // Who hears nothing does not hear that either.
+      // A muted client must not notice the close either.
       if (!muted(link)) drop(link);
     });
   });

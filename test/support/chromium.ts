@@ -3,12 +3,12 @@ import { type Browser, chromium } from 'playwright-core';
 
 const CANDIDATES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome'];
 
-/** The browser on this machine, or undefined. */
+/** The Chromium on this machine, or undefined. */
 const CHROMIUM = CANDIDATES.find((path) => path !== undefined && existsSync(path));
 
 /**
- * Whether tests in a real browser run. Without one they are skipped by name, with what to install; in CI that is a
- * failure, since a green run must mean that they ran.
+ * Whether the tests in a real browser can run. Without one they are skipped with a message that names what to install.
+ * In CI this is an error, so that a green run means they ran.
  */
 export function browserPresent(): boolean {
   if (CHROMIUM !== undefined) return true;

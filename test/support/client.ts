@@ -1,6 +1,6 @@
 import { withinRequest } from '../../src/http/current-request.ts';
 
-/** Runs what a request from this client address brings about. */
+/** Runs `work` as part of a request from this client address. */
 export function fromClient<T>(clientAddress: string, work: () => T): T {
   const provenance = {
     clientAddress,

@@ -7,15 +7,18 @@ export interface Command {
   /** What was printed so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Resolves when a line of standard output matches; rejects when the command ends before. */
+  /** Resolves when a line of standard output matches; rejects when the command exits first. */
   line(pattern: RegExp): Promise<string>;
-  /** The exit code, or the signal that ended it. */
+  /** The exit code, or the signal that killed it. */
   readonly exited: Promise<number | NodeJS.Signals>;
   signal(signal: NodeJS.Signals): void;
   readonly pid: number | undefined;
 }
 
-/** Runs `coursegate ...` as its own process, with nothing of this one's environment but where programs are. */
+/**
+ * Runs `coursegate ...` as a separate process. It inherits nothing from this process's environment except where
+ * programs are found.
+ */
 export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Command {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: process.env.PATH ?? '', ...environment },

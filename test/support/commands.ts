@@ -9,13 +9,13 @@ export interface CommandOptions {
   /** Unix seconds. */
   readonly time?: number;
   readonly nonce?: string;
-  /** What is signed in place of the path that is sent. */
+  /** Signed instead of the path that is sent. */
   readonly signedPath?: string;
   readonly signedBody?: string;
   readonly signedMethod?: string;
 }
 
-/** The field that a backend signs a command with, written from docs/backend-events.md. */
+/** The signature field a backend sends with a command, implemented from docs/backend-events.md. */
 export function commandSignature(path: string, options: CommandOptions = {}): string {
   const { method = 'POST', body = '', secret = COMMAND_SECRET } = options;
   const time = options.time ?? Math.floor(Date.now() / 1000);
@@ -39,7 +39,7 @@ export async function command(admin: string, path: string, options: CommandOptio
   return send(admin, path, options, { 'coursegate-signature': commandSignature(path, options) });
 }
 
-/** Sends a command with these fields. */
+/** Sends a command with these header fields. */
 export async function send(
   admin: string,
   path: string,

@@ -7,15 +7,15 @@ type Credentials = { login: string; password: string };
 
 export interface ConnectOptions {
   readonly member?: Credentials;
-  /** Parameters of the authorization request; undefined leaves one out. */
+  /** Parameters of the authorization request; undefined omits one. */
   readonly parameters?: Record<string, string | undefined>;
-  /** The boxes the member ticks; all when left out. */
+  /** The boxes the member ticks; all of them by default. */
   readonly ticked?: string[];
-  /** One that may be signed in; a new one when left out. */
+  /** May already be signed in; a new one by default. */
   readonly browser?: Browser;
 }
 
-/** An approved authorization whose code nobody has redeemed yet. */
+/** An approved authorization whose code has not been redeemed yet. */
 export interface Approved {
   readonly request: AuthorizationRequest;
   readonly returned: URL;
@@ -42,7 +42,7 @@ export async function approved(app: App, options: ConnectOptions = {}): Promise<
   return { request, returned, form };
 }
 
-/** The whole flow: out come the tokens. */
+/** Runs the whole flow and returns the tokens. */
 export async function connect(app: App, options: ConnectOptions = {}): Promise<oauth.TokenEndpointResponse> {
   const { request, returned } = await approved(app, options);
   return redeem(app, request, returned);
@@ -54,7 +54,7 @@ export interface Tokens {
   readonly scope: string;
 }
 
-/** What an endpoint answered, read once. */
+/** A response, read once. */
 export interface Answered<T = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
@@ -66,7 +66,7 @@ export async function read<T = Record<string, unknown>>(response: Response): Pro
   return { status: response.status, headers: response.headers, body: (text === '' ? {} : JSON.parse(text)) as T };
 }
 
-/** A token request as bytes on the wire. */
+/** Sends a token request directly, without the library. */
 export async function token(
   app: App,
   form: Record<string, string | undefined>,
@@ -90,7 +90,7 @@ export function refreshForm(
   };
 }
 
-/** Whether an access token opens anything: the status of the route that asks for any valid token. */
+/** The status of a route that accepts any valid token: tells whether an access token still works. */
 export async function statusOf(origin: string, accessToken: string): Promise<number> {
   const response = await fetch(`${origin}/api/v1/whoami`, { headers: { authorization: `Bearer ${accessToken}` } });
   await response.arrayBuffer();

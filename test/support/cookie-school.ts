@@ -5,22 +5,22 @@ import { createBrowser } from './browser.ts';
 import { offeredScopes } from './member.ts';
 import { type RecordingUpstream, startRecordingUpstream } from './recording-upstream.ts';
 
-/** A legacy school that knows its members by the session cookie of a browser, and by nothing else. */
+/** A legacy course site that identifies members only by a browser session cookie. */
 export interface CookieSchool extends Pick<RecordingUpstream, 'url' | 'requests' | 'close'> {
-  /** A new session of a member. Out: the value of the cookie. */
+  /** Starts a new session for a member and returns the cookie's value. */
   signIn(member: string): string;
   signOut(session: string): void;
-  /** Somebody else signs in with the same session: the cookie stays as it is. */
+  /** Another member signs in with the same session; the cookie does not change. */
   passTo(session: string, member: string): void;
-  /** How whoami answers: as it should, with a new cookie each time, or not at all. */
+  /** How the whoami endpoint responds: normally, with a new cookie each time, or with 500. */
   whoami: 'well' | 'rotating' | 'ill';
-  /** Whether each answer to a member gives another cookie, after which the old one is nobody's. */
+  /** Whether each response to a member sets a new session cookie and invalidates the old one. */
   rotates: boolean;
-  /** How it tells who is not signed in: 401, or the way to its sign-in page. */
+  /** How the site responds without a session: with 401, or with a redirect to its sign-in page. */
   nobody: 'status' | 'redirect';
-  /** What requests under /api/legacy were sent as Cookie, in order. */
+  /** The Cookie header of each request under /api/legacy, in order. */
   cookies(): string[];
-  /** What is held back until it resolves. */
+  /** Delays the responses under /api/legacy until it resolves. */
   hold: Promise<void> | undefined;
 }
 
@@ -93,11 +93,11 @@ export interface ConnectedMember {
   readonly app: App;
   readonly token: string;
   readonly refreshToken: string;
-  /** The page that asked them. */
+  /** The consent page the member saw. */
   readonly consent: string;
 }
 
-/** Lets a new app in, in a browser that shows these cookies. */
+/** Connects a new app, in a browser that sends these cookies. */
 export async function connectWith(origin: string, cookies: Readonly<Record<string, string>>): Promise<ConnectedMember> {
   const app = await registerApp(origin);
   const request = await authorizationRequest(app);

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type RecordingUpstream, startRecordingUpstream } from './recording-upstream.ts';
 
 /**
- * A school whose sign-in has detours: a registration page, a page that thanks for it, passwords that are wrong. It keeps
- * where to go afterwards in its own way (`next`), as such sites do, and goes there only if it is a path of its own.
+ * A course site whose sign-in has detours: a registration page with a thank-you page, and wrong passwords. Like many
+ * sites, it passes the return address along in its own parameter (`next`) and follows it only if it is a local path.
  */
 export async function startDetourSchool(): Promise<RecordingUpstream> {
   const accounts = new Map<string, string>();

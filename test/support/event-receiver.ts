@@ -4,7 +4,7 @@ import { type RecordingUpstream, type Script, startRecordingUpstream } from './r
 
 export const EVENTS_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDSZ2Mv5pIrP8=';
 
-/** An event, as a backend reads it. */
+/** An event as a backend reads it. */
 export interface ReceivedEvent {
   readonly type: string;
   readonly timestamp: string;
@@ -18,21 +18,21 @@ interface Receipt {
   readonly body: string;
 }
 
-/** A backend that takes events with the reference library, and keeps those that it has verified. */
+/** A backend that receives events with the reference library and records the ones whose signature is valid. */
 export interface EventReceiver {
   readonly upstream: RecordingUpstream;
-  /** All that came with a good signature, whatever was answered. */
+  /** Everything received with a valid signature, whatever the response was. */
   readonly receipts: readonly Receipt[];
-  /** Resolves once there are events for which `found` says so, of a type; out: them all, the oldest first. */
+  /** Resolves once `found` accepts the events of this type. Returns all of them, oldest first. */
   has(type: string, found?: (events: readonly ReceivedEvent[]) => boolean): Promise<readonly ReceivedEvent[]>;
   of(type: string): readonly ReceivedEvent[];
-  /** What is answered from now on; undefined: 204. */
+  /** Sets the response from now on; undefined means 204. */
   answers(script: Script | undefined): void;
   forget(): void;
   close(): Promise<void>;
 }
 
-/** In: the secret it verifies with. */
+/** Starts a receiver that verifies with `secret`. */
 export async function startEventReceiver(secret = EVENTS_SECRET): Promise<EventReceiver> {
   const webhook = new Webhook(secret);
   const receipts: Receipt[] = [];
@@ -60,7 +60,7 @@ export async function startEventReceiver(secret = EVENTS_SECRET): Promise<EventR
       vi.waitFor(
         () => {
           const events = of(type);
-          if (!found(events)) throw new Error(`of ${type} there are ${events.length}: ${JSON.stringify(events)}`);
+          if (!found(events)) throw new Error(`${events.length} events of type ${type}: ${JSON.stringify(events)}`);
           return events;
         },
         { timeout: 30_000, interval: 20 },

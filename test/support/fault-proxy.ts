@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders, request as send } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 
-/** A request on its way to the gate; what a fault changes of it is what the gate gets. */
+/** A request on its way to the gate. A fault may change it before it is forwarded. */
 export interface Passing {
   method: string;
   url: URL;
@@ -15,7 +15,10 @@ export interface Answered {
   body: string;
 }
 
-/** What is broken: on the way to the gate, where an answer given stands in for the gate's own; and on the way back. */
+/**
+ * What to break: `toGate` may change the request, or return a response that is sent instead of the gate's; `fromGate`
+ * may change the response.
+ */
 export interface Fault {
   readonly toGate?: (passing: Passing) => Answered | undefined;
   readonly fromGate?: (answered: Answered, passing: Passing) => void;
@@ -23,13 +26,13 @@ export interface Fault {
 
 export interface FaultProxy {
   readonly origin: string;
-  /** Where the gate listens. */
+  /** The URL of the gate. */
   target: string;
   fault: Fault;
   close(): Promise<void>;
 }
 
-/** A reverse proxy as bad as it is told to be, in front of a real gate. */
+/** A reverse proxy in front of a real gate that breaks requests and responses as configured. */
 export async function startFaultProxy(): Promise<FaultProxy> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

@@ -14,8 +14,8 @@ export interface HaproxyReplicas extends HttpServer {
 }
 
 /**
- * HAProxy in front of replicas: it asks each whether it is ready, on its admin listener, and tries nothing again, so that a
- * request to one that has gone is a request that failed. In: the port that it listens on.
+ * HAProxy in front of replicas, listening on `port`. It polls readiness on each replica's admin listener and never
+ * retries, so a request to a stopped replica counts as failed.
  */
 export async function startHaproxyReplicas(port: number, replicas: readonly Behind[]): Promise<HaproxyReplicas> {
   const statistics = await freePort();
@@ -61,5 +61,5 @@ frontend statistics
   };
 }
 
-/** The column of HAProxy's statistics that says how a server is doing. */
+/** The status column in HAProxy's CSV statistics. */
 const STATUS = 17;

@@ -2,14 +2,14 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface HeaderRelay {
-  /** Where it listens, in place of the origin behind it. */
+  /** The URL of its listener, to use instead of the origin behind it. */
   readonly origin: string;
   close(): Promise<void>;
 }
 
 /**
- * Passes everything on to `origin` with more fields, for programs that cannot be told to send any: a token, above all.
- * Who asks for the relay by its name is taken to ask for the origin; a Host of the program's own stays as it is.
+ * Forwards everything to `origin` with additional header fields, for programs that cannot send any themselves (usually
+ * a token). A Host that names the relay is replaced by the origin's; any other Host is kept.
  */
 export async function startHeaderRelay(origin: string, fields: Readonly<Record<string, string>>): Promise<HeaderRelay> {
   const { host, hostname, port } = new URL(origin);

@@ -10,16 +10,16 @@ type Program = ServerName | 'caddy';
 
 const programOf = (name: Program) => (name === 'caddy' ? '/usr/bin/caddy' : `/usr/sbin/${name}`);
 
-/** Debian's servers that stand in front of sites, and behind them. */
+/** The web servers from Debian that are tested in front of the gate and behind it. */
 export const SERVERS: readonly ServerName[] = ['nginx', 'haproxy', 'apache2'];
 
 /**
- * Whether a server is on this machine. Without it, its tests are skipped by name, with what to install; in CI that is a
- * failure, since a green run must mean that they ran.
+ * Whether a server is installed on this machine. Without it, its tests are skipped with a message that names what to
+ * install. In CI this is an error, so that a green run means they ran.
  */
 export function serverPresent(name: Program): boolean {
   if (existsSync(programOf(name))) return true;
-  const advice = `no ${name} found: the tests beside it need one (apt-get install ${name})`;
+  const advice = `no ${name} found: its tests need one (apt-get install ${name})`;
   if (process.env.CI) throw new Error(advice);
   console.warn(`SKIPPED: ${advice}`);
   return false;
@@ -30,13 +30,16 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** A real reverse proxy before `next`. It gives every request that it passes on a number of its own, in X-Hop-Id. */
+/** Starts a real reverse proxy in front of `next`. It adds a unique X-Hop-Id to every request it forwards. */
 export async function startServer(name: ServerName, next: number): Promise<HttpServer> {
   const port = await freePort();
   return startConfigured(name, port, (folder) => CONFIGURATIONS[name](folder, port, next));
 }
 
-/** The same with a configuration of the test's own. In: the port that it listens on, and the text for a folder. */
+/**
+ * Starts a server with the test's own configuration. `port` is where that configuration listens; `write` returns its
+ * text for a working folder.
+ */
 export async function startConfigured(
   name: Program,
   port: number,
@@ -98,7 +101,7 @@ const ARGUMENTS: Record<Program, (folder: string, file: string) => string[]> = {
   caddy: (_folder, file) => ['run', '--adapter', 'caddyfile', '--config', file],
 };
 
-/** As plain as an operator would write them; kept connections to what is behind, and bodies that stream. */
+/** As simple as an operator would write them, with keep-alive to the next hop and streamed bodies. */
 const CONFIGURATIONS: Record<ServerName, (folder: string, port: number, next: number) => string> = {
   nginx: (folder, port, next) => `
 ${process.getuid?.() === 0 ? 'user root;' : ''}

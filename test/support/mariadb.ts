@@ -10,12 +10,12 @@ const CANDIDATES = [process.env.MARIADBD, '/usr/sbin/mariadbd', '/usr/libexec/ma
 export const MARIADBD = CANDIDATES.find((path) => path !== undefined && existsSync(path));
 
 export interface MariaDb {
-  /** The path of its unix socket: the user is root, without a password. */
+  /** The path of its Unix socket. The user is root, without a password. */
   readonly socket: string;
   close(): Promise<void>;
 }
 
-/** A MariaDB of its own, empty, on a unix socket in a folder of its own. */
+/** Starts a separate, empty MariaDB on a Unix socket in a new folder. */
 export async function startMariaDb(): Promise<MariaDb> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-mariadb-'));
   const socket = join(folder, 'db.sock');
@@ -60,7 +60,7 @@ export async function startMariaDb(): Promise<MariaDb> {
   return { socket, close };
 }
 
-/** A server that is ready greets whoever connects. */
+/** A server that is ready sends a greeting on every new connection. */
 function answers(socket: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createConnection(socket);

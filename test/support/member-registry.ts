@@ -1,19 +1,19 @@
 import { type RecordingUpstream, startRecordingUpstream } from './recording-upstream.ts';
 
-/** What a backend says of one member when the gate asks it without them. */
+/** What a backend returns for one member when the gate asks without their session. */
 interface MemberRecord {
   active: unknown;
   version: unknown;
 }
 
-/** A backend's URL for `login.recheck`: who is not in its records is 404. */
+/** A backend that serves the URL of `login.recheck`. It responds with 404 to members it has no record of. */
 export interface MemberRegistry {
   readonly upstream: RecordingUpstream;
-  /** By id; a record is made active, of version v1, for whoever is asked for first. */
+  /** Keyed by member ID. */
   readonly records: Map<string, MemberRecord>;
-  /** Answers as the records say, until told otherwise by `upstream.script`. */
+  /** Responds from the records again, after `upstream.script` replaced that. */
   recover(): void;
-  /** The paths asked for so far. */
+  /** The paths requested so far. */
   asked(): readonly string[];
 }
 

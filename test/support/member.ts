@@ -21,7 +21,7 @@ export function offeredScopes(page: Page): string[] {
   return [...page.text.matchAll(/name="scope" value="([^"]+)"/g)].map((match) => match[1] ?? '');
 }
 
-/** Signs in, approves (all scopes unless told which), and stops at the app's redirect URI. Out: that URL. */
+/** Signs in, approves (all scopes by default), and returns the redirect to the app without following it. */
 export async function approve(
   url: string,
   redirectUri: string,
@@ -35,11 +35,11 @@ export async function approve(
     (location) => !location.startsWith(redirectUri),
   );
   if (last.location === undefined)
-    throw new Error(`no redirect to the app but ${last.status}: ${last.text.slice(0, 400)}`);
+    throw new Error(`no redirect to the app: ${last.status}: ${last.text.slice(0, 400)}`);
   return new URL(last.location);
 }
 
-/** Signs a member in at the school's own page, in place of whoever was signed in before. */
+/** Signs a member in at the course site's own page, replacing any earlier session. */
 export async function signIn(
   browser: Browser,
   origin: string,

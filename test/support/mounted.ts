@@ -2,10 +2,13 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A folder as a kubelet mounts a ConfigMap or a Secret: all that is seen in it are links through `..data`. */
+/**
+ * A folder laid out like a ConfigMap or Secret mounted by a kubelet: everything in it is a symbolic link through
+ * `..data`.
+ */
 export interface Mounted {
   readonly folder: string;
-  /** All files at once: a new folder, and `..data` put in the place of the one before by one rename. */
+  /** Replaces all files atomically: writes a new folder and renames a link to it over `..data`. */
   swap(files: Readonly<Record<string, string>>): void;
   remove(): void;
 }

@@ -10,7 +10,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Runs `coursegate …` to its end. */
+/** Runs `coursegate …` until it exits. */
 export async function runToEnd(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -19,7 +19,7 @@ export async function runToEnd(
   return { code: await command.exited, stdout: command.stdout(), stderr: command.stderr() };
 }
 
-/** Runs `coursegate …` for the gate of a world that is commanded by the secret of `commands.ts`. */
+/** Runs `coursegate …` against the gate of a world, with the admin secret from `commands.ts`. */
 export function operate(world: { readonly admin: string; readonly data: string }, ...args: readonly string[]) {
   return runToEnd([...args, '--config', CONFIG, '--admin', world.admin], {
     COURSEGATE_DATA: world.data,

@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Milliseconds that this thread ran or waited for something other than a CPU. For limits that the gate in this process
- * must keep: on a loaded machine, the time until the scheduler lets it run is not its own. Outside Linux, the time that
- * has passed.
+ * Milliseconds that this thread ran, or waited for something other than a CPU. For time limits on the gate in this
+ * process: on a loaded machine, the wait for the scheduler must not count. Outside Linux, it is wall-clock time.
  */
 export function ownTime(): number {
   return performance.now() - waitedForCpu();
 }
 
-/** Milliseconds on the run queue: the second field of schedstat, in nanoseconds. */
+/** Milliseconds spent on the run queue: the second field of schedstat, which is in nanoseconds. */
 function waitedForCpu(): number {
   try {
     return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[1]) / 1e6;

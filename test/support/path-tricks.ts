@@ -1,10 +1,13 @@
-/** What a request becomes: refused with this status, the upstream asked nothing; or what the upstream sees as its target. */
+/**
+ * A number: refused with this status, and nothing reaches the upstream. A string: the request target that the upstream
+ * sees.
+ */
 type Outcome = number | string;
 
 /**
- * PLACE is `/member`, where a token is needed, or `/pages` of the site; OPEN is `/public`, or `/pages` again. HOST is the
- * gate's host. `anonymous` and `member` are what becomes of it on the protected lane without and with a token, `site`
- * on the other; what is refused everywhere alike is given once.
+ * In `target`, PLACE is `/member` (needs a token) on the protected lane or `/pages` on the site, OPEN is `/public` or
+ * `/pages`, and HOST is the gate's host. `anonymous` and `member` are the outcomes on the protected lane without and
+ * with a token, `site` the outcome on the site lane. A row with only one outcome has it everywhere.
  */
 export type Trick = readonly [check: string, target: string, anonymous: Outcome, member?: Outcome, site?: Outcome];
 
@@ -78,7 +81,7 @@ export const TRICKS: readonly Trick[] = [
   ['B059', `OPEN?${'a=b&'.repeat(5_000)}`, 431],
 ];
 
-/** A target with the names of this test's places in it. `canary` is a host that nothing may ever connect to. */
+/** Fills in the placeholders of a target. `canary` is a host that must never be connected to. */
 export function fillTrick(
   text: string,
   { place, open, host, canary }: { place: string; open: string; host: string; canary: string },

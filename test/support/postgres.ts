@@ -5,23 +5,23 @@ import { join } from 'node:path';
 
 const ROOT = '/usr/lib/postgresql';
 
-/** The programs of the newest PostgreSQL on this machine, or undefined. */
+/** The binaries of the newest PostgreSQL on this machine, or undefined. */
 export const POSTGRES = (existsSync(ROOT) ? readdirSync(ROOT) : [])
   .sort((a, b) => Number(b) - Number(a))
   .map((version) => join(ROOT, version, 'bin'))
   .find((folder) => existsSync(join(folder, 'initdb')));
 
 export interface Postgres {
-  /** The folder of its unix socket: the user is postgres, without a password. */
+  /** The folder of its Unix socket. The user is postgres, without a password. */
   readonly socket: string;
-  /** Out: what psql prints, without headings. */
+  /** Runs SQL and returns what psql prints, without headings. */
   run(sql: string): string;
-  /** Ends it at once, with whatever it is doing. */
+  /** Stops the server immediately, whatever it is doing. */
   kill(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A PostgreSQL of its own, empty, on a unix socket in a folder of its own. */
+/** Starts a separate, empty PostgreSQL on a Unix socket in a new folder. */
 export async function startPostgres(): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-postgres-'));
   const data = join(folder, 'data');
@@ -52,7 +52,7 @@ export async function startPostgres(): Promise<Postgres> {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   const kill = async () => {
-    // Of its own ways to end, the one that waits for nobody; its children end with it.
+    // SIGQUIT is PostgreSQL's immediate shutdown: it does not wait for clients, and its child processes exit with it.
     child.kill('SIGQUIT');
     await ended;
   };
@@ -67,7 +67,7 @@ export async function startPostgres(): Promise<Postgres> {
   };
 }
 
-/** PostgreSQL does not run as root. */
+/** PostgreSQL refuses to run as root. */
 function unprivileged(): { readonly uid?: number; readonly gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

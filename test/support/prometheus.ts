@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { freePort } from './world.ts';
 
 /**
- * Whether tests on a real Prometheus run. Without one they are skipped by name, with what to install; in CI that is a
- * failure, since a green run must mean that they ran.
+ * Whether the tests with a real Prometheus can run. Without one they are skipped with a message that names what to
+ * install. In CI this is an error, so that a green run means they ran.
  */
 export function prometheusPresent(): boolean {
   try {
@@ -22,14 +22,17 @@ export function prometheusPresent(): boolean {
 
 export interface Prometheus {
   readonly url: string;
-  /** Out: how many series an expression gives now. Throws what is wrong with it. */
+  /**
+   * Evaluates an expression and returns the number of series it gives now.
+   * @throws Error with Prometheus's message when the expression is invalid.
+   */
   query(expression: string): Promise<number>;
-  /** What one of its own pages answers. */
+  /** Gets one of Prometheus's own endpoints. */
   get<T>(path: string): Promise<T>;
   close(): Promise<void>;
 }
 
-/** A Prometheus of its own that scrapes these addresses every second, with these rules. */
+/** Starts a separate Prometheus that scrapes these addresses every second and evaluates these rules. */
 export async function startPrometheus(targets: readonly string[], rules: readonly string[] = []): Promise<Prometheus> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-prometheus-'));
   const port = await freePort();
@@ -78,7 +81,7 @@ export async function startPrometheus(targets: readonly string[], rules: readonl
         `/api/v1/query?query=${encodeURIComponent(expression)}`,
       );
       if (answer.status !== 'success') throw new Error(`${expression}: ${answer.error}`);
-      // A ratio of nothing is no data either.
+      // NaN, such as 0 divided by 0, counts as no data.
       return answer.data.result.filter(({ value }) => value[1] !== 'NaN').length;
     },
     close,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
-/** A client's DPoP key, and proofs made with it by hand: for what a library would not send. */
+/** A client's DPoP key, to make proofs by hand that a library would not send. */
 export interface ProofKey {
   readonly alg: string;
   readonly privateKey: CryptoKey;
@@ -22,7 +22,9 @@ export async function proofKey(alg = 'ES256'): Promise<ProofKey> {
   };
 }
 
-/** In: claims over the usual `iat` and a fresh `jti`, and header members over the usual ones. */
+/**
+ * Signs a proof. `claims` override the current `iat` and a fresh `jti`; `header` overrides the usual header members.
+ */
 export function signProof(
   key: ProofKey,
   claims: Record<string, unknown>,
@@ -33,12 +35,12 @@ export function signProof(
     .sign(key.privateKey);
 }
 
-/** A token as the `ath` of a proof. */
+/** The hash of a token, for the `ath` claim of a proof (RFC 9449 section 4.2). */
 export function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }
 
-/** The Authorization and DPoP fields of one request. */
+/** The Authorization and DPoP header fields of one request. */
 export async function proven(
   key: ProofKey,
   token: string,

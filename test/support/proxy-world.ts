@@ -15,51 +15,53 @@ import { type RawSocket, rawExchange, rawSocket } from './raw-socket.ts';
 import { freePort } from './world.ts';
 
 export interface ProxyWorldOptions {
-  /** What stands behind `/member/**`, `/public/**` and the site. */
+  /** The URL of what is behind `/member/**`, `/public/**` and the site. */
   readonly upstream: string;
-  /** Whether what no route names goes to the upstream too; else it is refused. */
+  /** Whether requests that match no route go to the upstream too, instead of being refused. */
   readonly site?: boolean;
-  /** The upstream's timeout. */
   readonly timeout?: string;
-  /** Keys of the configuration laid over the rest. */
+  /** Configuration keys that override the rest. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Keys of `listen` besides the ports. */
+  /** Keys of `listen` other than the ports. */
   readonly listenOptions?: Readonly<Record<string, unknown>>;
-  /** Replaces constants of the configuration, of a gate in this process. */
+  /** Overrides constants of the configuration. Only for a gate in this process. */
   readonly constants?: Readonly<Record<string, unknown>>;
-  /** Whether the gate is a process of its own, and what is added to its environment; else it runs in this one. */
+  /** Runs the gate as a separate process with this added to its environment. By default it runs in this process. */
   readonly process?: Readonly<Record<string, string>>;
 }
 
-/** The whole gate in front of an upstream of the test's own, with a token that a member approved over HTTP. */
+/** The whole gate in front of the test's own upstream, with a token that a member approved over HTTP. */
 export interface ProxyWorld {
   readonly origin: string;
   readonly port: number;
-  /** What Host must say. */
+  /** The expected Host. */
   readonly host: string;
   readonly admin: string;
-  /** Opens `/member/**`. */
+  /** An access token for `/member/**`. */
   readonly token: string;
-  /** The same of another member, by their id. */
+  /** A token of another member, by member ID. */
   tokenOf(member: string): Promise<string>;
   readonly process: Command | undefined;
-  /** Sends bytes on a connection of their own; out come the bytes that came back until the gate closed it. */
+  /** Sends bytes on a new connection and returns everything received until the gate closed it. */
   raw(bytes: string): Promise<string>;
-  /** A connection of the caller's own, from another address of this machine if given. */
+  /** Opens a connection, from another address of this machine if given. */
   socket(from?: string): Promise<RawSocket>;
-  /** What the gate has logged: the requests, and what else happened. */
+  /** Everything the gate has logged: the access log and other events. */
   log(): string;
   close(): Promise<void>;
 }
 
-/** `/member/**` takes a token and any method, `/public/**` takes anybody, `GET /reading/**` is for reading with a token. */
+/**
+ * `/member/**` needs a token and takes any method, `/public/**` needs no token, `GET /reading/**` needs a token and is
+ * read-only.
+ */
 export const PROXY_ROUTES = [
   { match: '* /member/**', upstream: 'back', scopes: ['courses:read'], anonymous: 'refuse' },
   { match: 'GET /reading/**', upstream: 'back', scopes: ['courses:read'], anonymous: 'refuse' },
   { match: '* /public/**', upstream: 'back', anonymous: 'serve' },
 ];
 
-/** The tests send in seconds what no caller may in a minute, all from one address. */
+/** The tests send more requests from one address in seconds than a caller may send in a minute. */
 const OFTEN = { requests: 1_000_000, per: '1m' };
 export const FREELY = {
   address: OFTEN,
@@ -158,7 +160,7 @@ async function startThere(file: string, environment: Readonly<Record<string, str
   };
 }
 
-/** A site where the member whose id is in the cookie is signed in for good. */
+/** A site where the member whose ID is in the cookie is always signed in. */
 async function startSignIn(): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(({ headers }, response) => {
     response.end(JSON.stringify({ id: /\bschool=([\w-]+)/.exec(headers.cookie ?? '')?.[1] }));

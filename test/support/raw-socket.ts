@@ -1,18 +1,18 @@
 import { connect, type Socket } from 'node:net';
 
-/** A connection on which a test writes and reads bytes; text is Latin-1, one character a byte. */
+/** A connection on which a test reads and writes bytes. Text is Latin-1, one character per byte. */
 export interface RawSocket {
   readonly socket: Socket;
-  /** Everything that came so far. */
+  /** Everything received so far. */
   received(): string;
   write(bytes: string): void;
-  /** Resolves when what came matches, with the match; rejects when the connection closes first. */
+  /** Resolves with the match when what was received matches; rejects when the connection closes first. */
   until(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Resolves when the connection is closed, with how: `end` after a FIN, else the error's code. */
+  /** Resolves when the connection is closed: with `end` after a FIN, otherwise with the error's code. */
   readonly closed: Promise<string>;
 }
 
-/** In: the port, and from which address of this machine to connect; any when left out. */
+/** Connects to `port`, from the local address `from` if given. */
 export async function rawSocket(port: number, from?: string): Promise<RawSocket> {
   const socket = connect({ port, host: '127.0.0.1', ...(from === undefined ? {} : { localAddress: from }) });
   let received = '';
@@ -47,7 +47,7 @@ export async function rawSocket(port: number, from?: string): Promise<RawSocket>
   };
 }
 
-/** Writes bytes and gives what came back until the other side closed. */
+/** Writes bytes and returns everything received until the other side closed the connection. */
 export async function rawExchange(port: number, bytes: string): Promise<string> {
   const connection = await rawSocket(port);
   connection.write(bytes);

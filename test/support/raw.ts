@@ -6,7 +6,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** One request with nothing tidied up: the path byte for byte, Host and Authorization (also twice) as given. */
+/** Sends one request exactly as given: the path byte for byte, Host and Authorization (even repeated) unchanged. */
 export function rawRequest(
   origin: string,
   options: { method?: string; path: string; headers?: OutgoingHttpHeaders; body?: string | Buffer },

@@ -2,7 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 
-/** By `--import`: what a process has loaded by the time it ends stands in the file that LOADS names, a URL a line. */
+/**
+ * Loaded with `--import`. On exit, the process writes the URLs of its loaded modules to the file named by LOADS, one
+ * per line.
+ */
 const file = process.env.LOADS;
 if (isMainThread && file !== undefined) {
   const urls: string[] = [];

@@ -2,35 +2,35 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** One request as an upstream received it. */
+/** A request as an upstream received it. */
 interface Recorded {
   readonly method: string;
-  /** The request-target, byte for byte. */
+  /** The request target, byte for byte. */
   readonly target: string;
-  /** Name and value in turn, as they came over the wire. */
+  /** Names and values alternate, as received. */
   readonly rawHeaders: readonly string[];
-  /** What has arrived of the body so far. */
+  /** What has been received of the body so far. */
   readonly body: Buffer;
-  /** Every value of a field, by its name without regard to case. */
+  /** All values of a field. The name is case-insensitive. */
   values(name: string): string[];
-  /** Resolves when the body is there whole; rejects when the sender left before. */
+  /** Resolves when the whole body has been received; rejects when the client disconnects first. */
   readonly whole: Promise<void>;
-  /** Resolves when the exchange is over, whichever way. */
+  /** Resolves when the exchange ends, for any reason. */
   readonly closed: Promise<void>;
 }
 
-/** What the upstream does with a request. */
+/** Handles a request at the upstream. */
 export type Script = (request: IncomingMessage, response: ServerResponse, recorded: Recorded) => void | Promise<void>;
 
 export interface RecordingUpstream {
-  /** `http://127.0.0.1:PORT` */
+  /** In the form `http://127.0.0.1:PORT`. */
   readonly url: string;
   readonly requests: readonly Recorded[];
-  /** The last request; throws when there was none. */
+  /** The last request. Throws when there was none. */
   last(): Recorded;
-  /** Changes what the upstream does from now on. */
+  /** Replaces the script from now on. */
   script(script: Script): void;
-  /** For upgrades: what to do with them; without it they are closed. */
+  /** Sets the handler for upgrade requests. Without one they are closed. */
   onUpgrade(handler: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void;
   /** Connections accepted so far. */
   connections(): number;
@@ -38,14 +38,14 @@ export interface RecordingUpstream {
   close(): Promise<void>;
 }
 
-/** Answers 200 with `{"ok":true}` once the request is there whole. */
+/** Responds with 200 and `{"ok":true}` once the whole request has been received. */
 export const answerOk: Script = async (_request, response, recorded) => {
   await recorded.whole;
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end('{"ok":true}');
 };
 
-/** A real HTTP server on a free port that records what it is sent and answers from a script. */
+/** Starts a real HTTP server on a free port that records its requests and responds from a script. */
 export async function startRecordingUpstream(first: Script = answerOk): Promise<RecordingUpstream> {
   const requests: Recorded[] = [];
   let script = first;
@@ -93,14 +93,14 @@ export async function startRecordingUpstream(first: Script = answerOk): Promise<
 
 export interface RawUpstream {
   readonly url: string;
-  /** Everything received, per connection. */
+  /** Everything received, one entry per connection. */
   readonly received: readonly string[];
   close(): Promise<void>;
 }
 
 /**
- * A TCP server that answers with whatever bytes it is told, for answers no HTTP library would write. The handler is
- * called once per request head (everything up to an empty line), with the connection and its number from 0.
+ * A TCP server for responses that no HTTP library would write. `answer` is called once per request head (everything up
+ * to an empty line), with the connection and its number, counted from 0.
  */
 export async function startRawUpstream(answer: (socket: Socket, connection: number) => void): Promise<RawUpstream> {
   const received: string[] = [];
@@ -140,7 +140,7 @@ function record(request: IncomingMessage, response: ServerResponse | undefined):
     request.on('end', resolve);
     request.on('close', () => reject(new Error('The sender left before the end of the body.')));
   });
-  // Most scripts do not look at it.
+  // Most scripts do not await it.
   whole.catch(() => undefined);
   request.on('error', () => undefined);
   const closed = new Promise<void>((resolve) => (response ?? request.socket).on('close', () => resolve()));

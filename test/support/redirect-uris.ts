@@ -1,6 +1,6 @@
-/** Redirect URIs that no registration may have (catalogue A160 to A170). */
+/** Redirect URIs that registration must refuse (catalogue A160 to A170). */
 export const REFUSED_REDIRECT_URIS: readonly string[] = [
-  // A160: what runs, or reads files.
+  // A160: schemes that run code or read local files.
   'javascript:alert(1)',
   'JAVASCRIPT:alert(1)',
   ' javascript:alert(1)',
@@ -15,7 +15,7 @@ export const REFUSED_REDIRECT_URIS: readonly string[] = [
   'blob:https://app.example/x',
   'about:blank',
   'about:/blank',
-  // A161: what means something to browsers and systems.
+  // A161: schemes with a meaning for browsers or operating systems.
   'view-source:https://app.example/',
   'ftp://app.example/x',
   'ws://app.example/x',
@@ -28,7 +28,7 @@ export const REFUSED_REDIRECT_URIS: readonly string[] = [
   'chrome://settings',
   'resource://x',
   'z39.50r://x',
-  // A162: private-use schemes of nobody.
+  // A162: private-use schemes that are not a reversed domain name, and malformed ones.
   'myapp://callback',
   'app:/callback',
   'a.:/callback',
@@ -40,12 +40,12 @@ export const REFUSED_REDIRECT_URIS: readonly string[] = [
   'com.example.app:',
   'com.example.app:/',
   'com.example.app://u@x/callback',
-  // A163: http elsewhere.
+  // A163: http to a host other than loopback.
   'http://app.example/callback',
   'http://192.168.1.1/',
   'http://10.0.0.1/',
   'http://169.254.169.254/',
-  // A165: other spellings of loopback, and what looks like it.
+  // A165: other spellings of loopback addresses, and lookalikes.
   'http://127.1/',
   'http://127.0.1/',
   'http://2130706433/',
@@ -76,7 +76,8 @@ export const REFUSED_REDIRECT_URIS: readonly string[] = [
   'http:localhost/callback',
   'http:///localhost/callback',
   'HTTP://localhost/callback',
-  // The same on https, where no certificate speaks for a number.
+  // The same with https, where only a host name is allowed (certificates are for names, not numbers), and malformed
+  // https URIs.
   'https://localhost/callback',
   'https://LocalHost:8443/callback',
   'https://127.0.0.1/callback',
@@ -112,7 +113,7 @@ export const REFUSED_REDIRECT_URIS: readonly string[] = [
   'https://school.example@evil.test/',
   'https://@evil.test/',
   'https://school.example%40evil.test/',
-  // A169: characters.
+  // A169: forbidden characters.
   'https://bücher.example/callback',
   'https://app.example/é',
   'https://app.example/\u202Egpj.exe',
@@ -132,7 +133,7 @@ export const REFUSED_REDIRECT_URIS: readonly string[] = [
   'https://app.example/<x>',
   'https://app.example/"x',
   'https://app.example/{x}',
-  // A045: what would be read for the answer.
+  // A045: query parameters that could be mistaken for those of the authorization response.
   'https://app.example/callback?code=1',
   'https://app.example/callback?x=1&state=1',
   'https://app.example/callback?iss=https://evil.test',
@@ -143,7 +144,7 @@ export const REFUSED_REDIRECT_URIS: readonly string[] = [
   'https://app.example/callback?code',
   'http://localhost/callback?state=1',
   'com.example.app:/callback?code=1',
-  // A170, and what is none.
+  // A170: too long, and strings that are not URIs.
   `https://app.example/callback?${'x'.repeat(2_020)}`,
   '',
   '/callback',

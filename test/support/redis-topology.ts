@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { REDIS } from './redis.ts';
 import { freePort } from './world.ts';
 
-/** One Redis process on a TCP port of loopback. */
+/** A Redis process on a TCP port of the loopback interface. */
 export interface RedisProcess {
   readonly port: number;
   readonly admin: Redis;
@@ -16,7 +16,7 @@ export interface RedisProcess {
   resume(): void;
 }
 
-/** In: its folder, its port, and what stands on its command line. */
+/** Starts Redis in `folder` on `port`, with these command-line arguments. */
 async function redisProcess(folder: string, port: number, args: readonly string[]): Promise<RedisProcess> {
   mkdirSync(folder, { recursive: true });
   const admin = new Redis({ port, retryStrategy: () => 20, maxRetriesPerRequest: null, lazyConnect: true });
@@ -25,7 +25,7 @@ async function redisProcess(folder: string, port: number, args: readonly string[
   const start = async () => {
     const spawned = spawn(REDIS ?? '', [...args, '--port', String(port), '--dir', folder], { stdio: 'ignore' });
     child = spawned;
-    // Somebody may have taken the port since it was found free.
+    // The port may have been taken since it was found free.
     const died = new Promise<never>((_, reject) => {
       spawned.once('exit', (code) => reject(new Error(`the Redis at port ${port} ended: ${code}`)));
     });
@@ -57,12 +57,12 @@ async function redisProcess(folder: string, port: number, args: readonly string[
 
 async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
   for (let tries = 0; !(await holds()); tries += 1) {
-    if (tries === 600) throw new Error(`it took too long: ${what}`);
+    if (tries === 600) throw new Error(`timed out waiting for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-/** Ports are found first and taken later: on a busy machine, somebody else may come in between. */
+/** Retries, because another process on a busy machine may take a port between finding it free and listening on it. */
 async function severalTimes<T>(start: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -90,14 +90,14 @@ function ending(folder: string, processes: readonly RedisProcess[]): () => Promi
 export interface Sentinels extends Topology {
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
   readonly masterName: string;
-  /** The one that is primary at first, and the others. */
+  /** The initial primary first, then its replicas. */
   readonly redis: readonly RedisProcess[];
 }
 
-/** Milliseconds a primary must be silent for before the Sentinels agree that it is down. */
+/** Milliseconds that a primary must be silent before the Sentinels consider it down. */
 export const DOWN_AFTER = 1000;
 
-/** A primary, two replicas and three Sentinels that watch them. In: more of the settings of each Redis. */
+/** Starts a primary, two replicas and three Sentinels that watch them. `args` are additional settings of each Redis. */
 export const startSentinels = (args: readonly string[] = []): Promise<Sentinels> =>
   severalTimes(() => trySentinels(args));
 
@@ -141,9 +141,9 @@ sentinel parallel-syncs gate 2
 
 export interface RedisCluster extends Topology {
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
-  /** The primaries: the first has the first third of the slots, and so on. */
+  /** The primaries, in the order of their slots: the first owns the first third. */
   readonly redis: readonly RedisProcess[];
-  /** Out: the primary that a key's slot is at. */
+  /** The primary that owns a key's slot. */
   ownerOf(key: string): Promise<RedisProcess>;
 }
 
@@ -153,7 +153,7 @@ const SLOTS = [
   [10_923, 16_383],
 ] as const;
 
-/** A Cluster of three primaries that share the slots; what is of a living one is served while another is down. */
+/** Starts a Cluster of three primaries that share the slots. While one is down, the others still serve their slots. */
 export const startCluster = (): Promise<RedisCluster> => severalTimes(tryCluster);
 
 async function tryCluster(): Promise<RedisCluster> {
@@ -164,7 +164,7 @@ async function tryCluster(): Promise<RedisCluster> {
   const buses: number[] = [];
   try {
     for (const [at, [from, to]] of SLOTS.entries()) {
-      // The port the nodes talk among themselves on is the other one plus 10,000, unless it is said: that may be taken.
+      // The cluster bus port defaults to the client port plus 10,000, which may be taken.
       const bus = await freePort();
       const own = [...args, '--cluster-port', String(bus)];
       const one = await redisProcess(join(folder, String(at)), await freePort(), own);
@@ -177,7 +177,7 @@ async function tryCluster(): Promise<RedisCluster> {
       await until(async () => {
         const said = (await admin.cluster('INFO')) as string;
         if (said.includes('cluster_state:ok') && said.includes('cluster_slots_assigned:16384')) return true;
-        // A meeting that was not answered within a second is forgotten by those who were to meet.
+        // A node forgets a MEET that was not answered within a second, so it is repeated.
         if (said.includes('cluster_known_nodes:3') === false) {
           for (const [at, { port }] of redis.entries()) {
             if (at === 0) continue;

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 
 const CANDIDATES = [process.env.REDIS_SERVER, '/usr/bin/redis-server', '/usr/local/bin/redis-server'];
 
-/** The Redis on this machine, or undefined. */
+/** The Redis server on this machine, or undefined. */
 export const REDIS = CANDIDATES.find((path) => path !== undefined && existsSync(path));
 
 /**
- * Whether tests on a real Redis run. Without one they are skipped by name, with what to install; in CI that is a failure,
- * since a green run must mean that they ran.
+ * Whether the tests with a real Redis can run. Without one they are skipped with a message that names what to install.
+ * In CI this is an error, so that a green run means they ran.
  */
 export function redisPresent(): boolean {
   if (REDIS !== undefined) return true;
@@ -24,26 +24,26 @@ export function redisPresent(): boolean {
 
 export interface RedisServer {
   readonly url: string;
-  /** The path of its unix socket. */
+  /** The path of its Unix socket. */
   readonly socket: string;
-  /** Ends the process at once, as a crash would. */
+  /** Kills the process, as a crash would. */
   kill(): Promise<void>;
-  /** Starts it again at the same address; with an append-only file, on what it had. */
+  /** Starts it again at the same address. With an append-only file, it keeps its data. */
   start(): Promise<void>;
-  /** Stops the process without ending it: connections stay open and nothing answers. */
+  /** Stops the process (SIGSTOP): connections stay open, but it does not respond. */
   hang(): void;
   resume(): void;
   close(): Promise<void>;
 }
 
 export interface RedisServerOptions {
-  /** Without an append-only file it forgets everything when it is killed. */
+  /** Without an append-only file, a kill loses all data. */
   readonly appendOnly?: boolean | 'always' | 'everysec';
-  /** More of its settings, as on its command line. */
+  /** Additional command-line arguments. */
   readonly args?: readonly string[];
 }
 
-/** A Redis of its own on a unix socket. */
+/** Starts a separate Redis on a Unix socket. */
 export async function startRedis({ appendOnly = false, args = [] }: RedisServerOptions = {}): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-redis-'));
   const socket = join(folder, 'redis.sock');
@@ -84,7 +84,10 @@ export async function startRedis({ appendOnly = false, args = [] }: RedisServerO
   };
 }
 
-/** A server that still loads its file accepts connections, and answers a PING with an error; so does one with a password. */
+/**
+ * Whether the server answers PING. A server that is loading its file accepts connections too, but answers PING with an
+ * error, as does one that needs a password.
+ */
 function answers(socket: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createConnection(socket);

@@ -1,15 +1,18 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type StrictRequest, strictRequests } from './strict-http.ts';
 
-/** An upstream that reads by the letter and answers with bytes. */
+/** An upstream that parses requests strictly and responds with bytes. */
 export interface ScriptedUpstream {
   readonly url: string;
   readonly port: number;
-  /** The requests since they were last taken. Throws when what arrived on a connection is no sequence of requests. */
+  /**
+   * Returns the requests received since the last call. Throws when the bytes on a connection are not a sequence of
+   * requests.
+   */
   take(): StrictRequest[];
-  /** Changes what is done with requests from now on. */
+  /** Replaces the request handler from now on. */
   script(answer: (request: StrictRequest, socket: Socket) => void): void;
-  /** Ends every connection there is. */
+  /** Closes all current connections. */
   hangUp(): void;
   close(): Promise<void>;
 }

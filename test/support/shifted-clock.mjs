@@ -1,4 +1,5 @@
-// Loaded into a gate by `node --import`: its clock is ahead by the milliseconds that a file held when it started.
+// Loaded into a gate with `node --import`. Moves its clock ahead by the milliseconds that a file contained when it
+// started.
 import { readFileSync } from 'node:fs';
 
 const ahead = Number(readFileSync(process.env.TEST_CLOCK_AHEAD, 'utf8'));

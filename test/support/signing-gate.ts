@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** What an assertion says where it differs from a good one. */
+/** Claims that override those of a valid assertion. */
 export interface Claims {
   readonly sub?: string;
   readonly iss?: string;
@@ -11,11 +11,11 @@ export interface Claims {
   readonly key?: CryptoKey;
 }
 
-/** As much of a gate as a backend sees: keys at an address, and identity headers signed with them. */
+/** What a backend sees of a gate: keys at a URL, and identity headers signed with them. */
 interface SigningGate {
   readonly issuer: string;
   readonly jwksUrl: string;
-  /** How often the keys were asked for. */
+  /** How often the keys were requested. */
   fetches(): number;
   assertion(claims?: Claims): Promise<string>;
   /** The identity headers of a member for one backend. */

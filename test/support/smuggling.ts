@@ -1,14 +1,15 @@
 /**
- * Messages that servers have read differently (RFC 9112; catalogue B080 to B097). HOST stands for the gate's host, LANE
- * for where the request goes. Behind each of them another request follows on the same connection.
+ * Messages that servers have parsed differently (RFC 9112; catalogue B080 to B097). HOST stands for the gate's host,
+ * LANE for the path prefix of the lane. A second request follows each message on the same connection.
  */
 export interface Smuggled {
   readonly check: string;
   readonly what: string;
   readonly bytes: string;
   /**
-   * What the gate alone makes of it: `refused` (a 4xx, the connection closed, nothing behind it served, no whole request
-   * at the upstream), or the request that the upstream gets, with this body, and then the one behind it.
+   * The outcome at the gate alone. `refused`: a 4xx response, the connection is closed, the second request is not
+   * served, and no complete request reaches the upstream. Otherwise: the body of the request that the upstream
+   * receives, and whether the second request is served or the connection closed.
    */
   readonly gate: 'refused' | { readonly body: string; readonly then: 'next' | 'closed' };
 }

@@ -4,14 +4,17 @@ import type { Look } from './album.ts';
 import { type App, authorizationRequest } from './app.ts';
 import { OLU, SAM } from './member.ts';
 
-/** Where a story takes place. */
+/** Where a story runs. */
 interface Place {
   readonly origin: string;
   readonly profile: string;
   readonly urls: { readonly client: string };
 }
 
-/** From a browser that knows nobody to courses on Study Buddy's page, and to a token that opens nothing any more. */
+/**
+ * A member connects Study Buddy from a browser without a session, sees courses on its page, and cuts it off until its
+ * token is refused.
+ */
 export async function connectAndCutOff(page: Page, place: Place, look: Look): Promise<void> {
   await page.goto(place.urls.client);
   await look(page, 'study-buddy');
@@ -19,7 +22,8 @@ export async function connectAndCutOff(page: Page, place: Place, look: Look): Pr
   await at(page, 'school-login');
   await look(page, 'school-login');
 
-  // The member goes on without signing in, as by a bookmark or the back button: no loop, a choice.
+  // The member returns without signing in, for example with a bookmark or the back button: they get a choice, not a
+  // redirect loop.
   const back = await page.locator('input[name=return_to]').inputValue();
   await page.goto(place.origin + back);
   await at(page, 'login');
@@ -68,7 +72,7 @@ export async function connectAndCutOff(page: Page, place: Place, look: Look): Pr
   await look(page, 'refused');
 }
 
-/** A member who says no, then lets another member say yes. The browser is signed in at the school as Sam. */
+/** A member cancels, then lets another member approve. The browser is signed in at the school as Sam. */
 export async function changeOfMind(page: Page, place: Place, look: Look): Promise<void> {
   await page.goto(place.urls.client);
   await press(page, 'Start over');
@@ -103,7 +107,7 @@ export async function changeOfMind(page: Page, place: Place, look: Look): Promis
   await look(page, 'connected-another-member');
 }
 
-/** The school's own pages, through the gate. */
+/** Visits the school's own pages through the gate. */
 export async function aroundTheSchool(page: Page, { origin }: Place, look: Look): Promise<void> {
   for (const [path, id] of [
     ['/', 'school-home'],
@@ -121,7 +125,7 @@ export async function aroundTheSchool(page: Page, { origin }: Place, look: Look)
   await look(page, 'school-course');
 }
 
-/** What a member sees of an app that asks in a wrong way. */
+/** The pages a member sees when an app sends an invalid request. */
 export async function wrongRequests(page: Page, app: App, look: Look): Promise<void> {
   const origin = app.server.issuer;
   for (const [title, parameters, code] of [
@@ -139,7 +143,9 @@ export async function wrongRequests(page: Page, app: App, look: Look): Promise<v
   await look(page, 'expired');
 }
 
-/** What a member sees while the school is down: on the way to its sign-in, and when it cannot say who they are. */
+/**
+ * The pages a member sees while the school is down: on the way to its sign-in, and when it cannot confirm who they are.
+ */
 export async function schoolDown(page: Page, app: App, look: Look): Promise<void> {
   const { url } = await authorizationRequest(app);
   await page.goto(url);
@@ -152,7 +158,7 @@ export async function schoolDown(page: Page, app: App, look: Look): Promise<void
   await look(page, 'nobody-to-ask');
 }
 
-/** The steps of Study Buddy's walk up to the courses. */
+/** The titles of Study Buddy's steps up to the list of courses. */
 export const STEPS = [
   'Discover the resource',
   'Discover the authorization server',
@@ -176,7 +182,7 @@ async function signIn(page: Page, member: { readonly login: string; readonly pas
   await press(page, 'Sign in');
 }
 
-/** Presses one of Study Buddy's buttons. Out: the text of the step that it adds. */
+/** Presses one of Study Buddy's buttons and returns the text of the step it adds. */
 async function act(page: Page, name: string): Promise<string> {
   const next = (await page.locator('.step').count()) + 1;
   await press(page, name);

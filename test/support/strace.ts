@@ -6,19 +6,22 @@ const CANDIDATES = [process.env.STRACE, '/usr/bin/strace', '/usr/local/bin/strac
 /** The strace on this machine, or undefined. */
 const STRACE = CANDIDATES.find((path) => path !== undefined && existsSync(path));
 
-/** Whether tests that make system calls fail are run: as for Redis, skipped by name without the tool, and a failure in CI. */
+/**
+ * Whether the tests that make system calls fail can run. Without strace they are skipped with a message; in CI that is
+ * an error.
+ */
 export function stracePresent(): boolean {
   if (STRACE !== undefined) return true;
   const advice =
-    'no strace found: the tests of a failing disk need one (apt-get install strace, or set STRACE to its path)';
+    'no strace found: the disk failure tests need one (apt-get install strace, or set STRACE to its path)';
   if (process.env.CI) throw new Error(advice);
   console.warn(`SKIPPED: ${advice}`);
   return false;
 }
 
 /**
- * Makes system calls of a process fail, or take long, while `work` runs. In: its pid, and what strace's `inject` takes,
- * such as `fsync,fdatasync:error=EIO`. Only calls that concern a file of this path are counted and harmed, when given.
+ * Makes system calls of process `pid` fail or take long while `work` runs. `inject` is the value of strace's `inject`
+ * option, such as `fsync,fdatasync:error=EIO`. With `path`, only calls on that file count and are affected.
  */
 export async function injecting<T>(pid: number, inject: string, work: () => Promise<T>, path?: string): Promise<T> {
   const calls = inject.split(':')[0] ?? '';
@@ -40,7 +43,7 @@ export async function injecting<T>(pid: number, inject: string, work: () => Prom
   }
 }
 
-/** strace holds back what it says, so the system is asked whether it has the process in hand. */
+/** strace buffers its output, so ask the kernel whether it has attached to the process. */
 async function attached(tracer: ChildProcess, pid: number): Promise<void> {
   while (!new RegExp(`^TracerPid:\\s+${tracer.pid}$`, 'm').test(readFileSync(`/proc/${pid}/status`, 'utf8'))) {
     if (tracer.exitCode !== null) throw new Error('strace did not attach');

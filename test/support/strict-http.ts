@@ -1,6 +1,6 @@
 /**
- * HTTP/1.1 read by the letter (RFC 9112), from bytes as Latin-1 text: what no two servers could read differently. A
- * test's own reading, so that it does not agree with the gate by sharing a parser with it.
+ * A strict HTTP/1.1 parser (RFC 9112) that accepts only messages no two servers could read differently. Bytes are
+ * Latin-1 text. It is separate from the gate's parser so that the two cannot share a mistake.
  */
 export interface StrictRequest {
   readonly method: string;
@@ -9,7 +9,7 @@ export interface StrictRequest {
   readonly body: string;
 }
 
-/** `incomplete`: what is there is the beginning of a message. `invalid`: it is none, for a strict reader. */
+/** `incomplete`: the bytes are the beginning of a message. `invalid`: a strict parser does not accept them. */
 type Reading<T> =
   | { readonly kind: 'whole'; readonly message: T; readonly rest: string }
   | { readonly kind: 'incomplete' | 'invalid' };
@@ -25,13 +25,16 @@ const FIELD =
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([\x21-\x7E]+) HTTP\/1\.1$/;
 const STATUS_LINE = /^HTTP\/1\.[01] ([1-5]\d\d) ?[\t\x20-\x7E\x80-\xFF]*$/;
 
-/** The whole requests on a connection, and what is left: the beginning of one. Throws when it is no sequence of requests. */
+/**
+ * The complete requests on a connection, and the rest: the beginning of another. Throws when the bytes are not a
+ * sequence of requests.
+ */
 export function strictRequests(bytes: string): { requests: StrictRequest[]; left: string } {
   const requests: StrictRequest[] = [];
   let left = bytes;
   while (left !== '') {
     const reading = strictRequest(left);
-    if (reading.kind === 'invalid') throw new Error(`no clear request: ${JSON.stringify(left.slice(0, 400))}`);
+    if (reading.kind === 'invalid') throw new Error(`not a valid HTTP request: ${JSON.stringify(left.slice(0, 400))}`);
     if (reading.kind !== 'whole') break;
     requests.push(reading.message);
     left = reading.rest;
@@ -50,7 +53,10 @@ function strictRequest(bytes: string): Reading<StrictRequest> {
   return { kind: 'whole', message: { method, target, headers, body: body.message }, rest: body.rest };
 }
 
-/** One final answer to a request of `method`, on a connection that is `open`, or has ended by `end` or by `reset`. */
+/**
+ * Reads one final response to a request with `method`, on a connection that is `open`, or was closed by `end` or
+ * `reset`.
+ */
 export function strictAnswer(bytes: string, method: string, state: 'open' | 'end' | 'reset'): Reading<StrictAnswer> {
   const head = readHead(bytes, STATUS_LINE);
   if (head.kind !== 'whole') return head;
@@ -107,7 +113,7 @@ function readChunks(bytes: string): Reading<string> {
     const length = Number.parseInt(size[0], 16);
     const begin = line + 2;
     const after = bytes.slice(begin + length, begin + length + 2);
-    // No trailers: whoever sends some is not strict.
+    // Trailers are rejected: a strict sender has none.
     if (!'\r\n'.startsWith(after)) return { kind: 'invalid' };
     if (after !== '\r\n') return { kind: 'incomplete' };
     body += bytes.slice(begin, begin + length);

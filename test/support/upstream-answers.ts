@@ -1,14 +1,19 @@
-/** What the upstream does once it has written its bytes. PAUSE in the bytes waits until the first ones have left. */
+/**
+ * What the upstream does after it has written its bytes. PAUSE in the bytes waits until those before it have been sent.
+ */
 export type Ending = 'stay' | 'end' | 'reset';
 
 const ok = (fields: string, rest = '') => `HTTP/1.1 200 OK\r\n${fields}\r\n${rest}`;
 const CL = 'Content-Length: 2\r\n';
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
 
-/** `both` is what a client sees on either lane, unless `site` says otherwise for the site. */
+/**
+ * `both` is what a client sees on the protected lane and on the site lane; `site`, if given, replaces it for the site
+ * lane.
+ */
 type Row = readonly [check: string, what: string, bytes: string, ending: Ending, both: string, site?: string];
 
-/** Malformed answers of an upstream (catalogue B102, B103, B141 to B148), and what a client sees of each. */
+/** Malformed upstream responses (catalogue B102, B103, B141 to B148), and what a client sees of each. */
 export const UPSTREAM_ANSWERS: readonly Row[] = [
   ['B102', 'Trailer with a length', ok(`Trailer: x\r\n${CL}`, 'ok'), 'stay', '200 ok'],
   ['B102', 'Trailer on a 204', 'HTTP/1.1 204 No Content\r\nTrailer: x\r\n\r\n', 'stay', '204'],
@@ -30,7 +35,7 @@ export const UPSTREAM_ANSWERS: readonly Row[] = [
     '502 upstream_invalid',
   ],
   ['B148', '103 first', `HTTP/1.1 103 E\r\nLink: <x>\r\n\r\n${ok(CL, 'ok')}`, 'stay', '200 ok'],
-  // undici takes a 100 that nobody asked for as a broken upstream.
+  // undici treats an unexpected 100 as an upstream error.
   ['B148', '100 first', `HTTP/1.1 100 C\r\n\r\n${ok(CL, 'ok')}`, 'stay', '502 upstream_invalid'],
   ['B148', '102 first', `HTTP/1.1 102 P\r\n\r\n${ok(CL, 'ok')}`, 'stay', '200 ok'],
   ['B148', '103 and nothing', 'HTTP/1.1 103 E\r\nLink: <x>\r\n\r\n', 'stay', '504 upstream_timeout'],

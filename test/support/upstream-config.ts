@@ -1,6 +1,6 @@
 import type { UpstreamConfig } from '../../src/config/schema.ts';
 
-/** An upstream as the configuration gives it, with the documented defaults written out. Durations in seconds. */
+/** An upstream's configuration with the documented defaults. Durations are in seconds. */
 export function upstreamConfig(url: string, settings: Partial<UpstreamConfig> = {}): UpstreamConfig {
   return {
     url,

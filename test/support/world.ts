@@ -17,11 +17,11 @@ export interface World {
   readonly admin: string;
   readonly school: School;
   readonly data: string;
-  /** Stops the gate and starts it again on the same data, with other settings laid over its configuration if given. */
+  /** Stops the gate and starts it again on the same data, with new overrides if given. */
   restart(overrides?: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Has the gate take over the same configuration with other settings laid over it, while it runs. */
+  /** Reloads the configuration of the running gate with new overrides. */
   reload(overrides: Readonly<Record<string, unknown>>): Promise<Reload>;
-  /** Stops the gate, does the work on what it has stored, and starts it again. */
+  /** Stops the gate, runs `work` on its stored data, and starts it again. */
   whileStopped<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -29,21 +29,21 @@ export interface World {
 export interface WorldOptions {
   readonly profile: string;
   readonly clock?: () => number;
-  /** The school's own, from which it makes the dates of its data; the gate's when left out. */
+  /** The school's clock, used for the dates in its data; the gate's clock by default. */
   readonly schoolClock?: () => number;
-  /** Where client ID metadata documents come from. */
+  /** Where client ID metadata documents are fetched from. */
   readonly documentNetwork?: DocumentNetwork;
-  /** The data folder of a world that is closed, to take its store over under another origin; a new one when left out. */
+  /** The data folder of a closed world, to continue with its store under another origin; a new folder by default. */
   readonly data?: string;
-  /** Where the gate writes what happens; nowhere when left out. */
+  /** The gate's log; silent by default. */
   readonly log?: Log;
-  /** What answers at /mcp; the configured tools when left out. */
+  /** What is served at /mcp; the configured tools by default. */
   readonly mcpServer?: ServerFactory;
-  /** The descriptor that the access log is written to; none is kept when left out. */
+  /** The file descriptor of the access log; by default there is none. */
   readonly accessDescriptor?: number;
-  /** Variables the configuration reads, besides those that place the gate. */
+  /** Variables that the configuration reads, in addition to profile, ports and data folder. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Laid over the demo's configuration. */
+  /** Overrides for the demo's configuration. */
   readonly overrides?: Readonly<Record<string, unknown>> & { readonly upstreams?: Readonly<Record<string, unknown>> };
 }
 
@@ -51,7 +51,7 @@ const NO_LIMITS = { address: 'unlimited', member: 'unlimited', client: 'unlimite
 
 const CONFIG = fileURLToPath(new URL('../../config/coursegate.yaml', import.meta.url));
 
-/** The demo's gate and school on free ports with a store of their own: real processes' parts, real HTTP. */
+/** The demo's gate and school on free ports, with a separate store: the parts of the real processes, over real HTTP. */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { profile, clock = Date.now, schoolClock = clock, environment = {} } = options;
   let { overrides = {} } = options;
@@ -83,7 +83,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
           events: { url: urls.events },
           ...upstreams,
         },
-        // A test asks for more within a minute than any caller may, unless it is about that.
+        // Tests send more requests in a minute than a caller may. Tests of the limits override this.
         limits: NO_LIMITS,
         ...others,
       },
@@ -135,8 +135,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
 }
 
 /**
- * The origin is configuration, so the port must be known before anything listens. Taken from below the range that the
- * system hands out by itself (from 32768): no outgoing connection of another test slips into it in between.
+ * The origin is part of the configuration, so the port must be known before anything listens. It is below the kernel's
+ * ephemeral range (from 32768), so that no outgoing connection of another test can take it in the meantime.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type CommandsOptions, commandRouter } from '../../../src/authorization-server/administration/commands.ts';
 import { GatewayError } from '../../../src/errors.ts';
 
-/** What a control was called with. */
+/** The controls that were called, with their arguments. */
 let called: unknown[];
 let failures: unknown[];
 let identified: Buffer[];
@@ -12,7 +12,7 @@ beforeEach(() => {
   [called, failures, identified] = [[], [], []];
 });
 
-/** Controls that record the name of what was called and with what. */
+/** Controls that record the name and the arguments of each call. */
 const recording = (module: string) =>
   new Proxy(
     {},
@@ -143,7 +143,7 @@ describe('the router of commands', () => {
     expect(called).toEqual([]);
   });
 
-  it('asks who calls before it says what is wrong with the body, and runs nothing for a stranger', async () => {
+  it('authenticates the caller before it checks the body, and runs no unauthenticated command', async () => {
     const identify = async () => {
       throw new GatewayError('unauthorized', { message: 'who?', headers: { 'www-authenticate': 'X' } });
     };
@@ -163,7 +163,7 @@ describe('the router of commands', () => {
     expect([zipped.status, identified.length]).toEqual([415, 1]);
   });
 
-  it('reports an internal failure and shows nothing of it', async () => {
+  it('logs an internal failure without showing it in the response', async () => {
     const broken = new Error('disk on fire');
     const identify = async () => {
       throw broken;

@@ -20,7 +20,7 @@ describe('a signed command', () => {
     });
   });
   afterAll(() => world.close());
-  // Wrong ones are counted by the minute.
+  // Failed attempts are counted per minute.
   beforeEach(() => {
     now += 120_000;
   });
@@ -60,7 +60,7 @@ describe('a signed command', () => {
     if (status === 401) expect(answer.body.title).toContain(String(time()));
   });
 
-  it('is taken once, by whichever of its times, and over a restart', async () => {
+  it('is accepted once, whatever its timestamp, and after a restart too', async () => {
     const early = commandSignature(PATH, { time: time() + 300 });
     const field = commandSignature(PATH, { time: time() });
     for (const one of [early, field]) expect((await shown(one)).status).toBe(200);
@@ -70,7 +70,7 @@ describe('a signed command', () => {
     }
     await world.restart();
     expect((await shown(field)).status).toBe(401);
-    // The last moment at which its time would do.
+    // The last moment at which its timestamp would still be accepted.
     now += 600_000;
     expect((await shown(early)).body.title).toContain('already used');
   });
@@ -109,7 +109,7 @@ describe('a signed command', () => {
 });
 
 describe('without a secret and without an authority', () => {
-  it('nobody commands, from the same machine neither, and the answer says which setting is missing', async () => {
+  it('no command is accepted, not even from the same machine, and the response names the missing setting', async () => {
     const world = await startWorld({ profile: 'A' });
     try {
       for (const [path, method] of [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isPublicAddress } from '../../../src/http/public-address.ts';
 
-/** Of each special-use block: its first and last address, and those just outside when they are public. */
+/** For each special-use block: its first and last address, and the addresses just outside if they are public. */
 const BLOCKS: readonly { block: string; inside: readonly string[]; outside?: readonly string[] }[] = [
   { block: '0.0.0.0/8', inside: ['0.0.0.0', '0.255.255.255'], outside: ['1.0.0.0'] },
   { block: '10.0.0.0/8', inside: ['10.0.0.0', '10.255.255.255'], outside: ['9.255.255.255', '11.0.0.0'] },
@@ -50,7 +50,7 @@ const BLOCKS: readonly { block: string; inside: readonly string[]; outside?: rea
 ];
 
 describe('isPublicAddress', () => {
-  it.each(BLOCKS)('knows $block for what it is, and its neighbours for public', ({ inside, outside = [] }) => {
+  it.each(BLOCKS)('treats $block as special-use and its neighbours as public', ({ inside, outside = [] }) => {
     expect(inside.filter(isPublicAddress)).toEqual([]);
     expect(outside.filter((address) => !isPublicAddress(address))).toEqual([]);
   });

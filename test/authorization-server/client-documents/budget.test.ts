@@ -7,7 +7,7 @@ import { fromClient } from '../../support/client.ts';
 import { plainDocument } from './support/document-host.ts';
 
 const SECOND = 1000;
-/** Longer than any test runs: who waits that long is still waiting at its end. */
+/** Longer than any test runs, so that a fetch that waits this long is still waiting when the test ends. */
 const FOREVER = 600 * SECOND;
 
 describe('the budget of document fetches', () => {
@@ -30,14 +30,14 @@ describe('the budget of document fetches', () => {
       expect(thrown.kind).toBe('busy');
       return 'busy' as const;
     });
-  /** Begins as many fetches as are let in, and leaves them running. Out: the turns. */
+  /** Starts as many fetches as are admitted and leaves them running. Returns their turns. */
   const begin = async (times: number, address: string | ((at: number) => string), host?: string) => {
     const asked = Array.from({ length: times }, (_, at) =>
       enter(typeof address === 'string' ? address : address(at), host === undefined ? {} : { host }),
     );
     return (await Promise.all(asked)).filter((turn) => turn !== 'busy');
   };
-  /** The same, over at once. Out: how many were let in. */
+  /** The same, but ends each fetch immediately. Returns how many were admitted. */
   const fetched = async (times: number, address: string | ((at: number) => string), host?: string) => {
     const turns = await begin(times, address, host);
     for (const turn of turns) turn.end();
@@ -97,7 +97,7 @@ describe('the budget of document fetches', () => {
     }
   });
 
-  it('has a turn for 300 clients at the same moment, while one address asks without a pause', async () => {
+  it('has room for 300 clients at once while one address sends requests nonstop', async () => {
     let hammered = 0;
     const hammer = () =>
       void enter('203.0.113.1', { patience: FOREVER }).then((turn) => {
@@ -123,7 +123,7 @@ describe('the budget of document fetches', () => {
     expect(hammered).toBeLessThanOrEqual(10 + 2.5 * 5);
   });
 
-  it('lets those who fetched least lately go first', async () => {
+  it('admits those with the fewest recent fetches first', async () => {
     const order: string[] = [];
     const wait = (name: string, address: string) =>
       enter(address, { patience: FOREVER }).then((turn) => {
@@ -141,7 +141,7 @@ describe('the budget of document fetches', () => {
     expect(order).toHaveLength(51);
   });
 
-  it('lets 500 wait, 10 of one address, and a newcomer instead of the one who fetched most', async () => {
+  it('queues 500, 10 per address, and replaces the one that fetched most with a newcomer', async () => {
     const refused: string[] = [];
     const wait = (address: string) =>
       void enter(address, { patience: FOREVER }).then((turn) => turn === 'busy' && refused.push(address));
@@ -159,7 +159,7 @@ describe('the budget of document fetches', () => {
   });
 });
 
-it('keeps 1 MiB of documents that no member has approved for one network, the newest', async () => {
+it('stores the newest 1 MiB of unapproved documents per network', async () => {
   let now = Date.parse('2026-11-01T12:00:00Z');
   const clock = () => now;
   const store = memoryStore(clock);
@@ -177,7 +177,7 @@ it('keeps 1 MiB of documents that no member has approved for one network, the ne
   const held = unused.reduce((sum, { payload }) => sum + 1024 + Buffer.byteLength(payload), 0);
   expect(held).toBeLessThanOrEqual(1024 * 1024);
   expect(held).toBeGreaterThan(1000 * 1024);
-  // The first one was approved.
+  // Document 0 was used by an approved app.
   expect(await store.get('ClientDocument', at(0))).toBeDefined();
   expect(await store.get('ClientDocument', at(1))).toBeUndefined();
   expect(await store.get('ClientDocument', at(1009))).toBeDefined();

@@ -282,18 +282,18 @@ describe('client documents', () => {
       Array.from({ length: count }, (_, at) => `https://${name}${at}.apps.example/client.json`);
     const count = (kinds: readonly string[], kind: string) => kinds.filter((one) => one === kind).length;
 
-    it('and fails for no client because another one’s share is used up', async () => {
+    it('and fails no client because another one used up its share', async () => {
       const url = 'https://two.example/client.json';
       host.serve(url, answerJson(plainDocument(url)));
       await ask('203.0.113.1', urls(10));
       const [exhausted, other] = await Promise.all([ask('203.0.113.1', [url]), ask('198.51.100.1', [url])]);
       expect(other).toEqual(['found']);
-      // It waited for a turn of its own, and found the document there.
+      // It waited for its turn and found the document in the cache.
       expect(exhausted).toEqual(['found']);
       expect(host.requests.filter((request) => request.url === url)).toHaveLength(1);
     });
 
-    it('and never needs it for a document that is here', async () => {
+    it('and never needs it for a cached document', async () => {
       await ask('203.0.113.1', [URL_]);
       expect(count(await ask('203.0.113.1', urls(30)), 'busy')).toBe(21);
       for (let use = 0; use < 300; use += 1) expect(await ask('203.0.113.1', [URL_])).toEqual(['found']);

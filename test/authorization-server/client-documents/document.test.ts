@@ -76,7 +76,7 @@ describe('metadataOf', () => {
     });
   });
 
-  it('takes over nothing that would be fetched, proves the app otherwise, or is meant for others', () => {
+  it('ignores members that would be fetched, authenticate the app in another way, or are meant for others', () => {
     const others = {
       jwks_uri: 'https://10.0.0.1/jwks',
       jwks: { keys: [] },
@@ -112,7 +112,7 @@ describe('metadataOf', () => {
     { token_endpoint_auth_method: 'private_key_jwt', token_endpoint_auth_methods_supported: ['private_key_jwt'] },
     { token_endpoint_auth_methods_supported: ['private_key_jwt', 'tls_client_auth'] },
     { token_endpoint_auth_method: { none: true } },
-  ])('is refused in words: %j', (members) => {
+  ])('is refused with an explanation: %j', (members) => {
     expect(kindOf(() => metadata(members))).toBe('refused');
     expect(() => metadata(members)).toThrow(/must be none/);
   });

@@ -27,7 +27,7 @@ describe('fetchDocument', () => {
     return thrown;
   };
 
-  it('asks once, plainly, and brings the bytes', async () => {
+  it('sends one plain request and returns the body', async () => {
     const url = 'https://plain.apps.example/client.json';
     host.serve(url, answerJson(plainDocument(url), { 'cache-control': 'max-age=600' }));
     const { body, cacheControl } = await fetchIt(url);
@@ -264,7 +264,7 @@ describe('fetchDocument', () => {
     mute.close();
   });
 
-  it('trusts no certificate of another name or another authority', async () => {
+  it('rejects a certificate for another name or from another authority', async () => {
     const url = 'https://not-in-certificate.example/client.json';
     host.serve(url, answerJson(plainDocument(url)));
     expect((await failureOf(url)).kind).toBe('unavailable');

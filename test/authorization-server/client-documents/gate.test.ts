@@ -37,7 +37,7 @@ describe('an app that is known by its document', () => {
     vi.useRealTimers();
   });
 
-  /** Time passes: for the library too, which reads the system's clock. Timers keep their own. */
+  /** Moves the clock forward, for the library too, which reads the system's clock. Timers are not affected. */
   const pass = (milliseconds: number) => {
     const then = Date.now() + milliseconds;
     if (!vi.isFakeTimers()) vi.useFakeTimers({ toFake: ['Date'] });
@@ -122,7 +122,7 @@ describe('an app that is known by its document', () => {
     ['a code of its own', ['https://four.example/callback?code=x']],
     ['none', []],
     ['no list', 'https://four.example/callback'],
-  ])('is refused in words for redirect URIs with %s', async (what, redirectUris) => {
+  ])('is refused with an explanation for redirect URIs with %s', async (what, redirectUris) => {
     const url = `https://four.example/${encodeURIComponent(what)}.json`;
     publish(url, { redirect_uris: redirectUris });
     const page = await authorize(url);
@@ -175,7 +175,7 @@ describe('an app that is known by its document', () => {
     expect(fetchesOf('https://one.example/')).toBe(0);
   });
 
-  it('that nobody knows is 401 invalid_client at the token endpoint, the same for all', async () => {
+  it('that is unknown gets 401 invalid_client at the token endpoint, always the same', async () => {
     const answers = await Promise.all(
       ['https://private.five.example/token.json', 'https://six.example/absent.json', 'https://six.example'].map(
         async (clientId) => {

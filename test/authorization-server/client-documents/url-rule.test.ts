@@ -76,7 +76,7 @@ describe('urlProblem', () => {
     expect(urlProblem(url, RULE)).toBeTypeOf('string');
   });
 
-  it('takes from allowed domains only, once any is named; deny goes before', () => {
+  it('takes only allowed domains once one is listed; deny takes precedence', () => {
     const rule = { ...RULE, allow: ['claude.ai', '*.apps.example'], deny: ['bad.apps.example', '*.bad.apps.example'] };
     const taken = (host: string) => urlProblem(`https://${host}/client.json`, rule) === undefined;
     expect(taken('claude.ai')).toBe(true);
@@ -94,7 +94,7 @@ describe('urlProblem', () => {
     for (const host of ['bad.apps.example', 'very.bad.apps.example']) expect(taken(host), host).toBe(false);
   });
 
-  it('takes nothing that another reader of URLs could see another host in', () => {
+  it('refuses URLs in which another parser could see a different host', () => {
     const spelled = fc.webUrl({ validSchemes: ['https'], withQueryParameters: false });
     fc.assert(
       fc.property(

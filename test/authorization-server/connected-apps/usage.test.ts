@@ -80,7 +80,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     expect(await areasOf(reader, { sub: 'ann', grantId: 'g2' })).toEqual({ courses: 15 });
     expect([...(await reader.of('bob')).keys()]).toEqual(['g3']);
     expect((await reader.of('ann')).get('g1')?.lastUsedAt).toBe(START / 1000 + 4);
-    // Whoever counted sees the same.
+    // The replicas that counted see the same totals.
     for (const replica of replicas) expect(await areasOf(replica)).toEqual({ courses: 30, orders: 30 });
   });
 
@@ -122,7 +122,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     expect(await areasOf(createUsage(store, clock))).toEqual({ courses: 10 });
   });
 
-  it('writes next time what is counted when the last write is on its way', async () => {
+  it('writes what is counted during a write with the next one', async () => {
     const meanwhile = {
       ...store,
       commit(mutations: readonly Mutation[]) {
@@ -138,7 +138,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     expect(await areasOf(createUsage(store, clock))).toEqual({ courses: 1, late: 1 });
   });
 
-  it('tells of 30 days, and deletes what it does not tell of', async () => {
+  it('reports 30 days, and deletes older entries', async () => {
     const usage = createUsage(store, clock);
     usage.count(ANN, ['courses']);
     await usage.flush();
@@ -166,7 +166,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     for (const kind of ['GrantUse', 'GrantLastUse']) expect(await store.findBy(kind, 'member', 'ann')).toEqual([]);
   });
 
-  it('goes with a grant that the library destroys, as after a revocation or a reuse', async () => {
+  it('is deleted with a grant that the library destroys, as after a revocation or a reuse', async () => {
     const usage = createUsage(store, clock);
     usage.count(ANN, ['courses']);
     await usage.flush();
@@ -189,7 +189,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     await usage.flush();
     usage.count({ sub: 'bob', grantId: 'g3' }, ['a']);
     await usage.flush();
-    // The one that was let go of goes on in an entry of its own.
+    // The grant that was released continues in a separate entry.
     usage.count(ANN, ['a']);
     await usage.flush();
     expect(await areasOf(createUsage(store, clock))).toEqual({ a: 2, b: 1, other: 3 });
@@ -197,7 +197,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
   });
 });
 
-it('an ill store fails no count and loses none: all of it is written once it is well', async () => {
+it('a failing store loses no counts: all are written once it recovers', async () => {
   now = START;
   const inner = memoryStore(clock);
   let ill = false;

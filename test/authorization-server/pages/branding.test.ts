@@ -11,7 +11,7 @@ const pages = (...lines: string[]) => `${SMALL}pages:\n${lines.map((line) => `  
 const LOGO = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 
 describe('the colour of the pages', () => {
-  it('that is too light to read on white is refused, with one that can', async () => {
+  it('that is too light to read on white is refused with a suggestion', async () => {
     expect(await mistakes(pages('colour: "#ffcc00"'))).toEqual([
       'gate.yaml:15:11  pages.colour: is too light to read on white: its contrast is 1.5:1, but 4.5:1 is required (try "#8f7200")',
     ]);
@@ -29,7 +29,7 @@ describe('the colour of the pages', () => {
 
   const colour = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`);
 
-  it('that is suggested can be read, and is taken as it is', () => {
+  it('that is suggested is readable and accepted', () => {
     fc.assert(
       fc.property(colour, (given) => {
         const suggested = readableOn(given, '#ffffff');
@@ -87,7 +87,7 @@ describe('the logo', () => {
     ]);
   });
 
-  it('that is not there is named', async () => {
+  it('that does not exist is named', async () => {
     expect(await mistakes(pages('logo: { file: ./nowhere.svg }'))).toEqual([
       'gate.yaml:15:17  pages.logo.file: cannot read ./nowhere.svg: there is no such file',
     ]);
@@ -145,7 +145,7 @@ describe('the title of a scope', () => {
     expect(await mistakes(scopes(title))).not.toEqual([]);
   });
 
-  it('of the catalogue may be given anew in one language', async () => {
+  it('of the catalogue may be overridden in one language', async () => {
     const { config } = await load(`${SMALL}scopes:\n  profile: { title: { en: Read your name } }\n`);
     expect(config.scopes.profile?.title).toEqual({ en: 'Read your name', es: 'Ver tu nombre' });
   });

@@ -29,14 +29,14 @@ const EN = read('en');
 describe.each(PAGE_LANGUAGES)('the catalogue %s', (language) => {
   const catalogue = read(language);
 
-  it('has the phrases of the others, with the same names to fill in', () => {
+  it('has the same phrases and placeholders as the others', () => {
     expect(Object.keys(catalogue)).toEqual(Object.keys(EN));
     for (const [key, phrase] of Object.entries(catalogue)) {
       expect(namesIn(phrase), key).toEqual(namesIn(EN[key as keyof Catalogue]));
     }
   });
 
-  it('leaves nothing empty, and says which way it is written', () => {
+  it('has no empty phrase, and states its writing direction', () => {
     expect(catalogue.direction).toMatch(/^(ltr|rtl)$/);
     for (const [key, phrase] of Object.entries(catalogue)) expect(phrase.trim(), key).toMatch(/./);
   });
@@ -45,7 +45,7 @@ describe.each(PAGE_LANGUAGES)('the catalogue %s', (language) => {
     if (language === 'en') return;
     const { direction: _, ...phrases } = catalogue;
     const same = Object.entries(phrases).filter(([key, phrase]) => phrase === EN[key as keyof Catalogue]);
-    // A word that both languages have.
+    // A word that is the same in both languages.
     expect(same).toEqual([['error.code', 'Error']]);
   });
 
@@ -57,7 +57,10 @@ describe.each(PAGE_LANGUAGES)('the catalogue %s', (language) => {
 });
 
 describe('the pages', () => {
-  /** A language in which every phrase is its own key between brackets: what is outside of them came from no catalogue. */
+  /**
+   * A language in which every phrase is its own key in brackets, so that text outside of brackets cannot come from a
+   * catalogue.
+   */
   const marked = Object.fromEntries(
     Object.entries(EN).map(([key, phrase]) => [key, `⟦${key}⟧${namesIn(phrase).map((name) => `{${name}}`)}`]),
   ) as Catalogue;
@@ -170,7 +173,7 @@ describe('the pages', () => {
       failurePage(words, new PageFailure('internal', 'failure.app_gone'), { requestId: '0' }),
   };
 
-  it.each(Object.entries(pages))('%s has no text of its own', (_name, page) => {
+  it.each(Object.entries(pages))('%s takes all its text from the catalogue', (_name, page) => {
     const text = renderPage(page(words), words, frame);
     const body = text.slice(text.indexOf('<title>'));
     const said = body
@@ -178,11 +181,11 @@ describe('the pages', () => {
       .replace(/<code>(internal|invalid_request)<\/code>/, '')
       .replace(/<[^>]*>/g, ' ');
     expect(said).not.toMatch(/\p{L}/u);
-    // Nor where markup hides text.
+    // And no text in attributes either.
     expect(body).not.toMatch(/\b(aria-label|alt|title|placeholder|value)="[^"]*[A-Z ][^"]*"/);
   });
 
-  it.each(Object.entries(pages))('%s leaves no name of a phrase unfilled', (_name, page) => {
+  it.each(Object.entries(pages))('%s leaves no placeholder unfilled', (_name, page) => {
     for (const language of PAGE_LANGUAGES) {
       const words = createWords(language, '0');
       const text = renderPage(page(words), words, frame);
@@ -191,7 +194,7 @@ describe('the pages', () => {
   });
 
   it.each<FailureCode>(['not_found', 'login_unavailable', 'upstream_timeout', 'store_unavailable'])(
-    'tells %s in each language',
+    'explains %s in each language',
     (code) => {
       for (const language of PAGE_LANGUAGES) {
         const words = createWords(language, '0');
@@ -211,7 +214,7 @@ describe('the pages', () => {
     expect(words.text('consent.title', { app: 'App' })).toBe('App asks for access');
   });
 
-  it('fills each name once: braces in a name are text', () => {
+  it('fills each placeholder once: braces in a value are text', () => {
     const words = createWords('en', '{app}');
     expect(words.html('consent.heading', { app: '{school}{constructor}' }).text).toBe(
       '<bdi>{school}{constructor}</bdi> asks for access to your account at <bdi>{app}</bdi>',

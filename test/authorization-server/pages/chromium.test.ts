@@ -22,7 +22,8 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
   beforeAll(async () => {
     browser = await launchChromium();
     host = await startDocumentHost();
-    // It knows since when a member is signed in, so that a fresh sign-in can be asked for and not be given.
+    // Returns the time of the sign-in, so that an app can demand a fresh sign-in and the member can go back without
+    // one.
     school = await startRecordingUpstream((request, response) => {
       const known = request.url === '/api/me' && request.headers.cookie !== undefined;
       const status = request.url === '/api/me' && !known ? 401 : 200;
@@ -48,7 +49,7 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
     await Promise.all([world.close(), host.close(), school.close()]);
   });
 
-  /** A browser of a member who is signed in at the school. */
+  /** Opens a browser whose member is signed in at the school. */
   const visit = async <Result>(
     options: Parameters<Browser['newContext']>[0],
     story: (page: Page, context: BrowserContext) => Promise<Result>,
@@ -136,7 +137,7 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
         if (id === 'consent') expect(await page.locator('h1').innerText()).toContain(client_name);
         expect(await page.locator('script, main img, iframe, object, embed').count()).toBe(0);
         expect(await page.evaluate(HANDLERS)).toEqual([]);
-        // The whole way to the school's sign-in, which gets the login_hint.
+        // Up to the school's sign-in page, which receives the login_hint.
         await context.clearCookies({ name: 'school_session' });
         await page.goto((await authorizationRequest(app, parameters)).url);
         expect(dialogs).toEqual([]);
@@ -157,7 +158,7 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
     });
     afterAll(() => void client.close());
 
-    /** Approves, and tells where the browser then went: requests it began and what it complained of. */
+    /** Approves, and returns where the browser went next: the requests it started and the errors it reported. */
     const approveIn = async (app: App, parameters: Record<string, string>) =>
       visit({}, async (page, context) => {
         const complaints: string[] = [];
@@ -229,6 +230,6 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
   });
 });
 
-/** Attributes that would run something. */
+/** Attributes that could run code or apply styles. */
 const HANDLERS = `[...document.querySelectorAll('*')].flatMap((element) => element.getAttributeNames())
   .filter((name) => name.startsWith('on') || name === 'style')`;

@@ -39,7 +39,7 @@ describe('the language of a page', () => {
     expect(chooseLanguage(['es', 'en'], undefined, undefined)).toEqual({ language: 'es', asked: true });
   });
 
-  it('is the one there is, without looking at what is asked', () => {
+  it('is the only configured one, whatever is requested', () => {
     expect(chooseLanguage(['es'], 'en', 'en')).toEqual({ language: 'es', asked: false });
   });
 

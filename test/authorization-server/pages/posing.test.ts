@@ -4,12 +4,12 @@ import { isPosing } from '../../../src/authorization-server/pages/posing.ts';
 
 const SCHOOL = 'Harbour Lane School';
 
-/** Each prototype of Unicode's table, and the characters that look like it. */
+/** Each prototype in Unicode's table, and the characters confusable with it. */
 const PROTOTYPES: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(new URL('../../../src/authorization-server/rules/confusables.json', import.meta.url), 'utf8'),
 ).prototypes;
 
-/** What Unicode says looks like a text of one letter: all that have the same prototype. */
+/** The characters that Unicode calls confusable with a letter: all that have the same prototype. */
 function lookalikesOf(letter: string): readonly string[] {
   const [prototype = letter] = Object.entries(PROTOTYPES).find(([, alike]) => [...alike].includes(letter)) ?? [];
   return [prototype, ...(PROTOTYPES[prototype] ?? '')].filter((one) => one !== letter);

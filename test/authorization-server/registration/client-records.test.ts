@@ -66,7 +66,7 @@ describe('registered clients in the store', () => {
     expect(await adapters.client.find('a')).toMatchObject({ client_name: 'After' });
   });
 
-  it('gain no time by an update, nor by a new token', async () => {
+  it('live no longer after an update or a new token', async () => {
     const { time, add, adapters, alive } = records();
     await add('a');
     time.now += 23 * HOUR;
@@ -95,7 +95,7 @@ describe('registered clients in the store', () => {
       const { time, store, adapters, add, use } = records();
       await add('a');
       const { findBy } = store;
-      // Between what is read and what is written.
+      // Between the read and the write.
       store.findBy = async (...query) => {
         const found = await findBy(...query);
         store.findBy = findBy;
@@ -118,7 +118,7 @@ describe('registered clients in the store', () => {
     expect(await alive('a')).toEqual([true, true]);
   });
 
-  it('end with whatever refers to them, and nothing else', async () => {
+  it('are deleted with everything that refers to them, and nothing else', async () => {
     const { add, adapters, models, revoked } = records();
     await add('a');
     await add('b');
@@ -146,9 +146,9 @@ describe('registered clients in the store', () => {
     time.now += 24 * HOUR;
     let swept = 0;
     for (let batch = await store.sweep(500); batch > 0; batch = await store.sweep(500)) swept += batch;
-    // Each with its token.
+    // Each client, and its registration access token.
     expect(swept).toBe(2 * 999);
-    // The code: for a day, in case its answer was lost in a crash.
+    // The code is kept for a day, in case the response to it was lost in a crash.
     time.now += HOUR;
     expect(await store.sweep(500)).toBe(1);
     expect(await adapters.client.find('7')).toBeDefined();

@@ -5,8 +5,8 @@ import { call, MANY, mayRedirect } from './support.ts';
 const CODE_AND_REFRESH = ['authorization_code', 'refresh_token'];
 
 /**
- * What apps in the field send, as far as their source is public or their requests were recorded, and the redirect URI that
- * their authorization request then names: on loopback the port is one that was free at that moment.
+ * The registrations that real apps send, as far as their source is public or their requests were recorded, and the
+ * redirect URI in their authorization requests. On loopback, the port is an arbitrary free one.
  */
 const APPS: readonly [string, Record<string, unknown>, string][] = [
   [

@@ -16,7 +16,7 @@ function counter(options: { perAddressPerMinute: number; perDay: number }) {
     limited: () => undefined,
     audit: () => {},
   });
-  /** Out: undefined when it is taken, else the seconds to wait. */
+  /** Undefined when the registration is admitted, otherwise the seconds to wait. */
   const ask = (address: string): number | undefined => {
     try {
       limits(address);
@@ -32,7 +32,7 @@ function counter(options: { perAddressPerMinute: number; perDay: number }) {
 }
 
 describe('limits on registration', () => {
-  it('take so many of one address, tell how long to wait, and leave others alone', () => {
+  it('limit one address, state how long to wait, and do not affect others', () => {
     const { time, ask, taken } = counter({ perAddressPerMinute: 20, perDay: 1000 });
     expect(taken('203.0.113.1', 1000)).toBe(20);
     expect(ask('203.0.113.1')).toBe(60);
@@ -43,7 +43,7 @@ describe('limits on registration', () => {
     expect(taken('203.0.113.1', 1000)).toBe(20);
   });
 
-  it('take so many within a day from everywhere', () => {
+  it('limit all addresses together per day', () => {
     const { time, ask } = counter({ perAddressPerMinute: 20, perDay: 50 });
     const asked = Array.from({ length: 200 }, (_, index) => ask(`198.51.${index}.1`));
     expect(asked.filter((wait) => wait === undefined).length).toBe(50);
@@ -52,7 +52,7 @@ describe('limits on registration', () => {
     expect(ask('203.0.113.250')).toBeUndefined();
   });
 
-  it('count what was taken only', () => {
+  it('count admitted registrations only', () => {
     const { time, taken, ask } = counter({ perAddressPerMinute: 2, perDay: 3 });
     for (const address of ['192.0.2.1', '198.51.100.1', '203.0.113.1']) expect(taken(address, 100)).toBe(1);
     expect(taken('2001:db8::1', 100)).toBe(0);
@@ -60,7 +60,7 @@ describe('limits on registration', () => {
     expect(ask('203.0.113.1')).toBeGreaterThan(0);
   });
 
-  /** Registers all day from addresses in turn, as often as is taken. */
+  /** Registers from these addresses in turn for a whole day, as often as is admitted. */
   const flood = (addresses: readonly string[], { time, ask }: Pick<ReturnType<typeof counter>, 'time' | 'ask'>) => {
     const counts = new Map<string, number>();
     for (let minute = 0; minute < 1440; minute += 1) {

@@ -58,7 +58,7 @@ describe('registrations, managed by their apps (RFC 7592)', () => {
       token_endpoint_auth_method: 'none',
       client_id_issued_at: app.body.client_id_issued_at,
     });
-    // RFC 7592 §2.2: what is left out is gone.
+    // RFC 7592 section 2.2: omitted members are removed.
     expect(body).not.toHaveProperty('client_uri');
     expect(body.registration_access_token).not.toBe(app.token);
     expectRefusedToken(await read(app));
@@ -178,7 +178,7 @@ describe('registrations, managed by their apps (RFC 7592)', () => {
     expect(response.headers.get('access-control-allow-headers')?.toLowerCase()).toContain('authorization');
   });
 
-  it('end with all that was approved, at every door, on the next request', async () => {
+  it('end with everything that was approved, at every endpoint, on the next request', async () => {
     const app = await registerApp(world.origin);
     const other = await registerApp(world.origin);
     const [tokens, others] = [await connect(app), await connect(other)];

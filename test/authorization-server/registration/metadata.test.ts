@@ -62,7 +62,7 @@ describe('client metadata', () => {
   });
 
   describe.each(['client_uri', 'logo_uri', 'tos_uri', 'policy_uri'])('%s', (member) => {
-    it('is taken and told', async () => {
+    it('is accepted and returned', async () => {
       const uri = 'https://app.example/a?b=%C3%A9#c';
       expect(await register(world, { [member]: uri })).toMatchObject({ status: 201, body: { [member]: uri } });
     });

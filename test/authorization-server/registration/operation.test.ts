@@ -101,7 +101,7 @@ describe('registration, as it is operated', () => {
       const { body: updated } = await call(logged, 'PUT', path, { ...own, body: update });
       await call(logged, 'PUT', path, { ...own, raw: '{' });
       await call(logged, 'DELETE', path, { token: String(updated.registration_access_token) });
-      // The access log is all there once the gate has stopped.
+      // The access log is complete only after the gate has stopped.
       const log = await logged.whileStopped(async () => readFileSync(file, 'utf8'));
       expect(log.split('\n').length).toBeGreaterThanOrEqual(4);
       for (const secret of [body.client_secret, body.registration_access_token, updated.registration_access_token]) {

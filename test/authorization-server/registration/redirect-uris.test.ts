@@ -51,7 +51,7 @@ describe('redirect URIs', () => {
   });
 
   it.each(REFUSED_REDIRECT_URIS)('refuses %j', async (uri) => {
-    // Among good ones, so that each is judged.
+    // Together with a valid one, so that each is validated separately.
     const { status, body } = await register(world, { redirect_uris: [CALLBACK, uri] });
     expect(status).toBe(400);
     expect(body).toEqual({
@@ -109,7 +109,7 @@ describe('redirect URIs', () => {
     expect(await mayRedirect(world, body.client_id, requested)).toBe(sent);
   });
 
-  /** Mostly good, so that each way of being bad stands alone. */
+  /** Mostly valid, so that each kind of error occurs alone. */
   const part = (good: readonly string[], bad: string) =>
     fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom(...good) },
@@ -174,7 +174,7 @@ describe('redirect URIs', () => {
       }),
       { numRuns: 1500 },
     );
-    // Else it had proved nothing.
+    // Otherwise the property would have tested nothing.
     expect([...taken]).toEqual(
       expect.arrayContaining([
         'https: app.example',
@@ -187,7 +187,7 @@ describe('redirect URIs', () => {
   }, 120_000);
 });
 
-describe('redirect URIs, where the operator says too much', () => {
+describe('redirect URIs when the operator allows too much', () => {
   it.each(['javascript:/x', 'data:/x', 'file:///x', 'ms-settings:/x'])('are still not %s', (uri) => {
     const redirects = { schemes: [uri.slice(0, uri.indexOf(':'))], allow: [], deny: [] };
     expect(judgeClientMetadata({ redirect_uris: [uri] }, redirects)).toEqual({
@@ -202,7 +202,7 @@ describe('redirect URIs, where the operator says too much', () => {
   });
 });
 
-describe('redirect URIs, where the operator says more', () => {
+describe('redirect URIs when the operator allows more', () => {
   let world: World;
   beforeAll(async () => {
     const redirects = { schemes: ['myapp'], allow: ['app.example', '*.apps.example'], deny: ['bad.apps.example'] };

@@ -3,7 +3,7 @@ import type { World } from '../../support/world.ts';
 
 export const CALLBACK = 'https://app.example/callback';
 
-/** For worlds in which more is registered than one address may. */
+/** For worlds that register more clients than one address may. */
 export const MANY = { clients: { registration: { perAddressPerMinute: 100_000 } } };
 
 export interface Answer {
@@ -41,7 +41,7 @@ export function register(world: World, metadata: Record<string, unknown>): Promi
   return call(world, 'POST', '/api/oauth/register', { body: { redirect_uris: [CALLBACK], ...metadata } });
 }
 
-/** Whether an authorization request may have its answer sent to a redirect URI: then the member is asked to sign in. */
+/** Whether an authorization request may redirect to this URI: if so, the member is asked to sign in. */
 export async function mayRedirect(world: World, clientId: unknown, redirectUri: string): Promise<boolean> {
   const parameters = new URLSearchParams({
     response_type: 'code',

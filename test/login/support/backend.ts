@@ -12,18 +12,18 @@ export const ORIGIN = 'https://school.example';
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** The session connector in front of a backend that listens at `url`, as the configuration makes it. */
+/** The session connector in front of a backend at `url`, built as from the configuration. */
 export interface Connected {
   /** Calls the upstream `school`. */
   readonly call: CallUpstream;
-  /** With keys laid over `login`; out: the connector. */
+  /** A connector with overrides for `login`. */
   connector(settings?: Settings): LoginConnector;
-  /** Who is signed in by `school_session=mine`, with keys laid over `login.whoami`. */
+  /** The member signed in with `school_session=mine`, with overrides for `login.whoami`. */
   who(whoami?: Settings): Promise<Member | undefined>;
   close(): Promise<void>;
 }
 
-/** In: the backend's URL, and the milliseconds it may take. */
+/** Connects to a backend at `url`, which may take `timeout` milliseconds. */
 export async function connectedTo(url: string, timeout = 10_000): Promise<Connected> {
   const upstreams = {
     school: upstreamConfig(url, { timeout: timeout / 1000, breaker: { failures: 0, cooldown: 5, statuses: [] } }),

@@ -6,15 +6,15 @@ import { createConnection } from 'mysql2/promise';
 import { MARIADBD, startMariaDb } from '../../support/mariadb.ts';
 import { POSTGRES, startPostgres } from '../../support/postgres.ts';
 
-/** A database of members, of one kind. */
+/** A member database of one kind. */
 export interface Engine {
   readonly url: string;
   run(sql: string): Promise<void>;
-  /** Out: how many rows a query gives. */
+  /** The number of rows that a query returns. */
   count(query: string): Promise<number>;
-  /** How many questions with this text are being answered. */
+  /** The number of running queries that contain this text. */
   busy(part: string): Promise<number>;
-  /** How many others are connected. */
+  /** The number of other connections. */
   connections(): Promise<number>;
   kill(): Promise<void>;
   close(): Promise<void>;
@@ -22,11 +22,11 @@ export interface Engine {
 
 export interface EngineKind {
   readonly name: string;
-  /** The Debian package that is missing here. */
+  /** The Debian package that is not installed on this machine. */
   readonly missing: string | undefined;
-  /** A condition that is true, and takes long to find out. */
+  /** A condition that is true and slow to evaluate. */
   readonly slow: string;
-  /** A function that writes; undefined: there is no such thing. */
+  /** A function that writes; undefined where the database has no functions. */
   readonly writing: { readonly make: string; readonly condition: string } | undefined;
   start(): Promise<Engine>;
 }
@@ -80,7 +80,7 @@ const mariadb: EngineKind = {
     const run = async (sql: string, database: string | undefined = 'school') => {
       const connection = await connect(database);
       try {
-        // A function has ; in it.
+        // The body of a function contains `;`.
         const [head = '', ...rest] = sql.split('; create function');
         await connection.query(head);
         for (const one of rest) await connection.query(`create function${one}`);
@@ -121,7 +121,7 @@ const mariadb: EngineKind = {
 const sqlite: EngineKind = {
   name: 'SQLite',
   missing: undefined,
-  // Some seconds, and not for ever: nobody can interrupt it.
+  // A few seconds and no more, because SQLite cannot interrupt it.
   slow: '(with recursive c(x) as (select 1 union all select x + 1 from c limit 15000000) select count(*) from c) > 0',
   writing: undefined,
   async start() {

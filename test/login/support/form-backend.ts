@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as the site saw it. */
+/** A request as the site received it. */
 interface Seen {
   readonly method: string;
   readonly url: string;
@@ -13,16 +13,16 @@ interface Seen {
 export interface FormBackend {
   readonly url: string;
   readonly seen: Seen[];
-  /** Sessions that are open. */
+  /** The number of active sessions. */
   sessions(): number;
-  /** Answers a path itself, in place of the site. */
+  /** Handlers that replace the site's own, by path. */
   instead: Map<string, (response: ServerResponse, seen: Seen) => void>;
   close(): Promise<void>;
 }
 
 /**
- * A site as PHP schools were written: a session cookie that is set on the first page, a hidden token bound to it, a page
- * of 200 for a wrong password, a redirect for the right one, a new session then.
+ * A site like a classic PHP one: it sets a session cookie on the first page, binds a hidden token to it, responds with
+ * 200 to a wrong password and with a redirect to the right one, and then starts a new session.
  */
 export async function startFormBackend(): Promise<FormBackend> {
   const seen: Seen[] = [];

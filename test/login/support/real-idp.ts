@@ -5,22 +5,22 @@ import Provider from 'oidc-provider';
 
 export interface RealIdp {
   readonly issuer: string;
-  /** Who signs in next; undefined: they turn back. */
+  /** The member who signs in next; undefined means that they cancel. */
   member: string | undefined;
-  /** How many seconds ago it says they did. */
+  /** How many seconds ago the provider says they signed in. */
   age: number;
   /** The query of the last authorization request. */
   asked: URLSearchParams;
-  /** How many times somebody was asked to sign in. */
+  /** How many times a member was asked to sign in. */
   signIns: number;
-  /** Takes the gate for its client, which comes back there. */
+  /** Registers the gate as a client with this redirect URI. */
   welcome(redirectUri: string): void;
   close(): Promise<void>;
 }
 
 export const IDP_SECRET = 'what the provider and the gate share';
 
-/** A certified OpenID provider with keys of its own, whose sign-in page answers by itself. */
+/** A certified OpenID provider with its own keys, whose sign-in page submits itself. */
 export async function startRealIdp(): Promise<RealIdp> {
   const idp = { issuer: '', member: 'sam', age: 0, asked: new URLSearchParams(), signIns: 0 } as RealIdp & {
     issuer: string;

@@ -15,28 +15,28 @@ export async function signingKey(kid: string, alg = 'RS256'): Promise<SigningKey
   return { kid, alg, pair: await generateKeyPair(alg, { extractable: true }) };
 }
 
-/** An identity provider that says what it is told to, true or not. */
+/** An identity provider that responds as scripted, correctly or not. */
 export interface ScriptedIdp {
   readonly issuer: string;
-  /** What was asked of it, path by path. */
+  /** The paths requested, in order. */
   readonly hits: string[];
   /** The query of the last authorization request. */
   asked: URLSearchParams;
   /** The form of the last token request. */
   redeemed: URLSearchParams | undefined;
   key: SigningKey;
-  /** In its JWKS. */
+  /** The keys in its JWKS. */
   published: readonly SigningKey[];
-  /** Laid over its metadata. */
+  /** Overrides for its metadata. */
   metadata: Record<string, unknown>;
-  /** Laid over the claims of its tokens; undefined takes one away. */
+  /** Overrides for the claims of its tokens; undefined removes one. */
   claims: Record<string, unknown>;
   userinfo: Record<string, unknown> | undefined;
-  /** Makes the ID token of these claims; signed with `key` when left out. */
+  /** Makes the ID token from these claims; by default it is signed with `key`. */
   sign: ((claims: JWTPayload) => Promise<string> | string) | undefined;
-  /** Answers these paths instead. */
+  /** Replaces the responses at these paths. */
   answers: Record<string, (response: ServerResponse) => void>;
-  /** Changes the answer at the callback. */
+  /** Changes the response at the callback. */
   back: (callback: URL) => void;
   reset(): void;
   close(): Promise<void>;

@@ -7,14 +7,14 @@ import { type Browser, createBrowser, type Page } from '../../support/browser.ts
 import { offeredScopes } from '../../support/member.ts';
 import { startWorld, type World, type WorldOptions } from '../../support/world.ts';
 
-/** A gate whose members type their passwords on its own page, and that writes down all it ever writes. */
+/** A gate whose members enter their passwords on its own page, and which records everything it writes. */
 export interface SignInWorld {
   readonly world: World;
-  /** Opens the sign-in page as an app would have it opened. */
+  /** Opens the sign-in page as the redirect from an app would. */
   open(browser?: Browser, parameters?: Record<string, string>): Promise<{ browser: Browser; page: Page }>;
-  /** Types into a fresh sign-in page. Out: what came of it, with no redirect followed. */
+  /** Submits a fresh sign-in page. Returns the response without following redirects. */
   attempt(username: string, password: string, headers?: Record<string, string>): Promise<Page>;
-  /** From the app's button to its tokens. */
+  /** The whole flow, from the app's request to its tokens. */
   connect(username: string, password: string): Promise<{ app: App; tokens: Record<string, unknown> }>;
   /** Every byte in the files that the gate has written: logs, access log, store. */
   written(): string;
@@ -22,8 +22,8 @@ export interface SignInWorld {
 }
 
 /**
- * The configuration has no key for `attempts.account`, so it is taken out of the settings, in seconds. Without it, where
- * `attempts` are given, there is no such limit.
+ * The configuration has no key for `attempts.account`, so it is moved from the settings to the constants (in seconds).
+ * When `attempts` does not set it, it is practically unlimited.
  */
 function withAttempts(given: Readonly<Record<string, unknown>>) {
   if (given.attempts === undefined) return { login: given, constants: {} };
@@ -84,7 +84,7 @@ export async function startSignIn(
   };
 }
 
-/** Sends the page's form as it stands, with header fields that a browser or a proxy would add. */
+/** Submits the page's form unchanged, with header fields that a browser or a proxy would add. */
 export async function post(
   browser: Browser,
   page: Page,

@@ -9,7 +9,7 @@ const sha256 = (text: string | Buffer) => createHash('sha256').update(text).dige
 const hmac = (lines: readonly string[], secret: string) =>
   createHmac('sha256', secret).update(lines.join('\n')).digest('hex');
 
-/** An answer of the backend, and how it is signed: by what is really sent, unless told otherwise. */
+/** A response of the backend, and what its signature covers: by default, what is really sent. */
 export interface WebhookAnswer {
   readonly status?: number;
   readonly body?: string;
@@ -18,9 +18,9 @@ export interface WebhookAnswer {
   readonly signedNonce?: string;
   readonly signedStatus?: number;
   readonly signedBody?: string;
-  /** The whole field; null: none. */
+  /** The whole header field; null omits it. */
   readonly signature?: string | null;
-  /** Writes the field around a signature that is right. */
+  /** Transforms the correct signature into the header field. */
   readonly around?: (signature: string) => string;
 }
 
@@ -31,12 +31,12 @@ interface Asked {
 }
 
 export interface WebhookBackend extends Pick<RecordingUpstream, 'url' | 'requests' | 'last' | 'close'> {
-  /** What it says from now on of whom. */
+  /** Sets how the backend responds from now on. */
   says(answer: (asked: Asked, nonce: string) => WebhookAnswer | Promise<WebhookAnswer> | 'hang' | 'hang up'): void;
   readonly nonces: readonly string[];
 }
 
-/** Reads what it is sent by the letter of the documentation, and answers 400 where it is not signed so. */
+/** Reads requests exactly as the documentation says, and responds with 400 when the signature is wrong. */
 export async function startWebhookBackend(): Promise<WebhookBackend> {
   const nonces: string[] = [];
   const backend = await startRecordingUpstream();

@@ -3,8 +3,8 @@ import { approve } from '../../support/member.ts';
 const REDIRECT_URI = 'https://app.example/callback';
 
 /**
- * What an app keeps, as the SDK's clients ask for it (their `OAuthClientProvider`, the same in both generations), and a
- * member who approves what it asks.
+ * What an app stores, in the form the SDK's clients need (`OAuthClientProvider`, the same in both generations), and a
+ * member who approves its requests.
  */
 export function createAppMemory() {
   const kept: { client?: unknown; tokens?: Record<string, unknown>; verifier?: string; discovery?: unknown } = {};
@@ -28,9 +28,9 @@ export function createAppMemory() {
   return {
     provider,
     kept,
-    /** Where the app wants to send its person; undefined as long as it wants nothing. */
+    /** The URL that the app wants to open for its user; undefined if none. */
     asked: () => asked,
-    /** The person approves. Out: what the app gets back. */
+    /** The member approves. Returns the authorization response. */
     async approved(): Promise<URLSearchParams> {
       return (await approve(String(asked), REDIRECT_URI)).searchParams;
     },

@@ -4,13 +4,13 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { envelope, VERSION } from './mcp.ts';
 
-/** What a call gave, whichever client made it. */
+/** The result of a call, whichever client made it. */
 interface Called {
   readonly structuredContent?: Readonly<Record<string, unknown>>;
   readonly isError?: boolean;
 }
 
-/** A client of the tool interface that counts its JSON-RPC ids from the same number as all others of its kind. */
+/** A client of the tool interface. All clients of a kind count their JSON-RPC IDs from the same number. */
 export interface Caller {
   call(name: string, args: Record<string, unknown>): Promise<Called>;
   list(): Promise<readonly string[]>;
@@ -25,8 +25,8 @@ const bearer = (token: string | undefined): Record<string, string> =>
 const MOST_TRIES = 20;
 
 /**
- * Asks again after a 503, as clients are told to, and after the 502 of a balancer whose kept connection a gate had just
- * closed: what is asked here changes nothing, so that it may be asked twice.
+ * Retries after a 503, as clients are told to, and after the 502 of a balancer whose kept connection a gate had just
+ * closed. The calls change nothing, so they can be repeated.
  */
 async function patientFetch(url: string | URL, init?: RequestInit): Promise<Response> {
   for (let tries = 0; ; tries += 1) {
@@ -61,7 +61,7 @@ const sdk1: Connect = async (url, token) => {
   };
 };
 
-/** Messages by hand, of one revision, with ids from 1 and a progress token that every client has. */
+/** Handmade messages of one revision, with IDs from 1 and the same progress token in every client. */
 const byHand =
   (revision: string): Connect =>
   async (url, token) => {
@@ -97,7 +97,7 @@ const byHand =
     };
   };
 
-/** One of each kind: both SDKs and, by hand, every revision that is served. */
+/** One of each kind: both SDKs, and handmade messages of every revision that is served. */
 export const CALLERS: readonly Connect[] = [
   sdk2('auto'),
   byHand('2025-11-25'),

@@ -9,31 +9,31 @@ import { freePort } from '../../support/world.ts';
 const TOOL = fileURLToPath(new URL('../../../node_modules/.bin/mcp-inspector', import.meta.url));
 
 interface InspectorRun {
-  /** 0: done; 3: it needs a sign-in; 5: the tool failed or is not there. */
+  /** 0 is success, 3 means that it needs a sign-in, 5 that the tool failed or does not exist. */
   readonly code: number | null;
-  /** The result; undefined where there is none. */
+  /** The result; undefined if there is none. */
   // biome-ignore lint/suspicious/noExplicitAny: a result is judged field by field
   readonly result: any;
   readonly stderr: string;
-  /** The authorization request it sent its person to, if it did. */
+  /** The authorization request that it opened for its user, if any. */
   readonly asked: URL | undefined;
 }
 
 export interface Inspector {
-  /** In: the server's URL, and what else is on the command line. */
+  /** Runs it against the server at `url` with these additional arguments. */
   run(url: string, ...args: string[]): Promise<InspectorRun>;
   close(): void;
 }
 
 /**
- * The MCP Inspector without a screen, with a home of its own where it keeps its tokens. When it sends its person to a
- * browser, a member approves there and comes back to it.
+ * The MCP Inspector on the command line, with a separate home folder for its tokens. When it opens an authorization
+ * request, a member approves and is redirected back to it.
  */
 export async function createInspector(): Promise<Inspector> {
   const home = mkdtempSync(join(tmpdir(), 'coursegate-inspector-'));
   const programs = join(home, 'bin');
   mkdirSync(programs);
-  // It says the address on standard error as well, where we read it; this browser only has to be there.
+  // The Inspector also prints the URL to standard error, where the test reads it; this browser only has to exist.
   writeFileSync(join(programs, 'xdg-open'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
   const callback = `http://127.0.0.1:${await freePort()}/oauth/callback`;
   const running = new Set<ReturnType<typeof spawn>>();
@@ -64,7 +64,7 @@ export async function createInspector(): Promise<Inspector> {
         if (found === undefined || asked !== undefined) return;
         asked = new URL(found);
         returned = approve(found, callback).then((back) => fetch(back));
-        // Nobody comes back then, and it would wait for them.
+        // The redirect never comes then, and the Inspector would wait for it.
         returned.catch(() => child.kill());
       });
       const code = await new Promise<number | null>((resolve) => child.once('close', resolve));

@@ -17,7 +17,7 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends a body to the tool interface as it is. */
+/** Sends a body to the tool interface unchanged. */
 export async function post(world: World, body: string | Uint8Array, sent: Sent = {}): Promise<Reply> {
   const response = await fetch(`${world.origin}${sent.path ?? '/mcp'}`, {
     method: sent.method ?? 'POST',
@@ -63,7 +63,7 @@ export function envelope(client = 'test'): object {
   };
 }
 
-/** A request of revision 2026-07-28, its headers in agreement with its body. */
+/** A request of revision 2026-07-28, with headers that match its body. */
 export function askModern(
   world: World,
   method: string,
@@ -87,13 +87,13 @@ export function askModern(
 export const call = (world: World, name: string, args: object = {}, sent: Sent = {}) =>
   ask(world, 'tools/call', { name, arguments: args }, sent);
 
-/** The names of the tools that a caller is shown. */
+/** The names of the tools that a caller sees. */
 export async function toolNames(world: World, sent: Sent = {}): Promise<string[]> {
   const { body } = await ask(world, 'tools/list', {}, sent);
   return body.result.tools.map(({ name }: { name: string }) => name);
 }
 
-/** An access token of a member for these scopes. */
+/** A member's access token for these scopes. */
 export async function tokenOf(
   world: World,
   scope = 'openid account:read',

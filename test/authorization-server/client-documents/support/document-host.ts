@@ -10,24 +10,24 @@ import { isPublicAddress } from '../../../../src/http/public-address.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A TLS server that plays every host on the internet, and the name service that leads to it. */
+/** A TLS server that stands in for every host on the internet, and the name resolution that leads to it. */
 export interface DocumentHost {
   readonly network: DocumentNetwork;
-  /** What a name resolves to; names that are not here resolve to this server. */
+  /** What a name resolves to. Names that are not listed resolve to this server. */
   readonly names: Map<string, () => readonly string[]>;
-  /** Names asked for, in order. */
+  /** The names resolved, in order. */
   readonly resolved: string[];
-  /** URLs asked for, in order. */
+  /** The URLs requested, in order. */
   readonly requests: { readonly url: string; readonly headers: IncomingMessage['headers'] }[];
-  /** TCP connections so far. */
+  /** The number of TCP connections so far. */
   connections(): number;
   serve(url: string, answer: Answer): void;
-  /** Answers everything that is not served: 404, unless told otherwise. */
+  /** Sets the response to every URL that is not served; 404 by default. */
   otherwise(answer: Answer): void;
   close(): Promise<void>;
 }
 
-/** The one address that a test lets through besides public ones. */
+/** The only address that a test admits in addition to public ones. */
 export const HERE = '127.0.0.1';
 
 const HOSTS = [
@@ -56,7 +56,7 @@ export async function startDocumentHost(): Promise<DocumentHost> {
     connections += 1;
   });
   server.on('tlsClientError', () => undefined);
-  // Every address of 127/8, so that a connection to any of them would be seen.
+  // Listens on all addresses of 127/8, so that a connection to any of them is noticed.
   await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
   return {
     network: {
@@ -89,12 +89,12 @@ export function answerJson(body: unknown, headers: Record<string, string> = {}):
     response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
-/** The least that a document is: what most apps publish, in the fewest members. */
+/** A minimal document: what most apps publish, with as few members as possible. */
 export function plainDocument(url: string, members: Record<string, unknown> = {}): Record<string, unknown> {
   return { client_id: url, client_name: 'An App', redirect_uris: [`${new URL(url).origin}/callback`], ...members };
 }
 
-/** Node makes keys, but no certificates. */
+/** Node generates keys, but not certificates. */
 const OPENSSL = 'openssl';
 
 let made: { key: string; cert: string } | undefined;

@@ -1,12 +1,12 @@
 interface KnownDocument {
   readonly app: string;
-  /** What it publishes, in the shape recorded in autumn 2026. */
+  /** The document it publishes, as recorded in autumn 2026. */
   readonly document: Readonly<Record<string, unknown>> & { readonly client_id: string };
-  /** Redirect URIs as its requests have them. */
+  /** The redirect URIs in its requests. */
   readonly used: readonly string[];
 }
 
-/** The documents of real apps, and what they use them for. */
+/** The documents of real apps, and the redirect URIs they use. */
 export const KNOWN_DOCUMENTS: readonly KnownDocument[] = [
   {
     app: 'Claude',

@@ -5,7 +5,7 @@ import { createBrowser } from '../../../support/browser.ts';
 import { approve } from '../../../support/member.ts';
 import { answerJson, type DocumentHost, plainDocument } from '../../client-documents/support/document-host.ts';
 
-/** Where the pages are seen: the browser is signed in at the school with this cookie. */
+/** Where the pages are served. The browser is signed in at the school with this cookie. */
 interface Place {
   readonly origin: string;
   readonly host: DocumentHost;
@@ -15,7 +15,7 @@ interface Place {
 const EVERYTHING =
   'openid profile email account:read courses:read courses:write orders:read events:read posts:read pages:read';
 
-/** The pages of connected apps in each of their states, with apps of every kind and the names that strain them. */
+/** The connected apps pages in each of their states, with every kind of app and names that stress the layout. */
 export async function appsPages(page: Page, place: Place, look: Look): Promise<void> {
   const { origin, host } = place;
   await page.goto(`${origin}/oauth/apps`);
@@ -56,7 +56,7 @@ export async function appsPages(page: Page, place: Place, look: Look): Promise<v
   await page.goto(`${origin}/oauth/apps`);
   for (const summary of await page.locator('summary').all()) await summary.click();
   await look(page, 'apps');
-  // By the keyboard alone: to the first app's Disconnect, and through it.
+  // With the keyboard only: to the first app's Disconnect link, and through the confirmation.
   await disconnect(page, 'a[href*="connection="]');
   await disconnect(page, 'a[href*="app="]', look, 'apps-ask');
   await look(page, 'apps-done');
@@ -70,7 +70,7 @@ export async function appsPages(page: Page, place: Place, look: Look): Promise<v
   await page.context().addCookies(cookies);
 }
 
-/** Goes to a link with the Tab key, follows it, and confirms with the last thing on the page that the key reaches. */
+/** Reaches a link with the Tab key, follows it, and confirms with the last focusable element on the page. */
 async function disconnect(page: Page, link: string, look?: Look, title = ''): Promise<void> {
   await tabTo(page, link);
   await page.keyboard.press('Enter');

@@ -4,19 +4,19 @@ import { type App, authorizationRequest, registerApp } from '../../../support/ap
 import { command } from '../../../support/commands.ts';
 import { answerJson, type DocumentHost, plainDocument } from '../../client-documents/support/document-host.ts';
 
-/** Where the pages are seen: the browser is signed in at the school. */
+/** Where the pages are served. The browser is signed in at the school. */
 interface Place {
   readonly origin: string;
   readonly host: DocumentHost;
-  /** The admin listener, which takes commands: who is signed in is member m-1. */
+  /** The admin listener, which takes commands. The member who is signed in is m-1. */
   readonly admin: string;
-  /** What the app asks for besides: its language. */
+  /** Additional parameters of the app's request: its language. */
   readonly wish: Readonly<Record<string, string>>;
 }
 
 const EVERYTHING = 'openid profile email account:read courses:read courses:write students:write';
 
-/** Every page of the gate's own, in each of its states, with the names that strain it. */
+/** Every page of the gate in each of its states, with names that stress the layout. */
 export async function gatePages(page: Page, place: Place, look: Look): Promise<void> {
   const plain = await registerApp(place.origin, { metadata: { client_name: 'Study Buddy' } });
   await consents(page, place, look, plain);
@@ -66,7 +66,7 @@ async function consents(page: Page, place: Place, look: Look, plain: App): Promi
   await look(page, 'consent-nothing-ticked');
 }
 
-/** The member went on without signing in, or without doing so again. */
+/** The member went back to the gate without signing in, or without signing in again. */
 async function signIns(page: Page, { origin, wish }: Place, look: Look, app: App): Promise<void> {
   const back = async (parameters: Record<string, string>) => {
     await page.goto((await authorizationRequest(app, { ...parameters, ...wish })).url);

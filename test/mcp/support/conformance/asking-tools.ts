@@ -31,15 +31,15 @@ const FORMS = {
 const oneArgument = (name: string) =>
   fromJsonSchema<Record<string, string>>({ type: 'object', properties: { [name]: string }, required: [name] });
 
-/** In: the properties of a form and those that must be filled in. Out: the schema that a client is asked with. */
+/** The schema of a form that a client is asked to fill in, from its properties and those that are required. */
 export function form(properties: object, required: readonly string[]): ElicitRequestFormParams['requestedSchema'] {
   return { type: 'object', properties, required } as ElicitRequestFormParams['requestedSchema'];
 }
 
 /**
- * Tools that ask the client in the middle of a call, as the revisions before 2026-07-28 do it: by a request of the
- * server's own. Where nothing is known of the client, which is always so without sessions, nobody is asked, and the tool
- * fails, as the suite says it should.
+ * Tools that ask the client during a call, as the revisions before 2026-07-28 do: by a request from the server. When
+ * the client's capabilities are unknown, which is always so without sessions, the tool does not ask and fails, as the
+ * suite expects.
  */
 export function registerAskingTools(server: McpServer): void {
   server.registerTool(

@@ -33,7 +33,7 @@ const CONTENT: Readonly<Record<string, ContentBlock[]>> = {
   ],
 };
 
-/** Tools that answer by themselves: each kind of content, an error, progress, the log, and what a schema may hold. */
+/** Tools that need no input: each kind of content, an error, progress, logging, and the features of a schema. */
 export function registerContentTools(server: McpServer): void {
   for (const [name, content] of Object.entries(CONTENT)) {
     server.registerTool(name, { description: 'Always the same content' }, () => ({ content }));

@@ -8,8 +8,8 @@ import { registerResources } from './resources.ts';
 import { states } from './states.ts';
 
 /**
- * The tools, resources and prompts that the conformance suite asks a server for, by the descriptions in its scenarios.
- * They stand where the configured tools stand: behind the same door, edge, limits and handler.
+ * The tools, resources and prompts that the conformance suite expects of a server, from the descriptions in its
+ * scenarios. They replace the configured tools, behind the same endpoint, limits and handler.
  */
 export const fixtureServer: ServerFactory = (_, era) => {
   const legacy = era === 'legacy';
@@ -18,7 +18,8 @@ export const fixtureServer: ServerFactory = (_, era) => {
     {
       capabilities: {
         tools: { listChanged: false },
-        // There is nothing to listen to at our door in 2026-07-28, so only the revisions before may be told of it.
+        // Revision 2026-07-28 has nothing to subscribe to at our endpoint, so only earlier revisions are offered
+        // subscriptions.
         resources: { listChanged: false, subscribe: legacy },
         prompts: { listChanged: false },
         completions: {},

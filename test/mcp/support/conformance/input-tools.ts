@@ -15,7 +15,7 @@ const ask = (message: string, name: string, type = 'string') =>
 const sample = (text: string, maxTokens: number) =>
   inputRequired.createMessage({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens });
 
-/** What a form was filled in with; undefined when it was not, or with something else. */
+/** The value that a form was filled in with; undefined when it was not, or with something else. */
 function filled(responses: Readonly<Record<string, unknown>> | undefined, key: string, name: string): unknown {
   const { action, content } = (responses?.[key] ?? {}) as { action?: unknown; content?: Record<string, unknown> };
   return action === 'accept' ? content?.[name] : undefined;
@@ -24,13 +24,16 @@ function filled(responses: Readonly<Record<string, unknown>> | undefined, key: s
 type Returned = CallToolResult | InputRequiredResult;
 type Call = (context: ServerContext) => Returned | Promise<Returned>;
 
-/** Tools that ask the client as revision 2026-07-28 does it: the answer says what is missing, and the call is made again. */
+/**
+ * Tools that ask the client as revision 2026-07-28 does: the response says what is missing, and the client repeats the
+ * call.
+ */
 export function registerInputTools(server: McpServer): void {
   const register = (name: string, call: Call) =>
     server.registerTool(name, { description: 'Asks for more, then answers' }, call);
   const tool = (name: string, call: Call) => register(`test_input_required_result_${name}`, call);
 
-  /** One question, and an answer once it is answered. */
+  /** Asks one question, and returns a result once it is answered. */
   const oneQuestion = (name: string, key: string, question: InputRequest) =>
     tool(name, ({ mcpReq }) => {
       const answer = mcpReq.inputResponses?.[key];
@@ -85,7 +88,7 @@ export function registerInputTools(server: McpServer): void {
       },
     });
   });
-  // The SDK refuses for us, by the revision, when what we ask is not what the client can do.
+  // The SDK refuses on our behalf when the client does not support what we ask, as the revision requires.
   register('test_missing_capability', ({ mcpReq }) =>
     mcpReq.inputResponses?.greeting === undefined
       ? inputRequired({ inputRequests: { greeting: sample('Generate a greeting', 50) } })

@@ -1,4 +1,4 @@
-/** The smallest files of their kinds, in Base64: a PNG of one pixel, and a WAV of no sample. */
+/** The smallest files of their kinds in Base64: a PNG of one pixel and a WAV without samples. */
 export const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 export const WAV = Buffer.concat([
   Buffer.from('RIFF'),

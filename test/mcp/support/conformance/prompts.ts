@@ -6,7 +6,7 @@ import { PNG } from './media.ts';
 const about = { description: 'A prompt of the suite' };
 const text = (words: string) => ({ role: 'user' as const, content: { type: 'text' as const, text: words } });
 
-/** Prompts: plain, with arguments (completed as they are typed), with a resource, with a picture, and one that asks. */
+/** Prompts: plain, with arguments (with completion), with a resource, with an image, and one that asks for input. */
 export function registerPrompts(server: McpServer): void {
   server.registerPrompt('test_simple_prompt', about, () => ({
     messages: [text('This is a simple prompt for testing.')],

@@ -1,7 +1,10 @@
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import { PNG } from './media.ts';
 
-/** What can be read; and, before 2026-07-28, watched: nothing is told, since nothing changes. */
+/**
+ * Resources that can be read and, before 2026-07-28, subscribed to. No notification is ever sent, because nothing
+ * changes.
+ */
 export function registerResources(server: McpServer, watched: boolean): void {
   const text = (name: string, words: string) =>
     server.registerResource(name, `test://${name}`, { mimeType: 'text/plain' }, ({ href }) => ({

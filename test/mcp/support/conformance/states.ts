@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { createRequestStateCodec } from '@modelcontextprotocol/server';
 
-/** Which round of questions a call is in: kept by the client between the rounds, sealed. */
+/** Which round of questions a call is in. The client stores it between rounds, sealed. */
 export const states = createRequestStateCodec<{ round: number }>({ key: randomBytes(32) });

@@ -20,11 +20,14 @@ interface Check {
 export interface SuiteRun {
   readonly code: number | null;
   readonly output: string;
-  /** The checks of each scenario that was run. */
+  /** The checks of each scenario that ran. */
   readonly scenarios: ReadonlyMap<string, readonly Check[]>;
 }
 
-/** Runs all scenarios of a revision, required and not scored, against a server. In: its URL, and the file of what fails. */
+/**
+ * Runs all scenarios of a revision, required and unscored, against the server at `url`. `expected` is the file of
+ * expected failures.
+ */
 export async function runServerSuite(url: string, revision: Revision, expected: string): Promise<SuiteRun> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-conformance-'));
   const args = [
@@ -55,12 +58,15 @@ export async function runServerSuite(url: string, revision: Revision, expected: 
   return { code, output, scenarios };
 }
 
-/** A run's folder is named `server-<scenario>-<time>`. */
+/** The folder of a run is named `server-<scenario>-<time>`. */
 function scenarioOf(folder: string): string {
   return folder.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, '');
 }
 
-/** What went wrong: a scenario, or one check of it as `scenario:check`, in order. A warning counts as the suite counts it. */
+/**
+ * The failed scenarios, or for those in `byCheck` the failed checks as `scenario:check`, sorted. A warning counts, as
+ * it does for the suite.
+ */
 export function failuresOf({ scenarios }: SuiteRun, byCheck: ReadonlySet<string>): string[] {
   const failures = [...scenarios].flatMap(([scenario, checks]) => {
     const failed = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
@@ -76,7 +82,10 @@ export interface ExpectedFailure {
   readonly reason: string;
 }
 
-/** Reads a file of expected failures, where every entry has its reason behind it. Throws on a line that has none. */
+/**
+ * Reads a file of expected failures, in which every entry is followed by its reason.
+ * @throws Error on a line without a reason.
+ */
 export function expectedFailures(file: string): readonly ExpectedFailure[] {
   const lines = readFileSync(join(EXPECTED, file), 'utf8').split('\n');
   return lines.flatMap((line): ExpectedFailure[] => {
@@ -87,7 +96,7 @@ export function expectedFailures(file: string): readonly ExpectedFailure[] {
   });
 }
 
-/** The scenarios that a revision requires, as the suite has them. */
+/** The scenarios that a revision requires, according to the suite. */
 export function requiredScenarios(revision: Revision): readonly string[] {
   const text = readFileSync(join(REQUIREMENTS, `${revision}.yaml`), 'utf8');
   const section = /^server:\n((?: {2}- \S+\n)+)/m.exec(text)?.[1] ?? '';
