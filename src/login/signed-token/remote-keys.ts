@@ -1,4 +1,4 @@
-import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../../storage/store.ts';
 import { type OutboundFetch, unavailable } from '../outbound-fetch.ts';
 
@@ -33,7 +33,7 @@ export function remoteKeys({ url, fetch, clock }: RemoteKeysOptions): JWTVerifyG
     const response = await fetch(url, { headers: { accept: 'application/jwk-set+json, application/json' } });
     if (response.status !== 200) throw unavailable(`${url} returned status ${response.status}`);
     try {
-      known = { keys: createLocalJWKSet(await response.json()), at: now() };
+      known = { keys: createLocalJWKSet((await response.json()) as JSONWebKeySet), at: now() };
     } catch (thrown) {
       throw unavailable(`${url} is not a JSON Web Key Set`, thrown);
     }
