@@ -3,7 +3,7 @@ import type { Outbox } from '../events/outbox.ts';
 import { type Charge, chargeTo, chargeToMember, PENDING, PROOFS, UNUSED_CLIENTS } from '../storage/quota.ts';
 import type { Clock, Entry, Mutation, NewEntry, Store } from '../storage/store.ts';
 import { unixSeconds } from '../storage/store.ts';
-import { type ClientBlocks, storedClientBlocks } from './administration/client-blocks.ts';
+import { type Suspensions, storedClientBlocks } from './administration/suspensions.ts';
 import { answerKept } from './answer-watch.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
@@ -38,7 +38,7 @@ export interface AdapterOptions {
 
 interface AdapterContext extends AdapterOptions {
   readonly clients: ClientRecords;
-  readonly blocks: Pick<ClientBlocks, 'since'>;
+  readonly blocks: Pick<Suspensions, 'since'>;
 }
 
 /** oidc-provider's storage adapter. Returns the factory for its `adapter` option, which makes one adapter per model. */

@@ -16,7 +16,7 @@ type Metadata = Readonly<Record<string, unknown>>;
  * @param redirectUri - where this answer goes, if known; otherwise the app's first redirect URI is used
  */
 export function eventClient({ clientId, clientName, redirectUris }: Known, redirectUri?: string): EventClient {
-  const host = clientHost({ redirectUris: redirectUri === undefined ? redirectUris : [redirectUri] });
+  const host = clientHost(redirectUri ?? redirectUris?.[0]);
   return {
     id: clientId,
     ...(clientName === undefined ? {} : { name: clientName }),

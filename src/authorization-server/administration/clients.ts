@@ -2,10 +2,10 @@ import { GatewayError } from '../../errors.ts';
 import type { Entry, Store } from '../../storage/store.ts';
 import { clientHost } from '../client-host.ts';
 import type { Grants } from '../grants.ts';
-import type { ClientBlocks } from './client-blocks.ts';
 import { grantList, isoTime, lastUses } from './grant-view.ts';
 import { pageOf } from './paging.ts';
 import type { Query } from './query.ts';
+import type { Suspensions } from './suspensions.ts';
 
 /** Store kinds: apps that registered dynamically, and apps with a client ID metadata document. */
 const KINDS = { registered: 'Client', document: 'ClientDocument' } as const;
@@ -25,14 +25,12 @@ interface Known {
   readonly expiresAt: number | undefined;
 }
 
-export interface ClientsOptions {
-  readonly store: Store;
-  readonly grants: Pick<Grants, 'list' | 'count'>;
-  readonly blocks: Pick<ClientBlocks, 'since'>;
-}
-
 /** The known apps. Every method throws GatewayError `store_unavailable`. */
-export function storedClients({ store, grants, blocks }: ClientsOptions) {
+export function storedClients(
+  store: Store,
+  grants: Pick<Grants, 'list' | 'count'>,
+  blocks: Pick<Suspensions, 'since'>,
+) {
   const find = async (id: string): Promise<Known | undefined> => {
     const entry = (await store.get(KINDS.registered, id)) ?? (await store.get(KINDS.document, id));
     return entry === undefined ? undefined : knownOf(entry);
@@ -88,7 +86,7 @@ export function storedClients({ store, grants, blocks }: ClientsOptions) {
     async require(id: string) {
       const known = await find(id);
       if (known === undefined) throw new GatewayError('not_found', { message: 'No app has this id.' });
-      return { kind: known.kind, host: clientHost(known) };
+      return { kind: known.kind, host: clientHost(known.redirectUris[0]) };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { type Clock, type Store, unixSeconds } from '../../storage/store.ts';
 
-/** Suspended members. They get no new grants, tokens or refreshes until they are resumed. */
+/** Suspended members, who get no new grants, tokens or refreshes, or disabled apps, which are treated as unknown. */
 export interface Suspensions {
   /** Since when, in Unix seconds; undefined when not suspended. */
   since(id: string): Promise<number | undefined>;
@@ -28,4 +28,9 @@ export function storedSuspensions(store: Store, clock: Clock, kind = 'Suspension
       await store.commit([{ op: 'delete', kind, id }]);
     },
   };
+}
+
+/** Apps that the operator has disabled. */
+export function storedClientBlocks(store: Store, clock: Clock): Suspensions {
+  return storedSuspensions(store, clock, 'ClientBlock');
 }

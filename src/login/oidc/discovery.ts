@@ -44,7 +44,7 @@ export function createDiscovery(issuer: string, fetch: OutboundFetch, clock: Clo
     const url = server.jwks_uri;
     if (url === undefined) throw unavailable(`${issuer} has no jwks_uri`);
     // Keep the cached keys as long as their URL is the same.
-    const keys = known?.server.jwks_uri === url ? known.keys : remoteKeys({ url, fetch, clock });
+    const keys = known?.server.jwks_uri === url ? known.keys : remoteKeys(url, fetch, clock);
     return { server, keys, at: now() };
   };
 

@@ -9,21 +9,14 @@ const LASTING = 24 * 3600;
 /** Minimum seconds between two fetches, so that invented key ids cannot cause more of them. */
 const PAUSE = 30;
 
-export interface RemoteKeysOptions {
-  /** URL of a JSON Web Key Set (RFC 7517 section 5). */
-  readonly url: string;
-  readonly fetch: OutboundFetch;
-  readonly clock: Clock;
-}
-
 /**
- * The keys at a URL, fetched when first needed and cached. An unknown key id causes another fetch, at most every 30
+ * The keys of the JSON Web Key Set (RFC 7517 section 5) at `url`, fetched when first needed and cached. An unknown key id causes another fetch, at most every 30
  * seconds. While the server is unavailable, known keys are used for up to a day. What a token says about its key (jku,
  * x5u, jwk, x5c) is ignored.
  *
  * @throws {GatewayError} `login_unavailable` when there are no keys
  */
-export function remoteKeys({ url, fetch, clock }: RemoteKeysOptions): JWTVerifyGetKey {
+export function remoteKeys(url: string, fetch: OutboundFetch, clock: Clock): JWTVerifyGetKey {
   let known: { readonly keys: ReturnType<typeof createLocalJWKSet>; readonly at: number } | undefined;
   let asked: { readonly at: number; readonly answer: Promise<void> } | undefined;
 
