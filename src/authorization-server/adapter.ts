@@ -1,8 +1,15 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { Outbox } from '../events/outbox.ts';
 import { type Charge, chargeTo, chargeToMember, PENDING, PROOFS, UNUSED_CLIENTS } from '../storage/quota.ts';
-import type { Clock, Entry, Mutation, NewEntry, Store } from '../storage/store.ts';
-import { unixSeconds } from '../storage/store.ts';
+import {
+  type Clock,
+  type Entry,
+  jsonEntry,
+  type Mutation,
+  type NewEntry,
+  type Store,
+  unixSeconds,
+} from '../storage/store.ts';
 import { type Suspensions, storedClientBlocks } from './administration/suspensions.ts';
 import { answerKept } from './answer-watch.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
@@ -63,14 +70,8 @@ async function save(context: AdapterContext, model: string, id: string, payload:
   if (model === 'Client') return clients.save(id, payload);
   if (model === 'AuthorizationCode') await clients.used(payload.clientId);
   const expiresAt = await expiryOf(context, model, payload, expiresIn);
-  const entry: NewEntry = {
-    kind: model,
-    id,
-    payload: JSON.stringify(payload),
-    expiresAt,
-    references: referencesOf(payload),
-    charge: chargeOf(model, payload, expiresAt),
-  };
+  const charge = chargeOf(model, payload, expiresAt);
+  const entry = { ...jsonEntry(model, id, payload, expiresAt, referencesOf(payload)), charge };
   const entries = model === 'Interaction' ? [entry, ...(await startedWith(store, payload, entry))] : [entry];
   const unit = currentUnitOfWork();
   if (unit === undefined) await store.commit(entries.map((one) => ({ op: 'put', entry: one })));

@@ -5,6 +5,7 @@ import type { Decision } from './account-control.ts';
 import { isoTime } from './grant-view.ts';
 import { readSigningKey } from './key-import.ts';
 
+/** The operator's commands on the signing keys. Every method throws GatewayError `store_unavailable`. */
 export function createKeyControl(keyring: Keyring, onChanged: () => void, audit: Audit) {
   const list = async () => ({
     keys: keyring.list().map(({ kid, state, since, until, publicKey }) => ({

@@ -2,7 +2,7 @@ import type { AdapterPayload } from 'oidc-provider';
 import { clientEvent } from '../../events/event.ts';
 import type { Outbox } from '../../events/outbox.ts';
 import { chargeTo, UNUSED_CLIENTS } from '../../storage/quota.ts';
-import { type Clock, type Entry, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
+import { type Clock, type Entry, jsonEntry, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
 import { clientOf, describeClient, eventClient } from '../event-client.ts';
 import { storedGrants } from '../grants.ts';
 
@@ -48,14 +48,7 @@ export function clientRecords(options: ClientRecordsOptions) {
       const before = await store.get('Client', id);
       const expiresAt = before === undefined ? unixSeconds(clock) + unusedLifetime : before.expiresAt;
       const charge = expiresAt === undefined ? undefined : chargeTo(UNUSED_CLIENTS);
-      const entry = {
-        kind: 'Client',
-        id,
-        payload: JSON.stringify(payload),
-        expiresAt,
-        references: { client: id },
-        charge,
-      };
+      const entry = { ...jsonEntry('Client', id, payload, expiresAt, { client: id }), charge };
       const app = eventClient(clientOf(id, payload));
       const told = outbox.entries(clientEvent(before === undefined ? 'client.registered' : 'client.updated', app));
       await store.commit([entry, ...told].map((written) => ({ op: 'put', entry: written })));
