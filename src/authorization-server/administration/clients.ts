@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.ts';
 import type { Entry, Store } from '../../storage/store.ts';
 import { clientHost } from '../client-host.ts';
+import { clientOf, findClient, metadataOf } from '../event-client.ts';
 import type { Grants } from '../grants.ts';
 import { grantList, isoTime, lastUses } from './grant-view.ts';
 import { pageOf } from './paging.ts';
@@ -32,7 +33,7 @@ export function storedClients(
   blocks: Pick<Suspensions, 'since'>,
 ) {
   const find = async (id: string): Promise<Known | undefined> => {
-    const entry = (await store.get(KINDS.registered, id)) ?? (await store.get(KINDS.document, id));
+    const entry = await findClient(store, id);
     return entry === undefined ? undefined : knownOf(entry);
   };
   const view = async (known: Known) => {
@@ -43,7 +44,7 @@ export function storedClients(
     ]);
     const uses = [...(await lastUses(store, first)).values()];
     // With more connections, members and last use would be those of a part of them, and are omitted.
-    const whole = first.length <= LOOKED_AT;
+    const complete = first.length <= LOOKED_AT;
     return {
       id: known.id,
       kind: known.kind,
@@ -52,8 +53,8 @@ export function storedClients(
       disabled_at: isoTime(since),
       redirect_hosts: [...new Set(known.redirectUris.map(hostOf))],
       connections,
-      members: whole ? new Set(first.map(({ member }) => member)).size : undefined,
-      last_used_at: whole && uses.length > 0 ? isoTime(Math.max(...uses)) : undefined,
+      members: complete ? new Set(first.map(({ member }) => member)).size : undefined,
+      last_used_at: complete && uses.length > 0 ? isoTime(Math.max(...uses)) : undefined,
       created_at: isoTime(known.createdAt),
       kept_until: isoTime(known.expiresAt),
     };
@@ -91,19 +92,18 @@ export function storedClients(
   };
 }
 
-function knownOf({ kind, payload, expiresAt }: Entry): Known {
-  const stored = JSON.parse(payload) as Record<string, unknown>;
-  const isDocument = kind === KINDS.document;
-  const metadata = (isDocument ? stored.document : stored) as Record<string, unknown>;
-  const { client_id: id, client_name: name, redirect_uris: uris } = metadata;
-  const issued = stored.client_id_issued_at;
+function knownOf(entry: Entry): Known {
+  const metadata = metadataOf(entry);
+  const { clientId, clientName, redirectUris } = clientOf(String(metadata.client_id), metadata);
+  const isDocument = entry.kind === KINDS.document;
+  const issued = isDocument ? undefined : metadata.client_id_issued_at;
   return {
-    id: String(id),
+    id: clientId,
     kind: isDocument ? 'document' : 'registered',
-    name: typeof name === 'string' ? name : undefined,
-    redirectUris: Array.isArray(uris) ? uris.map(String) : [],
+    name: clientName,
+    redirectUris,
     createdAt: typeof issued === 'number' ? issued : undefined,
-    expiresAt,
+    expiresAt: entry.expiresAt,
   };
 }
 
