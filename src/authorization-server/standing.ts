@@ -65,8 +65,8 @@ export function createStandings(options: StandingsOptions) {
    * configuration allows that.
    */
   const ask = (sub: string, { ask: question, allowUnavailable }: NonNullable<StandingsOptions['recheck']>) => {
-    const under = asking.get(sub);
-    if (under !== undefined) return under;
+    const running = asking.get(sub);
+    if (running !== undefined) return running;
     const answer = question(sub)
       .catch((thrown: unknown) => {
         const ill = thrown instanceof GatewayError && thrown.code === 'login_unavailable';

@@ -50,8 +50,8 @@ export function clientRecords(options: ClientRecordsOptions) {
       const charge = expiresAt === undefined ? undefined : chargeTo(UNUSED_CLIENTS);
       const entry = { ...jsonEntry('Client', id, payload, expiresAt, { client: id }), charge };
       const app = eventClient(clientOf(id, payload));
-      const told = outbox.entries(clientEvent(before === undefined ? 'client.registered' : 'client.updated', app));
-      await store.commit([entry, ...told].map((written) => ({ op: 'put', entry: written })));
+      const events = outbox.entries(clientEvent(before === undefined ? 'client.registered' : 'client.updated', app));
+      await store.commit([entry, ...events].map((written) => ({ op: 'put', entry: written })));
     },
 
     /** When entries that must expire with the client expire; undefined: never. */
@@ -74,8 +74,13 @@ export function clientRecords(options: ClientRecordsOptions) {
       const ofClient = (kind: string): Mutation => ({ op: 'deleteBy', kind, name: 'client', value: id });
       // Read first: the grants are deleted last, and their events still need the app's name.
       const app = await describeClient(store, id);
-      const told = outbox.entries(clientEvent('client.deleted', app)).map((entry): Mutation => ({ op: 'put', entry }));
-      await store.commit([{ op: 'delete', kind: 'Client', id }, ofClient('RegistrationAccessToken'), ...told], 'vital');
+      const events = outbox
+        .entries(clientEvent('client.deleted', app))
+        .map((entry): Mutation => ({ op: 'put', entry }));
+      await store.commit(
+        [{ op: 'delete', kind: 'Client', id }, ofClient('RegistrationAccessToken'), ...events],
+        'vital',
+      );
       await onRevoked();
       const describe = async () => app;
       const grants = storedGrants(store, () => {}, outbox, describe);

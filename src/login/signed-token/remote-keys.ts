@@ -18,7 +18,7 @@ const PAUSE = 30;
  */
 export function remoteKeys(url: string, fetch: OutboundFetch, clock: Clock): JWTVerifyGetKey {
   let known: { readonly keys: ReturnType<typeof createLocalJWKSet>; readonly at: number } | undefined;
-  let asked: { readonly at: number; readonly answer: Promise<void> } | undefined;
+  let request: { readonly at: number; readonly answer: Promise<void> } | undefined;
 
   const now = () => clock() / 1000;
 
@@ -34,8 +34,8 @@ export function remoteKeys(url: string, fetch: OutboundFetch, clock: Clock): JWT
 
   /** Fetches the keys. Concurrent calls share one request. Rejects if it fails. */
   const ask = (): Promise<void> => {
-    if (asked === undefined || now() - asked.at >= PAUSE) asked = { at: now(), answer: load() };
-    return asked.answer;
+    if (request === undefined || now() - request.at >= PAUSE) request = { at: now(), answer: load() };
+    return request.answer;
   };
 
   return async (header, token) => {
@@ -43,7 +43,7 @@ export function remoteKeys(url: string, fetch: OutboundFetch, clock: Clock): JWT
       await ask().catch((thrown: unknown) => {
         if (known === undefined || now() - known.at >= LASTING) {
           // Without any key, do not wait for the pause: the next sign-in fetches again.
-          asked = undefined;
+          request = undefined;
           throw thrown;
         }
       });
