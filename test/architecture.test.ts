@@ -141,6 +141,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   '@lezer/markdown': ['mcp/markdown.ts'],
   parse5: ['login/form/login-page.ts', 'mcp/html.ts', 'mcp/html-elements.ts', 'mcp/urls.ts'],
   bcryptjs: ['passwords/bcrypt-thread.ts'],
+  negotiator: ['authorization-server/pages/language.ts'],
   commander: ['main.ts', 'commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
   oauth4webapi: ['login/oidc', 'tools/connect/oauth', 'tools/doctor/challenges.ts'],

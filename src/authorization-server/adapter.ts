@@ -1,9 +1,16 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { Outbox } from '../events/outbox.ts';
 import { type Charge, chargeTo, chargeToMember, PENDING, PROOFS, UNUSED_CLIENTS } from '../storage/quota.ts';
-import type { Clock, Entry, Mutation, NewEntry, Store } from '../storage/store.ts';
-import { unixSeconds } from '../storage/store.ts';
-import { type ClientBlocks, storedClientBlocks } from './administration/client-blocks.ts';
+import {
+  type Clock,
+  type Entry,
+  jsonEntry,
+  type Mutation,
+  type NewEntry,
+  type Store,
+  unixSeconds,
+} from '../storage/store.ts';
+import { type Suspensions, storedClientBlocks } from './administration/suspensions.ts';
 import { answerKept } from './answer-watch.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
@@ -38,7 +45,7 @@ export interface AdapterOptions {
 
 interface AdapterContext extends AdapterOptions {
   readonly clients: ClientRecords;
-  readonly blocks: Pick<ClientBlocks, 'since'>;
+  readonly blocks: Pick<Suspensions, 'since'>;
 }
 
 /** oidc-provider's storage adapter. Returns the factory for its `adapter` option, which makes one adapter per model. */
@@ -63,14 +70,8 @@ async function save(context: AdapterContext, model: string, id: string, payload:
   if (model === 'Client') return clients.save(id, payload);
   if (model === 'AuthorizationCode') await clients.used(payload.clientId);
   const expiresAt = await expiryOf(context, model, payload, expiresIn);
-  const entry: NewEntry = {
-    kind: model,
-    id,
-    payload: JSON.stringify(payload),
-    expiresAt,
-    references: referencesOf(payload),
-    charge: chargeOf(model, payload, expiresAt),
-  };
+  const charge = chargeOf(model, payload, expiresAt);
+  const entry = { ...jsonEntry(model, id, payload, expiresAt, referencesOf(payload)), charge };
   const entries = model === 'Interaction' ? [entry, ...(await startedWith(store, payload, entry))] : [entry];
   const unit = currentUnitOfWork();
   if (unit === undefined) await store.commit(entries.map((one) => ({ op: 'put', entry: one })));

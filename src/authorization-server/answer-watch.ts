@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
+import { type Clock, jsonEntry, readJson, type Store, unixSeconds } from '../storage/store.ts';
 
 /**
  * Seconds for which an answer can still be given again if the process that gave it died before the end of its window.
@@ -36,7 +36,7 @@ export function answerWatch(store: Store, clock: Clock, window: number) {
 
   const write = async (at: number): Promise<void> => {
     const expiresAt = unixSeconds(clock) + answerKept(window / 1000);
-    const entry = { kind: KIND, id, payload: JSON.stringify({ at }), expiresAt, references: {} };
+    const entry = jsonEntry(KIND, id, { at }, expiresAt);
     try {
       await store.commit([{ op: 'put', entry }]);
     } catch {
@@ -84,8 +84,8 @@ export function answerWatch(store: Store, clock: Clock, window: number) {
     async isOver(by: string, answeredAt: number): Promise<boolean> {
       if (clock() < answeredAt + window) return false;
       if (by === id) return true;
-      const said = await store.get(KIND, by);
-      return said !== undefined && (JSON.parse(said.payload) as { at: number }).at >= answeredAt + window;
+      const recorded = await readJson<{ at: number }>(store, KIND, by);
+      return recorded !== undefined && recorded.at >= answeredAt + window;
     },
   };
 }

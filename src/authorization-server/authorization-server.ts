@@ -143,7 +143,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
         ...{ grants, members, suspensions, store, clock, audit },
         removeClient: (id) => clientRecords(options).remove(id),
       }),
-      keys: createKeyControl({ keyring, onChanged: keepUp, audit }),
+      keys: createKeyControl(keyring, keepUp, audit),
     },
     async refreshKeys() {
       await keyring.refresh();

@@ -1,5 +1,5 @@
 import { cookieMatcher, cookiePairs } from '../http/cookie-names.ts';
-import type { NewEntry, Store } from '../storage/store.ts';
+import { jsonEntry, type NewEntry, type Store } from '../storage/store.ts';
 
 /** The kind of entry that belongs to a grant, and ends with it. */
 export const BACKEND_SESSION = 'BackendSession';
@@ -78,11 +78,5 @@ function idOf({ grantId, revision }: BackendSession): string {
 }
 
 function entryOf(session: BackendSession): NewEntry {
-  return {
-    kind: BACKEND_SESSION,
-    id: idOf(session),
-    payload: JSON.stringify(session),
-    expiresAt: session.until,
-    references: { grant: session.grantId },
-  };
+  return jsonEntry(BACKEND_SESSION, idOf(session), session, session.until, { grant: session.grantId });
 }

@@ -1,12 +1,10 @@
 import { isLoopback } from './rules/loopback.ts';
 
 /**
- * The host of an app's first redirect URI; `localhost` or the scheme for an app on the member's own device.
+ * The host of an app's redirect URI; `localhost` or the scheme for an app on the member's own device.
  * Distinguishes apps that are registered again for each of their members.
  */
-export function clientHost(client: object | undefined): string | undefined {
-  const { redirectUris } = (client ?? {}) as { readonly redirectUris?: readonly string[] };
-  const uri = redirectUris?.[0];
+export function clientHost(uri: string | undefined): string | undefined {
   const url = uri === undefined ? null : URL.parse(uri);
   if (uri === undefined || url === null) return undefined;
   if (isLoopback(uri)) return 'localhost';

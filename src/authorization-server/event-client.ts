@@ -1,5 +1,5 @@
 import type { EventClient } from '../events/event.ts';
-import type { Store } from '../storage/store.ts';
+import type { Entry, Store } from '../storage/store.ts';
 import { clientHost } from './client-host.ts';
 
 /** An app, as its metadata or oidc-provider describes it. */
@@ -16,7 +16,7 @@ type Metadata = Readonly<Record<string, unknown>>;
  * @param redirectUri - where this answer goes, if known; otherwise the app's first redirect URI is used
  */
 export function eventClient({ clientId, clientName, redirectUris }: Known, redirectUri?: string): EventClient {
-  const host = clientHost({ redirectUris: redirectUri === undefined ? redirectUris : [redirectUri] });
+  const host = clientHost(redirectUri ?? redirectUris?.[0]);
   return {
     id: clientId,
     ...(clientName === undefined ? {} : { name: clientName }),
@@ -30,16 +30,22 @@ export function eventClient({ clientId, clientName, redirectUris }: Known, redir
  * alone. Throws GatewayError `store_unavailable`.
  */
 export async function describeClient(store: Store, clientId: string, redirectUri?: string): Promise<EventClient> {
-  const registered = await store.get('Client', clientId);
-  if (registered !== undefined)
-    return eventClient(clientOf(clientId, JSON.parse(registered.payload) as Metadata), redirectUri);
-  const document = await store.get('ClientDocument', clientId);
-  const record = document === undefined ? {} : (JSON.parse(document.payload) as { document?: Metadata });
-  return eventClient(clientOf(clientId, record.document ?? {}), redirectUri);
+  const entry = await findClient(store, clientId);
+  return eventClient(clientOf(clientId, entry === undefined ? {} : metadataOf(entry)), redirectUri);
+}
+
+/** Finds an app that registered, or that has a metadata document. */
+export async function findClient(store: Store, clientId: string): Promise<Entry | undefined> {
+  return (await store.get('Client', clientId)) ?? store.get('ClientDocument', clientId);
+}
+
+export function metadataOf({ kind, payload }: Entry): Metadata {
+  const stored = JSON.parse(payload) as Metadata & { readonly document?: Metadata };
+  return kind === 'ClientDocument' ? (stored.document ?? {}) : stored;
 }
 
 /** @param metadata - client metadata (RFC 7591 section 2) that has already been checked */
-export function clientOf(clientId: string, { client_name, redirect_uris }: Metadata): Known {
+export function clientOf(clientId: string, { client_name, redirect_uris }: Metadata) {
   return {
     clientId,
     ...(typeof client_name === 'string' ? { clientName: client_name } : {}),

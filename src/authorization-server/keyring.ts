@@ -1,6 +1,6 @@
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import { GatewayError } from '../errors.ts';
-import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
+import { type Clock, jsonEntry, readJson, type Store, unixSeconds } from '../storage/store.ts';
 
 const KIND = 'SigningKeys';
 const CURRENT = 'current';
@@ -180,9 +180,8 @@ export async function openKeyring(
   };
 }
 
-async function load(store: Store): Promise<Generation | undefined> {
-  const entry = await store.get(KIND, CURRENT);
-  return entry === undefined ? undefined : (JSON.parse(entry.payload) as Generation);
+function load(store: Store): Promise<Generation | undefined> {
+  return readJson(store, KIND, CURRENT);
 }
 
 /**
@@ -192,11 +191,11 @@ async function write(
   store: Store,
   generation: Generation,
 ): Promise<{ readonly won: boolean; readonly standing: Generation }> {
-  const entry = { kind: KIND, payload: JSON.stringify(generation), expiresAt: undefined, references: {} };
+  const entry = jsonEntry(KIND, CURRENT, generation, undefined);
   const won = await store.commit(
     [
       { op: 'create', entry: { ...entry, id: `generation-${generation.version}` } },
-      { op: 'put', entry: { ...entry, id: CURRENT } },
+      { op: 'put', entry },
     ],
     'vital',
   );

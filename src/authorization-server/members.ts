@@ -1,5 +1,5 @@
 import type { Member } from '../login/connector.ts';
-import type { Entry, Store } from '../storage/store.ts';
+import { type Entry, jsonEntry, readJson, type Store } from '../storage/store.ts';
 
 const KIND = 'Member';
 
@@ -9,19 +9,9 @@ const KIND = 'Member';
 export function storedMembers(store: Store) {
   return {
     async save(member: Member): Promise<void> {
-      const entry = {
-        kind: KIND,
-        id: member.sub,
-        payload: JSON.stringify(member),
-        expiresAt: undefined,
-        references: {},
-      };
-      await store.commit([{ op: 'put', entry }]);
+      await store.commit([{ op: 'put', entry: jsonEntry(KIND, member.sub, member, undefined) }]);
     },
-    async find(sub: string): Promise<Member | undefined> {
-      const entry = await store.get(KIND, sub);
-      return entry === undefined ? undefined : storedMember(entry);
-    },
+    find: (sub: string) => readJson<Member>(store, KIND, sub),
   };
 }
 

@@ -47,8 +47,9 @@ function note(outcome: { failure: GatewayError } | { oauthError: string }): void
 
 function auditClient({ audit }: ProviderEventsOptions, action: AuditAction) {
   return (_ctx: Context, client: InstanceType<Provider['Client']>) => {
-    const { clientId, clientName } = client;
-    audit({ action, clientId, clientName, clientHost: clientHost(client), grantId: undefined, member: undefined });
+    const { clientId, clientName, redirectUris } = client;
+    const host = clientHost(redirectUris?.[0]);
+    audit({ action, clientId, clientName, clientHost: host, grantId: undefined, member: undefined });
   };
 }
 
@@ -59,7 +60,7 @@ function auditCode({ audit }: ProviderEventsOptions, { oidc: { client, entities,
     action: 'code_issued',
     clientId: client?.clientId,
     clientName: client?.clientName,
-    clientHost: clientHost({ redirectUris: [String(params?.redirect_uri)] }),
+    clientHost: clientHost(String(params?.redirect_uri)),
     grantId: code.grantId,
     member: code.accountId,
   });

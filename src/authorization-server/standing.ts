@@ -6,7 +6,7 @@ import type { Standing } from '../login/recheck.ts';
 import { SIGN_IN_KIND } from '../login/sign-in-session.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { Log } from '../operations/log.ts';
-import type { Clock, Store } from '../storage/store.ts';
+import { type Clock, jsonEntry, readJson, type Store } from '../storage/store.ts';
 import type { Grants } from './grants.ts';
 
 const KIND = 'MemberStanding';
@@ -37,12 +37,9 @@ export function createStandings(options: StandingsOptions) {
   const { store, clock, grants, audit, log, recheck } = options;
   const asking = new Map<string, Promise<Standing | undefined>>();
 
-  const known = async (sub: string): Promise<Known> => {
-    const entry = await store.get(KIND, sub);
-    return entry === undefined ? {} : (JSON.parse(entry.payload) as Known);
-  };
+  const known = async (sub: string) => (await readJson<Known>(store, KIND, sub)) ?? {};
   const remember = async (sub: string, what: Known): Promise<void> => {
-    const entry = { kind: KIND, id: sub, payload: JSON.stringify(what), expiresAt: undefined, references: {} };
+    const entry = jsonEntry(KIND, sub, what, undefined);
     // A refresh waits for it.
     await store.commit([{ op: 'put', entry }], 'vital');
   };
@@ -68,8 +65,8 @@ export function createStandings(options: StandingsOptions) {
    * configuration allows that.
    */
   const ask = (sub: string, { ask: question, allowUnavailable }: NonNullable<StandingsOptions['recheck']>) => {
-    const under = asking.get(sub);
-    if (under !== undefined) return under;
+    const running = asking.get(sub);
+    if (running !== undefined) return running;
     const answer = question(sub)
       .catch((thrown: unknown) => {
         const ill = thrown instanceof GatewayError && thrown.code === 'login_unavailable';

@@ -76,7 +76,7 @@ export function tokenTransaction(provider: Provider, { store, replay, audit, out
         action,
         clientId: oidc.client?.clientId,
         clientName: oidc.client?.clientName,
-        clientHost: clientHost(oidc.client),
+        clientHost: clientHost(oidc.client?.redirectUris?.[0]),
         grantId,
         member,
         ...(action === 'token_revoked' ? { by: 'app' } : {}),

@@ -5,9 +5,9 @@ import { cookieMatcher, cookiePairs } from '../http/cookie-names.ts';
  * keeps the matching pairs unchanged and in order, including repeated names, but never one of coursegate's own cookies.
  */
 export function cookieFilter(patterns: readonly string[]): (value: string) => string {
-  const told = cookieMatcher(patterns);
+  const matches = cookieMatcher(patterns);
   return (value) =>
     cookiePairs(value)
-      .filter((pair) => told(pair.slice(0, Math.max(0, pair.indexOf('=')))))
+      .filter((pair) => matches(pair.slice(0, Math.max(0, pair.indexOf('=')))))
       .join('; ');
 }

@@ -16,8 +16,8 @@ export function evenRefusals(
     const verdict = await check(given);
     if (verdict.kind === 'member') return verdict;
     const step = seconds * 1000;
-    const taken = now() - began;
-    await wait(Math.ceil(taken / step) * step - taken);
+    const elapsed = now() - began;
+    await wait(Math.ceil(elapsed / step) * step - elapsed);
     return verdict;
   };
 }

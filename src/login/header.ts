@@ -49,7 +49,7 @@ function assertionReader(
   clock: Clock,
 ): (headers: IncomingHttpHeaders) => Promise<Member | undefined> {
   const fetch = outboundFetch({ timeout: JWKS_TIMEOUT, loopback: new URL(jwks).protocol === 'http:' });
-  const keys = remoteKeys({ url: jwks, fetch, clock });
+  const keys = remoteKeys(jwks, fetch, clock);
   return async (headers) => {
     const token = fieldOf(headers, header);
     if (token === undefined || token === '') return undefined;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
+import { type Clock, jsonEntry, readJson, type Store, unixSeconds } from '../storage/store.ts';
 import type { Member } from './connector.ts';
 import { readCookie } from './cookie.ts';
 
@@ -23,8 +23,7 @@ export function signInSessions({ store, clock, cookieName, lifetime }: SignInSes
   return {
     async identify(headers: IncomingHttpHeaders): Promise<Member | undefined> {
       const id = readCookie(headers, cookieName);
-      const entry = id === undefined ? undefined : await store.get(SIGN_IN_KIND, id);
-      return entry === undefined ? undefined : (JSON.parse(entry.payload) as Member);
+      return id === undefined ? undefined : await readJson<Member>(store, SIGN_IN_KIND, id);
     },
 
     /**
@@ -35,13 +34,8 @@ export function signInSessions({ store, clock, cookieName, lifetime }: SignInSes
       const former = readCookie(headers, cookieName);
       const value = randomBytes(32).toString('base64url');
       const now = unixSeconds(clock);
-      const entry = {
-        kind: SIGN_IN_KIND,
-        id: value,
-        payload: JSON.stringify({ ...member, authTime: member.authTime ?? now }),
-        expiresAt: now + lifetime,
-        references: { member: member.sub },
-      };
+      const session = { ...member, authTime: member.authTime ?? now };
+      const entry = jsonEntry(SIGN_IN_KIND, value, session, now + lifetime, { member: member.sub });
       await store.commit([
         ...(former === undefined ? [] : [{ op: 'delete', kind: SIGN_IN_KIND, id: former } as const]),
         { op: 'create', entry },

@@ -113,3 +113,20 @@ export type Clock = () => number;
 export function unixSeconds(clock: Clock): number {
   return Math.floor(clock() / 1000);
 }
+
+/** An entry with the value as JSON. `expiresAt` is in Unix seconds; undefined: never. */
+export function jsonEntry(
+  kind: string,
+  id: string,
+  value: unknown,
+  expiresAt: number | undefined,
+  references: References = {},
+): NewEntry {
+  return { kind, id, payload: JSON.stringify(value), expiresAt, references };
+}
+
+/** The value of an entry that was stored as JSON; undefined if there is none. */
+export async function readJson<T>(store: Pick<Store, 'get'>, kind: string, id: string): Promise<T | undefined> {
+  const entry = await store.get(kind, id);
+  return entry === undefined ? undefined : (JSON.parse(entry.payload) as T);
+}

@@ -5,12 +5,11 @@ import type { Audit } from '../../operations/audit.ts';
 import type { Clock, Store } from '../../storage/store.ts';
 import type { Grants, GrantsOf } from '../grants.ts';
 import type { Members } from '../members.ts';
-import { storedClientBlocks } from './client-blocks.ts';
 import { storedClients } from './clients.ts';
 import { grantList, isoTime } from './grant-view.ts';
 import { listMembers } from './members.ts';
 import type { PageWanted } from './paging.ts';
-import type { Suspensions } from './suspensions.ts';
+import { type Suspensions, storedClientBlocks } from './suspensions.ts';
 
 /** Who gave a command and why, for the audit log. */
 export interface Decision {
@@ -108,7 +107,7 @@ function memberCommands({ grants, members, suspensions, store, audit }: AccountC
 
 function clientCommands({ grants, store, clock, audit, removeClient }: AccountControlOptions, endAll: EndAll) {
   const blocks = storedClientBlocks(store, clock);
-  const clients = storedClients({ store, grants, blocks });
+  const clients = storedClients(store, grants, blocks);
   return {
     listClients: clients.list,
     describeClient: clients.describe,

@@ -4,7 +4,7 @@ import { GatewayError } from '../../errors.ts';
 import { networkOf } from '../../http/client-network.ts';
 import type { Audit } from '../../operations/audit.ts';
 import type { Counters } from '../../storage/counters.ts';
-import { type Clock, type Store, unixSeconds } from '../../storage/store.ts';
+import { type Clock, jsonEntry, type Store, unixSeconds } from '../../storage/store.ts';
 import { SIGNATURE_FIELD, verifySignature, WINDOW } from './signature.ts';
 
 /** The authenticated caller of a command. */
@@ -74,13 +74,7 @@ export function callerCheck(options: CallerOptions): IdentifyCaller {
     const verdict = verifySignature(signed, secrets, now);
     if (verdict.kind === 'refused') throw refuse(request, verdict.reason);
     // Kept until its time is outside the window, even if the caller's clock is ahead by the whole window.
-    const entry = {
-      kind: 'CommandSignature',
-      id: verdict.mark,
-      payload: '{}',
-      expiresAt: now + 2 * WINDOW + 1,
-      references: {},
-    };
+    const entry = jsonEntry('CommandSignature', verdict.mark, {}, now + 2 * WINDOW + 1);
     if (!(await store.commit([{ op: 'create', entry }], 'vital')))
       throw refuse(request, 'this signed command was already used: sign it again with a new nonce');
     return { certificate: undefined };

@@ -1,11 +1,12 @@
 import { GatewayError } from '../../errors.ts';
 import type { Entry, Store } from '../../storage/store.ts';
 import { clientHost } from '../client-host.ts';
+import { clientOf, findClient, metadataOf } from '../event-client.ts';
 import type { Grants } from '../grants.ts';
-import type { ClientBlocks } from './client-blocks.ts';
 import { grantList, isoTime, lastUses } from './grant-view.ts';
 import { pageOf } from './paging.ts';
 import type { Query } from './query.ts';
+import type { Suspensions } from './suspensions.ts';
 
 /** Store kinds: apps that registered dynamically, and apps with a client ID metadata document. */
 const KINDS = { registered: 'Client', document: 'ClientDocument' } as const;
@@ -25,16 +26,14 @@ interface Known {
   readonly expiresAt: number | undefined;
 }
 
-export interface ClientsOptions {
-  readonly store: Store;
-  readonly grants: Pick<Grants, 'list' | 'count'>;
-  readonly blocks: Pick<ClientBlocks, 'since'>;
-}
-
 /** The known apps. Every method throws GatewayError `store_unavailable`. */
-export function storedClients({ store, grants, blocks }: ClientsOptions) {
+export function storedClients(
+  store: Store,
+  grants: Pick<Grants, 'list' | 'count'>,
+  blocks: Pick<Suspensions, 'since'>,
+) {
   const find = async (id: string): Promise<Known | undefined> => {
-    const entry = (await store.get(KINDS.registered, id)) ?? (await store.get(KINDS.document, id));
+    const entry = await findClient(store, id);
     return entry === undefined ? undefined : knownOf(entry);
   };
   const view = async (known: Known) => {
@@ -45,7 +44,7 @@ export function storedClients({ store, grants, blocks }: ClientsOptions) {
     ]);
     const uses = [...(await lastUses(store, first)).values()];
     // With more connections, members and last use would be those of a part of them, and are omitted.
-    const whole = first.length <= LOOKED_AT;
+    const complete = first.length <= LOOKED_AT;
     return {
       id: known.id,
       kind: known.kind,
@@ -54,8 +53,8 @@ export function storedClients({ store, grants, blocks }: ClientsOptions) {
       disabled_at: isoTime(since),
       redirect_hosts: [...new Set(known.redirectUris.map(hostOf))],
       connections,
-      members: whole ? new Set(first.map(({ member }) => member)).size : undefined,
-      last_used_at: whole && uses.length > 0 ? isoTime(Math.max(...uses)) : undefined,
+      members: complete ? new Set(first.map(({ member }) => member)).size : undefined,
+      last_used_at: complete && uses.length > 0 ? isoTime(Math.max(...uses)) : undefined,
       created_at: isoTime(known.createdAt),
       kept_until: isoTime(known.expiresAt),
     };
@@ -88,24 +87,23 @@ export function storedClients({ store, grants, blocks }: ClientsOptions) {
     async require(id: string) {
       const known = await find(id);
       if (known === undefined) throw new GatewayError('not_found', { message: 'No app has this id.' });
-      return { kind: known.kind, host: clientHost(known) };
+      return { kind: known.kind, host: clientHost(known.redirectUris[0]) };
     },
   };
 }
 
-function knownOf({ kind, payload, expiresAt }: Entry): Known {
-  const stored = JSON.parse(payload) as Record<string, unknown>;
-  const isDocument = kind === KINDS.document;
-  const metadata = (isDocument ? stored.document : stored) as Record<string, unknown>;
-  const { client_id: id, client_name: name, redirect_uris: uris } = metadata;
-  const issued = stored.client_id_issued_at;
+function knownOf(entry: Entry): Known {
+  const metadata = metadataOf(entry);
+  const { clientId, clientName, redirectUris } = clientOf(String(metadata.client_id), metadata);
+  const isDocument = entry.kind === KINDS.document;
+  const issued = isDocument ? undefined : metadata.client_id_issued_at;
   return {
-    id: String(id),
+    id: clientId,
     kind: isDocument ? 'document' : 'registered',
-    name: typeof name === 'string' ? name : undefined,
-    redirectUris: Array.isArray(uris) ? uris.map(String) : [],
+    name: clientName,
+    redirectUris,
     createdAt: typeof issued === 'number' ? issued : undefined,
-    expiresAt,
+    expiresAt: entry.expiresAt,
   };
 }
 

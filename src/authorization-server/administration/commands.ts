@@ -35,7 +35,7 @@ export interface Controls {
   readonly events: { retry(): Promise<{ readonly pending: number }> };
 }
 
-interface Told {
+interface CommandInput {
   /** The id in the path; '' for a command without one. */
   readonly id: string;
   readonly query: Query;
@@ -49,7 +49,7 @@ type Command = readonly [
   path: string,
   /** The allowed query parameters of a GET, or members of the body of a POST. */
   allowed: readonly string[],
-  run: (told: Told) => Promise<object>,
+  run: (input: CommandInput) => Promise<object>,
 ];
 
 const PAGED = ['cursor', 'limit'];
@@ -94,13 +94,8 @@ export function commandRouter(options: CommandsOptions): Router {
     router.all(path, async (request, response) => {
       if (request.method !== method) throw new GatewayError('method_not_allowed', { headers: { allow: method } });
       const work = perform(command, request, String(response.getHeader('x-request-id')), options.identify);
-      options.hold(
-        response,
-        work.then(
-          () => undefined,
-          () => undefined,
-        ),
-      );
+      const finished = Promise.allSettled([work]).then(() => {});
+      options.hold(response, finished);
       writeAnswer(response, json(200, await work, { 'cache-control': 'no-store' }));
     });
   }

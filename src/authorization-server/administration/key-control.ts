@@ -5,15 +5,11 @@ import type { Decision } from './account-control.ts';
 import { isoTime } from './grant-view.ts';
 import { readSigningKey } from './key-import.ts';
 
-export interface KeyControlOptions {
-  readonly keyring: Keyring;
-  /** Called after the keys have changed. */
-  readonly onChanged: () => void;
-  readonly audit: Audit;
-}
-
-/** The operator's commands on the signing keys. Every method throws GatewayError `store_unavailable`. */
-export function createKeyControl({ keyring, onChanged, audit }: KeyControlOptions) {
+/**
+ * The operator's commands on the signing keys. Every method throws GatewayError `store_unavailable`.
+ * @param onChanged - called after the keys have changed
+ */
+export function createKeyControl(keyring: Keyring, onChanged: () => void, audit: Audit) {
   const list = async () => ({
     keys: keyring.list().map(({ kid, state, since, until, publicKey }) => ({
       kid,

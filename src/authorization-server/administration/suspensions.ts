@@ -1,6 +1,6 @@
-import { type Clock, type Store, unixSeconds } from '../../storage/store.ts';
+import { type Clock, jsonEntry, readJson, type Store, unixSeconds } from '../../storage/store.ts';
 
-/** Suspended members. They get no new grants, tokens or refreshes until they are resumed. */
+/** Suspended members, who get no new grants, tokens or refreshes, or disabled apps, which are treated as unknown. */
 export interface Suspensions {
   /** Since when, in Unix seconds; undefined when not suspended. */
   since(id: string): Promise<number | undefined>;
@@ -12,20 +12,21 @@ export interface Suspensions {
 
 /** `kind` is the kind of the stored entries. */
 export function storedSuspensions(store: Store, clock: Clock, kind = 'Suspension'): Suspensions {
-  const since = async (id: string): Promise<number | undefined> => {
-    const entry = await store.get(kind, id);
-    return entry === undefined ? undefined : (JSON.parse(entry.payload) as { since: number }).since;
-  };
+  const since = async (id: string) => (await readJson<{ since: number }>(store, kind, id))?.since;
   return {
     since,
     async begin(id) {
       const now = unixSeconds(clock);
-      const payload = JSON.stringify({ since: now });
-      const entry = { kind, id, payload, expiresAt: undefined, references: {} };
+      const entry = jsonEntry(kind, id, { since: now }, undefined);
       return (await store.commit([{ op: 'create', entry }], 'vital')) ? now : ((await since(id)) ?? now);
     },
     async end(id) {
       await store.commit([{ op: 'delete', kind, id }]);
     },
   };
+}
+
+/** Apps that the operator has disabled. */
+export function storedClientBlocks(store: Store, clock: Clock): Suspensions {
+  return storedSuspensions(store, clock, 'ClientBlock');
 }

@@ -47,9 +47,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
   const records = documentRecords({ ...options, memory });
   const parts = { ...options, memory, records, fetches: documentFetches({ ...options, memory, records }) };
   return {
-    async current(clientId) {
-      await current(parts, clientId);
-    },
+    current: (clientId) => current(parts, clientId).then(() => undefined),
     approved: (clientId) => approved(parts, clientId),
     known: (clientId) => known(parts, clientId),
     metadata: (clientId) => metadata(parts, clientId),

@@ -1,6 +1,6 @@
 import type Provider from 'oidc-provider';
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
-import type { ClientBlocks } from '../administration/client-blocks.ts';
+import type { Suspensions } from '../administration/suspensions.ts';
 import { judgeClientMetadata } from '../rules/client-metadata.ts';
 import type { RedirectPolicy } from '../rules/redirect-uri.ts';
 import type { ClientDocuments } from './client-documents.ts';
@@ -25,7 +25,7 @@ const RETRY_AFTER = '60';
  * for a document that we already have. So `allowFetch` finds the document or throws our error; an error thrown in
  * `fetch` would lose its reason.
  */
-export function documentFeature(documents: ClientDocuments | undefined, blocks: Pick<ClientBlocks, 'since'>): Feature {
+export function documentFeature(documents: ClientDocuments | undefined, blocks: Pick<Suspensions, 'since'>): Feature {
   if (documents === undefined) return { enabled: false };
   return {
     enabled: true,

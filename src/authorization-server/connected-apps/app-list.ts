@@ -1,6 +1,7 @@
 import type { ScopeConfig } from '../../config/schema.ts';
+import { html } from '../../http/html.ts';
 import type { StandingGrant } from '../grants.ts';
-import type { AreaLabel, AreaLine, ConnectedApp } from '../pages/connected-app.ts';
+import { type AreaLine, type ConnectedApp, list } from '../pages/connected-app.ts';
 import { appsPath, type Carried, disconnectPath } from './target.ts';
 import { addUp, type GrantUse } from './usage.ts';
 import type { AreaUse } from './use-entry.ts';
@@ -77,27 +78,30 @@ export function connectedAppOf(
     lastUsedAt,
     endsAt: Number.isFinite(end) ? end : undefined,
     areas: [...areas]
-      .map(([area, use]): AreaLine => ({ label: labelOf(area, names), ...use }))
+      .map(([area, use]): AreaLine => ({ label: areaLabel(area, names), ...use }))
       .toSorted((a, b) => b.count - a.count || b.last - a.last),
     disconnect: disconnectPath({ kind: 'app', clientId }, carried),
   };
 }
 
 /** The label of an area (see `areaOf`), which may have been counted under an earlier configuration. */
-function labelOf(area: string, { scopes, tools }: AreaNames): AreaLabel {
+export function areaLabel(area: string, { scopes, tools }: AreaNames): AreaLine['label'] {
   const colon = area.indexOf(':');
   const name = area.slice(colon + 1);
   switch (area.slice(0, Math.max(0, colon))) {
     case 'scope':
-      return { kind: 'sentences', sentences: name.split(' ').map((token) => scopes[token]?.title ?? token) };
+      return ({ own }) =>
+        html`<strong>${list(name.split(' ').map((token) => own(scopes[token]?.title ?? token)))}</strong>`;
     case 'field':
-      return { kind: 'account', name: inWords(name) };
-    case 'tool':
-      return { kind: 'tool', name: tools.get(name) ?? inWords(name) };
+      return (words) => words.html('apps.area.account', { name: html`<strong><bdi>${inWords(name)}</bdi></strong>` });
+    case 'tool': {
+      const title = tools.get(name) ?? inWords(name);
+      return (words) => words.html('apps.area.tool', { name: html`<strong><bdi>${title}</bdi></strong>` });
+    }
     case 'route':
-      return { kind: 'path', path: name };
+      return () => html`<code dir="ltr">${name}</code>`;
     default:
-      return { kind: 'other' };
+      return (words) => html`<strong>${words.html('apps.area.other')}</strong>`;
   }
 }
 

@@ -118,8 +118,8 @@ export function createUsage(store: Store, clock: Clock, bounds = BOUNDS): Usage 
       const segment = segmentOf(user, dayOf(now));
       if (segment === undefined) return;
       segment.changes += 1;
-      for (const asked of areas) {
-        const area = segment.areas.has(asked) || segment.areas.size < bounds.areas - 1 ? asked : OTHER;
+      for (const requested of areas) {
+        const area = segment.areas.has(requested) || segment.areas.size < bounds.areas - 1 ? requested : OTHER;
         segment.areas.set(area, { count: (segment.areas.get(area)?.count ?? 0) + 1, last: now });
       }
     },

@@ -1,4 +1,4 @@
-import type { Entry, NewEntry } from '../../storage/store.ts';
+import { type Entry, jsonEntry, type NewEntry } from '../../storage/store.ts';
 
 /** The counts of one process for one grant and day. Only that process writes it, so replicas never overwrite counts. */
 export interface Segment {
@@ -29,29 +29,14 @@ export const dayOf = (seconds: number): number => Math.floor(seconds / DAY);
 /** The entry of a segment. It expires when it is no longer shown, or with its grant (`grantEnds`, in Unix seconds). */
 export function useEntry({ id, grantId, member, day, areas }: Segment, grantEnds: number | undefined): NewEntry {
   const untold = (day + TOLD_DAYS) * DAY;
-  return {
-    kind: USE,
-    id,
-    payload: JSON.stringify({
-      id,
-      grantId,
-      day,
-      areas: [...areas].map(([area, { count, last }]) => [area, count, last]),
-    }),
-    expiresAt: Math.min(untold, grantEnds ?? untold),
-    references: { grant: grantId, member },
-  };
+  const counts = [...areas].map(([area, { count, last }]) => [area, count, last]);
+  const value = { id, grantId, day, areas: counts };
+  return jsonEntry(USE, id, value, Math.min(untold, grantEnds ?? untold), { grant: grantId, member });
 }
 
 /** Records the last use for as long as the grant exists. */
 export function lastUseEntry({ grantId, member, areas }: Segment, grantEnds: number | undefined): NewEntry {
-  return {
-    kind: LAST_USE,
-    id: grantId,
-    payload: JSON.stringify({ grantId, at: lastOf(areas) }),
-    expiresAt: grantEnds,
-    references: { grant: grantId, member },
-  };
+  return jsonEntry(LAST_USE, grantId, { grantId, at: lastOf(areas) }, grantEnds, { grant: grantId, member });
 }
 
 export function lastOf(areas: ReadonlyMap<string, AreaUse>): number {

@@ -44,7 +44,7 @@ export async function decide(options: InteractionOptions, exchange: Exchange): P
 
 async function deny(options: InteractionOptions, pending: Pending, member: Member | undefined): Promise<void> {
   const { interaction } = pending;
-  const asked = {
+  const requested = {
     scopes: [...requestedScopes(interaction)],
     resources: requestedResources(options, interaction),
   };
@@ -52,7 +52,7 @@ async function deny(options: InteractionOptions, pending: Pending, member: Membe
   const isRepeated = interaction.result?.error !== undefined;
   const event = isRepeated
     ? undefined
-    : consentDenied(interaction.uid, asked, await appOf(options, interaction), member?.sub);
+    : consentDenied(interaction.uid, requested, await appOf(options, interaction), member?.sub);
   const result = { error: 'access_denied', error_description: 'the member did not approve' };
   await finish(options, pending, result, { action: 'consent_denied', member: member?.sub }, event);
 }

@@ -11,11 +11,11 @@ import type { BackendSessions } from '../backend-sessions.ts';
 import type { CsrfKeys } from '../csrf.ts';
 import type { Grants } from '../grants.ts';
 import type { Members } from '../members.ts';
-import type { Pages } from '../pages/pages.ts';
+import { type Pages, redirect } from '../pages/pages.ts';
 import type { Standings } from '../standing.ts';
 import { decide } from './decide.ts';
 import { identifyMember } from './identify-member.ts';
-import { switchAccount } from './switch-account.ts';
+import { findPending, signInUrl } from './pending.ts';
 
 export interface InteractionOptions {
   readonly provider: () => Provider;
@@ -55,7 +55,10 @@ export function createInteractions(options: InteractionOptions) {
   return {
     start: (exchange: Exchange) => identifyMember(options, exchange, 'first-visit'),
     returned: (exchange: Exchange) => identifyMember(options, exchange, 'back-from-sign-in'),
-    switchAccount: (exchange: Exchange) => switchAccount(options, exchange),
+    async switchAccount(exchange: Exchange) {
+      const { interaction } = await findPending(options, exchange);
+      redirect(exchange.response, signInUrl(options, interaction, { another: true }));
+    },
     decide: (exchange: Exchange) => decide(options, exchange),
   };
 }

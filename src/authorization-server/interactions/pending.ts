@@ -53,7 +53,7 @@ export function auditPending(
     clientId: String(params.client_id),
     clientName: appName,
     // An app may have registered several redirect URIs: this names the one that the answer goes to.
-    clientHost: clientHost({ redirectUris: [String(params.redirect_uri)] }),
+    clientHost: clientHost(String(params.redirect_uri)),
     member: undefined,
     grantId: undefined,
     ...event,

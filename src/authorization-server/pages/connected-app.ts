@@ -1,5 +1,5 @@
 import type { Translatable } from '../../config/pages.ts';
-import { type Html, html } from '../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { type AppProof, type Destination, place } from './consent.ts';
 import type { Dates } from './dates.ts';
 import type { Phrase, Words } from './words.ts';
@@ -43,18 +43,11 @@ interface Connection {
 }
 
 export interface AreaLine {
-  readonly label: AreaLabel;
+  readonly label: (words: Words) => Html;
   readonly count: number;
   /** Unix seconds. */
   readonly last: number;
 }
-
-/** Titles of scopes, a field of the Account API, a tool, a path, or everything else together. */
-export type AreaLabel =
-  | { readonly kind: 'sentences'; readonly sentences: readonly Translatable[] }
-  | { readonly kind: 'account' | 'tool'; readonly name: string }
-  | { readonly kind: 'path'; readonly path: string }
-  | { readonly kind: 'other' };
 
 /** Lines shown by default; the others are in a `details` element. */
 const SHOWN_AREAS = 8;
@@ -92,7 +85,7 @@ function proof(words: Words, shown: AppProof): Html {
 ${shown.elsewhere && html`<p class="notice problem">${words.html('apps.elsewhere')}</p>`}`;
 }
 
-function list(items: readonly Html[]): Html {
+export function list(items: readonly HtmlValue[]): Html {
   return html`${items.map((item, at) => html`${at > 0 && ', '}${item}`)}`;
 }
 
@@ -104,26 +97,12 @@ function activity(words: Words, dates: Dates, areas: readonly AreaLine[]): Html 
   if (areas.length === 0) return html`<p class="muted">${words.html('apps.nothing')}</p>`;
   const line = ({ label, count, last }: AreaLine) => {
     const phrase: Phrase = count === 1 ? 'apps.area.once' : 'apps.area.times';
-    return html`<li>${words.html(phrase, { area: named(words, label), count: html`${count}`, last: dates.moment(last) })}</li>
+    return html`<li>${words.html(phrase, { area: label(words), count: html`${count}`, last: dates.moment(last) })}</li>
 `;
   };
   const rest = areas.slice(SHOWN_AREAS);
   return html`<ul class="areas">${areas.slice(0, SHOWN_AREAS).map(line)}</ul>
 ${rest.length > 0 && html`<details><summary>${words.html('apps.more', { count: html`${rest.length}` })}</summary><ul class="areas">${rest.map(line)}</ul></details>`}`;
-}
-
-function named(words: Words, label: AreaLabel): Html {
-  switch (label.kind) {
-    case 'sentences':
-      return html`<strong>${list(label.sentences.map((one) => html`${words.own(one)}`))}</strong>`;
-    case 'account':
-    case 'tool':
-      return words.html(`apps.area.${label.kind}`, { name: html`<strong><bdi>${label.name}</bdi></strong>` });
-    case 'path':
-      return html`<code dir="ltr">${label.path}</code>`;
-    case 'other':
-      return html`<strong>${words.html('apps.area.other')}</strong>`;
-  }
 }
 
 function connections(words: Words, dates: Dates, { connections: shown, olderConnections: older }: ConnectedApp): Html {

@@ -2,7 +2,7 @@ import type { AdapterPayload } from 'oidc-provider';
 import { clientEvent } from '../../events/event.ts';
 import type { Outbox } from '../../events/outbox.ts';
 import { chargeTo, UNUSED_CLIENTS } from '../../storage/quota.ts';
-import { type Clock, type Entry, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
+import { type Clock, type Entry, jsonEntry, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
 import { clientOf, describeClient, eventClient } from '../event-client.ts';
 import { storedGrants } from '../grants.ts';
 
@@ -48,17 +48,10 @@ export function clientRecords(options: ClientRecordsOptions) {
       const before = await store.get('Client', id);
       const expiresAt = before === undefined ? unixSeconds(clock) + unusedLifetime : before.expiresAt;
       const charge = expiresAt === undefined ? undefined : chargeTo(UNUSED_CLIENTS);
-      const entry = {
-        kind: 'Client',
-        id,
-        payload: JSON.stringify(payload),
-        expiresAt,
-        references: { client: id },
-        charge,
-      };
+      const entry = { ...jsonEntry('Client', id, payload, expiresAt, { client: id }), charge };
       const app = eventClient(clientOf(id, payload));
-      const told = outbox.entries(clientEvent(before === undefined ? 'client.registered' : 'client.updated', app));
-      await store.commit([entry, ...told].map((written) => ({ op: 'put', entry: written })));
+      const events = outbox.entries(clientEvent(before === undefined ? 'client.registered' : 'client.updated', app));
+      await store.commit([entry, ...events].map((written) => ({ op: 'put', entry: written })));
     },
 
     /** When entries that must expire with the client expire; undefined: never. */
@@ -81,8 +74,13 @@ export function clientRecords(options: ClientRecordsOptions) {
       const ofClient = (kind: string): Mutation => ({ op: 'deleteBy', kind, name: 'client', value: id });
       // Read first: the grants are deleted last, and their events still need the app's name.
       const app = await describeClient(store, id);
-      const told = outbox.entries(clientEvent('client.deleted', app)).map((entry): Mutation => ({ op: 'put', entry }));
-      await store.commit([{ op: 'delete', kind: 'Client', id }, ofClient('RegistrationAccessToken'), ...told], 'vital');
+      const events = outbox
+        .entries(clientEvent('client.deleted', app))
+        .map((entry): Mutation => ({ op: 'put', entry }));
+      await store.commit(
+        [{ op: 'delete', kind: 'Client', id }, ofClient('RegistrationAccessToken'), ...events],
+        'vital',
+      );
       await onRevoked();
       const describe = async () => app;
       const grants = storedGrants(store, () => {}, outbox, describe);

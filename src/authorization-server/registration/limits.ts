@@ -62,9 +62,9 @@ export function registrationLimits(options: RegistrationLimitsOptions): Registra
     const wait = Math.max(...waits);
     if (wait > 0) {
       options.limited();
-      const nobody = { clientId: undefined, grantId: undefined, member: undefined };
+      const anonymous = { clientId: undefined, grantId: undefined, member: undefined };
       ration('registration', () =>
-        audit({ action: 'limit_tripped', limit: 'registration', address: network, ...nobody }),
+        audit({ action: 'limit_tripped', limit: 'registration', address: network, ...anonymous }),
       );
       throw new GatewayError('too_many_requests', {
         message: 'too many apps were registered: try again later',

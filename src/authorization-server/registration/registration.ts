@@ -78,9 +78,9 @@ async function update(parts: RegistrationParts, exchange: Exchange, token: strin
   // An unauthorized request learns nothing about the client, not even whether its body would be accepted.
   if (registered === undefined) return run(exchange, path, asJson({}));
   const { tokenEndpointAuthMethod: method } = registered;
-  const { token_endpoint_auth_method: asked } = sent;
+  const { token_endpoint_auth_method: requested } = sent;
   const metadata = normalizeClientMetadata(
-    { ...sent, token_endpoint_auth_method: asked === '' ? method : (asked ?? method) },
+    { ...sent, token_endpoint_auth_method: requested === '' ? method : (requested ?? method) },
     scope,
   );
   const problem = judgeClientMetadata(metadata, redirects) ?? methodChange(metadata, method);

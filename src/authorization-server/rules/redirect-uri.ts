@@ -98,6 +98,6 @@ function queryProblem(uri: string): string | undefined {
   const start = uri.indexOf('?');
   if (start === -1) return undefined;
   const names = [...new URLSearchParams(uri.slice(start + 1)).keys()];
-  const taken = ANSWERED.find((name) => names.includes(name));
-  return taken === undefined ? undefined : `must not have ${taken} in its query: that is what the answer brings`;
+  const reserved = ANSWERED.find((name) => names.includes(name));
+  return reserved === undefined ? undefined : `must not have ${reserved} in its query: that is what the answer brings`;
 }

@@ -19,7 +19,7 @@ const PAGE_LIFETIME = 3600;
 
 /** The gate's own sign-in page. Credentials are passed to `check` and nowhere else. */
 export function credentialHandlers(check: CredentialCheck, options: SignInHandlerOptions): SignInHandlers {
-  const { origin, pages, sessions, memberCookie, browserCookie, told } = options;
+  const { origin, pages, sessions, memberCookie, browserCookie, events } = options;
 
   /** Binds the form to this browser, so that an attacker's page cannot sign its visitor in as the attacker. */
   const csrfOf = (browser: string, returnTo: string) => csrfToken(options.csrfKeys, browser, returnTo);
@@ -68,19 +68,19 @@ export function credentialHandlers(check: CredentialCheck, options: SignInHandle
       }
       const address = provenance.clientAddress;
       const verdict = await check({ username, password, address }).catch((thrown: unknown) => {
-        told.failed(provenance, 'login_unavailable', username);
+        events.failed(provenance, 'login_unavailable', username);
         throw thrown;
       });
       switch (verdict.kind) {
         case 'wrong':
-          told.failed(provenance, 'wrong_credentials', username);
+          events.failed(provenance, 'wrong_credentials', username);
           return again('sign_in.wrong', 400);
         case 'slow_down':
-          told.failed(provenance, 'too_many_attempts', username);
+          events.failed(provenance, 'too_many_attempts', username);
           return again('sign_in.slow_down', 429, { 'retry-after': String(verdict.retryAfter) }, verdict.retryAfter);
         case 'member': {
           const session = await sessions.begin(request.headers, verdict.member);
-          told.begun(verdict.member.sub);
+          events.begun(verdict.member.sub);
           response.setHeader('set-cookie', [
             memberCookie.set(session.value, session.lifetime),
             browserCookie.set('', 0),

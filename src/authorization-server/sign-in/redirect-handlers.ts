@@ -20,7 +20,7 @@ export function redirectHandlers(
   attempts: Attempts,
   options: SignInHandlerOptions,
 ): SignInHandlers {
-  const { origin, pages, sessions, memberCookie, browserCookie, told } = options;
+  const { origin, pages, sessions, memberCookie, browserCookie, events } = options;
   const callbackOf = (id: string) => new URL(`${ENDPOINTS.signIn}/callback/${id}`, origin);
 
   const choose = ({ response, target }: Exchange): void => {
@@ -63,13 +63,13 @@ export function redirectHandlers(
       const member = await provider
         .finish({ query, callback: callbackOf(provider.id), kept: attempt.kept })
         .catch((thrown: unknown) => {
-          told.failed(provenance, reasonOf(thrown));
+          events.failed(provenance, reasonOf(thrown));
           throw isForbidden(thrown) ? new PageFailure('forbidden', 'failure.account_not_allowed') : thrown;
         });
-      if (member === undefined) told.failed(provenance, 'cancelled');
+      if (member === undefined) events.failed(provenance, 'cancelled');
       else {
         const session = await sessions.begin(request.headers, member);
-        told.begun(member.sub);
+        events.begun(member.sub);
         response.setHeader('set-cookie', memberCookie.set(session.value, session.lifetime));
       }
       redirect(response, attempt.returnTo);

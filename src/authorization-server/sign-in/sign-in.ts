@@ -48,7 +48,7 @@ export interface SignIn {
 /** The options of both kinds of handlers. */
 export interface SignInHandlerOptions extends SignInOptions {
   readonly csrfKeys: CsrfKeys;
-  readonly told: SignInEvents;
+  readonly events: SignInEvents;
   readonly sessions: SignInSessions;
   readonly memberCookie: OwnCookie;
   /** Binds a sign-in to the browser that started it. */
@@ -72,7 +72,7 @@ export function createSignIn(config: Config['login'], login: Login, options: Sig
   const shared = {
     ...options,
     csrfKeys: deriveKeys(secrets, 'sign-in-csrf'),
-    told: signInEvents(options.audit, clock, deriveKey(secrets[0], 'audit-account')),
+    events: signInEvents(options.audit, clock, deriveKey(secrets[0], 'audit-account')),
     sessions,
     memberCookie,
     browserCookie: ownCookie(origin, 'sign_in'),

@@ -37,13 +37,10 @@ export function mysqlReader({ url, query, timeout, connections }: ReaderOptions)
         connection.release();
         return rows;
       } catch (thrown) {
-        // The login has characters that the column cannot store, so there is no such member.
-        if (NO_SUCH_LETTERS.has((thrown as { code?: string }).code ?? '')) {
-          connection.destroy();
-          return [];
-        }
         // Closing the connection makes the server cancel the query.
         connection.destroy();
+        // The login has characters that the column cannot store, so there is no such member.
+        if (NO_SUCH_LETTERS.has((thrown as { code?: string }).code ?? '')) return [];
         throw thrown;
       }
     },

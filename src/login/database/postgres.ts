@@ -31,14 +31,14 @@ export function postgresReader({ url, query, timeout, connections }: ReaderOptio
     async rows(login) {
       pool ??= open();
       const client = await (await pool).connect();
-      let whole = false;
+      let complete = false;
       try {
         const { rows } = await ask(client, text, login, timeout);
-        whole = true;
+        complete = true;
         return rows;
       } finally {
         // Discard the connection unless its transaction ended properly.
-        client.release(!whole);
+        client.release(!complete);
       }
     },
 

@@ -13,19 +13,19 @@ const WAITING = 64;
 export function sqliteReader({ url, query, timeout, connections }: ReaderOptions): Reader {
   const path = url.replace(/^sqlite:(?:\/\/(?=\/))?/, '');
   const sql = firstTwo(query);
-  const line: (() => void)[] = [];
-  let under = 0;
+  const queue: (() => void)[] = [];
+  let running = 0;
 
   return {
     async rows(login) {
-      if (under < connections) under += 1;
-      else if (line.length >= WAITING) throw unavailable('too many queries are waiting for the database');
-      else await new Promise<void>((go) => line.push(go));
+      if (running < connections) running += 1;
+      else if (queue.length >= WAITING) throw unavailable('too many queries are waiting for the database');
+      else await new Promise<void>((resolve) => queue.push(resolve));
       const workerData = { path, sql, login, timeout: Math.ceil(timeout) };
       const worker = new Worker(new URL('./sqlite-thread.ts', import.meta.url), { workerData });
       worker.once('exit', () => {
-        const next = line.shift();
-        if (next === undefined) under -= 1;
+        const next = queue.shift();
+        if (next === undefined) running -= 1;
         else next();
       });
       worker.unref();

@@ -53,7 +53,7 @@ export function formCheck(config: FormLoginConfig, options: FormOptions): Creden
   const submit = (site: Site, { path, from, hidden }: Submission, username: string, password: string) => {
     const own = new Map([...Object.entries(extra), [fields.username, username], [fields.password, password]]);
     const all = [...hidden.filter(([name]) => !own.has(name)), ...own];
-    const encoded = new URLSearchParams(all.map(([name, value]) => [name, value])).toString();
+    const encoded = new URLSearchParams(all.map(([name, value]): [string, string] => [name, value])).toString();
     if (format === 'query') {
       return site.ask({ method: 'GET', path: `${path}${path.includes('?') ? '&' : '?'}${encoded}`, from });
     }

@@ -39,8 +39,8 @@ export function findLoginForm(
       action: form.action,
       hidden: form.inputs.flatMap((input) => {
         const field = input.get('name') ?? '';
-        const taken = typeOf(input) === 'hidden' && field !== '' && !input.has('disabled');
-        return taken ? [[field, input.get('value') ?? ''] as const] : [];
+        const isSent = typeOf(input) === 'hidden' && field !== '' && !input.has('disabled');
+        return isSent ? [[field, input.get('value') ?? ''] as const] : [];
       }),
     }
   );

@@ -9,15 +9,9 @@ const FRESH = 3600;
 /** Seconds for which it is still used while the provider's metadata is unavailable. */
 const LASTING = 24 * 3600;
 
-/** The options of every request to a provider. */
-export interface ProviderTransport {
-  readonly [oauth.customFetch]: OutboundFetch;
-  readonly [oauth.allowInsecureRequests]: true;
-}
-
-/** `fetch` itself refuses everything that is neither https nor loopback. */
-export function providerTransport(fetch: OutboundFetch): ProviderTransport {
-  return { [oauth.customFetch]: fetch, [oauth.allowInsecureRequests]: true };
+/** The options of every request to a provider. `fetch` itself refuses everything that is neither https nor loopback. */
+export function providerTransport(fetch: OutboundFetch) {
+  return { [oauth.customFetch]: fetch, [oauth.allowInsecureRequests]: true } as const;
 }
 
 /** A provider's metadata. */
@@ -44,7 +38,7 @@ export function createDiscovery(issuer: string, fetch: OutboundFetch, clock: Clo
     const url = server.jwks_uri;
     if (url === undefined) throw unavailable(`${issuer} has no jwks_uri`);
     // Keep the cached keys as long as their URL is the same.
-    const keys = known?.server.jwks_uri === url ? known.keys : remoteKeys({ url, fetch, clock });
+    const keys = known?.server.jwks_uri === url ? known.keys : remoteKeys(url, fetch, clock);
     return { server, keys, at: now() };
   };
 

@@ -1,4 +1,4 @@
-import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../../storage/store.ts';
 import { type OutboundFetch, unavailable } from '../outbound-fetch.ts';
 
@@ -9,23 +9,16 @@ const LASTING = 24 * 3600;
 /** Minimum seconds between two fetches, so that invented key ids cannot cause more of them. */
 const PAUSE = 30;
 
-export interface RemoteKeysOptions {
-  /** URL of a JSON Web Key Set (RFC 7517 section 5). */
-  readonly url: string;
-  readonly fetch: OutboundFetch;
-  readonly clock: Clock;
-}
-
 /**
- * The keys at a URL, fetched when first needed and cached. An unknown key id causes another fetch, at most every 30
+ * The keys of the JSON Web Key Set (RFC 7517 section 5) at `url`, fetched when first needed and cached. An unknown key id causes another fetch, at most every 30
  * seconds. While the server is unavailable, known keys are used for up to a day. What a token says about its key (jku,
  * x5u, jwk, x5c) is ignored.
  *
  * @throws {GatewayError} `login_unavailable` when there are no keys
  */
-export function remoteKeys({ url, fetch, clock }: RemoteKeysOptions): JWTVerifyGetKey {
+export function remoteKeys(url: string, fetch: OutboundFetch, clock: Clock): JWTVerifyGetKey {
   let known: { readonly keys: ReturnType<typeof createLocalJWKSet>; readonly at: number } | undefined;
-  let asked: { readonly at: number; readonly answer: Promise<void> } | undefined;
+  let request: { readonly at: number; readonly answer: Promise<void> } | undefined;
 
   const now = () => clock() / 1000;
 
@@ -33,7 +26,7 @@ export function remoteKeys({ url, fetch, clock }: RemoteKeysOptions): JWTVerifyG
     const response = await fetch(url, { headers: { accept: 'application/jwk-set+json, application/json' } });
     if (response.status !== 200) throw unavailable(`${url} returned status ${response.status}`);
     try {
-      known = { keys: createLocalJWKSet(await response.json()), at: now() };
+      known = { keys: createLocalJWKSet((await response.json()) as JSONWebKeySet), at: now() };
     } catch (thrown) {
       throw unavailable(`${url} is not a JSON Web Key Set`, thrown);
     }
@@ -41,8 +34,8 @@ export function remoteKeys({ url, fetch, clock }: RemoteKeysOptions): JWTVerifyG
 
   /** Fetches the keys. Concurrent calls share one request. Rejects if it fails. */
   const ask = (): Promise<void> => {
-    if (asked === undefined || now() - asked.at >= PAUSE) asked = { at: now(), answer: load() };
-    return asked.answer;
+    if (request === undefined || now() - request.at >= PAUSE) request = { at: now(), answer: load() };
+    return request.answer;
   };
 
   return async (header, token) => {
@@ -50,7 +43,7 @@ export function remoteKeys({ url, fetch, clock }: RemoteKeysOptions): JWTVerifyG
       await ask().catch((thrown: unknown) => {
         if (known === undefined || now() - known.at >= LASTING) {
           // Without any key, do not wait for the pause: the next sign-in fetches again.
-          asked = undefined;
+          request = undefined;
           throw thrown;
         }
       });

@@ -28,9 +28,7 @@ export function answerReader(
         return (pointer) => at(document, pointer);
       };
     case 'header':
-      return ({ headers }) => {
-        return (name) => headers[name.toLowerCase()];
-      };
+      return (answer) => (name) => answer.headers[name.toLowerCase()];
     case 'html': {
       const patterns = new Map(
         selectors.flatMap((source) => (source === undefined ? [] : [[source, compilePattern(source)] as const])),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { areaLabel } from '../../../src/authorization-server/connected-apps/app-list.ts';
 import {
   type AppsView,
   appsPage,
@@ -91,6 +92,7 @@ describe('the pages', () => {
     connectedApps: '0',
   };
   const dates: Dates = { day: () => html`0`, moment: () => html`0`, ago: () => '0', zone: '0' };
+  const names = { scopes: {}, tools: new Map<string, string>() };
   const connected: ConnectedApp = {
     app: { name: '0', posing: true, proof: { kind: 'none' }, destinations: [{ kind: 'host', host: '0' }] },
     connections: [{ connectedAt: 0, lastUsedAt: undefined, disconnect: '0' }],
@@ -101,11 +103,11 @@ describe('the pages', () => {
     lastUsedAt: 0,
     endsAt: 0,
     areas: [
-      { label: { kind: 'sentences', sentences: ['0', '0'] }, count: 1, last: 0 },
-      { label: { kind: 'account', name: '0' }, count: 2, last: 0 },
-      { label: { kind: 'tool', name: '0' }, count: 2, last: 0 },
-      ...Array.from({ length: 6 }, () => ({ label: { kind: 'path', path: '0' }, count: 2, last: 0 }) as const),
-      { label: { kind: 'other' }, count: 2, last: 0 },
+      { label: areaLabel('scope:0 0', names), count: 1, last: 0 },
+      { label: areaLabel('field:0', names), count: 2, last: 0 },
+      { label: areaLabel('tool:0', names), count: 2, last: 0 },
+      ...Array.from({ length: 6 }, () => ({ label: areaLabel('route:0', names), count: 2, last: 0 })),
+      { label: areaLabel('other', names), count: 2, last: 0 },
     ],
     disconnect: '0',
   };
