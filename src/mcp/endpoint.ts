@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createMcpHandler, type McpServerFactory } from '@modelcontextprotocol/server';
 import type { McpConfig } from '../config/schema.ts';
+import { valueAt } from '../config/tree.ts';
 import { challengeAnswer, json, type WrittenAnswer, writeAnswer } from '../http/answer.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
 import { fieldValues } from '../http/field-values.ts';
@@ -65,14 +66,14 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
     const { message } = read;
     if (message.method === 'subscriptions/listen') return errorAnswer(404, message.id, NOTHING_TO_LISTEN_TO);
 
-    const told = toolAudit(audit, exchange);
+    const report = toolAudit(audit, exchange);
     const used = usedBy(message, offer);
     const scheme = schemeOf(fieldValues(request, 'authorization'));
     const refusal = used && challengeFor(used.tool.scopes, { principal, scheme, endpoint, signIn });
     if (used !== undefined && refusal !== undefined) {
       record.outcome = 'refused';
       record.reason = refusal.error;
-      told(used.tool.name, 'refused');
+      report(used.tool.name, 'refused');
       if (!readsInResult(request, message)) return challengeAnswer(refusal);
     }
 
@@ -87,9 +88,9 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
     let sessionOver = false;
     const run: Served['run'] = async ({ tool }, input) => {
       const { requestId } = exchange.provenance;
-      const meta = (message.params as Message | undefined)?._meta;
+      const meta = valueAt(message.params, ['_meta']);
       const outcome = await callTool(calls, tool, input, meta, { principal, requestId, gone });
-      told(tool.name, outcome.kind === 'value' ? 'success' : 'failure', outcome.repeated && 'repeated');
+      report(tool.name, outcome.kind === 'value' ? 'success' : 'failure', outcome.repeated && 'repeated');
       if (outcome.kind === 'value') record.areas = [areaOf.tool(tool.name)];
       else sessionOver = outcome.sessionOver === true;
       return outcome;
@@ -106,9 +107,7 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
   /** Whether this client looks for the challenge of a tool call only in the call's result. */
   function readsInResult({ headers }: IncomingMessage, { method, params }: Message): boolean {
     if (method !== 'tools/call' || signIn !== 'on-call') return false;
-    const meta = ((params ?? {}) as Readonly<Record<string, unknown>>)._meta;
-    const info = ((meta ?? {}) as Readonly<Record<string, unknown>>)['io.modelcontextprotocol/clientInfo'];
-    const name = ((info ?? {}) as Readonly<Record<string, unknown>>).name;
+    const name = valueAt(params, ['_meta', 'io.modelcontextprotocol/clientInfo', 'name']);
     const shown = `${headers['user-agent'] ?? ''} ${typeof name === 'string' ? name : ''}`.toLowerCase();
     return config.challengeInResult.some((part) => shown.includes(part.toLowerCase()));
   }

@@ -1,3 +1,4 @@
+import { valueAt } from '../config/tree.ts';
 import type { Input } from './argument-template.ts';
 
 /**
@@ -24,8 +25,7 @@ export function takeKey(
   { [KEY_ARGUMENT]: argument, ...input }: Input,
   meta: unknown,
 ): { readonly key: string | undefined; readonly input: Input } | { readonly flaw: string } {
-  const named = typeof meta === 'object' && meta !== null && Object.hasOwn(meta, KEY_META);
-  const beside = named ? (meta as Readonly<Record<string, unknown>>)[KEY_META] : undefined;
+  const beside = valueAt(meta, [KEY_META]);
   if (argument !== undefined && beside !== undefined && argument !== beside) {
     return { flaw: `${KEY_ARGUMENT} is another than ${KEY_META} of _meta` };
   }

@@ -1,6 +1,7 @@
 import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import { routedBy } from '../upstream/own-record.ts';
 import { createRouting } from '../upstream/routing.ts';
+import { placeholders } from './argument-template.ts';
 import { type Operation, operationsOf } from './openapi-operations.ts';
 import { proposePaging } from './propose-paging.ts';
 
@@ -50,9 +51,7 @@ export function proposeFromOpenApi(
       if (method !== 'GET' && !options.writes)
         return `${method} ${path}: it may change something; --writes proposes it too`;
       if (found.route.value.scopes.length === 0) return `${method} ${path}: ${NO_SCOPE}`;
-      const template = path.replace(/\{([^{}]*)\}/g, (whole, name: string) =>
-        MEMBER.test(name) ? '{member.id}' : whole,
-      );
+      const template = path.replace(/\{([^{}]*)\}/g, (all, name: string) => (MEMBER.test(name) ? '{member.id}' : all));
       return propose({ ...operation, path: template }, found.route.value.scopes);
     }),
   );
@@ -83,28 +82,22 @@ export function proposeFromRoutes(routes: readonly RouteConfig[]): Proposals {
 }
 
 function inputsOf(path: string): Operation['inputs'] {
-  const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name).filter((name) => name !== 'member.id');
+  const names = placeholders(path).filter((name) => name !== 'member.id');
   return names.map((name) => ({ name, required: true, schema: { type: 'string', minLength: 1, maxLength: 200 } }));
 }
 
 function propose(operation: Operation, scopes: readonly string[]): Proposal {
   const { method, path, name, title, description } = operation;
   const inputs = operation.inputs.filter((input) => !MEMBER.test(input.name));
-  const { inputs: taken = inputs, ...inParts } = proposePaging({ ...operation, inputs }) ?? {};
-  const required = taken.filter((input) => input.required).map((input) => input.name);
+  const { inputs: all = inputs, ...inParts } = proposePaging({ ...operation, inputs }) ?? {};
+  const required = all.filter((input) => input.required).map((input) => input.name);
+  const properties = Object.fromEntries(all.map((input) => [input.name, input.schema]));
   return {
     name: toolName(name),
     title: title.slice(0, 80),
     description: (description ?? `${title}.`).slice(0, 2000),
     scopes,
-    ...(taken.length === 0
-      ? {}
-      : {
-          input: {
-            properties: Object.fromEntries(taken.map((input) => [input.name, input.schema])),
-            ...(required.length === 0 ? {} : { required }),
-          },
-        }),
+    ...(all.length === 0 ? {} : { input: { properties, ...(required.length === 0 ? {} : { required }) } }),
     route: `${method} ${path}`,
     ...inParts,
   };
@@ -113,23 +106,18 @@ function propose(operation: Operation, scopes: readonly string[]): Proposal {
 /** `listMyOrders` and `list my-orders` become `list_my_orders`. */
 function toolName(name: string): string {
   const words = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replace(/[^A-Za-z0-9]+/g, '_');
-  return (
-    words
-      .toLowerCase()
-      .replace(/^_+|_+$/g, '')
-      .slice(0, 60) || 'tool'
-  );
+  const trimmed = words.toLowerCase().replace(/^_+|_+$/g, '');
+  return trimmed.slice(0, 60) || 'tool';
 }
 
 /** Numbers duplicate names, because models call tools by name. */
 function collect(found: readonly (Proposal | string)[]): Proposals {
   const used = new Map<string, number>();
-  const tools = found
-    .filter((one) => typeof one !== 'string')
-    .map((one) => {
-      const times = (used.get(one.name) ?? 0) + 1;
-      used.set(one.name, times);
-      return times === 1 ? one : { ...one, name: `${one.name}_${times}` };
-    });
+  const proposals = found.filter((one) => typeof one !== 'string');
+  const tools = proposals.map((one) => {
+    const times = (used.get(one.name) ?? 0) + 1;
+    used.set(one.name, times);
+    return times === 1 ? one : { ...one, name: `${one.name}_${times}` };
+  });
   return { tools, notes: found.filter((one) => typeof one === 'string') };
 }

@@ -1,3 +1,5 @@
+import { valueAt } from '../config/tree.ts';
+
 /** Maps an upstream's parsed answer to a tool's result; undefined where the answer has no value. */
 export type Mapping = (source: unknown) => unknown;
 
@@ -14,11 +16,8 @@ export function compileMapping(
 ): Mapping | { readonly mistake: string; readonly path: readonly string[] } {
   if (typeof shape === 'string') {
     if (!POINTER.test(shape)) return { mistake: 'must be a JSON pointer such as /data/title', path };
-    const steps = shape
-      .split('/')
-      .slice(1)
-      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
-    return (source) => follow(source, steps);
+    const steps = pointerSteps(shape);
+    return (source) => valueAt(source, steps);
   }
   if (typeof shape !== 'object' || shape === null || Array.isArray(shape)) {
     return { mistake: 'must be a JSON pointer, or a mapping of names to them', path };
@@ -45,16 +44,13 @@ export function compileMapping(
   return (source) => {
     const items = list(source);
     if (!Array.isArray(items)) return undefined;
-    const kept = filter === undefined ? items : items.filter((item) => (filter(item) ?? null) !== null);
-    return members.length === 0 ? kept : kept.map(object);
+    const selected = filter === undefined ? items : items.filter((item) => (filter(item) ?? null) !== null);
+    return members.length === 0 ? selected : selected.map(object);
   };
 }
 
-function follow(source: unknown, steps: readonly string[]): unknown {
-  let value = source;
-  for (const step of steps) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
-    value = (value as Record<string, unknown>)[step];
-  }
-  return value;
+/** The names and indexes in a JSON pointer. */
+export function pointerSteps(pointer: string): readonly string[] {
+  const steps = pointer.split('/').slice(1);
+  return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Counters } from '../storage/counters.ts';
 import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
@@ -112,13 +112,11 @@ export function createOnce(
   };
 }
 
-function fingerprint(input: Input): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(input)))
-    .digest('base64url');
+/** A hash of arguments, independent of the order of names. */
+export function fingerprint(input: Input): string {
+  return hash('sha256', JSON.stringify(sorted(input)), 'base64url');
 }
 
-/** Independent of the order of names. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

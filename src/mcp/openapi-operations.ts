@@ -1,3 +1,6 @@
+import { isTree, type Tree, valueAt } from '../config/tree.ts';
+import { pointerSteps } from './mapping.ts';
+
 export interface Input {
   readonly name: string;
   readonly required: boolean;
@@ -19,8 +22,6 @@ export interface Operation {
   readonly list?: { readonly name: string | undefined; readonly beside: readonly string[] } | undefined;
 }
 
-type Tree = Readonly<Record<string, unknown>>;
-
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /** Reads the operations of an OpenAPI document, 3.0 or 3.1. Throws TypeError if it is not one. */
@@ -34,22 +35,15 @@ export function operationsOf(document: unknown): readonly Operation[] {
     return METHODS.flatMap((method): Operation[] => {
       const operation = item[method];
       if (!isTree(operation)) return [];
-      const full = `${base}${path}`;
-      const summary = textOf(operation.summary) ?? textOf(operation.operationId) ?? `${method} ${path}`;
-      return [
-        {
-          method: method.toUpperCase(),
-          path: full,
-          name: textOf(operation.operationId) ?? `${method} ${path}`,
-          title: summary,
-          description: textOf(operation.description),
-          inputs: [
-            ...parameters(document, [...listOf(item.parameters), ...listOf(operation.parameters)]),
-            ...bodyMembers(document, operation.requestBody),
-          ],
-          list: answeredList(document, operation.responses),
-        },
+      const name = textOf(operation.operationId) ?? `${method} ${path}`;
+      const title = textOf(operation.summary) ?? name;
+      const description = textOf(operation.description);
+      const inputs = [
+        ...parameters(document, [...listOf(item.parameters), ...listOf(operation.parameters)]),
+        ...bodyMembers(document, operation.requestBody),
       ];
+      const list = answeredList(document, operation.responses);
+      return [{ method: method.toUpperCase(), path: `${base}${path}`, name, title, description, inputs, list }];
     });
   });
 }
@@ -79,9 +73,7 @@ function parameters(document: Tree, given: readonly unknown[]): Operation['input
 }
 
 function bodyMembers(document: Tree, given: unknown): Operation['inputs'] {
-  const body = resolved(document, given);
-  const content = isTree(body) && isTree(body.content) ? body.content['application/json'] : undefined;
-  const schema = isTree(content) ? resolved(document, content.schema) : undefined;
+  const schema = jsonSchema(document, given);
   if (!isTree(schema) || !isTree(schema.properties)) return [];
   const required = listOf(schema.required);
   return Object.entries(schema.properties).flatMap(([name, member]) =>
@@ -91,12 +83,15 @@ function bodyMembers(document: Tree, given: unknown): Operation['inputs'] {
   );
 }
 
+/** The schema of a request body or a response in JSON. */
+function jsonSchema(document: Tree, given: unknown): unknown {
+  return resolved(document, valueAt(resolved(document, given), ['content', 'application/json', 'schema']));
+}
+
 /** Undefined if there are several lists, because it is unclear which one is meant. */
 function answeredList(document: Tree, responses: unknown): Operation['list'] {
   if (!isTree(responses)) return undefined;
-  const response = resolved(document, responses['200'] ?? responses['2XX']);
-  const content = isTree(response) && isTree(response.content) ? response.content['application/json'] : undefined;
-  const schema = isTree(content) ? resolved(document, content.schema) : undefined;
+  const schema = jsonSchema(document, responses['200'] ?? responses['2XX']);
   if (!isTree(schema)) return undefined;
   if (isList(schema)) return { name: undefined, beside: [] };
   if (!isTree(schema.properties)) return undefined;
@@ -109,18 +104,7 @@ function isList(schema: unknown): boolean {
   return isTree(schema) && [schema.type].flat().includes('array');
 }
 
-const KEPT = [
-  'type',
-  'enum',
-  'format',
-  'minimum',
-  'maximum',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'description',
-  'default',
-];
+const KEYWORDS = 'type enum format minimum maximum minLength maxLength pattern description default'.split(' ');
 const TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object'];
 const FORMATS = ['date', 'date-time', 'email', 'uri', 'uuid', 'time'];
 
@@ -131,7 +115,7 @@ function plainSchema(document: Tree, given: unknown, depth = 0): Record<string, 
   const schema = resolved(document, given);
   if (!isTree(schema) || depth > 4) return { type: 'string' };
   const plain: Record<string, unknown> = Object.fromEntries(
-    KEPT.filter((keyword) => schema[keyword] !== undefined).map((keyword) => [keyword, schema[keyword]]),
+    KEYWORDS.filter((keyword) => schema[keyword] !== undefined).map((keyword) => [keyword, schema[keyword]]),
   );
   const type = listOf(schema.type).find((one) => one !== 'null') ?? schema.type;
   plain.type = TYPES.includes(String(type)) ? type : 'string';
@@ -143,11 +127,8 @@ function plainSchema(document: Tree, given: unknown, depth = 0): Record<string, 
     );
   }
   // Remove keywords of other types: they have no effect, and strict validation reports them as mistakes.
-  for (const keyword of plain.type === 'string'
-    ? ['minimum', 'maximum']
-    : ['minLength', 'maxLength', 'pattern', 'format']) {
-    delete plain[keyword];
-  }
+  const foreign = plain.type === 'string' ? ['minimum', 'maximum'] : ['minLength', 'maxLength', 'pattern', 'format'];
+  for (const keyword of foreign) delete plain[keyword];
   return plain;
 }
 
@@ -156,20 +137,9 @@ function resolved(document: Tree, given: unknown): unknown {
   let value = given;
   for (let hops = 0; hops < 10 && isTree(value) && typeof value.$ref === 'string'; hops += 1) {
     if (!value.$ref.startsWith('#/')) return undefined;
-    const steps = value.$ref
-      .slice(2)
-      .split('/')
-      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
-    value = steps.reduce<unknown>(
-      (at, step) => (isTree(at) && Object.hasOwn(at, step) ? at[step] : undefined),
-      document,
-    );
+    value = valueAt(document, pointerSteps(value.$ref));
   }
   return value;
-}
-
-function isTree(value: unknown): value is Tree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function listOf(value: unknown): readonly unknown[] {

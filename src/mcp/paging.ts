@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { ToolConfig } from '../config/schema.ts';
 import type { Input } from './argument-template.ts';
+import { fingerprint } from './once.ts';
 import { longestThat, shorten } from './shorten.ts';
 
 /** How a tool's result is split into pages, from the configuration. */
@@ -26,7 +26,7 @@ const LONGEST = 8192;
  */
 export function cursorAt(place: Place, input: Input, { argument }: Paging): string {
   const { [argument]: _, ...others } = input;
-  const text = JSON.stringify([place.from, fingerprint(others), ...(place.cursor === undefined ? [] : [place.cursor])]);
+  const text = JSON.stringify([place.from, callOf(others), ...(place.cursor === undefined ? [] : [place.cursor])]);
   return MARK + Buffer.from(text).toString('base64url');
 }
 
@@ -46,7 +46,7 @@ export function placeOf(
   const { [argument]: _, ...others } = input;
   const [from, of, cursor] = read(given.slice(MARK.length));
   const isPlace = typeof from === 'number' && Number.isInteger(from) && from > 0 && from <= LATEST;
-  if (!isPlace || of !== fingerprint(others) || !(cursor === undefined || typeof cursor === 'string')) return undefined;
+  if (!isPlace || of !== callOf(others) || !(cursor === undefined || typeof cursor === 'string')) return undefined;
   return { place: { cursor, from }, input: cursor === undefined ? others : { ...others, [argument]: cursor } };
 }
 
@@ -60,9 +60,9 @@ function read(text: string): readonly unknown[] {
   }
 }
 
-function fingerprint(others: Input): string {
-  const sorted = Object.entries(others).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256').update(JSON.stringify(sorted)).digest('base64url').slice(0, 12);
+/** Identifies the call by its other arguments. */
+function callOf(others: Input): string {
+  return fingerprint(others).slice(0, 12);
 }
 
 /**

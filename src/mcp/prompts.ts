@@ -21,7 +21,7 @@ export function fillPrompt(
     (_, name: string) => (Object.hasOwn(given, name) ? given[name] : '') ?? '',
   );
   return {
-    ...(prompt.description === undefined ? {} : { description: prompt.description }),
+    description: prompt.description,
     messages: [{ role: 'user', content: { type: 'text', text } }],
   };
 }

@@ -1,4 +1,5 @@
 import type { McpConfig } from '../config/schema.ts';
+import { placeholders } from './argument-template.ts';
 import type { Tool } from './tool.ts';
 
 /** A resource that clients can read, and the tool that reads it. */
@@ -27,7 +28,7 @@ export function buildResources(resources: McpConfig['resources'], tools: readonl
 
 /** A value extends to the next slash, so a URI can be read in only one way and is matched in one pass. */
 function matcher(template: string): Resource['argumentsOf'] {
-  const names = [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name);
+  const names = placeholders(template);
   const literals = template.split(/\{[^{}]*\}/).map((literal) => literal.replace(/[.*+?^$()|[\]\\]/g, '\\$&'));
   const pattern = new RegExp(`^${literals.join('([^/?#]+)')}$`);
   return (uri) => {

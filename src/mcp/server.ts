@@ -86,8 +86,8 @@ export function createServer(offer: Offer, served: Served): Server {
   );
   server.setRequestHandler('resources/list', ({ params }) =>
     guarded(() => {
-      const whole = resources.filter(({ isTemplate }) => !isTemplate);
-      return page('resources', whole, params?.cursor, (one) => ({ uri: one.uri, ...described(one) }));
+      const fixed = resources.filter(({ isTemplate }) => !isTemplate);
+      return page('resources', fixed, params?.cursor, (one) => ({ uri: one.uri, ...described(one) }));
     }),
   );
   server.setRequestHandler('resources/templates/list', ({ params }) =>
@@ -136,8 +136,8 @@ async function readResult({ used, refusal, run }: Served, shown: IsShown, uri: s
   }
   const outcome = await run(used, used.input);
   if (outcome.kind === 'failed') throw missing(outcome.message);
-  const said = remarks(outcome).map((text) => ({ uri, mimeType: 'text/plain', text }));
-  return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(outcome.value) }, ...said] };
+  const notes = remarks(outcome).map((text) => ({ uri, mimeType: 'text/plain', text }));
+  return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(outcome.value) }, ...notes] };
 }
 
 const LIST_LIFE = 300_000;
@@ -152,20 +152,11 @@ function listHint({ tools, signIn }: Offer, shown: number): { ttlMs: number; cac
 }
 
 function described({ name, title, description }: Resource) {
-  return { name, title, mimeType: 'application/json', ...(description === undefined ? {} : { description }) };
+  return { name, title, mimeType: 'application/json', description };
 }
 
 function promptEntry({ name, title, description, arguments: given }: McpConfig['prompts'][number]) {
-  return {
-    name,
-    title,
-    ...(description === undefined ? {} : { description }),
-    arguments: given.map(({ name, required, description }) => ({
-      name,
-      required,
-      ...(description === undefined ? {} : { description }),
-    })),
-  };
+  return { name, title, description, arguments: given };
 }
 
 /**

@@ -11,7 +11,7 @@ import { type Mistakes, placeOf } from '../connect/mistakes.ts';
 import { fieldAt } from '../field-at.ts';
 import type { Boundary } from './join.ts';
 import { checkNeeded, type Joining, joinField } from './join-field.ts';
-import type { Wrong } from './leaf.ts';
+import type { Naming, Wrong } from './leaf.ts';
 
 /** The recorded schemas of the GraphQL upstreams, by source. */
 export type RecordedSchemas = ReadonlyMap<string, GraphQLSchema>;
@@ -29,22 +29,18 @@ export function joinRemoteFields(
 ): ReadonlyMap<string, Boundary> {
   const found = new Map<string, Boundary>();
   for (const field of mapping.remote.fields.values()) {
-    const schema = recorded.get(field.source);
-    if (schema === undefined) continue;
-    const said = new Set<string>();
+    const upstream = recorded.get(field.source);
+    if (upstream === undefined) continue;
+    const reported = new Set<string>();
     const wrong: Joining['wrong'] = (node, coordinate, message) => {
       const key = `${coordinate} ${message}`;
-      if (!said.has(key)) mistakes.add(placeOf(node), coordinate, message);
-      said.add(key);
+      if (!reported.has(key)) mistakes.add(placeOf(node), coordinate, message);
+      reported.add(key);
     };
-    const boundary = joinBoundary({
-      contract,
-      mapping,
-      upstream: schema,
-      from: field,
-      objects: new Map(),
-      wrong,
-    });
+    const { source } = field;
+    const of: Naming['of'] = (coordinate) => mapping.remote.names.get(`${source} ${coordinate}`) ?? [];
+    const naming = { source, of };
+    const boundary = joinBoundary({ contract, mapping, upstream, from: field, naming, objects: new Map(), wrong });
     if (boundary !== undefined) found.set(field.coordinate, boundary);
   }
   return found;
@@ -80,15 +76,8 @@ function joinBoundary(joining: Joining): Boundary | undefined {
   const member = memberName === undefined ? undefined : memberArgument(root ?? upstream, memberName, wrong);
   if (isList && member?.isList !== true) wrong(`${rootName} returns a list, so its member argument must be a list`);
   if (root !== undefined) checkNeeded(root, new Set([memberName]), wrong);
-  const join = joinField(
-    joining,
-    type,
-    field,
-    upstream,
-    joining.from.arguments,
-    node,
-    root === undefined ? memberName : undefined,
-  );
+  const ownMember = root === undefined ? memberName : undefined;
+  const join = joinField(joining, type, field, upstream, joining.from.arguments, node, ownMember);
   const nullable = !isNonNullType(upstream.type);
   const held = root !== undefined && (!isNonNullType(root.type) || (isList && !isNonNullType(rootItem)));
   return {

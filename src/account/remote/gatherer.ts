@@ -5,8 +5,8 @@ import { AccountError } from '../errors.ts';
 import type { ErrorTree, Spot } from './failures.ts';
 import type { Boundary } from './join.ts';
 import { fillVariables } from './plan.ts';
-import type { Plans } from './plans.ts';
-import { errorTree, ResultReader } from './result.ts';
+import type { PlanOf } from './plans.ts';
+import { errorTree, failureAt, type Reading, readField, unusable } from './result.ts';
 import { callKey, printOperation, type Wanted } from './upstream-operation.ts';
 
 interface Waiting extends Wanted {
@@ -14,65 +14,50 @@ interface Waiting extends Wanted {
   readonly result: PromiseWithResolvers<unknown>;
 }
 
+/** Resolves to the field's value in the contract's form, or to an Error. Rejects with AccountError. */
+export type Gather = (boundary: Boundary, info: GraphQLResolveInfo) => Promise<unknown>;
+
 /**
  * Collects the remote fields that a client's operation requests while graphql-js resolves a level, then requests all
  * fields of each upstream in one call.
  */
-export class Gatherer {
-  readonly #operation: Operation;
-  readonly #plans: Plans;
-  #waiting: Waiting[] = [];
-
-  constructor(operation: Operation, plans: Plans) {
-    this.#operation = operation;
-    this.#plans = plans;
-  }
-
-  /** Resolves to the field's value in the contract's form, or to an Error. Rejects with AccountError. */
-  ask(boundary: Boundary, info: GraphQLResolveInfo): Promise<unknown> {
-    const { largestWindow } = this.#operation;
-    const plan = this.#plans.of(boundary, info, this.#operation);
+export function createGatherer(operation: Operation, planOf: PlanOf): Gather {
+  const { largestWindow } = operation;
+  let waiting: Waiting[] = [];
+  const flush = (): void => {
+    const calls = Map.groupBy(waiting, ({ boundary }) => callKey(boundary));
+    waiting = [];
+    for (const wanted of calls.values()) void send(operation, wanted);
+  };
+  return (boundary, info) => {
+    const plan = planOf(boundary, info, operation);
     const variables = fillVariables(plan, { info, largestWindow });
     const spot = { path: pathOf(info), nodes: info.fieldNodes };
     const result = Promise.withResolvers<unknown>();
-    if (this.#waiting.length === 0) setImmediate(() => this.#flush());
-    this.#waiting.push({ boundary, plan, variables, spot, result });
+    if (waiting.length === 0) setImmediate(flush);
+    waiting.push({ boundary, plan, variables, spot, result });
     return result.promise;
-  }
-
-  #flush(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const together of Map.groupBy(waiting, ({ boundary }) => callKey(boundary)).values()) {
-      void this.#send(together);
-    }
-  }
-
-  /** Sends one call and settles the result of each of its fields. Never rejects. */
-  async #send(wanted: readonly Waiting[]): Promise<void> {
-    try {
-      const [first] = wanted;
-      if (first === undefined) return;
-      const { mapping, writes } = first.boundary;
-      const { query, variables, paths } = printOperation(wanted, this.#operation.principal.sub);
-      const answer = await this.#operation.post(mapping.source, { query, variables, operationName: 'AccountApi' });
-      const reader = new ResultReader(mapping.source, writes);
-      const { data, errors } = answerOf(answer, mapping.source);
-      for (const [index, each] of wanted.entries()) {
-        each.result.resolve(fieldOf(each, data, errors, paths[index] ?? [], reader));
-      }
-      this.#operation.alsoFailed.push(...reader.further);
-    } catch (thrown) {
-      const known = thrown instanceof AccountError;
-      const reason = known ? thrown : new AccountError('INTERNAL_SERVER_ERROR', { cause: thrown });
-      for (const { result } of wanted) result.reject(reason);
-    }
-  }
+  };
 }
 
-interface Answered {
-  readonly data: unknown;
-  readonly errors: ErrorTree;
+/** Sends one call and settles the result of each of its fields. Never rejects. */
+async function send(operation: Operation, wanted: readonly Waiting[]): Promise<void> {
+  try {
+    const [first] = wanted;
+    if (first === undefined) return;
+    const { source } = first.boundary.mapping;
+    const { query, variables, paths } = printOperation(wanted, operation.principal.sub);
+    const answer = await operation.post(source, { query, variables, operationName: 'AccountApi' });
+    const { data, errors } = answerOf(answer, source);
+    const reading = { source, writes: first.boundary.writes, further: operation.alsoFailed };
+    for (const [index, each] of wanted.entries()) {
+      each.result.resolve(fieldOf(each, data, errors, paths[index] ?? [], reading));
+    }
+  } catch (thrown) {
+    const known = thrown instanceof AccountError;
+    const reason = known ? thrown : new AccountError('INTERNAL_SERVER_ERROR', { cause: thrown });
+    for (const { result } of wanted) result.reject(reason);
+  }
 }
 
 /**
@@ -80,7 +65,7 @@ interface Answered {
  *
  * @throws {AccountError}
  */
-function answerOf({ status, data: body }: UpstreamAnswer, source: string): Answered {
+function answerOf({ status, data: body }: UpstreamAnswer, source: string) {
   const failed = (code: 'UPSTREAM_ERROR' | 'UPSTREAM_BAD_RESPONSE', what: string) =>
     new AccountError(code, { cause: new Error(`${source}: ${what}`) });
   const isBody = typeof body === 'object' && body !== null && !Array.isArray(body);
@@ -111,21 +96,21 @@ function fieldOf(
   data: unknown,
   errors: ErrorTree,
   path: readonly (string | number)[],
-  reader: ResultReader,
+  reading: Reading,
 ): unknown {
   let value = data;
   let tree: ErrorTree | undefined = errors;
   for (const [depth, key] of path.entries()) {
-    if (value === null) return lost(plan.field, tree, path.slice(depth), spot, reader);
+    if (value === null) return lost(plan.field, tree, path.slice(depth), spot, reading);
     if (typeof value !== 'object' || !Object.hasOwn(value as object, key))
-      return reader.unusable('another shape', spot);
+      return unusable(reading, 'another shape', spot);
     if (typeof key === 'number' && (value as readonly unknown[]).length !== 1) {
-      return reader.unusable('another number of members', spot);
+      return unusable(reading, 'another number of members', spot);
     }
     value = (value as Readonly<Record<string | number, unknown>>)[key];
     tree = tree?.children.get(key);
   }
-  return reader.field(plan.field, value, tree, spot);
+  return readField(reading, plan.field, value, tree, spot);
 }
 
 /** The error of a field below a null: its own if it has one, otherwise whatever else caused the null. */
@@ -134,11 +119,11 @@ function lost(
   tree: ErrorTree | undefined,
   rest: readonly (string | number)[],
   spot: Spot,
-  reader: ResultReader,
+  reading: Reading,
 ): unknown {
   let own = tree;
   for (const key of rest) own = own?.children.get(key);
-  return reader.failure(own, spot, field.inner) ?? reader.failure(tree, spot, undefined);
+  return failureAt(reading, own, spot, field.inner) ?? failureAt(reading, tree, spot, undefined);
 }
 
 function pathOf({ path }: GraphQLResolveInfo): readonly (string | number)[] {

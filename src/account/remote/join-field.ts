@@ -12,6 +12,7 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  isRequiredArgument,
   isScalarType,
   isSpecifiedScalarType,
 } from 'graphql';
@@ -21,8 +22,8 @@ import { ownFields } from '../connect/own-fields.ts';
 import { givenByBatch } from '../connect/selection-names.ts';
 import { SCALAR_NAMES } from '../scalars.ts';
 import type { ArgumentJoin, FieldJoin, ObjectJoin, TypeJoin } from './join.ts';
-import { inputWriter, leafReader, type Wrong } from './leaf.ts';
-import { type RemoteField, upstreamNames } from './mapping.ts';
+import { inputWriter, leafReader, type Naming, type Wrong } from './leaf.ts';
+import type { RemoteField } from './mapping.ts';
 
 /** What joining one mapped field needs. */
 export interface Joining {
@@ -30,6 +31,7 @@ export interface Joining {
   readonly mapping: Mapping;
   readonly upstream: GraphQLSchema;
   readonly from: RemoteField;
+  readonly naming: Naming;
   /** Keyed by the names of both types, and set before their fields are joined, so that types can be recursive. */
   readonly objects: Map<string, ObjectJoin>;
   /** Reports each mistake once, since the same type is reached on many paths. */
@@ -43,8 +45,8 @@ export function checkNeeded(
   wrong: Wrong,
 ): void {
   for (const argument of field.args) {
-    const needed = isNonNullType(argument.type) && argument.default === undefined;
-    if (needed && !filled.has(argument.name)) wrong(`the upstream's ${field.name} needs ${argument.name}`);
+    if (isRequiredArgument(argument) && !filled.has(argument.name))
+      wrong(`the upstream's ${field.name} needs ${argument.name}`);
   }
 }
 
@@ -71,7 +73,7 @@ export function joinField(
       return [];
     }
     const tell: Wrong = (message) => wrong(`argument ${argument.name} ${message}`);
-    const write = inputWriter(joining.mapping.remote, joining.from.source, argument.type, match.type, tell);
+    const write = inputWriter(joining.naming, argument.type, match.type, tell);
     return [{ argument: argument.name, name, type: String(match.type), write }];
   });
   checkNeeded(upstream, new Set([...joined.map(({ name }) => name), member]), wrong);
@@ -87,7 +89,7 @@ export function joinField(
     coordinate,
     name: upstream.name,
     arguments: joined,
-    read: leaf ? leafReader(joining.mapping.remote, joining.from.source, own, other, wrong) : (value) => value,
+    read: leaf ? leafReader(joining.naming, own, other, wrong) : (value) => value,
     inner: leaf ? undefined : joinType(joining, own, other, node, wrong),
   };
 }
@@ -108,7 +110,7 @@ function joinType(
   wrong: Wrong,
 ): TypeJoin | undefined {
   if (isObjectType(type) && isObjectType(upstream)) {
-    return { abstract: false, object: joinObject(joining, type, upstream, node) };
+    return { abstract: false, objects: new Map([[upstream.name, joinObject(joining, type, upstream, node)]]) };
   }
   if (!isAbstractType(type) || !isAbstractType(upstream)) {
     wrong(`is ${type.name} in the contract, which the upstream's ${upstream.name} cannot be`);
@@ -116,12 +118,11 @@ function joinType(
   }
   const objects = new Map<string, ObjectJoin>();
   for (const possible of joining.contract.getPossibleTypes(type)) {
-    const [named] = upstreamNames(joining.mapping.remote, joining.from.source, possible.name);
+    const [named] = joining.naming.of(possible.name);
     const name = named?.name ?? possible.name;
     const other = joining.upstream.getType(name);
     if (!isObjectType(other) || !joining.upstream.isSubType(upstream, other)) {
-      const message = `the upstream's ${upstream.name} is never ${name}`;
-      joining.wrong(named?.node ?? node, possible.name, message);
+      joining.wrong(named?.node ?? node, possible.name, `the upstream's ${upstream.name} is never ${name}`);
     } else objects.set(name, joinObject(joining, possible, other, node));
   }
   return { abstract: true, objects };
@@ -152,7 +153,7 @@ function joinObject(
     if (siblings !== undefined) elsewhere.set(field.name, [...siblings]);
     else if (batch !== undefined) elsewhere.set(field.name, [batch]);
     else {
-      const [named] = upstreamNames(joining.mapping.remote, joining.from.source, coordinate);
+      const [named] = joining.naming.of(coordinate);
       const name = named?.name ?? field.name;
       const match = upstream.getFields()[name];
       if (match === undefined) {

@@ -40,10 +40,11 @@ export interface ObjectJoin {
   readonly needs: ReadonlyMap<string, readonly FieldJoin[]>;
 }
 
-/** What a field can return: one object type, or one of several, keyed by their names at the upstream. */
-export type TypeJoin =
-  | { readonly abstract: false; readonly object: ObjectJoin }
-  | { readonly abstract: true; readonly objects: ReadonlyMap<string, ObjectJoin> };
+/** What a field can return: one object type, or one of several if it is abstract, keyed by their names at the upstream. */
+export interface TypeJoin {
+  readonly abstract: boolean;
+  readonly objects: ReadonlyMap<string, ObjectJoin>;
+}
 
 /**
  * A mapped field, ready to use. If a field that is non-null upstream fails, its siblings are lost too. Such a field is

@@ -7,12 +7,13 @@ import {
   isInputObjectType,
   isListType,
   isNonNullType,
+  isRequiredInputField,
   isScalarType,
   isSpecifiedScalarType,
 } from 'graphql';
 import { toDateTime } from '../connect/date-time.ts';
 import { AccountError } from '../errors.ts';
-import { type RemoteMapping, upstreamNames } from './mapping.ts';
+import type { UpstreamName } from './mapping.ts';
 
 /** The enum value of a contract for upstream values that it does not know. */
 const UNKNOWN = 'UNKNOWN';
@@ -21,23 +22,28 @@ const WIDER: Readonly<Record<string, readonly string[]>> = { Float: ['Int'], ID:
 
 export type Wrong = (message: string) => void;
 
+/** An upstream's names for the parts of the contract. */
+export interface Naming {
+  readonly source: string;
+  readonly of: (coordinate: string) => readonly UpstreamName[];
+}
+
 /** Pairs of each enum value of the contract and an upstream value for it. */
-function enumPairs(mapping: RemoteMapping, source: string, type: GraphQLEnumType): readonly [string, string][] {
+function enumPairs(naming: Naming, type: GraphQLEnumType): readonly [string, string][] {
   return type.getValues().flatMap(({ name }): [string, string][] => {
-    const named = upstreamNames(mapping, source, `${type.name}.${name}`);
+    const named = naming.of(`${type.name}.${name}`);
     return named.length === 0 ? [[name, name]] : named.map((other) => [name, other.name]);
   });
 }
 
 /** How to convert upstream values of a leaf type. Takes both types without wrappers. Mistakes go to `wrong`. */
 export function leafReader(
-  mapping: RemoteMapping,
-  source: string,
+  naming: Naming,
   type: GraphQLNamedType,
   upstream: GraphQLNamedType,
   wrong: Wrong,
 ): (value: unknown) => unknown {
-  if (isEnumType(type) && isEnumType(upstream)) return enumReader(mapping, source, type, upstream, wrong);
+  if (isEnumType(type) && isEnumType(upstream)) return enumReader(naming, type, upstream, wrong);
   if (!isScalarType(type) || !isScalarType(upstream)) {
     wrong(`is ${type.name} in the contract, but ${upstream.name} upstream`);
   } else if (isSpecifiedScalarType(type)) {
@@ -49,27 +55,26 @@ export function leafReader(
   // Upstreams use many variants of ISO 8601. The scalar's own check refuses anything else.
   if (type.name === 'DateTime') {
     return (value) => {
-      const moment = toDateTime(value, 'iso');
-      return moment === undefined ? value : moment;
+      const converted = toDateTime(value, 'iso');
+      return converted === undefined ? value : converted;
     };
   }
   return (value) => value;
 }
 
 function enumReader(
-  mapping: RemoteMapping,
-  source: string,
+  naming: Naming,
   type: GraphQLEnumType,
   upstream: GraphQLEnumType,
   wrong: Wrong,
 ): (value: unknown) => unknown {
   const known = new Set(upstream.getValues().map(({ name }) => name));
   const hasUnknown = type.getValues().some(({ name }) => name === UNKNOWN);
-  const pairs = enumPairs(mapping, source, type);
+  const pairs = enumPairs(naming, type);
   const names = new Map(pairs.map(([own, other]) => [other, own]));
   for (const [own, other] of pairs) {
-    const said = upstreamNames(mapping, source, `${type.name}.${own}`).length > 0;
-    if (said && !known.has(other)) wrong(`${type.name}.${own}: the upstream's ${upstream.name} has no ${other}`);
+    const isDeclared = naming.of(`${type.name}.${own}`).length > 0;
+    if (isDeclared && !known.has(other)) wrong(`${type.name}.${own}: the upstream's ${upstream.name} has no ${other}`);
   }
   for (const name of known) {
     if (!names.has(name) && !hasUnknown) wrong(`${type.name} has nothing for the upstream's ${upstream.name}.${name}`);
@@ -78,14 +83,13 @@ function enumReader(
     const own = typeof value === 'string' ? names.get(value) : undefined;
     if (own !== undefined) return own;
     if (hasUnknown && typeof value === 'string') return UNKNOWN;
-    return new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new Error(`${source}: no ${type.name}`) });
+    return new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new Error(`${naming.source}: no ${type.name}`) });
   };
 }
 
 /** How to convert values of an argument or an input field for the upstream. Mistakes go to `wrong`. */
 export function inputWriter(
-  mapping: RemoteMapping,
-  source: string,
+  naming: Naming,
   type: GraphQLInputType,
   upstream: GraphQLInputType,
   wrong: Wrong,
@@ -94,12 +98,12 @@ export function inputWriter(
   if (isNonNullType(upstream) && !isNonNullType(type)) wrong(`may be null, which the upstream's ${upstream} may not`);
   const [own, other] = [getNullableType(type), getNullableType(upstream)];
   if (isListType(own) && isListType(other)) {
-    const item = inputWriter(mapping, source, own.ofType, other.ofType, wrong, within);
+    const item = inputWriter(naming, own.ofType, other.ofType, wrong, within);
     return (value) => (Array.isArray(value) ? value.map(item) : value);
   }
   if (isEnumType(own) && isEnumType(other)) {
     const known = new Set(other.getValues().map(({ name }) => name));
-    const pairs = enumPairs(mapping, source, own).filter(([name]) => name !== UNKNOWN);
+    const pairs = enumPairs(naming, own).filter(([name]) => name !== UNKNOWN);
     const names = new Map(pairs.toReversed());
     for (const [name, upstreamName] of names) {
       if (!known.has(upstreamName)) wrong(`${own.name}.${name}: the upstream's ${other.name} has no ${upstreamName}`);
@@ -118,19 +122,17 @@ export function inputWriter(
     }
     const given = other.getFields();
     const fields = Object.values(own.getFields()).map((field) => {
-      const [named] = upstreamNames(mapping, source, `${own.name}.${field.name}`);
+      const [named] = naming.of(`${own.name}.${field.name}`);
       const name = named?.name ?? field.name;
       const match = given[name];
       const tell: Wrong = (message) => wrong(`${own.name}.${field.name}: ${message}`);
       if (match === undefined) tell(`the upstream's ${other.name} has no ${name}`);
-      const write = match && inputWriter(mapping, source, field.type, match.type, tell, [...within, own.name]);
+      const write = match && inputWriter(naming, field.type, match.type, tell, [...within, own.name]);
       return { from: field.name, to: name, write: write ?? ((value: unknown) => value) };
     });
     for (const field of Object.values(given)) {
-      const needed = isNonNullType(field.type) && field.default === undefined;
-      if (needed && !fields.some(({ to }) => to === field.name)) {
-        wrong(`the upstream's ${other.name} needs ${field.name}`);
-      }
+      const isSet = fields.some(({ to }) => to === field.name);
+      if (isRequiredInputField(field) && !isSet) wrong(`the upstream's ${other.name} needs ${field.name}`);
     }
     return (value) => {
       if (typeof value !== 'object' || value === null) return value;

@@ -27,11 +27,6 @@ export interface RemoteMapping {
   readonly names: ReadonlyMap<string, readonly UpstreamName[]>;
 }
 
-/** The upstream's names for a part of the contract; empty when none are declared. */
-export function upstreamNames(mapping: RemoteMapping, source: string, coordinate: string): readonly UpstreamName[] {
-  return mapping.names.get(`${source} ${coordinate}`) ?? [];
-}
-
 /** Reads a @upstreamName. */
 export function readUpstreamName(reading: Reading, node: ConstDirectiveNode, coordinate: string): void {
   const values = readDirective('upstreamName', node, coordinate, reading.mistakes);

@@ -1,19 +1,5 @@
-import {
-  type FieldNode,
-  type FragmentDefinitionNode,
-  GraphQLError,
-  GraphQLIncludeDirective,
-  type GraphQLObjectType,
-  type GraphQLResolveInfo,
-  type GraphQLSchema,
-  GraphQLSkipDirective,
-  getArgumentValues,
-  getDirectiveValues,
-  isAbstractType,
-  Kind,
-  type SelectionNode,
-  type SelectionSetNode,
-} from 'graphql';
+import { type FieldNode, GraphQLError, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
+import { collectSubfields } from 'graphql/execution/collectFields.js';
 import type { ArgumentJoin, FieldJoin, ObjectJoin, TypeJoin } from './join.ts';
 import { isOutsideWindow, windowed } from './windowed.ts';
 
@@ -105,12 +91,15 @@ class Planner {
   readonly fillings: Filling[] = [];
   readonly #prefix: string;
   readonly #context: PlanContext;
+  readonly #fragments: Parameters<typeof collectSubfields>[1];
   #variables = 0;
   #aliases = 0;
 
   constructor(prefix: string, context: PlanContext) {
     this.#prefix = prefix;
     this.#context = context;
+    const fragments = Object.entries(context.info.fragments);
+    this.#fragments = Object.fromEntries(fragments.map(([name, definition]) => [name, { definition }]));
   }
 
   field(
@@ -126,8 +115,7 @@ class Planner {
     if (member !== undefined) texts.push(`${member}: $${alias}_member`);
     const head = `${alias}: ${join.name}${texts.length === 0 ? '' : `(${texts.join(', ')})`}`;
     if (join.inner === undefined) return { plan: { alias, key, nodes, join, inner: undefined }, text: head };
-    const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-    const { selection, text } = this.#selection(join.inner, sets);
+    const { selection, text } = this.#selection(join.inner, nodes);
     return { plan: { alias, key, nodes, join, inner: selection }, text: `${head} { ${text} }` };
   }
 
@@ -143,31 +131,33 @@ class Planner {
     return slots;
   }
 
-  #selection(join: TypeJoin, sets: readonly SelectionSetNode[]): { selection: SelectionPlan; text: string } {
-    if (!join.abstract) {
-      const { plan, text } = this.#object(join.object, sets);
-      return { selection: { abstract: false, object: plan }, text: text || '__typename' };
-    }
+  #selection(join: TypeJoin, parents: readonly FieldNode[]): { selection: SelectionPlan; text: string } {
     const objects = new Map<string, ObjectPlan>();
     const texts = ['__typename'];
     for (const [name, object] of join.objects) {
-      const { plan, text } = this.#object(object, sets);
+      const { plan, text } = this.#object(object, parents);
+      if (!join.abstract) return { selection: { abstract: false, object: plan }, text: text || '__typename' };
       objects.set(name, plan);
       if (text !== '') texts.push(`... on ${name} { ${text} }`);
     }
     return { selection: { abstract: true, objects }, text: texts.join(' ') };
   }
 
-  #object(join: ObjectJoin, sets: readonly SelectionSetNode[]): { plan: ObjectPlan; text: string } {
+  /** `parents` are the nodes of the field that returns the object. */
+  #object(join: ObjectJoin, parents: readonly FieldNode[]): { plan: ObjectPlan; text: string } {
     const planned: Planned[] = [];
     const needed = new Set<FieldJoin>();
-    for (const [key, nodes] of collectFields(join.type, sets, this.#context.info)) {
+    const { schema, variableValues } = this.#context.info;
+    const details = parents.map((node) => ({ node }));
+    const collected = collectSubfields(schema, this.#fragments, variableValues, join.type, details, true);
+    for (const [key, found] of collected.groupedFieldSet) {
+      const nodes = found.map(({ node }) => node);
       const [node] = nodes;
       const name = node?.name.value ?? '';
       const field = join.fields.get(name);
       // Fields of another service need some fields of this one. They get separate aliases, whatever the client requested.
       if (field === undefined) for (const need of join.needs.get(name) ?? []) needed.add(need);
-      else if (node !== undefined && this.#isAsked(field, node)) {
+      else if (node !== undefined && this.#isRequested(field, node)) {
         planned.push(this.field(field, this.#alias(), key, nodes));
       }
     }
@@ -177,7 +167,7 @@ class Planner {
   }
 
   /** Whether to request a field. Forbidden fields and invalid windows are left to graphql-js, which fails at their path. */
-  #isAsked(field: FieldJoin, node: FieldNode): boolean {
+  #isRequested(field: FieldJoin, node: FieldNode): boolean {
     const { info, largestWindow, opens } = this.#context;
     if (!opens(field.coordinate)) return false;
     try {
@@ -192,45 +182,4 @@ class Planner {
     this.#aliases += 1;
     return `f${this.#aliases}`;
   }
-}
-
-interface Executing {
-  readonly schema: GraphQLSchema;
-  readonly fragments: Readonly<Record<string, FragmentDefinitionNode | undefined>>;
-  readonly variableValues: GraphQLResolveInfo['variableValues'];
-}
-
-/** CollectFields (GraphQL specification section 6.3.2): the fields for one object type by response key, in order. */
-function collectFields(
-  type: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
-  { schema, fragments, variableValues }: Executing,
-): ReadonlyMap<string, readonly FieldNode[]> {
-  const fields = new Map<string, FieldNode[]>();
-  const visited = new Set<string>();
-  const isIncluded = (node: SelectionNode) =>
-    getDirectiveValues(GraphQLSkipDirective, node, variableValues)?.if !== true &&
-    getDirectiveValues(GraphQLIncludeDirective, node, variableValues)?.if !== false;
-  const applies = (condition: string | undefined) => {
-    if (condition === undefined || condition === type.name) return true;
-    const wanted = schema.getType(condition);
-    return isAbstractType(wanted) && schema.isSubType(wanted, type);
-  };
-  const walk = (set: SelectionSetNode): void => {
-    for (const node of set.selections) {
-      if (!isIncluded(node)) continue;
-      if (node.kind === Kind.FIELD) {
-        const key = node.alias?.value ?? node.name.value;
-        fields.set(key, [...(fields.get(key) ?? []), node]);
-      } else if (node.kind === Kind.INLINE_FRAGMENT) {
-        if (applies(node.typeCondition?.name.value)) walk(node.selectionSet);
-      } else if (!visited.has(node.name.value)) {
-        visited.add(node.name.value);
-        const fragment = fragments[node.name.value];
-        if (fragment !== undefined && applies(fragment.typeCondition.name.value)) walk(fragment.selectionSet);
-      }
-    }
-  };
-  for (const set of sets) walk(set);
-  return fields;
 }

@@ -5,7 +5,7 @@ import type { Boundary } from './join.ts';
 import { type Plan, planField } from './plan.ts';
 
 /** Plans cached per operation. Bounded, so that a client that varies its variables cannot fill memory. */
-const KEPT = 32;
+const MOST_PLANS = 32;
 
 interface Planned {
   readonly plans: Map<string, Plan>;
@@ -13,23 +13,19 @@ interface Planned {
   next: number;
 }
 
+export type PlanOf = (boundary: Boundary, info: GraphQLResolveInfo, operation: Operation) => Plan;
+
 /**
  * Caches plans for the operations of clients: for each mapped field of an operation, one plan per combination of
  * variables and scopes that changes the request.
  */
-export class Plans {
-  readonly #guards: Guards;
-  readonly #kept = new WeakMap<OperationDefinitionNode, Planned>();
-
-  constructor(guards: Guards) {
-    this.#guards = guards;
-  }
-
-  of(boundary: Boundary, info: GraphQLResolveInfo, { largestWindow, principal }: Operation): Plan {
-    const closed = [...this.#guards].filter(([, needed]) => !opensTo(needed, principal.scope)).map(([name]) => name);
+export function planCache(guards: Guards): PlanOf {
+  const cached = new WeakMap<OperationDefinitionNode, Planned>();
+  return (boundary, info, { largestWindow, principal }) => {
+    const closed = [...guards].filter(([, needed]) => !opensTo(needed, principal.scope)).map(([name]) => name);
     const key = `${pathKey(info)} ${variablesKey(info, largestWindow)} ${closed.join()}`;
-    const planned = this.#kept.get(info.operation) ?? { plans: new Map(), next: 0 };
-    this.#kept.set(info.operation, planned);
+    const planned = cached.get(info.operation) ?? { plans: new Map(), next: 0 };
+    cached.set(info.operation, planned);
     const known = planned.plans.get(key);
     if (known !== undefined) return known;
     const alias = `b${planned.next}`;
@@ -37,10 +33,10 @@ export class Plans {
     const opens = (coordinate: string) => !closed.includes(coordinate);
     const member = boundary.root === undefined ? boundary.member?.name : undefined;
     const plan = planField(boundary.join, alias, { info, largestWindow, opens }, member);
-    if (planned.plans.size >= KEPT) planned.plans.clear();
+    if (planned.plans.size >= MOST_PLANS) planned.plans.clear();
     planned.plans.set(key, plan);
     return plan;
-  }
+  };
 }
 
 function pathKey({ path }: GraphQLResolveInfo): string {

@@ -2,9 +2,9 @@ import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLSchema } f
 import type { Operation } from '../connect/operation.ts';
 import { fieldAt } from '../field-at.ts';
 import type { Guards } from '../scopes.ts';
-import { Gatherer } from './gatherer.ts';
+import { createGatherer, type Gather } from './gatherer.ts';
 import type { Boundary, ObjectJoin, TypeJoin } from './join.ts';
-import { Plans } from './plans.ts';
+import { planCache } from './plans.ts';
 import { RemoteObject } from './remote-object.ts';
 import { refuseWindow } from './windowed.ts';
 
@@ -12,22 +12,22 @@ type Resolver = GraphQLFieldResolver<unknown, Operation, Record<string, unknown>
 
 /** Attaches resolvers for the mapped fields and for the types below them. Must run after `attachResolvers`. */
 export function attachRemote(contract: GraphQLSchema, boundaries: ReadonlyMap<string, Boundary>, guards: Guards): void {
-  const plans = new Plans(guards);
-  const gatherers = new WeakMap<Operation, Gatherer>();
-  const gathererOf = (operation: Operation): Gatherer => {
-    const gatherer = gatherers.get(operation) ?? new Gatherer(operation, plans);
+  const planOf = planCache(guards);
+  const gatherers = new WeakMap<Operation, Gather>();
+  const gathererOf = (operation: Operation): Gather => {
+    const gatherer = gatherers.get(operation) ?? createGatherer(operation, planOf);
     gatherers.set(operation, gatherer);
     return gatherer;
   };
-  const met = new Set<ObjectJoin>();
+  const visited = new Set<ObjectJoin>();
   const readable = new Set<string>();
   for (const [coordinate, boundary] of boundaries) {
     const resolve: Resolver = async (_source, args, operation, info) => {
       refuseWindow(args, operation.largestWindow);
-      return await gathererOf(operation).ask(boundary, info);
+      return await gathererOf(operation)(boundary, info);
     };
     fieldAt(contract, coordinate).field.resolve = resolve;
-    for (const { fields } of objectsOf(boundary.join.inner, met)) {
+    for (const { fields } of objectsOf(boundary.join.inner, visited)) {
       for (const { coordinate: below, field } of fields.values()) {
         if (readable.has(below)) continue;
         readable.add(below);
@@ -45,12 +45,12 @@ export function attachRemote(contract: GraphQLSchema, boundaries: ReadonlyMap<st
 }
 
 /** All object types reachable below a field. */
-function* objectsOf(join: TypeJoin | undefined, met: Set<ObjectJoin>): Generator<ObjectJoin> {
+function* objectsOf(join: TypeJoin | undefined, visited: Set<ObjectJoin>): Generator<ObjectJoin> {
   if (join === undefined) return;
-  for (const object of join.abstract ? join.objects.values() : [join.object]) {
-    if (met.has(object)) continue;
-    met.add(object);
+  for (const object of join.objects.values()) {
+    if (visited.has(object)) continue;
+    visited.add(object);
     yield object;
-    for (const { inner } of object.fields.values()) yield* objectsOf(inner, met);
+    for (const { inner } of object.fields.values()) yield* objectsOf(inner, visited);
   }
 }

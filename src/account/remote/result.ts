@@ -6,67 +6,78 @@ import { RemoteObject } from './remote-object.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Converts an upstream's response to the contract's form. */
-export class ResultReader {
-  readonly #source: string;
-  readonly #writes: boolean;
-  /** Errors beyond the one that a field can throw: an upstream can have several below one null. */
-  readonly further: GraphQLError[] = [];
+/** What an upstream's response is read with. */
+export interface Reading {
+  readonly source: string;
+  readonly writes: boolean;
+  /** Takes the errors beyond the one that a field can throw: an upstream can have several below one null. */
+  readonly further: GraphQLError[];
+}
 
-  constructor(source: string, writes: boolean) {
-    this.#source = source;
-    this.#writes = writes;
+/**
+ * Converts the value of a field to the contract's form: null, a value, or an Error for graphql-js. `errors` are the
+ * upstream's errors there, `type` is that of an item when the value is one of a list.
+ */
+export function readField(
+  reading: Reading,
+  plan: FieldPlan,
+  value: unknown,
+  errors: ErrorTree | undefined,
+  spot: Spot,
+  type: GraphQLOutputType = plan.join.field.type,
+): unknown {
+  if (value === null) return failureAt(reading, errors, spot, plan.inner);
+  if (value === undefined) return unusable(reading, `no ${plan.join.name} in the answer`, spot);
+  const bare = getNullableType(type);
+  if (isListType(bare)) {
+    if (!Array.isArray(value)) return unusable(reading, `${plan.join.name} is no list`, spot);
+    return value.map((item, index) => {
+      const at = { path: [...spot.path, index], nodes: spot.nodes };
+      return readField(reading, plan, item, errors?.children.get(index), at, bare.ofType);
+    });
   }
+  return plan.inner === undefined ? plan.join.read(value) : readObject(reading, plan.inner, value, errors, spot);
+}
 
-  /** Converts the value of a field: null, a value, or an Error for graphql-js. `errors` are the upstream's errors there. */
-  field(plan: FieldPlan, value: unknown, errors: ErrorTree | undefined, spot: Spot): unknown {
-    return this.#value(plan, plan.join.field.type, value, errors, spot);
-  }
+/** The error for a place that is null because of `errors`, or null when there are none. */
+export function failureAt(
+  { writes, further }: Reading,
+  errors: ErrorTree | undefined,
+  spot: Spot,
+  inner: SelectionPlan | undefined,
+): GraphQLError | null {
+  const [first, ...rest] = failuresBelow(errors, spot, inner, writes);
+  further.push(...rest);
+  return first ?? null;
+}
 
-  /** The error for a place that is null because of `errors`, or null when there are none. */
-  failure(errors: ErrorTree | undefined, spot: Spot, inner: SelectionPlan | undefined): GraphQLError | null {
-    const [first, ...rest] = failuresBelow(errors, spot, inner, this.#writes);
-    this.further.push(...rest);
-    return first ?? null;
-  }
+/** The error for a response that does not match the request. */
+export function unusable({ source }: Reading, what: string, spot: Spot): GraphQLError {
+  return located(new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new Error(`${source}: ${what}`) }), spot);
+}
 
-  /** The error for a response that does not match the request. */
-  unusable(what: string, spot: Spot): GraphQLError {
-    const cause = new Error(`${this.#source}: ${what}`);
-    return located(new AccountError('UPSTREAM_BAD_RESPONSE', { cause }), spot);
+function readObject(
+  reading: Reading,
+  selection: SelectionPlan,
+  value: unknown,
+  errors: ErrorTree | undefined,
+  spot: Spot,
+): unknown {
+  if (typeof value !== 'object' || Array.isArray(value)) return unusable(reading, 'not an object', spot);
+  const members = value as Members;
+  const plan = selection.abstract ? selection.objects.get(String(members.__typename)) : selection.object;
+  // The upstream has a new type, of which no fields were requested.
+  if (plan === undefined) return unusable(reading, `the contract has no ${String(members.__typename)}`, spot);
+  const object = new RemoteObject(plan.typeName);
+  for (const field of plan.fields) {
+    const given = Object.hasOwn(members, field.alias) ? members[field.alias] : undefined;
+    const below = errors?.children.get(field.alias);
+    const { key, nodes, join } = field;
+    if (key !== undefined)
+      object.set(key, readField(reading, field, given, below, { path: [...spot.path, key], nodes }));
+    else object.need(join.field.name, typeof given === 'object' || given === undefined ? null : join.read(given));
   }
-
-  #value(plan: FieldPlan, type: GraphQLOutputType, value: unknown, errors: ErrorTree | undefined, spot: Spot): unknown {
-    if (value === null) return this.failure(errors, spot, plan.inner);
-    if (value === undefined) return this.unusable(`no ${plan.join.name} in the answer`, spot);
-    const bare = getNullableType(type);
-    if (isListType(bare)) {
-      if (!Array.isArray(value)) return this.unusable(`${plan.join.name} is no list`, spot);
-      return value.map((item, index) => {
-        const at = { path: [...spot.path, index], nodes: spot.nodes };
-        return this.#value(plan, bare.ofType, item, errors?.children.get(index), at);
-      });
-    }
-    if (plan.inner !== undefined) return this.#object(plan.inner, value, errors, spot);
-    return plan.join.read(value);
-  }
-
-  #object(selection: SelectionPlan, value: unknown, errors: ErrorTree | undefined, spot: Spot): unknown {
-    if (typeof value !== 'object' || Array.isArray(value)) return this.unusable('not an object', spot);
-    const members = value as Members;
-    const plan = selection.abstract ? selection.objects.get(String(members.__typename)) : selection.object;
-    // The upstream has a new type, of which no fields were requested.
-    if (plan === undefined) return this.unusable(`the contract has no ${String(members.__typename)}`, spot);
-    const object = new RemoteObject(plan.typeName);
-    for (const field of plan.fields) {
-      const given = Object.hasOwn(members, field.alias) ? members[field.alias] : undefined;
-      const below = errors?.children.get(field.alias);
-      const { key, nodes, join } = field;
-      if (key !== undefined) object.set(key, this.field(field, given, below, { path: [...spot.path, key], nodes }));
-      else object.need(join.field.name, typeof given === 'object' || given === undefined ? null : join.read(given));
-    }
-    return object;
-  }
+  return object;
 }
 
 /** Reads the errors of a response. Returns undefined when one of them has no path. */

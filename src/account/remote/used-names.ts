@@ -9,25 +9,23 @@ export interface UsedNames {
 /** Collects the names of a schema that the mapped fields use. Enums and inputs count with all their members. */
 export function usedNames(upstream: GraphQLSchema, boundaries: ReadonlyMap<string, Boundary>): UsedNames {
   const names = new Set<string>();
-  const whole = new Set<string>();
-  const met = new Set<FieldJoin>();
+  const complete = new Set<string>();
+  const visited = new Set<FieldJoin>();
   const field = (parent: unknown, name: string, join?: FieldJoin): void => {
-    if (!isObjectType(parent) || (join !== undefined && met.has(join))) return;
-    if (join !== undefined) met.add(join);
+    if (!isObjectType(parent) || (join !== undefined && visited.has(join))) return;
+    if (join !== undefined) visited.add(join);
     names.add(parent.name).add(`${parent.name}.${name}`);
     const found = parent.getFields()[name];
     if (found === undefined) return;
     const given = getNamedType(found.type);
-    if (isEnumType(given)) whole.add(given.name);
-    for (const { type } of found.args)
-      if (isInputObjectType(getNamedType(type)) || isEnumType(getNamedType(type))) {
-        whole.add(getNamedType(type).name);
-      }
+    if (isEnumType(given)) complete.add(given.name);
+    for (const type of found.args.map((argument) => getNamedType(argument.type))) {
+      if (isInputObjectType(type) || isEnumType(type)) complete.add(type.name);
+    }
     const inner = join?.inner;
     if (inner === undefined) return;
     names.add(given.name);
-    const objects = inner.abstract ? [...inner.objects] : [[given.name, inner.object] as const];
-    for (const [typeName, object] of objects) {
+    for (const [typeName, object] of inner.objects) {
       for (const below of object.fields.values()) field(upstream.getType(typeName), below.name, below);
     }
   };
@@ -41,6 +39,6 @@ export function usedNames(upstream: GraphQLSchema, boundaries: ReadonlyMap<strin
     }
   }
   return {
-    has: (coordinate) => names.has(coordinate) || whole.has(coordinate.split('.')[0] ?? ''),
+    has: (coordinate) => names.has(coordinate) || complete.has(coordinate.split('.')[0] ?? ''),
   };
 }
