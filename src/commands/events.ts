@@ -1,21 +1,8 @@
+import type { EventsState } from '../events/state.ts';
 import { adminClient } from './admin-client.ts';
 import { type Define, readConfig, subcommand } from './command.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { asking, confirmed, gateOptions, type OperatorFlags } from './operator.ts';
-
-interface Listed {
-  readonly pending: Readonly<Record<string, number>>;
-  readonly paused_until?: string;
-  readonly stopped_at?: string;
-  readonly last_failure?: { readonly at: string; readonly reason: string };
-  readonly events: readonly {
-    readonly id: string;
-    readonly type: string;
-    readonly timestamp: string;
-    readonly attempts: number;
-    readonly due_at?: string;
-  }[];
-}
 
 export const define: Define = (command, terminal) => {
   const { say, tell } = terminal;
@@ -49,7 +36,7 @@ export const define: Define = (command, terminal) => {
       if (status !== 200)
         throw new CommandFailure(`The gate cannot list its events: ${text.trim()}`, { code: EXIT.unavailable });
       if (json) return say(text.trim());
-      const { pending, paused_until, stopped_at, last_failure, events } = JSON.parse(text) as Listed;
+      const { pending, paused_until, stopped_at, last_failure, events } = JSON.parse(text) as EventsState;
       const { grant = 0, client = 0, refusal = 0 } = pending;
       tell(`${grant + client + refusal} pending: ${grant} for grants, ${client} for clients, ${refusal} for refusals.`);
       if (last_failure !== undefined) tell(`Last failed delivery at ${last_failure.at}: ${last_failure.reason}.`);

@@ -25,6 +25,12 @@ export interface Waiting {
   readonly stopped: boolean;
 }
 
+export const NOTHING_PENDING: Waiting = {
+  events: { refusal: 0, client: 0, grant: 0 },
+  oldestAt: undefined,
+  stopped: false,
+};
+
 const BATCH = 100;
 
 /** Seconds that the lease must last beyond the timeout of a call. */
@@ -35,12 +41,16 @@ const SKEW = 2;
 
 type Progress = { readonly state: DeliveryState; readonly left: number; readonly over: boolean };
 
-/** Delivers the events of a queue, in turns. Every method but `waiting` and `stop` throws `store_unavailable`. */
+/** The state of the delivery and of the queue, at the beginning of a turn. */
+type Survey = Awaited<ReturnType<typeof surveyOf>>;
+
+/** Delivers the events of a queue, in turns. `turn` throws `store_unavailable`. */
 export class Deliverer {
   readonly #options: DelivererOptions;
-  readonly #leaving = new AbortController();
+  readonly #stopping = new AbortController();
+  readonly #signal = this.#stopping.signal;
   #lookedThrough = 0;
-  #found: Waiting = { events: { refusal: 0, client: 0, grant: 0 }, oldestAt: undefined, stopped: false };
+  #found = NOTHING_PENDING;
 
   constructor(options: DelivererOptions) {
     this.#options = options;
@@ -49,7 +59,7 @@ export class Deliverer {
   /** Sends the events that are due, unless another replica is sending. Resolves to whether more are due right now. */
   async turn(): Promise<boolean> {
     const { lease, states } = this.#options;
-    if (this.#stopped || !(await this.#isWorthATurn()) || !(await lease.take())) return false;
+    if (this.#signal.aborted || !(await this.#isWorthATurn()) || !(await lease.take())) return false;
     try {
       // Look again: another replica may have been sending until now.
       const { state, putOff, excess, tooOld, resting } = await this.#look();
@@ -58,7 +68,7 @@ export class Deliverer {
       if (resting) return false;
       const { state: after, left } = await this.#deliver(state, putOff);
       if (isWorthSaving(after, state, putOff)) await states.save(after);
-      return left === 0 && !this.#stopped;
+      return left === 0 && !this.#signal.aborted;
     } finally {
       await lease.giveBack();
     }
@@ -68,48 +78,15 @@ export class Deliverer {
     return this.#found;
   }
 
-  /** Makes all events due at once, even after the backend answered 410. Resolves to their number. */
-  async retry(): Promise<number> {
-    const { queue, states, maxPending } = this.#options;
-    let count = 0;
-    for (const of of CLASSES) {
-      for (const event of await queue.oldest(of, maxPending)) {
-        if (event.dueAt > 0) await queue.putOff({ ...event, dueAt: 0 }, undefined);
-        count += 1;
-      }
-    }
-    const { slot } = await states.load();
-    await states.save({ failures: 0, pausedUntil: 0, slot });
-    return count;
-  }
-
   /** Ends the current turn and aborts its call to the backend. */
   stop(): void {
-    this.#leaving.abort();
+    this.#stopping.abort();
   }
 
-  get #stopped(): boolean {
-    return this.#leaving.signal.aborted;
-  }
-
-  async #look() {
-    const { queue, states, maxAge, maxPending, clock } = this.#options;
-    const { waiting, putOff } = await queue.counts();
-    const total = CLASSES.reduce((sum, of) => sum + waiting[of], 0);
-    const state = await states.load();
-    const oldest = total === 0 ? [] : await Promise.all(CLASSES.map((of) => queue.oldest(of, 1)));
-    const times = oldest.flatMap(([event]) => event?.at ?? []);
-    const oldestAt = times.length === 0 ? undefined : Math.min(...times);
-    const { stoppedAt, pausedUntil } = state;
-    this.#found = { events: waiting, oldestAt, stopped: stoppedAt !== undefined };
-    return {
-      state,
-      putOff,
-      fresh: total - putOff,
-      excess: total - maxPending,
-      tooOld: oldestAt !== undefined && oldestAt + maxAge <= clock(),
-      resting: stoppedAt !== undefined || pausedUntil > clock(),
-    };
+  async #look(): Promise<Survey> {
+    const survey = await surveyOf(this.#options);
+    this.#found = survey.pending;
+    return survey;
   }
 
   async #isWorthATurn(): Promise<boolean> {
@@ -154,9 +131,10 @@ export class Deliverer {
     let state = before;
     let left = most;
     for (const event of events) {
-      if (this.#stopped || left === 0 || !(await lease.keep(timeout + MARGIN))) return { state, left, over: true };
+      if (this.#signal.aborted || left === 0 || !(await lease.keep(timeout + MARGIN)))
+        return { state, left, over: true };
       left -= 1;
-      const outcome = await attemptInOrder({ ...this.#options, signal: this.#leaving.signal }, event, state);
+      const outcome = await attemptInOrder({ ...this.#options, signal: this.#signal }, event, state);
       if (outcome !== 'continue') return { state: { ...outcome, slot: state.slot }, left, over: true };
       if (state.failures > 0) {
         log.info({}, 'event delivery works again');
@@ -171,4 +149,37 @@ export class Deliverer {
 function isWorthSaving(after: DeliveryState, before: DeliveryState, putOff: number): boolean {
   if (putOff > 0 && after.slot !== before.slot) return true;
   return JSON.stringify({ ...after, slot: 0 }) !== JSON.stringify({ ...before, slot: 0 });
+}
+
+/** Makes all events due at once, even after the backend answered 410. Resolves to their number. */
+export async function retryAll({ queue, states, maxPending }: DelivererOptions): Promise<number> {
+  let count = 0;
+  for (const of of CLASSES) {
+    for (const event of await queue.oldest(of, maxPending)) {
+      if (event.dueAt > 0) await queue.putOff({ ...event, dueAt: 0 }, undefined);
+      count += 1;
+    }
+  }
+  const { slot } = await states.load();
+  await states.save({ failures: 0, pausedUntil: 0, slot });
+  return count;
+}
+
+async function surveyOf({ queue, states, maxAge, maxPending, clock }: DelivererOptions) {
+  const { waiting, putOff } = await queue.counts();
+  const total = CLASSES.reduce((sum, of) => sum + waiting[of], 0);
+  const state = await states.load();
+  const oldest = total === 0 ? [] : await Promise.all(CLASSES.map((of) => queue.oldest(of, 1)));
+  const [oldestAt] = oldest.flatMap(([event]) => event?.at ?? []).sort((a, b) => a - b);
+  const { stoppedAt, pausedUntil } = state;
+  const pending: Waiting = { events: waiting, oldestAt, stopped: stoppedAt !== undefined };
+  return {
+    state,
+    pending,
+    putOff,
+    fresh: total - putOff,
+    excess: total - maxPending,
+    tooOld: oldestAt !== undefined && oldestAt + maxAge <= clock(),
+    resting: stoppedAt !== undefined || pausedUntil > clock(),
+  };
 }

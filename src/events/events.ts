@@ -3,7 +3,14 @@ import type { Log } from '../operations/log.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';
 import type { Clock, Store } from '../storage/store.ts';
 import type { CallUpstream } from '../upstream/request.ts';
-import { Deliverer, type EventCounts, type Waiting } from './deliverer.ts';
+import {
+  Deliverer,
+  type DelivererOptions,
+  type EventCounts,
+  NOTHING_PENDING,
+  retryAll,
+  type Waiting,
+} from './deliverer.ts';
 import { storedDeliveryState } from './delivery-state.ts';
 import type { EventClient } from './event.ts';
 import { storedLease } from './lease.ts';
@@ -55,13 +62,11 @@ const FLUSH_EVERY = 5000;
 /** Seconds of the lease beyond the timeout of one call. */
 const SPARE = 5;
 
-const NOTHING: Waiting = { events: { refusal: 0, client: 0, grant: 0 }, oldestAt: undefined, stopped: false };
-
 const NO_EVENTS: Events = {
   outbox: NO_OUTBOX,
   refused() {},
   start() {},
-  waiting: () => NOTHING,
+  waiting: () => NOTHING_PENDING,
   state: async () => undefined,
   retry: async () => 0,
   async close() {},
@@ -72,7 +77,7 @@ export function createEvents(options: EventsOptions): Events {
   if (config === undefined) return NO_EVENTS;
   const queue = eventQueue(store, clock, config.maxAge);
   const states = storedDeliveryState(store, `${config.upstream} ${config.path}`);
-  const deliverer = new Deliverer({
+  const delivery: DelivererOptions = {
     queue,
     lease: storedLease(store, clock, Math.ceil(timeout) + SPARE),
     states,
@@ -84,18 +89,19 @@ export function createEvents(options: EventsOptions): Events {
     random,
     counts,
     log,
-  });
+  };
+  const deliverer = new Deliverer(delivery);
 
   let timers: NodeJS.Timeout[] = [];
   let soon: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
-  const take = async (): Promise<void> => {
+  const deliverAll = async (): Promise<void> => {
     while (await deliverer.turn());
   };
   /** Runs one turn at a time. The next one picks up events that arrive meanwhile. */
   const turn = oneAtATime(
     () => {
-      running = take();
+      running = deliverAll();
       return running;
     },
     'events could not be sent',
@@ -125,7 +131,7 @@ export function createEvents(options: EventsOptions): Events {
     state: () => eventsState(config, queue, states.load, clock),
 
     async retry() {
-      const count = await deliverer.retry();
+      const count = await retryAll(delivery);
       turn();
       return count;
     },

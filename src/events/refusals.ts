@@ -54,8 +54,8 @@ export function refusalCounts({ store, outbox, clock, describe }: RefusalCountsO
       const now = clock();
       const minute = Math.floor(now / MINUTE);
       const keyOf = ({ reason, clientId, member }: Refused) => JSON.stringify([minute, reason, clientId, member]);
-      const nobody = { reason: refused.reason, clientId: undefined, member: undefined, grantId: undefined };
-      const who = counts.size < MOST || counts.has(keyOf(refused)) ? refused : nobody;
+      const anonymous = { reason: refused.reason, clientId: undefined, member: undefined, grantId: undefined };
+      const who = counts.size < MOST || counts.has(keyOf(refused)) ? refused : anonymous;
       const known = counts.get(keyOf(who));
       if (known === undefined) counts.set(keyOf(who), { ...who, minute, firstAt: now, lastAt: now, count: 1 });
       else {

@@ -26,12 +26,12 @@ export const waitForBackend: Wait = wait(OF_BACKEND);
 function wait(steps: readonly number[]): Wait {
   return (failures, retryAfter, now, random) => {
     const step = steps[Math.min(failures, steps.length) - 1] ?? 0;
-    return Math.max(Math.round(step * (1 + JITTER * random)), Math.min(asked(retryAfter, now), LONGEST));
+    return Math.max(Math.round(step * (1 + JITTER * random)), Math.min(requested(retryAfter, now), LONGEST));
   };
 }
 
 /** Parses Retry-After, seconds or a date (RFC 9110 section 10.2.3), into milliseconds. */
-function asked(field: string | undefined, now: number): number {
+function requested(field: string | undefined, now: number): number {
   if (field === undefined) return 0;
   if (/^\d{1,9}$/.test(field)) return Number(field) * 1000;
   const date = Date.parse(field);

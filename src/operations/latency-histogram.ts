@@ -38,6 +38,7 @@ export class LatencyHistogram {
   readonly name: string;
   readonly #help: string;
   readonly #labelNames: readonly string[];
+  readonly #all: Series[] = [];
   readonly #series = new Map<Label, Map<Label, Map<Label, Map<Label, Series>>>>();
 
   constructor(name: string, help: string, labelNames: readonly string[]) {
@@ -58,21 +59,13 @@ export class LatencyHistogram {
     const series = new Series(labels);
     const bySecond = within(this.#series, first);
     within(within(bySecond, second), third).set(fourth, series);
+    this.#all.push(series);
     return series;
   }
 
   async get() {
-    return { name: this.name, help: this.#help, type: 'histogram', values: [...this.#samples()] };
-  }
-
-  *#samples(): Generator<Sample> {
-    for (const bySecond of this.#series.values()) {
-      for (const byThird of bySecond.values()) {
-        for (const byFourth of byThird.values()) {
-          for (const series of byFourth.values()) yield* samplesOf(this.name, series);
-        }
-      }
-    }
+    const values = this.#all.flatMap((series) => [...samplesOf(this.name, series)]);
+    return { name: this.name, help: this.#help, type: 'histogram', values };
   }
 }
 

@@ -4,7 +4,7 @@ import { LatencyHistogram } from './latency-histogram.ts';
 /** What a metric has at scrape time: one value, or one for each set of labels. */
 type Values = number | undefined | Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
 
-type Read = () => Values | Promise<Values>;
+export type Read = () => Values | Promise<Values>;
 
 /** Creates metrics in a registry. Those that are given a `read` function have no series but what it returns. */
 export type Meters = ReturnType<typeof createMeters>;
@@ -24,7 +24,7 @@ export function createMeters() {
       return histogram;
     },
 
-    gauge(name: string, help: string, labelNames: readonly string[], read: Read): void {
+    gauge(name: string, help: string, read: Read, labelNames: readonly string[] = []): void {
       new Gauge({
         name,
         help,
@@ -37,7 +37,7 @@ export function createMeters() {
       });
     },
 
-    total(name: string, help: string, labelNames: readonly string[], read: Read): void {
+    total(name: string, help: string, read: Read, labelNames: readonly string[] = []): void {
       new Counter({
         name,
         help,

@@ -1,5 +1,5 @@
 import { type RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
-import { createMeters, type Meters } from './meters.ts';
+import { createMeters, type Meters, type Read } from './meters.ts';
 import { createPartMetrics, type PartMetrics } from './part-metrics.ts';
 import { type MetricsOptions, registerStateMetrics } from './state-metrics.ts';
 
@@ -81,13 +81,13 @@ function requestMetrics(
   meters.gauge(
     'coursegate_requests_in_flight',
     'Requests that are being answered, open streams included.',
-    [],
     () => open.size,
   );
-  meters.gauge('coursegate_open_streams', 'Event streams and WebSockets that are open.', ['kind'], () => [
+  const streams: Read = () => [
     [{ kind: 'sse' }, [...open].filter(({ streaming }) => streaming).length],
     [{ kind: 'websocket' }, sockets],
-  ]);
+  ];
+  meters.gauge('coursegate_open_streams', 'Event streams and WebSockets that are open.', streams, ['kind']);
 
   return {
     began(record) {

@@ -106,29 +106,23 @@ export function createPartMetrics({ counter, gauge, latency, total }: Meters): P
     'Work of the store, by operation and whether it could be done.',
     ['operation', 'result'],
   );
-  gauge('coursegate_signing_key_age_seconds', 'How long the key that signs now has done so.', [], () =>
-    sources.keyAge?.(),
-  );
+  gauge('coursegate_signing_key_age_seconds', 'How long the key that signs now has done so.', () => sources.keyAge?.());
   gauge(
     'coursegate_ready',
     'Whether this process may be sent requests: 0 while it drains, or its store cannot be used.',
-    [],
     async () => ((await sources.ready?.()) ? 1 : 0),
   );
-  gauge(
-    'coursegate_store_bytes',
-    'Bytes of the embedded store on the disk. Of a Redis, its own exporter tells.',
-    [],
-    () => sources.storeBytes?.(),
+  gauge('coursegate_store_bytes', 'Bytes of the embedded store on the disk. Of a Redis, its own exporter tells.', () =>
+    sources.storeBytes?.(),
   );
   gauge(
     'coursegate_build_info',
     'Always 1: which version of coursegate runs, and on which Node.',
-    ['version', 'node'],
     () => [[{ version: manifest.version, node: process.versions.node }, 1]],
+    ['version', 'node'],
   );
   const ofCaches = (name: string, help: string, count: (cache: Cache) => number) =>
-    gauge(name, help, ['cache'], () => [...caches].map(([cache, of]) => [{ cache }, count(of)]));
+    gauge(name, help, () => [...caches].map(([cache, of]) => [{ cache }, count(of)]), ['cache']);
   ofCaches('coursegate_cache_entries', 'What is remembered in memory, by what it is.', ({ size }) => size);
   ofCaches('coursegate_cache_capacity', 'How much of it at most: then the oldest is forgotten.', ({ max }) => max);
 
@@ -169,12 +163,12 @@ function tokenChecks(total: Meters['total']): PartMetrics['tokenChecked'] {
   total(
     'coursegate_token_checks_total',
     'Access tokens looked up: what they were, and whether that was remembered (hit) or asked for (miss).',
-    ['result', 'cache'],
     () =>
       Object.entries(checks).flatMap(([result, [miss, hit]]) => [
         [{ result, cache: 'miss' }, miss] as const,
         ...(result === 'active' ? [[{ result, cache: 'hit' }, hit] as const] : []),
       ]),
+    ['result', 'cache'],
   );
   return (result, remembered) => {
     checks[result][remembered ? 1 : 0] += 1;

@@ -39,42 +39,37 @@ export function registerStateMetrics(meters: Meters, options: MetricsOptions): v
   gauge(
     'coursegate_config_last_reload_successful',
     'Whether the configuration was taken over when it was last read: 0 while an older one serves on.',
-    [],
     () => (reloads().successful ? 1 : 0),
   );
   gauge(
     'coursegate_config_last_reload_timestamp_seconds',
     'When a configuration was last taken over, at the start of the process or later.',
-    [],
     () => reloads().takenAt,
   );
   gauge(
     'coursegate_config_info',
     'The configuration that serves, by a fingerprint of its files: the same at all replicas that have the same.',
-    ['fingerprint'],
     () => [[{ fingerprint: reloads().fingerprint }, 1]],
+    ['fingerprint'],
   );
   total(
     'coursegate_access_log_dropped_lines_total',
     'Lines of the access log that were dropped because nobody read them.',
-    [],
     droppedLines,
   );
   total(
     'coursegate_tokens_unused_total',
     'Connections whose tokens were not shown at the gate within ten minutes of being issued.',
-    [],
     () => unused().connections,
   );
   gauge(
     'coursegate_tokens_unused_apps',
     'Apps whose last three connections or more all stayed so: something in front of the gate may drop them.',
-    [],
     () => unused().apps,
   );
 
   const ofUpstreams = (name: string, help: string, count: (state: UpstreamState) => number) =>
-    gauge(name, help, ['upstream'], () => upstreams().map((state) => [{ upstream: state.name }, count(state)]));
+    gauge(name, help, () => upstreams().map((state) => [{ upstream: state.name }, count(state)]), ['upstream']);
   ofUpstreams(
     'coursegate_upstream_breaker_open',
     'Whether an upstream is left alone because it failed: 1 until a request has found it well again.',
@@ -94,17 +89,14 @@ export function registerStateMetrics(meters: Meters, options: MetricsOptions): v
   gauge(
     'coursegate_events_pending',
     'Events that wait for the backend to take them, of all replicas, by class.',
-    ['class'],
     () => Object.entries(events()?.events ?? {}).map(([of, count]) => [{ class: of }, count]),
+    ['class'],
   );
-  gauge('coursegate_events_oldest_seconds', 'How long the oldest of them has waited.', [], () => {
+  gauge('coursegate_events_oldest_seconds', 'How long the oldest of them has waited.', () => {
     const oldestAt = events()?.oldestAt;
     return oldestAt === undefined ? 0 : Math.max(0, (clock() - oldestAt) / 1000);
   });
-  gauge(
-    'coursegate_events_stopped',
-    'Whether the backend has answered 410: 1 until `coursegate events retry`.',
-    [],
-    () => (events()?.stopped === true ? 1 : 0),
+  gauge('coursegate_events_stopped', 'Whether the backend has answered 410: 1 until `coursegate events retry`.', () =>
+    events()?.stopped === true ? 1 : 0,
   );
 }

@@ -40,7 +40,7 @@ export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOption
   /** By app: its number of consecutive unused connections. */
   const rows = new Map<string, number>();
   /** Grants of other replicas whose use has been written to the store. */
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let unused = 0;
 
   const came = (app: string): void => {
@@ -67,13 +67,13 @@ export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOption
     if (known !== undefined) {
       waiting.delete(grantId);
       came(known.app);
-    } else if (replicas && !told.has(grantId)) {
-      told.add(grantId);
-      if (told.size > MOST) told.clear();
+    } else if (replicas && !reported.has(grantId)) {
+      reported.add(grantId);
+      if (reported.size > MOST) reported.clear();
       const expiresAt = unixSeconds(clock) + 2 * PATIENCE;
       const entry = { kind: KIND, id: grantId, payload: '{}', expiresAt, references: {} };
       // If this fails, the other replica may raise one false alarm; the request itself must not fail for it.
-      store.commit([{ op: 'put', entry }]).catch(() => told.delete(grantId));
+      store.commit([{ op: 'put', entry }]).catch(() => reported.delete(grantId));
     }
   };
 

@@ -7,14 +7,13 @@ export interface Window extends Tally {
   count: number;
   resetsAt: number;
   /** The part of the count that was not yet sent to the other replicas. */
-  untold: number;
+  unreported: number;
   /** Whether it is being sent right now. */
-  telling: boolean;
+  reporting: boolean;
 }
 
 interface MemoryCounters extends Counters {
-  /** Counts one event, or `times` events that were counted elsewhere. */
-  add(key: string, rate: Pick<Rate, 'per'>, times?: number): Window;
+  add(key: string, rate: Rate): Window;
 }
 
 /**
@@ -34,14 +33,14 @@ export function memoryCounters(clock: Clock): MemoryCounters {
   };
 
   return {
-    add(key, { per }, times = 1) {
+    add(key, { per }) {
       const now = clock();
       const window = openAt(key, now, per * 1000);
       if (window !== undefined) {
-        window.count += times;
+        window.count += 1;
         return window;
       }
-      const next = { count: times, resetsAt: now + per * 1000, untold: 0, telling: false };
+      const next = { count: 1, resetsAt: now + per * 1000, unreported: 0, reporting: false };
       windows.set(key, next);
       return next;
     },

@@ -42,7 +42,7 @@ export interface StoreSecrets {
   readonly redis: RedisSecrets | undefined;
 }
 
-const nothingToTell = async () => [];
+const noWarnings = async () => [];
 
 /**
  * Opens the configured store, sealed. `onDamaged` is called for each entry that cannot be decrypted; such an entry is
@@ -54,38 +54,20 @@ export async function openStore(
   clock: Clock,
   onDamaged?: (kind: string, reason: unknown) => void,
 ): Promise<OpenedStore> {
-  const further = named.furtherSecrets ?? [];
-  switch (config.kind) {
-    case 'memory': {
-      const secret = named.secret ?? randomBytes(32).toString('base64url');
-      const counters = memoryCounters(clock);
-      return {
-        ...sealed(memoryStore(clock), [secret, ...further], onDamaged),
-        bus: NO_REPLICAS,
-        counters,
-        places: countedPlaces(counters, clock),
-        check: nothingToTell,
-        probe: nothingToTell,
-      };
-    }
-    case 'redis': {
-      // Loaded only if needed: other stores do not need the Redis client.
-      const { openRedis } = await import('./open-redis.ts');
-      return openRedis(config, named, clock, onDamaged);
-    }
-    case 'sqlite': {
-      const inner = sqliteStore(config.path, clock);
-      const counters = memoryCounters(clock);
-      const [secret, ...own] = named.secret === undefined ? secretsBeside(config.path) : [named.secret];
-      const opened = sealed(inner, [secret, ...own, ...further], onDamaged);
-      return {
-        ...opened,
-        bus: NO_REPLICAS,
-        counters,
-        places: countedPlaces(counters, clock),
-        check: nothingToTell,
-        probe: writingProbe(opened.store, clock),
-      };
-    }
+  if (config.kind === 'redis') {
+    // Loaded only if needed: other stores do not need the Redis client.
+    const { openRedis } = await import('./open-redis.ts');
+    return openRedis(config, named, clock, onDamaged);
   }
+  const { secret, furtherSecrets = [] } = named;
+  const counters = memoryCounters(clock);
+  const unshared = { bus: NO_REPLICAS, counters, places: countedPlaces(counters, clock), check: noWarnings };
+  if (config.kind === 'memory') {
+    const secrets: Secrets = [secret ?? randomBytes(32).toString('base64url'), ...furtherSecrets];
+    return { ...sealed(memoryStore(clock), secrets, onDamaged), ...unshared, probe: noWarnings };
+  }
+  const inner = sqliteStore(config.path, clock);
+  const [first, ...older] = secret === undefined ? secretsBeside(config.path) : [secret];
+  const opened = sealed(inner, [first, ...older, ...furtherSecrets], onDamaged);
+  return { ...opened, ...unshared, probe: writingProbe(opened.store, clock) };
 }

@@ -20,21 +20,21 @@ export interface Places {
 }
 
 /** Milliseconds to wait when attempts in progress use up the limit: by then some may have ended. */
-const UNDER_WAY = 1000;
+const RETRY_AFTER = 1000;
 
 /** Slots counted in this process. */
 export function countedPlaces(counters: Counters, clock: Clock): Places {
-  const underWay = new Map<string, number>();
+  const running = new Map<string, number>();
 
   const waitOf = ({ key, rate }: PlaceLimit): number | undefined => {
     const { count, resetsAt } = counters.peek(key, rate);
     if (count >= rate.requests) return resetsAt - clock();
-    return count + (underWay.get(key) ?? 0) >= rate.requests ? UNDER_WAY : undefined;
+    return count + (running.get(key) ?? 0) >= rate.requests ? RETRY_AFTER : undefined;
   };
   const change = (key: string, places: number) => {
-    const now = (underWay.get(key) ?? 0) + places;
-    if (now === 0) underWay.delete(key);
-    else underWay.set(key, now);
+    const now = (running.get(key) ?? 0) + places;
+    if (now === 0) running.delete(key);
+    else running.set(key, now);
   };
 
   return {

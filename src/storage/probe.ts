@@ -18,18 +18,8 @@ export function writingProbe(store: Store, clock: Clock, now = () => performance
 
   const write = async (): Promise<void> => {
     const expiresAt = unixSeconds(clock) + KEPT;
-    await store.commit([
-      {
-        op: 'put',
-        entry: {
-          kind: 'Probe',
-          id: 'ready',
-          payload: '',
-          expiresAt,
-          references: {},
-        },
-      },
-    ]);
+    const entry = { kind: 'Probe', id: 'ready', payload: '', expiresAt, references: {} };
+    await store.commit([{ op: 'put', entry }]);
   };
   return () => {
     if (now() - began >= EVERY) {

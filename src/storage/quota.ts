@@ -26,44 +26,26 @@ export interface Charge {
 
 const MIB = 1024 * 1024;
 
+/** A quota that evicts, with its limits in MiB. */
+function evicting(name: string, most: Pick<Quota, 'total' | 'perClient' | 'perNetwork'>): Quota {
+  const { total, perClient, perNetwork } = most;
+  return { name, total: total * MIB, perClient: perClient * MIB, perNetwork: perNetwork * MIB, whenFull: 'evict' };
+}
+
 /**
  * Authorization requests until the member is known: pushed requests, interactions, sign-ins at another provider, and
  * sessions of browsers in which no member is signed in. About 10,000 unfinished sign-ins, 1,300 per network.
  */
-export const PENDING: Quota = {
-  name: 'pending',
-  total: 32 * MIB,
-  perClient: 16 * MIB,
-  perNetwork: 4 * MIB,
-  whenFull: 'evict',
-};
+export const PENDING = evicting('pending', { total: 32, perClient: 16, perNetwork: 4 });
 
 /** The same after the member is known: strangers cannot evict these. Charged to the member instead of the network. */
-const PENDING_OF_MEMBERS: Quota = {
-  name: 'pending-of-members',
-  total: 32 * MIB,
-  perClient: 32 * MIB,
-  perNetwork: 1 * MIB,
-  whenFull: 'evict',
-};
+const PENDING_OF_MEMBERS = evicting('pending-of-members', { total: 32, perClient: 32, perNetwork: 1 });
 
 /** Registered clients that no member has connected, and their registration access tokens. About 10,000. */
-export const UNUSED_CLIENTS: Quota = {
-  name: 'unused-clients',
-  total: 32 * MIB,
-  perClient: 32 * MIB,
-  perNetwork: 4 * MIB,
-  whenFull: 'evict',
-};
+export const UNUSED_CLIENTS = evicting('unused-clients', { total: 32, perClient: 32, perNetwork: 4 });
 
 /** Client metadata documents that no member has approved. An evicted document is fetched again. */
-export const UNUSED_DOCUMENTS: Quota = {
-  name: 'unused-documents',
-  total: 8 * MIB,
-  perClient: 8 * MIB,
-  perNetwork: 1 * MIB,
-  whenFull: 'evict',
-};
+export const UNUSED_DOCUMENTS = evicting('unused-documents', { total: 8, perClient: 8, perNetwork: 1 });
 
 /**
  * DPoP proofs at the pushed authorization endpoint, where a public client does not authenticate. Evicting a proof would
@@ -81,13 +63,7 @@ export const PROOFS: Quota = {
 /** Charges an entry to the network that sent the current request. Undefined outside a request. */
 export function chargeTo(quota: Quota, client = ''): Charge | undefined {
   const request = currentRequest();
-  return (
-    request && {
-      quota,
-      network: networkOf(request.provenance.clientAddress),
-      client,
-    }
-  );
+  return request && { quota, network: networkOf(request.provenance.clientAddress), client };
 }
 
 /** Charges an entry to a signed-in member. */

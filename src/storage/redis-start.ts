@@ -7,15 +7,11 @@ import { connectRedis } from './redis-connection.ts';
 import { createRedisClient } from './redis-target.ts';
 import type { Store } from './store.ts';
 
-export interface RedisRequirements extends RedisOptions {
-  /** Whether to start although Redis may evict keys. */
-}
-
 /**
  * Tries the commands that a gate uses, and checks that Redis is configured to keep its data. Returns warnings for the
  * operator. Throws GatewayError `store_unavailable` with a message that says what is wrong and where to look.
  */
-export async function checkRedisAtStart(options: RedisRequirements, store: Store): Promise<readonly string[]> {
+export async function checkRedisAtStart(options: RedisOptions, store: Store): Promise<readonly string[]> {
   const { keyPrefix } = options;
   const connection = connectRedis(createRedisClient(options));
   try {
@@ -24,8 +20,8 @@ export async function checkRedisAtStart(options: RedisRequirements, store: Store
     const nodes = await connection.call(async (client) =>
       client instanceof Cluster ? client.nodes('master') : [client],
     );
-    const said = await Promise.all(nodes.map((node) => durabilityOf(node)));
-    return [...new Set(said.flatMap((durability) => judge(durability, options)))];
+    const settings = await Promise.all(nodes.map((node) => durabilityOf(node)));
+    return [...new Set(settings.flatMap((durability) => judge(durability, options)))];
   } catch (thrown) {
     throw explained(thrown, keyPrefix);
   } finally {
@@ -83,35 +79,34 @@ function parseInfo(text: string): ReadonlyMap<string, string> {
 
 function judge(
   { evicts, appendOnly, appendFsync, minReplicasToWrite }: Durability,
-  { minReplicas = 0, sentinels, cluster }: RedisRequirements,
+  { minReplicas = 0, sentinels, cluster }: RedisOptions,
 ): readonly string[] {
   if (evicts !== undefined && evicts !== 'noeviction') {
     const message = `its maxmemory-policy is ${evicts}: a used code that it evicts could be used again. Set \`maxmemory-policy noeviction\`.`;
     throw new GatewayError('store_unavailable', { cause: new Error(message) });
   }
   const failsOver = sentinels !== undefined || cluster !== undefined;
-  return [
-    ...(evicts === undefined ? ['Redis does not report its maxmemory-policy: make sure that it is noeviction'] : []),
-    ...(appendOnly === undefined
-      ? ['Redis does not report whether it has an append-only file: make sure that it does']
-      : []),
-    ...(appendOnly === 'no'
-      ? ['Redis has no append-only file: if it restarts, all apps are disconnected and all members signed out']
-      : []),
-    ...(appendOnly === 'yes' && appendFsync === 'no'
-      ? ['Redis does not sync its append-only file itself (appendfsync no): a crash can lose minutes of data']
-      : []),
-    ...(failsOver && minReplicas === 0
-      ? [
-          'store.minReplicas is 0: writes acknowledged just before a failover may be lost, so that a used code could be used again',
-        ]
-      : []),
-    ...(failsOver && minReplicasToWrite === '0'
-      ? [
-          'Redis accepts writes without a replica (min-replicas-to-write 0): a primary that is cut off continues, and its writes are lost',
-        ]
-      : []),
+  const warnings: readonly (readonly [applies: boolean, text: string])[] = [
+    [evicts === undefined, 'Redis does not report its maxmemory-policy: make sure that it is noeviction'],
+    [appendOnly === undefined, 'Redis does not report whether it has an append-only file: make sure that it does'],
+    [
+      appendOnly === 'no',
+      'Redis has no append-only file: if it restarts, all apps are disconnected and all members signed out',
+    ],
+    [
+      appendOnly === 'yes' && appendFsync === 'no',
+      'Redis does not sync its append-only file itself (appendfsync no): a crash can lose minutes of data',
+    ],
+    [
+      failsOver && minReplicas === 0,
+      'store.minReplicas is 0: writes acknowledged just before a failover may be lost, so that a used code could be used again',
+    ],
+    [
+      failsOver && minReplicasToWrite === '0',
+      'Redis accepts writes without a replica (min-replicas-to-write 0): a primary that is cut off continues, and its writes are lost',
+    ],
   ];
+  return warnings.flatMap(([applies, text]) => (applies ? [text] : []));
 }
 
 const ADVICE: readonly (readonly [RegExp, string])[] = [

@@ -1,6 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { contextOf, hashId, openWithAny, seal } from './cipher.ts';
 import { INDEX_KIND, type IndexKey, indexKey } from './index-key.ts';
+import type { OpenedStore } from './open.ts';
 import type { Charge } from './quota.ts';
 import { type Reseal, resealer } from './reseal.ts';
 import type { Entry, Mutation, NewEntry, RawStore, References, Store } from './store.ts';
@@ -28,12 +29,7 @@ export function sealed(
   inner: RawStore,
   secrets: Secrets,
   onDamaged?: (kind: string, reason: unknown) => void,
-): {
-  readonly store: Store;
-  readonly secret: string;
-  readonly secrets: Secrets;
-  readonly reseal: Reseal;
-} {
+): Pick<OpenedStore, 'store' | 'secret' | 'secrets' | 'reseal'> {
   return {
     store: sealedStore(inner, secrets, onDamaged),
     secret: secrets[0],

@@ -1,5 +1,6 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { draftOf } from './new-file.ts';
 
 /** The path of the secret that an embedded store generates for itself. */
 export function secretPath(databasePath: string): string {
@@ -43,7 +44,7 @@ function linesOf(path: string): readonly string[] {
 
 /** Replaces the file atomically: half a secret would open nothing. */
 function rewrite(path: string, lines: readonly string[]): void {
-  const draft = `${path}.${randomUUID()}.new`;
+  const draft = draftOf(path);
   writeFileSync(draft, `${lines.join('\n')}\n`, { mode: 0o600, flag: 'wx', flush: true });
   renameSync(draft, path);
 }

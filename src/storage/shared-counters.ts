@@ -24,27 +24,27 @@ export function sharedCounters(share: Share, clock: Clock): Counters {
   const local = memoryCounters(clock);
   let restsUntil = 0;
 
-  const tell = async (key: string, per: number, window: Window): Promise<void> => {
-    const told = window.untold;
-    window.telling = true;
-    window.untold = 0;
+  const report = async (key: string, per: number, window: Window): Promise<void> => {
+    const reported = window.unreported;
+    window.reporting = true;
+    window.unreported = 0;
     try {
-      const all = await share(key, told, per);
-      window.count = Math.max(window.count, all.count + window.untold);
+      const all = await share(key, reported, per);
+      window.count = Math.max(window.count, all.count + window.unreported);
       if (all.milliseconds > 0) window.resetsAt = clock() + all.milliseconds;
     } catch {
-      window.untold += told;
+      window.unreported += reported;
       restsUntil = clock() + REST;
     } finally {
-      window.telling = false;
+      window.reporting = false;
     }
   };
 
   return {
     add(key, rate) {
       const window = local.add(key, rate);
-      window.untold += 1;
-      if (isWorthTelling(window, rate, PART) && restIsOver()) void tell(key, rate.per, window);
+      window.unreported += 1;
+      if (isWorthReporting(window, rate, PART) && restIsOver()) void report(key, rate.per, window);
       return window;
     },
     peek: local.peek,
@@ -58,7 +58,7 @@ export function sharedCounters(share: Share, clock: Clock): Counters {
   }
 }
 
-function isWorthTelling({ count, untold, telling }: Window, { requests }: Rate, part: number): boolean {
+function isWorthReporting({ count, unreported, reporting }: Window, { requests }: Rate, part: number): boolean {
   // Past the limit, the total makes no difference until the window ends.
-  return !telling && untold >= requests * part && count - untold <= requests;
+  return !reporting && unreported >= requests * part && count - unreported <= requests;
 }

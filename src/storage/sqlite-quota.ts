@@ -25,32 +25,22 @@ export function sqliteQuotas(database: DatabaseSync): MakeRoom {
     Number(bytesOf.get(quota, client, network)?.bytes ?? 0);
   const largestOf = (quota: string, client: string) => String(largest.get(quota, client)?.network ?? '');
 
+  /** Deletes the oldest entry of a client and a network; '*' is all clients, or the network that holds most. */
+  const evict = (quota: string, client: string, network: string) => {
+    const from = network === '*' ? largestOf(quota, client) : network;
+    return client === '*' ? evictOfNetwork.run(quota, from) : evictOfBoth.run(quota, client, from);
+  };
+
   return ({ quota: { name, total, perClient, perNetwork, whenFull }, network, client }) => {
-    const parts = [
-      {
-        of: () => held(name, '*', network),
-        most: perNetwork,
-        evict: () => evictOfNetwork.run(name, network),
-      },
-      ...(client === ''
-        ? []
-        : [
-            {
-              of: () => held(name, client, '*'),
-              most: perClient,
-              evict: () => evictOfBoth.run(name, client, largestOf(name, client)),
-            },
-          ]),
-      {
-        of: () => held(name, '*', '*'),
-        most: total,
-        evict: () => evictOfNetwork.run(name, largestOf(name, '*')),
-      },
+    const limits: readonly (readonly [client: string, network: string, most: number])[] = [
+      ['*', network, perNetwork],
+      ...(client === '' ? [] : [[client, '*', perClient] as const]),
+      ['*', '*', total],
     ];
-    for (const { of, most, evict } of parts) {
-      while (of() > most) {
+    for (const [app, from, most] of limits) {
+      while (held(name, app, from) > most) {
         if (whenFull === 'refuse') throw quotaFull();
-        if (Number(evict().changes) === 0) throw new Error(`the quota ${name} counts entries that are not there`);
+        if (evict(name, app, from).changes === 0) throw new Error(`the quota ${name} counts entries that do not exist`);
       }
     }
   };

@@ -107,7 +107,7 @@ export class SqliteSpace {
       if (reserved < RESERVE) return this.#pages.fill(STEP) ? (STEP * FILLER) / this.#pages.size : 0;
       // Left over from a crash while the file was growing.
       if (reserved > RESERVE) this.#pages.release((reserved - RESERVE) / FILLER);
-      if (this.#logSize() < LOG) {
+      if ((statSync(this.#logFile, { throwIfNoEntry: false })?.size ?? 0) < LOG) {
         // One transaction of that size makes the log that long.
         const rows = `SELECT rowid FROM reserve LIMIT ${LOG / FILLER}`;
         this.#database.exec(`UPDATE reserve SET filler = randomblob(${FILLER}) WHERE rowid IN (${rows})`);
@@ -124,10 +124,6 @@ export class SqliteSpace {
     this.#pages.checkpoint('PASSIVE');
     this.#pages.release(rows);
     return true;
-  }
-
-  #logSize(): number {
-    return statSync(this.#logFile, { throwIfNoEntry: false })?.size ?? 0;
   }
 }
 

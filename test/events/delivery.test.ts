@@ -231,7 +231,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     await gate().settle();
     expect(came()).toEqual(['grant.created g1']);
     expect(one.logged.at(-1)?.[0]).toBe('error');
-    expect(await gate().deliverer.retry()).toBe(2);
+    expect(await gate().retry()).toBe(2);
     await one.settle();
     expect(came()).toEqual(['grant.created g1', 'grant.created g2']);
 
@@ -249,7 +249,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     await one.write(created('g1'));
     await one.settle();
     receiver.answers(undefined);
-    expect(await one.deliverer.retry()).toBe(1);
+    expect(await one.retry()).toBe(1);
     await one.settle();
     expect(came()).toEqual(['grant.created g1', 'grant.created g1']);
   });

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Deliverer } from '../../src/events/deliverer.ts';
+import { Deliverer, type DelivererOptions, retryAll } from '../../src/events/deliverer.ts';
 import { storedDeliveryState } from '../../src/events/delivery-state.ts';
 import { clientEvent, type EventGrant, type GateEvent, grantCreated, grantRevoked } from '../../src/events/event.ts';
 import { storedLease } from '../../src/events/lease.ts';
@@ -33,6 +33,8 @@ export function stores(redis: () => RedisServer | undefined): [string, (clock: (
 
 export interface Stand {
   readonly deliverer: Deliverer;
+  /** Makes all events due at once. */
+  retry(): Promise<number>;
   /** Turns until there is nothing to do at once. */
   settle(): Promise<void>;
   write(...events: readonly GateEvent[]): Promise<void>;
@@ -75,7 +77,7 @@ export function stand({
   const dropped: [string, string][] = [];
   const logged: [string, object][] = [];
   const level = (name: string) => (line: object) => void logged.push([name, line]);
-  const deliverer = new Deliverer({
+  const delivery: DelivererOptions = {
     queue,
     lease: storedLease(store, clock, Math.ceil(timeout) + 5),
     states: storedDeliveryState(store, `hooks ${path}`),
@@ -91,9 +93,11 @@ export function stand({
       dropped: (type, why) => dropped.push([type, why]),
     },
     log: { info: level('info'), warn: level('warn'), error: level('error') } as never,
-  });
+  };
+  const deliverer = new Deliverer(delivery);
   return {
     deliverer,
+    retry: () => retryAll(delivery),
     delivered,
     failed,
     dropped,

@@ -62,7 +62,7 @@ describe('a sealed store', () => {
     // Nothing is read with it, and nothing written beside what is there.
     const ill = expect.objectContaining({
       code: 'store_unavailable',
-      message: expect.stringMatching(/another secret/),
+      message: expect.stringMatching(/a secret that is not configured/),
     });
     await expect(other.get('AccessToken', 'the-bearer-token')).rejects.toThrow(ill);
     await expect(other.commit([put])).rejects.toThrow(ill);

@@ -1,7 +1,7 @@
 import { sizeText } from '../../http/size-text.ts';
 import type { DescribedService } from '../described-service.ts';
 import { textOf } from '../described-service.ts';
-import { block, code, codes, durationText, plain, table } from './markdown.ts';
+import { block, code, codes, durationText, formBlock, plain, table } from './markdown.ts';
 import { dpopText, toolTable } from './start.ts';
 
 /** The second half of auth.md: from the member's approval to the end of the connection. */
@@ -37,19 +37,17 @@ function authorize(service: DescribedService): readonly string[] {
   return [
     '## 4. Authorize',
     `Create a PKCE verifier and its S256 challenge, and open this URL in the member’s browser: GET ${code(origin + endpoints.authorization)} with`,
-    table(
+    table([
       ['Parameter', 'Value'],
-      [
-        ['`response_type`', code('code')],
-        ['`client_id`', 'yours'],
-        ['`redirect_uri`', 'one of yours'],
-        ['`scope`', 'the scopes that you need, separated by spaces: see Scopes'],
-        ['`code_challenge`', 'the challenge'],
-        ['`code_challenge_method`', code('S256')],
-        ['`state`', 'a random string'],
-        [`\`resource\`${optional}`, code(origin)],
-      ],
-    ),
+      ['`response_type`', code('code')],
+      ['`client_id`', 'yours'],
+      ['`redirect_uri`', 'one of yours'],
+      ['`scope`', 'the scopes that you need, separated by spaces: see Scopes'],
+      ['`code_challenge`', 'the challenge'],
+      ['`code_challenge_method`', code('S256')],
+      ['`state`', 'a random string'],
+      [`\`resource\`${optional}`, code(origin)],
+    ]),
     resourceLine(service),
     `The member signs in, sees which app asks for what, and may allow less. The browser is then redirected to \`redirect_uri\` with \`code\`, \`state\` and \`iss\`: check that \`state\` is the one you sent and that \`iss\` is ${code(origin)} (RFC 9207). A code is valid for ${durationText(config.tokens.code)} (${code(String(config.tokens.code))} seconds). The parameters can be pushed to ${code(origin + endpoints.pushedAuthorization)} (RFC 9126).`,
   ];
@@ -65,32 +63,24 @@ function exchange(service: DescribedService): readonly string[] {
     tokens.replayWindow === 0
       ? 'A refresh token that is used twice ends the connection.'
       : `The same request within ${durationText(tokens.replayWindow)} gets the same response; a refresh token that is used again after that ends the connection.`;
-  const form = ['Content-Type: application/x-www-form-urlencoded', ''];
   return [
     '## 5. Exchange and refresh',
     'Send forms, with every value percent-encoded. Confidential clients add `client_secret`.',
-    block('http', [
-      `POST ${url}`,
-      ...form,
+    formBlock(
+      url,
       `grant_type=authorization_code&code=<code>&redirect_uri=<redirect_uri>&client_id=<client_id>&code_verifier=<code_verifier>${rest}`,
-    ]),
-    block('http', [
-      `POST ${url}`,
-      ...form,
-      `grant_type=refresh_token&refresh_token=<refresh_token>&client_id=<client_id>${rest}`,
-    ]),
-    table(
-      ['What', 'Lifetime', 'Seconds'],
-      [
-        ['Access token', durationText(tokens.access), code(String(tokens.access))],
-        ['Refresh token, unused', durationText(tokens.refresh), code(String(tokens.refresh))],
-        [
-          'Connection, however often it is refreshed',
-          durationText(tokens.refreshAbsolute),
-          code(String(tokens.refreshAbsolute)),
-        ],
-      ],
     ),
+    formBlock(url, `grant_type=refresh_token&refresh_token=<refresh_token>&client_id=<client_id>${rest}`),
+    table([
+      ['What', 'Lifetime', 'Seconds'],
+      ['Access token', durationText(tokens.access), code(String(tokens.access))],
+      ['Refresh token, unused', durationText(tokens.refresh), code(String(tokens.refresh))],
+      [
+        'Connection, however often it is refreshed',
+        durationText(tokens.refreshAbsolute),
+        code(String(tokens.refreshAbsolute)),
+      ],
+    ]),
     `Each refresh returns a new refresh token, which replaces the old one. ${replay} Tokens are opaque: ${code(origin + endpoints.introspection)} introspects your own tokens (RFC 7662). ${dpopText()}`,
   ];
 }
@@ -105,13 +95,13 @@ function use(service: DescribedService): readonly string[] {
   return [
     '## 6. Use',
     'Send the access token in the header, never in a URL:',
-    block('http', [`GET ${origin}${endpoints.userinfo}`, 'Authorization: Bearer <access_token>']),
+    block([`GET ${origin}${endpoints.userinfo}`, 'Authorization: Bearer <access_token>']),
     anonymous,
     ...(account === undefined
       ? []
       : [
           `**Account API.** GraphQL, with a token that has ${code('account:read')}; there is no anonymous mode. Introspection is ${account.introspection ? 'enabled: query it for the schema' : 'disabled'}.`,
-          block('http', [
+          block([
             `POST ${origin}${account.path}`,
             'Authorization: Bearer <access_token>',
             'Content-Type: application/json',
@@ -124,13 +114,13 @@ function use(service: DescribedService): readonly string[] {
 }
 
 function toolTexts({ config }: DescribedService, mcp: NonNullable<DescribedService['mcp']>): readonly string[] {
-  const asked =
+  const listing =
     config.mcp?.signIn === 'on-call'
       ? 'All tools are listed for everyone; calling a tool that needs a member is answered with 401 or 403 and a challenge.'
       : 'Without a token, the public tools are listed and there is no challenge; with a token, also the tools that its scopes allow.';
   return [
-    `**Tools.** The Model Context Protocol over HTTP at ${code(config.origin + mcp.open)}, with or without a token. ${asked} At ${code(config.origin + mcp.member)} the same tools always require a token, for clients that sign in only after a 401.`,
-    block('http', [
+    `**Tools.** The Model Context Protocol over HTTP at ${code(config.origin + mcp.open)}, with or without a token. ${listing} At ${code(config.origin + mcp.member)} the same tools always require a token, for clients that sign in only after a 401.`,
+    block([
       `POST ${config.origin}${mcp.open}`,
       'Content-Type: application/json',
       'Accept: application/json, text/event-stream',
@@ -147,27 +137,25 @@ function scopes({ config }: DescribedService): string {
     ({ path, scopes: of }) => `A token for ${code(config.origin + path)} can only have ${codes(of)}.`,
   );
   const words = 'Request only what you need: the member sees each scope as a sentence, and can deselect any of them.';
-  return ['## Scopes', [words, ...parts].join(' '), table(['Scope', 'Description'], rows)].join('\n\n');
+  return ['## Scopes', [words, ...parts].join(' '), table([['Scope', 'Description'], ...rows])].join('\n\n');
 }
 
 function errors({ config }: DescribedService): string {
   return [
     '## Errors',
-    table(
+    table([
       ['Status', '`error`', 'What to do'],
-      [
-        ['401', code('invalid_token'), 'Refresh once. If that fails, start again at step 4.'],
-        ['403', code('insufficient_scope'), 'Repeat step 4 with the scopes that `WWW-Authenticate` names.'],
-        ['400', code('invalid_grant'), 'The code or refresh token was used or has expired: repeat step 4.'],
-        ['400', code('invalid_target'), `Send ${code(`resource=${config.origin}`)}.`],
-        ['400', code('invalid_scope'), 'Request only scopes of the table above.'],
-        ['400', code('invalid_request'), 'Read `error_description` and fix the request.'],
-        ['401', code('invalid_client'), 'The client is unknown, or no longer known: repeat step 3.'],
-        ['—', code('access_denied'), 'The member refused. Do not ask again right away.'],
-        ['429', '', 'Wait for `Retry-After` seconds.'],
-        ['503', '', 'Wait for `Retry-After` seconds; the token remains valid.'],
-      ],
-    ),
+      ['401', code('invalid_token'), 'Refresh once. If that fails, start again at step 4.'],
+      ['403', code('insufficient_scope'), 'Repeat step 4 with the scopes that `WWW-Authenticate` names.'],
+      ['400', code('invalid_grant'), 'The code or refresh token was used or has expired: repeat step 4.'],
+      ['400', code('invalid_target'), `Send ${code(`resource=${config.origin}`)}.`],
+      ['400', code('invalid_scope'), 'Request only scopes of the table above.'],
+      ['400', code('invalid_request'), 'Read `error_description` and fix the request.'],
+      ['401', code('invalid_client'), 'The client is unknown, or no longer known: repeat step 3.'],
+      ['—', code('access_denied'), 'The member refused. Do not ask again right away.'],
+      ['429', '', 'Wait for `Retry-After` seconds.'],
+      ['503', '', 'Wait for `Retry-After` seconds; the token remains valid.'],
+    ]),
   ].join('\n\n');
 }
 
@@ -175,12 +163,7 @@ function revocation({ config, endpoints }: DescribedService): readonly string[] 
   return [
     '## Revocation',
     'Revoke your tokens when the member disconnects the app, or when you no longer need access. Revoking either token ends the whole connection (RFC 7009).',
-    block('http', [
-      `POST ${config.origin}${endpoints.revocation}`,
-      'Content-Type: application/x-www-form-urlencoded',
-      '',
-      'token=<refresh_token>&client_id=<client_id>',
-    ]),
+    formBlock(config.origin + endpoints.revocation, 'token=<refresh_token>&client_id=<client_id>'),
   ];
 }
 
@@ -191,21 +174,16 @@ function limits({ config }: DescribedService): string {
   return [
     '## Limits',
     'Responses report the remaining requests in `RateLimit` and `RateLimit-Policy`. A route may have additional limits.',
-    table(
+    table([
       ['What', 'Limit'],
-      [
-        ['Requests of one member, with all apps', rate(all.member)],
-        ['Requests of one app, for all members', rate(all.client)],
-        ['Requests from one address, without a token', rate(all.address)],
-        ['Failed requests from one address, at the token endpoint and similar ones', rate(all.attempts)],
-        [
-          'Body of a request to the HTTP API',
-          Number.isFinite(all.requestBody) ? sizeText(all.requestBody) : 'no limit',
-        ],
-        ...(account === undefined ? [] : [['Body of a request to the Account API', sizeText(account.bodyLimit)]]),
-        ...(mcp === undefined ? [] : [['Body of a message to the tools', sizeText(mcp.bodyLimit)]]),
-      ],
-    ),
+      ['Requests of one member, with all apps', rate(all.member)],
+      ['Requests of one app, for all members', rate(all.client)],
+      ['Requests from one address, without a token', rate(all.address)],
+      ['Failed requests from one address, at the token endpoint and similar ones', rate(all.attempts)],
+      ['Body of a request to the HTTP API', Number.isFinite(all.requestBody) ? sizeText(all.requestBody) : 'no limit'],
+      ...(account === undefined ? [] : [['Body of a request to the Account API', sizeText(account.bodyLimit)]]),
+      ...(mcp === undefined ? [] : [['Body of a message to the tools', sizeText(mcp.bodyLimit)]]),
+    ]),
   ].join('\n\n');
 }
 

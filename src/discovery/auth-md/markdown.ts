@@ -3,8 +3,8 @@ export function plain(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>|#]/g, '\\$&');
 }
 
-/** A Markdown table. `rows` are the cells of each row, as Markdown. */
-export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A Markdown table: the titles, and then the cells of each row, as Markdown. */
+export function table([titles = [], ...rows]: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [line(titles), line(titles.map(() => '---')), ...rows.map(line)].join('\n');
 }
@@ -18,9 +18,14 @@ export function codes(values: Iterable<string>): string {
   return [...values].map(code).join(', ');
 }
 
-/** A code block to be sent verbatim, apart from the placeholders in angle brackets. */
-export function block(language: string, lines: readonly string[]): string {
-  return [`\`\`\`${language}`, ...lines, '```'].join('\n');
+/** An HTTP request, to be sent verbatim apart from the placeholders in angle brackets. */
+export function block(lines: readonly string[]): string {
+  return ['```http', ...lines, '```'].join('\n');
+}
+
+/** A request that posts a form. */
+export function formBlock(url: string, form: string): string {
+  return block([`POST ${url}`, 'Content-Type: application/x-www-form-urlencoded', '', form]);
 }
 
 /** Formats seconds in the largest unit that gives a whole number: `10 minutes`. */

@@ -12,22 +12,20 @@ export function startSections(service: DescribedService): readonly string[] {
 function addresses({ config, mcp }: DescribedService): string {
   const { origin, account, resources } = config;
   const member = mcp === undefined ? [] : [['Tools, token always required', code(origin + mcp.member)]];
-  return table(
+  return table([
     ['What', 'Where'],
-    [
-      ['Service', code(origin)],
-      ['Issuer', code(origin)],
-      ['Resource', code(origin)],
-      ...resources.map(({ path, name }) => [
-        `Separate resource${name === undefined ? '' : `: ${plain(name)}`}`,
-        code(origin + path),
-      ]),
-      ...(account === undefined ? [] : [['Account API (GraphQL)', code(origin + account.path)]]),
-      ...(mcp === undefined ? [] : [['Tools (Model Context Protocol)', code(origin + mcp.open)]]),
-      ...member,
-      ['HTTP API (OpenAPI)', code(origin + DISCOVERY_PATHS.openapi)],
-    ],
-  );
+    ['Service', code(origin)],
+    ['Issuer', code(origin)],
+    ['Resource', code(origin)],
+    ...resources.map(({ path, name }) => [
+      `Separate resource${name === undefined ? '' : `: ${plain(name)}`}`,
+      code(origin + path),
+    ]),
+    ...(account === undefined ? [] : [['Account API (GraphQL)', code(origin + account.path)]]),
+    ...(mcp === undefined ? [] : [['Tools (Model Context Protocol)', code(origin + mcp.open)]]),
+    ...member,
+    ['HTTP API (OpenAPI)', code(origin + DISCOVERY_PATHS.openapi)],
+  ]);
 }
 
 function notSupported({ config, mcp }: DescribedService): string {
@@ -48,18 +46,16 @@ function discover({ config, endpoints, mcp }: DescribedService): string {
   const paths = ['', ...config.resources.map(({ path }) => path), ...(mcp === undefined ? [] : [mcp.open, mcp.member])];
   return [
     '## 1. Discover',
-    table(
+    table([
       ['Document', 'GET'],
-      [
-        ...paths.map((path) => [
-          `Protected resource metadata (RFC 9728)${path === '' ? '' : ` of ${code(path)}`}`,
-          code(origin + metadataPath(path)),
-        ]),
-        ['Authorization server metadata (RFC 8414)', code(origin + endpoints.authorizationServerMetadata)],
-        ['OpenID Connect Discovery', code(origin + endpoints.openidConfiguration)],
-        ['Public keys', code(origin + endpoints.jwks)],
-      ],
-    ),
+      ...paths.map((path) => [
+        `Protected resource metadata (RFC 9728)${path === '' ? '' : ` of ${code(path)}`}`,
+        code(origin + metadataPath(path)),
+      ]),
+      ['Authorization server metadata (RFC 8414)', code(origin + endpoints.authorizationServerMetadata)],
+      ['OpenID Connect Discovery', code(origin + endpoints.openidConfiguration)],
+      ['Public keys', code(origin + endpoints.jwks)],
+    ]),
     `Read the protected resource metadata first, then the metadata of the authorization server that it names. They are the source of truth for endpoints, grant types and scopes; there is no need to provoke a challenge. Check that \`issuer\` is ${code(origin)}.`,
   ].join('\n\n');
 }
@@ -84,7 +80,7 @@ function methods({ config, mcp, endpoints }: DescribedService): string {
   const open = documents.enabled || registration.enabled;
   return [
     '## 2. Pick a method',
-    ...(rows.length === 0 ? [] : [table(['Method', 'When', 'What to do'], rows)]),
+    ...(rows.length === 0 ? [] : [table([['Method', 'When', 'What to do'], ...rows])]),
     ...(open ? [] : ['Apps cannot register themselves here: ask the course site for a `client_id`.']),
   ].join('\n\n');
 }
@@ -103,13 +99,11 @@ function register({ config, endpoints }: DescribedService): readonly string[] {
           '**Client ID metadata document.** Publish the metadata as JSON at an https URL, with that URL as its `client_id`, and use the URL as `client_id`. No registration is needed.',
         ]
       : ['Client ID metadata documents are not supported here.']),
-    ...(registration.enabled ? registrationText(`${origin}${endpoints.registration}`, config) : closed()),
+    ...(registration.enabled
+      ? registrationText(`${origin}${endpoints.registration}`, config)
+      : ['Dynamic client registration is disabled.']),
     `${kinds} ${uris}`,
   ];
-}
-
-function closed(): readonly string[] {
-  return ['Dynamic client registration is disabled.'];
 }
 
 function registrationText(url: string, { clients }: DescribedService['config']): readonly string[] {
@@ -120,7 +114,7 @@ function registrationText(url: string, { clients }: DescribedService['config']):
       : 'It needs an initial access token (RFC 7591 section 3) from the course site: send it as `Authorization: Bearer`.';
   return [
     `**Dynamic client registration** (RFC 7591). ${token} Register once and keep the \`client_id\`: each address is limited to ${perAddressPerMinute} registrations per minute, and an app that no member has connected is deleted after ${durationText(unusedLifetime)}.`,
-    block('http', [
+    block([
       `POST ${url}`,
       'Content-Type: application/json',
       ...(initialAccessToken === undefined ? [] : ['Authorization: Bearer <initial_access_token>']),
@@ -141,12 +135,10 @@ export function dpopText(): string {
 
 /** All tools, with the scopes that each needs. */
 export function toolTable({ tools }: DescribedTools): string {
-  return table(
-    ['Tool', 'Description', 'Scopes'],
-    tools.map(({ name, descriptor, scopes }) => [
-      code(name),
-      plain(descriptor.title),
-      scopes.size === 0 ? 'none: public' : codes(scopes),
-    ]),
-  );
+  const rows = tools.map(({ name, descriptor: { title }, scopes }) => [
+    code(name),
+    plain(title),
+    scopes.size === 0 ? 'none: public' : codes(scopes),
+  ]);
+  return table([['Tool', 'Description', 'Scopes'], ...rows]);
 }

@@ -1,6 +1,6 @@
 import { sizeText } from '../../http/size-text.ts';
 import type { DescribedService, DescribedTools } from '../described-service.ts';
-import { content, type Json, schemaRef } from './json.ts';
+import { content, type Json, jsonBody, schemaRef } from './json.ts';
 import type { OwnOperations } from './oauth-operations.ts';
 import { answer, failures, header, LEFT, responseRef } from './responses.ts';
 
@@ -29,12 +29,7 @@ function accountOperation(limit: string): Json {
     operationId: 'queryAccount',
     summary: 'Query the Account API',
     description: `GraphQL over HTTP: the member’s own data. Introspection returns the schema. A mutation may need more scopes than the endpoint, and is otherwise answered with 403. The body is limited to ${limit}.`,
-    requestBody: {
-      required: true,
-      content: {
-        'application/json': { schema: schemaRef('GraphqlRequest'), example: { query: '{ viewer { id email } }' } },
-      },
-    },
+    requestBody: jsonBody('GraphqlRequest', { query: '{ viewer { id email } }' }),
     responses: {
       200: answer('Data, errors, or both.', both(schemaRef('GraphqlAnswer')), LEFT),
       400: answer('The request is malformed, or its document is invalid.', both(schemaRef('GraphqlErrors')), LEFT),
@@ -59,15 +54,7 @@ function toolOperation({ tools }: DescribedTools, operationId: string, limit: st
     operationId,
     summary: forMembers ? 'Use tools as a member' : 'Use tools',
     description: `Model Context Protocol over HTTP: one JSON-RPC message per request, answered in JSON. ${which} The body is limited to ${limit}.`,
-    requestBody: {
-      required: true,
-      content: {
-        'application/json': {
-          schema: schemaRef('JsonRpcRequest'),
-          example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
-        },
-      },
-    },
+    requestBody: jsonBody('JsonRpcRequest', { jsonrpc: '2.0', id: 1, method: 'tools/list' }),
     responses: {
       200: answer(
         'The result of the method, or its error.',

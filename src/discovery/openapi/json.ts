@@ -22,6 +22,11 @@ export function schemaRef(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
+/** A required JSON request body with this schema of `components`. */
+export function jsonBody(schema: string, example: Json): Json {
+  return { required: true, content: { 'application/json': { schema: schemaRef(schema), example } } };
+}
+
 /** The `content` of a body with one media type. */
 export function content(type: string, schema: Json): Json {
   return { [type]: { schema } };

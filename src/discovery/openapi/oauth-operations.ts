@@ -1,5 +1,5 @@
 import type { DescribedService } from '../described-service.ts';
-import { content, type Json, object, schemaRef, text, uri } from './json.ts';
+import { content, type Json, jsonBody, object, schemaRef, text, uri } from './json.ts';
 import { answer, failures } from './responses.ts';
 
 /** The gate's own operations by method and path, such as `POST /api/oauth/token`. */
@@ -92,11 +92,7 @@ function tokenOperations(
       description: `RFC 6749 sections 4.1.3 and 6. A DPoP header with a proof binds the tokens to its key (RFC 9449 section 5). ${FORM_LIMIT}`,
       requestBody: form(
         {
-          grant_type: {
-            type: 'string',
-            enum: ['authorization_code', 'refresh_token'],
-            description: 'The grant type.',
-          },
+          grant_type: oneOf('The grant type.', 'authorization_code', 'refresh_token'),
           code: text('For authorization_code: the code.'),
           redirect_uri: text('For authorization_code: the same value as in the authorization request.'),
           code_verifier: text('For authorization_code: the PKCE verifier (RFC 7636 section 4.1).'),
@@ -147,15 +143,8 @@ function tokenOperations(
 /** Only used for routes that exist. There are none if registration is disabled. */
 function registration({ config, endpoints }: Pick<DescribedService, 'config' | 'endpoints'>): OwnOperations {
   const { initialAccessToken, perAddressPerMinute } = config.clients.registration;
-  const requestBody = {
-    required: true,
-    content: {
-      'application/json': {
-        schema: schemaRef('ClientMetadata'),
-        example: { client_name: 'An app', redirect_uris: ['http://127.0.0.1/callback'] },
-      },
-    },
-  };
+  const example = { client_name: 'An app', redirect_uris: ['http://127.0.0.1/callback'] };
+  const requestBody = jsonBody('ClientMetadata', example);
   const parameters = [
     { name: 'client_id', in: 'path', required: true, description: 'The ID of the client.', schema: { type: 'string' } },
   ];
@@ -213,18 +202,18 @@ function registration({ config, endpoints }: Pick<DescribedService, 'config' | '
 }
 
 const AUTHORIZATION: Readonly<Record<string, Json>> = {
-  response_type: { type: 'string', enum: ['code'], description: 'Always `code`.' },
+  response_type: oneOf('Always `code`.', 'code'),
   client_id: text('The ID of a registered client, or the URL of a client ID metadata document if they are supported.'),
   redirect_uri: text('One of the registered redirect URIs. On loopback, the port may differ.'),
   scope: text('Scopes, separated by spaces.'),
   code_challenge: text('The S256 challenge of the verifier (RFC 7636 section 4.2).', {
     pattern: '^[A-Za-z0-9_-]{43}$',
   }),
-  code_challenge_method: { type: 'string', enum: ['S256'], description: 'Always `S256`.' },
+  code_challenge_method: oneOf('Always `S256`.', 'S256'),
   state: text('Returned unchanged.'),
 };
 
-const HINT = { type: 'string', enum: ['access_token', 'refresh_token'], description: 'The kind of token.' };
+const HINT = oneOf('The kind of token.', 'access_token', 'refresh_token');
 const PAGE = content('text/html', { type: 'string' });
 const BEARER_CHALLENGE = {
   'WWW-Authenticate': {
@@ -233,6 +222,10 @@ const BEARER_CHALLENGE = {
     schema: { type: 'string', pattern: '^Bearer ' },
   },
 };
+
+function oneOf(description: string, ...values: readonly string[]): Json {
+  return { type: 'string', enum: values, description };
+}
 
 function json(schema: string): Json {
   return content('application/json', schemaRef(schema));

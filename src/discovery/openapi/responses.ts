@@ -47,43 +47,32 @@ export const HEADERS: Json = {
     required: true,
     schema: { type: 'string', pattern: '^[0-9]+$' },
   },
-  RateLimit: {
-    description: 'The remaining requests, and the seconds until the limit resets: `"member";r=1199;t=60`.',
-    schema: { type: 'string' },
-  },
-  RateLimitPolicy: {
-    description: 'The limit: the number of requests, and the length of the window in seconds: `"member";q=1200;w=60`.',
-    schema: { type: 'string' },
-  },
+  RateLimit: optional('The remaining requests, and the seconds until the limit resets: `"member";r=1199;t=60`.'),
+  RateLimitPolicy: optional(
+    'The limit: the number of requests, and the length of the window in seconds: `"member";q=1200;w=60`.',
+  ),
   Challenge: {
     description:
       'The challenge (RFC 6750 section 3) with `error`, `error_description`, `resource_metadata` (RFC 9728 section 5.1) and `scope`.',
     required: true,
     schema: { type: 'string', pattern: '^(Bearer|DPoP) ' },
   },
-  MaybeChallenge: {
-    description: 'The scopes that are needed (RFC 6750 section 3.1). Absent if no token would be accepted.',
-    schema: { type: 'string' },
-  },
-  ETag: { description: 'The version of the document (RFC 9110 section 8.8.3).', schema: { type: 'string' } },
+  MaybeChallenge: optional('The scopes that are needed (RFC 6750 section 3.1). Absent if no token would be accepted.'),
+  ETag: optional('The version of the document (RFC 9110 section 8.8.3).'),
 };
 
-const CHALLENGE_CONTENT = content('application/json', schemaRef('OAuthError'));
+function optional(description: string): Json {
+  return { description, schema: { type: 'string' } };
+}
 
 /** Refusals by the gate, which are the same at every protected route. */
 const REFUSALS: Readonly<Record<string, Json>> = {
-  Unauthorized: {
-    description:
-      'The access token is missing or invalid (RFC 6750 section 3.1, `invalid_token`). The header has the URL of the metadata.',
-    headers: { ...REQUEST_ID, 'WWW-Authenticate': header('Challenge') },
-    content: CHALLENGE_CONTENT,
-  },
-  Forbidden: {
-    description:
-      'The token is valid but lacks a scope (RFC 6750 section 3.1, `insufficient_scope`). The header names the scopes to request.',
-    headers: { ...REQUEST_ID, 'WWW-Authenticate': header('Challenge') },
-    content: CHALLENGE_CONTENT,
-  },
+  Unauthorized: challenged(
+    'The access token is missing or invalid (RFC 6750 section 3.1, `invalid_token`). The header has the URL of the metadata.',
+  ),
+  Forbidden: challenged(
+    'The token is valid but lacks a scope (RFC 6750 section 3.1, `insufficient_scope`). The header names the scopes to request.',
+  ),
   RouteForbidden: {
     description:
       'With WWW-Authenticate: the token is valid but lacks the scope that the header names. Without it: the record belongs to another member, or the course site itself refuses, with a body of its own.',
@@ -97,6 +86,11 @@ const REFUSALS: Readonly<Record<string, Json>> = {
     },
   },
 };
+
+function challenged(description: string): Json {
+  const challenge = { 'WWW-Authenticate': header('Challenge') };
+  return answer(description, content('application/json', schemaRef('OAuthError')), challenge);
+}
 
 /** Refusals by the HTTP server before it reads a request: without a body and without a request id. */
 const UNREAD: Readonly<Record<string, Json>> = {
@@ -154,12 +148,7 @@ export function withEveryRequest(responses: Json): Json {
     own === undefined || '$ref' in own
       ? (own ?? responseRef('ProblemBadRequest'))
       : { ...own, content: { ...(own.content as Json), ...PROBLEM_CONTENT } };
-  return {
-    ...responses,
-    400: malformed,
-    ...failures('problem', 414),
-    ...UNREAD_RESPONSES,
-  };
+  return { ...responses, 400: malformed, ...failures('problem', 414), ...UNREAD_RESPONSES };
 }
 
 /** A response with an optional body, and with the header fields that every response has. */

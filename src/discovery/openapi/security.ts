@@ -26,26 +26,16 @@ export function securitySchemes({ config, endpoints }: DescribedService): Json {
       description: 'The same tokens, with OpenID Connect Discovery.',
       openIdConnectUrl: origin + endpoints.openidConfiguration,
     },
-    ...(enabled
-      ? {
-          registrationAccessToken: {
-            type: 'http',
-            scheme: 'bearer',
-            description: 'The token from the response to a client’s registration (RFC 7592 section 3).',
-          },
-        }
-      : {}),
-    ...(enabled && initialAccessToken !== undefined
-      ? {
-          initialAccessToken: {
-            type: 'http',
-            scheme: 'bearer',
-            description:
-              'A token that the course site gives to developers who may register an app (RFC 7591 section 3).',
-          },
-        }
-      : {}),
+    ...(enabled && { registrationAccessToken: bearer(REGISTRATION_TOKEN) }),
+    ...(enabled && initialAccessToken !== undefined && { initialAccessToken: bearer(INITIAL_TOKEN) }),
   };
+}
+
+const REGISTRATION_TOKEN = 'The token from the response to a client’s registration (RFC 7592 section 3).';
+const INITIAL_TOKEN = 'A token that the course site gives to developers who may register an app (RFC 7591 section 3).';
+
+function bearer(description: string): Json {
+  return { type: 'http', scheme: 'bearer', description };
 }
 
 /** Every scope with the title that members read. */
