@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { positive } from './name.ts';
 
 const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 } as const;
 const BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
@@ -27,10 +28,8 @@ export const rate = z
   .union(
     [
       z.strictObject({
-        requests: z.int().min(1).meta({ description: 'Number of requests.' }),
-        per: duration
-          .pipe(z.number().min(1).max(SECONDS.d))
-          .meta({ description: 'Period they are counted in, from 1s to 1d.' }),
+        requests: positive.describe('Number of requests.'),
+        per: duration.pipe(z.number().min(1).max(SECONDS.d)).describe('Period they are counted in, from 1s to 1d.'),
       }),
       z.literal('unlimited'),
     ],
