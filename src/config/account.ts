@@ -4,7 +4,7 @@ import { text } from './name.ts';
 import { secret } from './secret.ts';
 
 const count = (least: number, value: number, description: string) =>
-  z.int().min(least).default(value).meta({ description });
+  z.int().min(least).default(value).describe(description);
 
 /** Limits on one operation. The defaults allow the standard introspection query and the queries in the contract. */
 const limits = z

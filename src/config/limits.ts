@@ -3,7 +3,12 @@ import { LONGEST_URL } from './constants.ts';
 import { positive } from './name.ts';
 import { rate, size, sizeOrUnlimited } from './units.ts';
 
-const atMost = (most: number, text: string) => size.pipe(z.number().min(1024, 'must be at least 1KiB').max(most, text));
+const headSize = size.pipe(
+  z
+    .number()
+    .min(1024, 'must be at least 1KiB')
+    .max(1024 ** 2, 'must be at most 1MiB'),
+);
 
 const everyone = {
   address:
@@ -37,9 +42,7 @@ export const limits = z
       description:
         'Largest response body that routes pass on. Larger ones become a 502 or a closed connection. Event streams are not limited.',
     }),
-    headers: atMost(1024 ** 2, 'must be at most 1MiB')
-      .prefault('16KiB')
-      .describe('Largest request line and headers together. Larger ones get 431.'),
+    headers: headSize.prefault('16KiB').describe('Largest request line and headers together. Larger ones get 431.'),
   })
   .transform((given) => ({ ...given, url: LONGEST_URL }));
 

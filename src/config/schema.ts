@@ -3,7 +3,7 @@ import { isScopeToken } from '../oauth/scope.ts';
 import { account } from './account.ts';
 import { admin } from './admin.ts';
 import { clients } from './clients.ts';
-import { CODE_LIFETIME } from './constants.ts';
+import { CODE_LIFETIME, RELOAD_GRACE } from './constants.ts';
 import { enforcement } from './enforcement.ts';
 import { events } from './events.ts';
 import { limits } from './limits.ts';
@@ -13,7 +13,6 @@ import { mcp } from './mcp.ts';
 import { name, text } from './name.ts';
 import { pages, translatable } from './pages.ts';
 import { redisSettings } from './redis-settings.ts';
-import { reload } from './reload.ts';
 import { resource, route } from './route.ts';
 import { KEY_MATERIAL, secret } from './secret.ts';
 import { duration } from './units.ts';
@@ -69,6 +68,16 @@ const log = z.strictObject({
     description: 'How the access log identifies members: by ID, by a stable keyed hash, or not at all.',
   }),
 });
+
+/** How a new configuration replaces the current one while the gate is running. */
+const reload = z
+  .strictObject({
+    watch: z.boolean().default(true).meta({
+      description:
+        'Whether a change to the configuration file, or to a file that it names, is applied automatically. SIGHUP always applies it.',
+    }),
+  })
+  .transform((given) => ({ ...given, grace: RELOAD_GRACE }));
 
 export { parseMatch } from './route.ts';
 

@@ -30,7 +30,7 @@ export function secret(
   problemOf: ProblemOf = () => undefined,
   description = 'Where to read the secret: { env: NAME } or { file: PATH }.',
 ): typeof reference {
-  return reference.meta({ description }).register(SECRETS, { problemOf });
+  return reference.describe(description).register(SECRETS, { problemOf });
 }
 
 /** Labels that a PEM file of each sort must contain. */
@@ -41,7 +41,7 @@ export const PEM = {
 } as const;
 
 export function pemFile(pem: keyof typeof PEM, description: string): z.ZodString {
-  return text.meta({ description }).register(SECRETS, { pem });
+  return text.describe(description).register(SECRETS, { pem });
 }
 
 const RANDOM = '(openssl rand -base64 32)';

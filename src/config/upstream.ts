@@ -1,11 +1,24 @@
 import { z } from 'zod';
 import { BREAKER_COOLDOWN, UPSTREAM } from './constants.ts';
-import { positive } from './name.ts';
+import { positive, text } from './name.ts';
 import { duration } from './units.ts';
-import { upstreamApi } from './upstream-api.ts';
 import { upstreamCredential } from './upstream-credential.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 import { httpUrl } from './urls.ts';
+
+/** Where to find an upstream's own OpenAPI document. */
+const upstreamApi = z
+  .strictObject({
+    file: text.optional().describe('A JSON or YAML file, read at start.'),
+    path: z
+      .string()
+      .regex(/^\/[^\s?#\\]*$/, 'must be a path such as /openapi.json, without ?, # or \\')
+      .optional()
+      .describe(
+        'A path at the upstream that returns it as JSON. Requested without a member, when first needed, and again after ten minutes.',
+      ),
+  })
+  .refine(({ file, path }) => (file === undefined) !== (path === undefined), 'must have one of file, path');
 
 /** A service behind the gate. */
 export const upstream = z
