@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { ACCOUNT, ACCOUNT_LIMITS } from './constants.ts';
+import { text } from './name.ts';
 import { secret } from './secret.ts';
 
 const count = (least: number, value: number, description: string) =>
-  z.int().min(least).default(value).meta({ description });
+  z.int().min(least).default(value).describe(description);
 
 /** Limits on one operation. The defaults allow the standard introspection query and the queries in the contract. */
 const limits = z
@@ -21,16 +22,10 @@ const limits = z
 /** The Account API. */
 export const account = z
   .strictObject({
-    enabled: z.boolean().default(true).meta({ description: 'Whether it is served. Set by the profile.' }),
-    schema: z
-      .string()
-      .min(1)
-      .meta({ description: 'Schema that clients see, in GraphQL SDL: a file, or a pattern with *.' }),
-    mappings: z
-      .string()
-      .min(1)
-      .meta({ description: 'Mappings that say where the fields come from: a file, or a pattern with *.' }),
-    upstreamSchemas: z.record(z.string(), z.string().min(1)).optional().meta({
+    enabled: z.boolean().default(true).describe('Whether it is served. Set by the profile.'),
+    schema: text.describe('Schema that clients see, in GraphQL SDL: a file, or a pattern with *.'),
+    mappings: text.describe('Mappings that say where the fields come from: a file, or a pattern with *.'),
+    upstreamSchemas: z.record(z.string(), text).optional().meta({
       description: 'Recorded schema of each GraphQL upstream, by its name: a file that `account pull` writes.',
     }),
     config: z
@@ -39,18 +34,17 @@ export const account = z
         z.union([z.string(), z.number(), z.boolean(), secret()]),
       )
       .default({})
-      .meta({
-        description:
-          'Values that mappings use as $config.NAME. Those given as { env } or { file } can only be used in calls.',
-      }),
-    introspection: z.boolean().default(true).meta({ description: 'Whether clients may query the schema.' }),
+      .describe(
+        'Values that mappings use as $config.NAME. Those given as { env } or { file } can only be used in calls.',
+      ),
+    introspection: z.boolean().default(true).describe('Whether clients may query the schema.'),
     documents: z
       .strictObject({
-        file: z.string().min(1).meta({ description: 'JSON file with an object of documents by ID.' }),
-        only: z.boolean().default(false).meta({ description: 'Whether all other documents are refused.' }),
+        file: text.describe('JSON file with an object of documents by ID.'),
+        only: z.boolean().default(false).describe('Whether all other documents are refused.'),
       })
       .optional()
-      .meta({ description: 'Trusted documents, which clients refer to by documentId instead of sending them.' }),
-    limits: limits.prefault({}).meta({ description: 'Limits on one operation.' }),
+      .describe('Trusted documents, which clients refer to by documentId instead of sending them.'),
+    limits: limits.prefault({}).describe('Limits on one operation.'),
   })
   .transform((given) => ({ ...given, ...ACCOUNT }));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { text } from './name.ts';
 import { LONG_ENOUGH, pemFile, secret } from './secret.ts';
 
 /** Who may run commands on the admin listener. */
@@ -12,20 +13,19 @@ export const admin = z.strictObject({
       ).optional(),
     })
     .optional()
-    .meta({ description: 'Commands that the backend signs with a shared secret (docs/backend-events.md).' }),
+    .describe('Commands that the backend signs with a shared secret (docs/backend-events.md).'),
   mtls: z
     .strictObject({
       cert: pemFile('certificate', 'PEM file with the certificate chain of the admin listener.'),
       key: pemFile('key', 'PEM file with its private key.'),
       clientCa: pemFile('authority', 'PEM file with the certificate authority whose client certificates are accepted.'),
-      names: z.array(z.string().min(1)).min(1).optional().meta({
+      names: z.array(text).min(1).optional().meta({
         description:
           'DNS names that client certificates are limited to. If omitted, every certificate issued by `clientCa` is accepted.',
       }),
     })
     .optional()
-    .meta({
-      description:
-        'Commands authenticated by client certificate. The admin listener then speaks TLS only. Health and metrics need no certificate.',
-    }),
+    .describe(
+      'Commands authenticated by client certificate. The admin listener then speaks TLS only. Health and metrics need no certificate.',
+    ),
 });

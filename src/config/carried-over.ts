@@ -1,70 +1,67 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What outlives the configuration that it was made for: connections, counts, what was asked before. The next generation
- * takes it over as long as it would make it from the same; what nobody has a share in any more is ended.
+ * State that outlives the configuration it was made for, such as connections and counters. The next configuration takes
+ * over what it would make from the same settings. What no configuration uses any more is ended.
  */
 export interface CarriedOver {
-  /** A share for one generation. */
+  /** A share for one configuration. */
   share(): Share;
 }
 
 export interface Share {
   /**
-   * In: a name; all that it is made from, as JSON takes it; how it is made; how it is ended. Out: what another share has
-   * under that name, made from the same, else a new one.
+   * Returns the value that another share has under this name, if it was made `from` the same settings (anything that
+   * JSON can hold). Otherwise makes a new one. `end` is called when no share holds it any more.
    */
-  take<T>(name: string, from: unknown, make: () => T, end?: (it: T) => unknown): T;
-  /** Gives the share back, and ends what no other share holds. */
+  take<T>(name: string, from: unknown, make: () => T, end?: (value: T) => unknown): T;
+  /** Gives everything back, and ends what no other share holds. */
   release(): Promise<void>;
 }
 
-interface Kept {
-  readonly it: unknown;
+interface Entry {
+  readonly value: unknown;
   readonly end: () => unknown;
   shares: number;
 }
 
 export function carriedOver(): CarriedOver {
-  const kept = new Map<string, Kept>();
+  const entries = new Map<string, Entry>();
 
   return {
     share() {
-      const taken = new Map<string, Kept>();
+      const own = new Map<string, Entry>();
       return {
-        take<T>(name: string, from: unknown, make: () => T, end?: (it: T) => unknown): T {
+        take<T>(name: string, from: unknown, make: () => T, end?: (value: T) => unknown): T {
           const key = `${name} ${fingerprint(from)}`;
-          const own = taken.get(key);
-          if (own !== undefined) return own.it as T;
-          const found = kept.get(key) ?? keep(key, make(), end);
-          found.shares += 1;
-          taken.set(key, found);
-          return found.it as T;
+          const entry = own.get(key) ?? entries.get(key) ?? newEntry(make(), end);
+          if (!own.has(key)) entry.shares += 1;
+          own.set(key, entry);
+          entries.set(key, entry);
+          return entry.value as T;
         },
         async release() {
-          const all = [...taken];
-          taken.clear();
+          const released = [...own];
+          own.clear();
           await Promise.all(
-            all.map(([key, one]) => {
-              one.shares -= 1;
-              if (one.shares > 0) return undefined;
-              kept.delete(key);
-              return one.end();
+            released.map(([key, entry]) => {
+              entry.shares -= 1;
+              if (entry.shares > 0) return undefined;
+              entries.delete(key);
+              return entry.end();
             }),
           );
         },
       };
     },
   };
-
-  function keep<T>(key: string, it: T, end: ((it: T) => unknown) | undefined): Kept {
-    const one: Kept = { it, end: () => end?.(it), shares: 0 };
-    kept.set(key, one);
-    return one;
-  }
 }
 
-/** Secrets may be among it, and are not kept. */
+function newEntry<T>(value: T, end: ((value: T) => unknown) | undefined): Entry {
+  return { value, end: () => end?.(value), shares: 0 };
+}
+
+/** A hash, because the settings may contain secrets. */
 function fingerprint(from: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(from) ?? '')

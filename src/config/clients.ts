@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isForbiddenScheme } from '../oauth/forbidden-scheme.ts';
 import { UNUSED_APP_LIFETIME } from './constants.ts';
-import { name } from './name.ts';
+import { name, positive } from './name.ts';
 import { BEARER, LONG_ENOUGH, secret } from './secret.ts';
 
 /** Well-known apps that use a scheme without a dot, against the advice of RFC 8252 section 7.1. */
@@ -29,11 +29,8 @@ const domain = z
   );
 
 const domains = (which: string) => ({
-  allow: z
-    .array(domain)
-    .default([])
-    .meta({ description: `${which}. Empty allows every domain.` }),
-  deny: z.array(domain).default([]).meta({ description: 'Domains that are refused, even if `allow` lists them.' }),
+  allow: z.array(domain).default([]).describe(`${which}. Empty allows every domain.`),
+  deny: z.array(domain).default([]).describe('Domains that are refused, even if `allow` lists them.'),
 });
 
 const scheme = z
@@ -54,20 +51,16 @@ const redirects = z.strictObject({
 
 const registration = z
   .strictObject({
-    enabled: z.boolean().default(true).meta({ description: 'Whether there is a registration endpoint.' }),
+    enabled: z.boolean().default(true).describe('Whether there is a registration endpoint.'),
     initialAccessToken: secret(
       BEARER,
       'Token that apps must present to register (RFC 7591 section 3). If omitted, anyone can register an app.',
     ).optional(),
-    perAddressPerMinute: z.int().min(1).default(120).meta({
+    perAddressPerMinute: positive.default(120).meta({
       description:
         'Registrations accepted from one client address per minute. Behind a proxy, set `listen.trustedProxies`.',
     }),
-    perDay: z
-      .int()
-      .min(1)
-      .default(100_000)
-      .meta({ description: 'Registrations accepted from all addresses together per day.' }),
+    perDay: positive.default(100_000).describe('Registrations accepted from all addresses together per day.'),
   })
   .transform((given) => ({ ...given, unusedLifetime: UNUSED_APP_LIFETIME }));
 
@@ -76,23 +69,19 @@ export const clients = z.strictObject({
   resourceServers: z
     .record(name, z.strictObject({ secret: secret(LONG_ENOUGH) }))
     .default({})
-    .meta({
-      description:
-        'Services that may introspect every token: their client_id and secret. They authenticate with client_secret_post.',
-    }),
+    .describe(
+      'Services that may introspect every token: their client_id and secret. They authenticate with client_secret_post.',
+    ),
   redirects: redirects.prefault({}).meta({
     description:
       'Which redirect URIs apps may use, both registered apps and those with a client ID metadata document. Changes also apply to apps that are already registered.',
   }),
-  registration: registration.prefault({}).meta({ description: 'Dynamic client registration (RFC 7591).' }),
+  registration: registration.prefault({}).describe('Dynamic client registration (RFC 7591).'),
   documents: z
     .strictObject({
-      enabled: z
-        .boolean()
-        .default(true)
-        .meta({ description: 'Whether such apps are accepted. If not, they must register.' }),
+      enabled: z.boolean().default(true).describe('Whether such apps are accepted. If not, they must register.'),
       ...domains('Domains of client IDs that are accepted'),
     })
     .prefault({})
-    .meta({ description: 'Apps whose client_id is the https URL of their client ID metadata document.' }),
+    .describe('Apps whose client_id is the https URL of their client ID metadata document.'),
 });

@@ -13,11 +13,14 @@ const USER_INFO = /\/\/[^/\s@]+@/g;
 const WIDEST = 160;
 
 /**
- * Returns the line with a caret under the column; undefined when the line is too wide to be useful. The line is cut off
+ * Returns the line that begins at `start` with a caret under the column; undefined when the line is too wide to be useful. The line is cut off
  * at the first secret, since the rest may belong to it.
  */
-export function codeFrame(text: string, line: number, column: number, secrets: readonly Span[]): string | undefined {
-  const start = lineStart(text, line);
+export function codeFrame(
+  text: string,
+  { line, column, start }: { readonly line: number; readonly column: number; readonly start: number },
+  secrets: readonly Span[],
+): string | undefined {
   const source = text.slice(start).split(/\r?\n/, 1)[0] ?? '';
   if (source.length > WIDEST) return undefined;
   const cut = Math.min(
@@ -35,10 +38,4 @@ export function codeFrame(text: string, line: number, column: number, secrets: r
 function secretOnLine(source: string): number {
   const match = SECRET_LINE.exec(source);
   return match === null ? Number.POSITIVE_INFINITY : match[0].length;
-}
-
-function lineStart(text: string, line: number): number {
-  let start = 0;
-  for (let at = 1; at < line; at += 1) start = text.indexOf('\n', start) + 1;
-  return start;
 }

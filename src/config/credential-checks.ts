@@ -1,5 +1,5 @@
 import type { Finding } from './problems.ts';
-import { formatPath, isTree, type Path, type Tree, valueAt } from './tree.ts';
+import { formatPath, keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
 
 const OWN = '{member.id}';
 
@@ -9,12 +9,11 @@ const OWN = '{member.id}';
  * may only be used for requests that the gate limits to the member, or that the operator has made public.
  */
 export function checkCredentials(tree: Tree): readonly Finding[] {
-  const upstreams = isTree(tree.upstreams) ? tree.upstreams : {};
-  return Object.keys(upstreams).flatMap((name): readonly Finding[] => {
+  return keysAt(tree, ['upstreams']).flatMap((name): readonly Finding[] => {
     const path: Path = ['upstreams', name, 'credential'];
     switch (valueAt(tree, [...path, 'kind'])) {
       case 'session':
-        return sessionOfNobody(tree, path);
+        return unidentifiedSession(tree, path);
       case 'key':
         return [...openRoutes(tree, name), ...openTools(tree, name)];
       default:
@@ -23,7 +22,7 @@ export function checkCredentials(tree: Tree): readonly Finding[] {
   });
 }
 
-function sessionOfNobody(tree: Tree, path: Path): readonly Finding[] {
+function unidentifiedSession(tree: Tree, path: Path): readonly Finding[] {
   const kind = valueAt(tree, ['login', 'kind']);
   if (kind !== 'session') {
     const message = `needs \`login: { kind: session }\`: with login.kind ${String(kind)} the gate gets no session of the backend`;
@@ -37,8 +36,7 @@ function sessionOfNobody(tree: Tree, path: Path): readonly Finding[] {
 }
 
 function openRoutes(tree: Tree, upstream: string): readonly Finding[] {
-  const routes = Array.isArray(tree.routes) ? tree.routes : [];
-  return routes.flatMap((route: unknown, index): readonly Finding[] => {
+  return listAt(tree, ['routes']).flatMap((route, index): readonly Finding[] => {
     if (valueAt(route, ['upstream']) !== upstream || valueAt(route, ['anonymous']) === 'serve') return [];
     const own = (['match', 'rewrite', 'query', 'body'] as const).some((key) => names(valueAt(route, [key])));
     return own ? [] : [open(['routes', index, 'match'], upstream, 'or set `anonymous: serve` if it is public')];
@@ -46,8 +44,7 @@ function openRoutes(tree: Tree, upstream: string): readonly Finding[] {
 }
 
 function openTools(tree: Tree, upstream: string): readonly Finding[] {
-  const tools = valueAt(tree, ['mcp', 'tools']);
-  return (Array.isArray(tools) ? tools : []).flatMap((tool: unknown, index): readonly Finding[] => {
+  return listAt(tree, ['mcp', 'tools']).flatMap((tool, index): readonly Finding[] => {
     const get = valueAt(tool, ['get']);
     if (valueAt(get, ['upstream']) !== upstream) return [];
     const own = names(valueAt(get, ['path'])) || names(valueAt(get, ['query']));

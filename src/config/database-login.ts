@@ -30,17 +30,16 @@ export const databaseLogin = z.strictObject({
     urlProblem,
     'Where to read the database URL: postgres://…, mysql://… or sqlite:/path. Use a database user with read-only access.',
   ),
-  query: query.meta({
-    description:
-      'One SELECT with $1 where the login goes. It must return one row for a member, and none if there is no such member. Its columns: `id`, `hash`, and if there are any `email`, `name` and `version`, which changes when all of the member’s connections must end (by default the hash).',
-  }),
+  query: query.describe(
+    'One SELECT with $1 where the login goes. It must return one row for a member, and none if there is no such member. Its columns: `id`, `hash`, and if there are any `email`, `name` and `version`, which changes when all of the member’s connections must end (by default the hash).',
+  ),
   hash: z
     .strictObject({
       pepper: secret(undefined, 'Secret appended to the password before it is hashed, as Devise does.').optional(),
     })
     .prefault({})
-    .meta({ description: 'How passwords are verified.' }),
-  timeout: duration.prefault('3s').meta({ description: 'Time limit for the database.' }),
+    .describe('How passwords are verified.'),
+  timeout: duration.prefault('3s').describe('Time limit for the database.'),
   ...credentialLogin,
 });
 

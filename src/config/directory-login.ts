@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { text } from './name.ts';
 import { credentialLogin } from './own-sign-in.ts';
 
 /** Recheck does not apply: the file itself says whether a member still exists. */
@@ -7,8 +8,6 @@ const { recheck: _, ...withoutRecheck } = credentialLogin;
 /** Login by a file that lists the members and their password hashes. */
 export const directoryLogin = z.strictObject({
   kind: z.literal('directory'),
-  file: z.string().min(1).meta({
-    description: 'File that lists the members, relative to this file. It is read again whenever it changes.',
-  }),
+  file: text.describe('File that lists the members, relative to this file. It is read again whenever it changes.'),
   ...withoutRecheck,
 });

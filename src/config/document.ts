@@ -46,8 +46,9 @@ export function readYaml(file: string, text: string): YamlLayer {
   const problems: Problem[] = [];
 
   const placeOf = (offset: number): Place => {
-    const { line, col } = lines.linePos(Math.min(offset, text.length));
-    return { file, line, column: col, frame: codeFrame(text, line, col, secrets) };
+    const { line, col: column } = lines.linePos(Math.min(offset, text.length));
+    const start = lines.lineStarts[line - 1] ?? 0;
+    return { file, line, column, frame: codeFrame(text, { line, column, start }, secrets) };
   };
   const report = (offset: number, path: Path, message: string) =>
     problems.push(problemAt(placeOf(offset), { path, message }));

@@ -40,9 +40,7 @@ export const events = z
       .string()
       .regex(/^\/[\x21-\x7E]*$/, 'must be a path such as /coursegate/events')
       .refine((path) => !/[#\\]/.test(path), 'must not contain # or \\')
-      .meta({
-        description: 'Path at the upstream that receives them, such as /coursegate/events. Each event is one POST.',
-      }),
+      .describe('Path at the upstream that receives them, such as /coursegate/events. Each event is one POST.'),
     secret: secret(
       keyProblem,
       'Signing secret shared with the backend: whsec_ followed by 24 to 64 bytes in Base64 (echo "whsec_$(openssl rand -base64 32)").',
@@ -55,7 +53,7 @@ export const events = z
       .array(z.enum(EVENT_TYPES))
       .min(1)
       .default([...EVENT_TYPES])
-      .meta({ description: 'Event types to send. Defaults to all.' }),
+      .describe('Event types to send. Defaults to all.'),
   })
   .transform((given) => ({ ...given, ...EVENTS }));
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pointer, upstreamName } from './name.ts';
+import { pointer, text, upstreamName } from './name.ts';
 import { credentialLogin, refusalTime } from './own-sign-in.ts';
 import { pattern } from './pattern.ts';
 import { cookiePattern } from './session-login.ts';
@@ -8,28 +8,26 @@ import { whoami } from './whoami.ts';
 
 const path = z.string().regex(/^\/(?!\/)[\x21-\x7E]*$/, 'must be a path that begins with one /');
 const statuses = z.array(z.int().min(200).max(499)).min(1);
-const field = z.string().min(1).max(200);
+const field = text.max(200);
 
 const success = z
   .strictObject({
-    status: statuses.optional().meta({ description: 'Statuses that mean success.' }),
-    location: pattern.optional().meta({ description: 'Pattern (RE2) that Location matches.' }),
-    notLocation: pattern.optional().meta({
-      description: 'Pattern (RE2) that Location does not match, such as that of the sign-in page.',
-    }),
-    cookie: cookiePattern.optional().meta({
-      description: 'Name of a cookie that the response sets. * matches any number of characters.',
-    }),
-    pointer: pointer
+    status: statuses.optional().describe('Statuses that mean success.'),
+    location: pattern.optional().describe('Pattern (RE2) that Location matches.'),
+    notLocation: pattern
       .optional()
-      .meta({ description: 'JSON pointer to something that a JSON response contains, such as /token.' }),
+      .describe('Pattern (RE2) that Location does not match, such as that of the sign-in page.'),
+    cookie: cookiePattern
+      .optional()
+      .describe('Name of a cookie that the response sets. * matches any number of characters.'),
+    pointer: pointer.optional().describe('JSON pointer to something that a JSON response contains, such as /token.'),
   })
   .refine((given) => Object.values(given).some((rule) => rule !== undefined), 'must have at least one rule');
 
 const failure = z.strictObject({
-  status: statuses.default([200, 301, 302, 303, 307, 308, 401, 422]).meta({
-    description: 'Statuses that may mean wrong credentials. Any other is a failure of the backend.',
-  }),
+  status: statuses
+    .default([200, 301, 302, 303, 307, 308, 401, 422])
+    .describe('Statuses that may mean wrong credentials. Any other is a failure of the backend.'),
   body: pattern.optional().meta({
     description:
       'Pattern (RE2) in the response to wrong credentials. If omitted, a page with status 200 must contain the form again; otherwise it is a failure of the backend.',
@@ -37,9 +35,9 @@ const failure = z.strictObject({
 });
 
 const lockedOut = z.strictObject({
-  status: statuses.default([429]).meta({ description: 'Statuses that mean the account or the address is locked out.' }),
-  body: pattern.optional().meta({ description: 'Pattern (RE2) in the page that says so.' }),
-  location: pattern.optional().meta({ description: 'Pattern (RE2) that the Location of that page matches.' }),
+  status: statuses.default([429]).describe('Statuses that mean the account or the address is locked out.'),
+  body: pattern.optional().describe('Pattern (RE2) in the page that says so.'),
+  location: pattern.optional().describe('Pattern (RE2) that the Location of that page matches.'),
 });
 
 /** Login by the backend's own sign-in form, which the gate submits. */
@@ -51,47 +49,42 @@ export const formLogin = z
       description:
         'Sign-in page, requested first for its cookies and hidden fields. If omitted, the credentials are posted right away.',
     }),
-    action: path.optional().meta({
-      description: 'Path that the credentials are posted to. Defaults to the action of the form on the page.',
-    }),
+    action: path
+      .optional()
+      .describe('Path that the credentials are posted to. Defaults to the action of the form on the page.'),
     format: z.enum(['form', 'json', 'query']).default('form').meta({
       description:
         'How they are sent: `form` (application/x-www-form-urlencoded), `json`, or `query` (GET with query parameters, which servers write to their logs).',
     }),
     fields: z
       .strictObject({
-        username: field.default('username').meta({ description: 'Field for the login.' }),
-        password: field.default('password').meta({ description: 'Field for the password.' }),
+        username: field.default('username').describe('Field for the login.'),
+        password: field.default('password').describe('Field for the password.'),
       })
       .prefault({})
-      .meta({ description: 'Names of the two fields.' }),
-    extra: z
-      .record(field, z.string().max(2000))
-      .default({})
-      .meta({ description: 'Further fields to send, such as that of a button.' }),
-    success: success.optional().meta({
-      description: 'What means success. Every rule given must hold. If omitted, `whoami` alone decides.',
+      .describe('Names of the two fields.'),
+    extra: z.record(field, z.string().max(2000)).default({}).meta({
+      description: 'Further fields to send, such as that of a button.',
     }),
-    failure: failure.prefault({}).meta({ description: 'What may mean wrong credentials.' }),
-    lockedOut: lockedOut
-      .prefault({})
-      .meta({ description: 'What means that the backend accepts no more attempts for now.' }),
-    whoami: whoami.meta({
-      description:
-        'Where the backend then says who is signed in, requested with the new cookies. {/pointer} in its path is replaced by a value from the JSON response.',
-    }),
+    success: success
+      .optional()
+      .describe('What means success. Every rule given must hold. If omitted, `whoami` alone decides.'),
+    failure: failure.prefault({}).describe('What may mean wrong credentials.'),
+    lockedOut: lockedOut.prefault({}).describe('What means that the backend accepts no more attempts for now.'),
+    whoami: whoami.describe(
+      'Where the backend then says who is signed in, requested with the new cookies. {/pointer} in its path is replaced by a value from the JSON response.',
+    ),
     whoamiHeaders: z
-      .record(z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/, 'must be the name of a header field'), z.string().min(1))
+      .record(z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/, 'must be the name of a header field'), text)
       .default({})
-      .meta({
-        description:
-          'Headers for the whoami request, with {/pointer} as in its path: { Authorization: "Bearer {/token}" }.',
-      }),
+      .describe(
+        'Headers for the whoami request, with {/pointer} as in its path: { Authorization: "Bearer {/token}" }.',
+      ),
     logout: path.optional().meta({
       description:
         'Requested with GET afterwards, to end the session at the backend. If omitted, the gate only discards its cookies.',
     }),
-    timeout: duration.prefault('10s').meta({ description: 'Time limit for the whole sign-in.' }),
+    timeout: duration.prefault('10s').describe('Time limit for the whole sign-in.'),
     refusalTime,
     ...credentialLogin,
   })

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { requestField } from '../http/header-names.ts';
+import { text } from './name.ts';
 import { everyLogin } from './recheck.ts';
 import { pageUrl, secureUrl } from './urls.ts';
 
@@ -17,26 +18,24 @@ const identityField = z
 
 const jwt = z
   .strictObject({
-    header: identityField.meta({ description: 'Header with the assertion, such as Cf-Access-Jwt-Assertion.' }),
-    jwks: secureUrl.meta({ description: 'URL of the proxy’s signing keys (JWK Set, RFC 7517).' }),
-    issuer: z.string().min(1).meta({ description: 'Required `iss` of the assertion.' }),
-    audience: z.string().min(1).meta({
-      description:
-        'Required `aud` of the assertion, possibly among others. Use the one for this application, not one shared by everything behind the proxy.',
-    }),
+    header: identityField.describe('Header with the assertion, such as Cf-Access-Jwt-Assertion.'),
+    jwks: secureUrl.describe('URL of the proxy’s signing keys (JWK Set, RFC 7517).'),
+    issuer: text.describe('Required `iss` of the assertion.'),
+    audience: text.describe(
+      'Required `aud` of the assertion, possibly among others. Use the one for this application, not one shared by everything behind the proxy.',
+    ),
     claims: z
       .strictObject({
-        subject: z.string().min(1).default('sub').meta({ description: 'Claim with the ID.' }),
-        email: z.string().min(1).default('email').meta({ description: 'Claim with the email.' }),
-        name: z.string().min(1).default('name').meta({ description: 'Claim with the name.' }),
+        subject: text.default('sub').describe('Claim with the ID.'),
+        email: text.default('email').describe('Claim with the email.'),
+        name: text.default('name').describe('Claim with the name.'),
       })
       .prefault({})
-      .meta({ description: 'Claims with the member’s ID in the backend, email and name.' }),
+      .describe('Claims with the member’s ID in the backend, email and name.'),
   })
-  .meta({
-    description:
-      'Signed assertion (JWT). It is verified by its signature, so the proxy need not be in `listen.trustedProxies`.',
-  });
+  .describe(
+    'Signed assertion (JWT). It is verified by its signature, so the proxy need not be in `listen.trustedProxies`.',
+  );
 
 /** Login by a single sign-on proxy in front of the gate, which says who is signed in. */
 export const headerLogin = z
@@ -46,22 +45,17 @@ export const headerLogin = z
       description:
         'Header with the member’s ID, such as X-Forwarded-User or Remote-User. Only accepted from `listen.trustedProxies`.',
     }),
-    email: identityField.optional().meta({ description: 'Header with the email. Use it with `user`.' }),
-    name: identityField.optional().meta({ description: 'Header with the name. Use it with `user`.' }),
+    email: identityField.optional().describe('Header with the email. Use it with `user`.'),
+    name: identityField.optional().describe('Header with the name. Use it with `user`.'),
     jwt: jwt.optional(),
-    signInUrl: pageUrl.optional().meta({
-      description: 'Where the proxy starts a sign-in. If omitted, the proxy starts it by itself on every page.',
-    }),
-    switchUrl: pageUrl.optional().meta({
-      description: 'Where the proxy lets someone else sign in, such as its sign-out page. Defaults to `signInUrl`.',
-    }),
-    returnParam: z.string().min(1).default('rd').meta({
-      description: 'Query parameter of these pages for the address to return to.',
-    }),
-    acrValues: z
-      .array(z.string().min(1))
-      .default([])
-      .meta({ description: 'The acr values that an assertion may contain.' }),
+    signInUrl: pageUrl
+      .optional()
+      .describe('Where the proxy starts a sign-in. If omitted, the proxy starts it by itself on every page.'),
+    switchUrl: pageUrl
+      .optional()
+      .describe('Where the proxy lets someone else sign in, such as its sign-out page. Defaults to `signInUrl`.'),
+    returnParam: text.default('rd').describe('Query parameter of these pages for the address to return to.'),
+    acrValues: z.array(text).default([]).describe('The acr values that an assertion may contain.'),
     ...everyLogin,
   })
   .superRefine(({ user, email, name, jwt }, context) => {

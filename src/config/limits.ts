@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { LONGEST_URL } from './constants.ts';
+import { positive } from './name.ts';
 import { rate, size, sizeOrUnlimited } from './units.ts';
 
-const atMost = (most: number, text: string) => size.pipe(z.number().min(1024, 'must be at least 1KiB').max(most, text));
+const headSize = size.pipe(
+  z
+    .number()
+    .min(1024, 'must be at least 1KiB')
+    .max(1024 ** 2, 'must be at most 1MiB'),
+);
 
 const everyone = {
   address:
@@ -14,24 +20,20 @@ const everyone = {
 /** Limits on callers and single requests. A route can override some of them. */
 export const limits = z
   .strictObject({
-    address: rate.prefault({ requests: 6000, per: '1m' }).meta({ description: everyone.address }),
-    member: rate.prefault({ requests: 1200, per: '1m' }).meta({ description: everyone.member }),
-    client: rate.prefault({ requests: 60_000, per: '1m' }).meta({ description: everyone.client }),
+    address: rate.prefault({ requests: 6000, per: '1m' }).describe(everyone.address),
+    member: rate.prefault({ requests: 1200, per: '1m' }).describe(everyone.member),
+    client: rate.prefault({ requests: 60_000, per: '1m' }).describe(everyone.client),
     attempts: rate.prefault({ requests: 300, per: '1m' }).meta({
       description:
         'Failed requests from one client address to the endpoints where codes, tokens or secrets could be guessed.',
     }),
     open: z
       .strictObject({
-        address: z
-          .int()
-          .min(1)
-          .default(1000)
-          .meta({ description: 'Requests, streams and WebSockets of one client address.' }),
-        member: z.int().min(1).default(100).meta({ description: 'Requests and streams of one member.' }),
+        address: positive.default(1000).describe('Requests, streams and WebSockets of one client address.'),
+        member: positive.default(100).describe('Requests and streams of one member.'),
       })
       .prefault({})
-      .meta({ description: 'Requests open at the same time. Each process counts separately.' }),
+      .describe('Requests open at the same time. Each process counts separately.'),
     requestBody: sizeOrUnlimited.prefault('10MiB').meta({
       description:
         'Largest request body that routes accept. Larger ones get 413, and the upstream never gets the complete request.',
@@ -40,11 +42,7 @@ export const limits = z
       description:
         'Largest response body that routes pass on. Larger ones become a 502 or a closed connection. Event streams are not limited.',
     }),
-    headers: atMost(1024 ** 2, 'must be at most 1MiB')
-      .prefault('16KiB')
-      .meta({
-        description: 'Largest request line and headers together. Larger ones get 431.',
-      }),
+    headers: headSize.prefault('16KiB').describe('Largest request line and headers together. Larger ones get 431.'),
   })
   .transform((given) => ({ ...given, url: LONGEST_URL }));
 
@@ -52,12 +50,12 @@ export const limits = z
 export const routeLimits = {
   limits: z
     .strictObject({
-      address: rate.optional().meta({ description: everyone.address }),
-      member: rate.optional().meta({ description: everyone.member }),
+      address: rate.optional().describe(everyone.address),
+      member: rate.optional().describe(everyone.member),
     })
     .optional()
-    .meta({ description: 'Limits for this route, counted separately, instead of the general ones.' }),
-  bodyLimit: sizeOrUnlimited.optional().meta({
-    description: 'Largest request body that this route accepts. Defaults to `limits.requestBody`.',
-  }),
+    .describe('Limits for this route, counted separately, instead of the general ones.'),
+  bodyLimit: sizeOrUnlimited
+    .optional()
+    .describe('Largest request body that this route accepts. Defaults to `limits.requestBody`.'),
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { trustedProxyProblem } from '../http/trusted-proxies.ts';
 import { LISTEN, SHARE_OF_ONE_ADDRESS } from './constants.ts';
+import { positive } from './name.ts';
 import { duration } from './units.ts';
 
 const trustedProxy = z.string().superRefine((entry, context) => {
@@ -11,16 +12,15 @@ const trustedProxy = z.string().superRefine((entry, context) => {
 /** Where the gate listens, for whom, and how it stops. */
 export const listen = z
   .strictObject({
-    host: z
-      .string()
-      .default('127.0.0.1')
-      .meta({ description: 'Address to listen on: 0.0.0.0 for every IPv4 address, :: for every address.' }),
-    port: z.int().min(0).max(65_535).default(8080).meta({ description: 'Public port. 0 picks a free one.' }),
+    host: z.string().default('127.0.0.1').meta({
+      description: 'Address to listen on: 0.0.0.0 for every IPv4 address, :: for every address.',
+    }),
+    port: z.int().min(0).max(65_535).default(8080).describe('Public port. 0 picks a free one.'),
     reusePort: z.boolean().default(false).meta({
       description:
         'Lets several gates on this machine share the port; the kernel distributes connections among them (docs/scaling.md). Requires a redis store, and a different admin port for each gate.',
     }),
-    maxConnections: z.int().min(1).default(10_000).meta({
+    maxConnections: positive.default(10_000).meta({
       description:
         'Client connections open at the same time, including idle ones. One address (for IPv6: one /64) may have a fifth of them, except trusted proxies, which connect for many clients. Further ones get 503 and are closed. A proxied connection uses two file descriptors.',
     }),
@@ -33,20 +33,19 @@ export const listen = z
         host: z.string().default('127.0.0.1').meta({
           description: 'Its address. Use a non-loopback address only on a network that outsiders cannot reach.',
         }),
-        port: z.int().min(0).max(65_535).default(9090).meta({ description: 'Its port. 0 picks a free one.' }),
+        port: z.int().min(0).max(65_535).default(9090).describe('Its port. 0 picks a free one.'),
       })
       .prefault({})
-      .meta({ description: 'The admin listener: health, metrics and commands.' }),
+      .describe('The admin listener: health, metrics and commands.'),
     probes: z
       .strictObject({
-        host: z.string().default('127.0.0.1').meta({ description: 'Its address: 0.0.0.0 for every IPv4 address.' }),
-        port: z.int().min(0).max(65_535).default(9091).meta({ description: 'Its port. 0 picks a free one.' }),
+        host: z.string().default('127.0.0.1').describe('Its address: 0.0.0.0 for every IPv4 address.'),
+        port: z.int().min(0).max(65_535).default(9091).describe('Its port. 0 picks a free one.'),
       })
       .optional()
-      .meta({
-        description:
-          'A separate listener that serves only /livez, /readyz and /metrics, so that a kubelet or Prometheus on another machine can reach them while the admin listener stays on loopback. Off if omitted.',
-      }),
+      .describe(
+        'A separate listener that serves only /livez, /readyz and /metrics, so that a kubelet or Prometheus on another machine can reach them while the admin listener stays on loopback. Off if omitted.',
+      ),
     drain: z
       .strictObject({
         notice: duration.prefault('0s').meta({
@@ -59,7 +58,7 @@ export const listen = z
         }),
       })
       .prefault({})
-      .meta({ description: 'How the gate shuts down.' }),
+      .describe('How the gate shuts down.'),
   })
   .transform((given) => ({
     ...given,

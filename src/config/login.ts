@@ -13,7 +13,7 @@ import { webhookLogin } from './webhook-login.ts';
 /** Login by a signed one-time redirect to the backend and back, as in DiscourseConnect. */
 const bridgeLogin = z.strictObject({
   kind: z.literal('bridge'),
-  url: pageUrl.meta({ description: 'Page of the backend that says who is signed in.' }),
+  url: pageUrl.describe('Page of the backend that says who is signed in.'),
   secret: secret(LONG_ENOUGH),
   ...ownSignIn,
 });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { MCP } from './constants.ts';
+import { text } from './name.ts';
 
 /** The intersection of SEP-986 and what assistants accept. */
 const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be at most 64 letters, digits, _ and -');
-const text = z.string().min(1);
 const schema = z.record(z.string(), z.unknown());
 
 const scopes = z.array(z.string()).default([]).meta({
@@ -11,11 +11,11 @@ const scopes = z.array(z.string()).default([]).meta({
 });
 
 const get = z.strictObject({
-  upstream: z.string().min(1).meta({ description: 'A name in `upstreams`.' }),
+  upstream: z.string().min(1).describe('A name in `upstreams`.'),
   path: z
     .string()
     .regex(/^\/[^\s?#\\;]*$/, 'must be a path such as /api/v1/courses/{slug}, without ?, #, \\ or ;')
-    .meta({ description: 'Path of the request. A path segment may be an input, such as {slug}, or {member.id}.' }),
+    .describe('Path of the request. A path segment may be an input, such as {slug}, or {member.id}.'),
   query: z.record(z.string().min(1), z.string()).default({}).meta({
     description:
       'Query parameters: fixed text, or an input such as "{page}". A parameter whose input is not given is omitted.',
@@ -23,35 +23,32 @@ const get = z.strictObject({
 });
 
 const paging = z.strictObject({
-  of: text.meta({ description: 'Property of `result` that is split into pages: a list or a text.' }),
-  argument: text.meta({ description: 'Input that takes the position to continue from. It must accept text.' }),
-  next: text.meta({
-    description: 'Property of the result that returns the position to continue from. It must accept text.',
-  }),
-  more: text.optional().meta({ description: 'Property of the result that says whether there is more.' }),
+  of: text.describe('Property of `result` that is split into pages: a list or a text.'),
+  argument: text.describe('Input that takes the position to continue from. It must accept text.'),
+  next: text.describe('Property of the result that returns the position to continue from. It must accept text.'),
+  more: text.optional().describe('Property of the result that says whether there is more.'),
 });
 
 const tool = z
   .strictObject({
-    name: toolName.meta({ description: 'Name that models call it by.' }),
-    title: text.max(80).meta({ description: 'Name shown to people.' }),
+    name: toolName.describe('Name that models call it by.'),
+    title: text.max(80).describe('Name shown to people.'),
     description: text
       .max(2000)
-      .meta({ description: 'What the model reads to decide whether to call it: what it does and what it returns.' }),
+      .describe('What the model reads to decide whether to call it: what it does and what it returns.'),
     input: schema.default({}).meta({
       description:
         'JSON Schema of the arguments. It must not include the member’s identity, which comes from the token only.',
     }),
-    output: schema.optional().meta({ description: 'JSON Schema of the result. Every result is validated against it.' }),
+    output: schema.optional().describe('JSON Schema of the result. Every result is validated against it.'),
     scopes,
-    graphql: text.optional().meta({
-      description: 'Runs a GraphQL document of the Account API, with the arguments as its variables.',
-    }),
-    get: get.optional().meta({ description: 'Sends a GET request to an upstream.' }),
-    route: z
-      .string()
+    graphql: text
       .optional()
-      .meta({ description: 'Sends a request to one of the `routes`: its method and path, with inputs as {name}.' }),
+      .describe('Runs a GraphQL document of the Account API, with the arguments as its variables.'),
+    get: get.optional().describe('Sends a GET request to an upstream.'),
+    route: z.string().optional().meta({
+      description: 'Sends a request to one of the `routes`: its method and path, with inputs as {name}.',
+    }),
     result: schema.optional().meta({
       description:
         'How the result is built from the response: property names with JSON pointers into it. { each: pointer, … } makes a list.',
@@ -62,17 +59,14 @@ const tool = z
     }),
     annotations: z
       .strictObject({
-        destructiveHint: z.boolean().optional().meta({ description: 'It may delete something.' }),
-        idempotentHint: z
-          .boolean()
-          .optional()
-          .meta({ description: 'Calling it again with the same arguments has no further effect.' }),
-        openWorldHint: z.boolean().optional().meta({ description: 'It interacts with systems outside the school.' }),
+        destructiveHint: z.boolean().optional().describe('It may delete something.'),
+        idempotentHint: z.boolean().optional().meta({
+          description: 'Calling it again with the same arguments has no further effect.',
+        }),
+        openWorldHint: z.boolean().optional().describe('It interacts with systems outside the school.'),
       })
       .default({})
-      .meta({
-        description: 'Hints that clients may show to their users. `readOnlyHint` is derived from what the tool does.',
-      }),
+      .describe('Hints that clients may show to their users. `readOnlyHint` is derived from what the tool does.'),
   })
   .superRefine((given, context) => {
     const ways = [given.graphql, given.get, given.route].filter((way) => way !== undefined);
@@ -87,28 +81,28 @@ const resource = z.strictObject({
       /^[a-z][a-z0-9+.-]*:\/\/[A-Za-z0-9/._~-]*(\{[A-Za-z0-9_]+\}[A-Za-z0-9/._~-]*)*$/,
       'must be a URI such as course://{slug}',
     )
-    .meta({ description: 'URI of the resource. With an input of the tool, such as {slug}, it is a template.' }),
-  name: toolName.meta({ description: 'Name that models use for it.' }),
-  title: text.max(80).meta({ description: 'Name shown to people.' }),
-  description: text.max(2000).optional().meta({ description: 'What it contains.' }),
-  tool: toolName.meta({ description: 'Tool that reads it. The variable parts of the URI are its arguments.' }),
+    .describe('URI of the resource. With an input of the tool, such as {slug}, it is a template.'),
+  name: toolName.describe('Name that models use for it.'),
+  title: text.max(80).describe('Name shown to people.'),
+  description: text.max(2000).optional().describe('What it contains.'),
+  tool: toolName.describe('Tool that reads it. The variable parts of the URI are its arguments.'),
 });
 
 const prompt = z.strictObject({
-  name: toolName.meta({ description: 'Name that clients use for it.' }),
-  title: text.max(80).meta({ description: 'Name shown to people.' }),
-  description: text.max(2000).optional().meta({ description: 'What it is for.' }),
+  name: toolName.describe('Name that clients use for it.'),
+  title: text.max(80).describe('Name shown to people.'),
+  description: text.max(2000).optional().describe('What it is for.'),
   arguments: z
     .array(
       z.strictObject({
-        name: toolName.meta({ description: 'Name of the argument, used as {name} in `text`.' }),
-        description: text.optional().meta({ description: 'What the member is asked for.' }),
-        required: z.boolean().default(false).meta({ description: 'Whether it is required.' }),
+        name: toolName.describe('Name of the argument, used as {name} in `text`.'),
+        description: text.optional().describe('What the member is asked for.'),
+        required: z.boolean().default(false).describe('Whether it is required.'),
       }),
     )
     .default([])
-    .meta({ description: 'Arguments that the member fills in.' }),
-  text: text.meta({ description: 'Message sent in the member’s name. {name} is replaced by that argument.' }),
+    .describe('Arguments that the member fills in.'),
+  text: text.describe('Message sent in the member’s name. {name} is replaced by that argument.'),
 });
 
 /** Origins of hosted and local MCP clients that run in a browser. */
@@ -133,20 +127,15 @@ export const mcp = z
       description:
         '`never`: without a token only the public tools are listed, and nothing is challenged. `on-call`: everyone sees all tools, and calling one that needs a member without a token gets a challenge.',
     }),
-    instructions: z
-      .string()
-      .max(2000)
-      .optional()
-      .meta({ description: 'What models are told about the tools as a whole.' }),
+    instructions: z.string().max(2000).optional().describe('What models are told about the tools as a whole.'),
     origins: z
       .union([z.literal('*'), z.array(z.string().min(1))])
       .default(BROWSER_CLIENTS)
-      .meta({
-        description:
-          'Web origins whose pages may call the endpoint. A port may be *; "*" allows all. The gate’s own origin is always allowed.',
-      }),
-    tools: z.array(tool).default([]).meta({ description: 'Tools that models can call.' }),
-    resources: z.array(resource).default([]).meta({ description: 'Resources that clients can read by URI.' }),
-    prompts: z.array(prompt).default([]).meta({ description: 'Prompts that members can start a conversation with.' }),
+      .describe(
+        'Web origins whose pages may call the endpoint. A port may be *; "*" allows all. The gate’s own origin is always allowed.',
+      ),
+    tools: z.array(tool).default([]).describe('Tools that models can call.'),
+    resources: z.array(resource).default([]).describe('Resources that clients can read by URI.'),
+    prompts: z.array(prompt).default([]).describe('Prompts that members can start a conversation with.'),
   })
   .transform((given) => ({ ...given, ...MCP }));

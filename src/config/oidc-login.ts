@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { text } from './name.ts';
 import { ownSignIn } from './own-sign-in.ts';
 import { secret } from './secret.ts';
 import { duration } from './units.ts';
@@ -16,37 +17,33 @@ const allow = z
         'Domains that a verified email must belong to. Exact match: school.edu does not include students.school.edu.',
     }),
     claims: z
-      .record(z.string().min(1), z.array(z.union([z.string(), z.number(), z.boolean()])).min(1))
+      .record(text, z.array(z.union([z.string(), z.number(), z.boolean()])).min(1))
       .default({})
-      .meta({ description: 'Claims that must have one of these values. A list must contain one of them.' }),
+      .describe('Claims that must have one of these values. A list must contain one of them.'),
   })
   .prefault({})
-  .meta({ description: 'Which of the provider’s users may sign in. If omitted, all of them.' });
+  .describe('Which of the provider’s users may sign in. If omitted, all of them.');
 
 const claims = z
   .strictObject({
-    subject: z.string().min(1).optional().meta({
+    subject: text.optional().meta({
       description:
         'Claim with the member’s ID in the backend. If omitted, the member’s ID is `ID:SUB` (the provider’s `id` and the sub claim), which backends do not know.',
     }),
-    email: z.string().min(1).default('email').meta({ description: 'Claim with the email.' }),
-    name: z.string().min(1).default('name').meta({ description: 'Claim with the name.' }),
+    email: text.default('email').describe('Claim with the email.'),
+    name: text.default('name').describe('Claim with the name.'),
   })
   .prefault({})
-  .meta({ description: 'Claims of the ID token that identify the member.' });
+  .describe('Claims of the ID token that identify the member.');
 
 const provider = z.strictObject({
   id: z
     .string()
     .regex(/^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/, 'must be at most 32 lower-case letters, digits and -')
-    .meta({
-      description: 'Part of the callback URL, /oauth/sign-in/callback/ID, and of the member’s ID. Never change it.',
-    }),
-  name: z.string().min(1).max(80).meta({ description: 'Name on its button.' }),
-  issuer: secureUrl.meta({
-    description: 'Issuer, exactly as in its /.well-known/openid-configuration.',
-  }),
-  clientId: z.string().min(1).meta({ description: 'Client ID of coursegate at the provider.' }),
+    .describe('Part of the callback URL, /oauth/sign-in/callback/ID, and of the member’s ID. Never change it.'),
+  name: text.max(80).describe('Name on its button.'),
+  issuer: secureUrl.describe('Issuer, exactly as in its /.well-known/openid-configuration.'),
+  clientId: text.describe('Client ID of coursegate at the provider.'),
   clientSecret: secret(
     undefined,
     'Client secret of coursegate at the provider. If omitted, coursegate is a public client.',
@@ -56,7 +53,7 @@ const provider = z.strictObject({
     .regex(/^[\x21\x23-\x5B\x5D-\x7E]+( [\x21\x23-\x5B\x5D-\x7E]+)*$/, 'must be scopes separated by one space')
     .refine((given) => given.split(' ').includes('openid'), 'must include openid')
     .default('openid email profile')
-    .meta({ description: 'Scopes to request.' }),
+    .describe('Scopes to request.'),
   claims,
   requireVerifiedEmail: z.boolean().default(false).meta({
     description: 'Whether only accounts with a verified email (email_verified) may sign in.',
@@ -77,7 +74,7 @@ export const oidcLogin = z
       description:
         'Identity providers. The sign-in page has a button for each. With a single provider, the page is skipped.',
     }),
-    timeout: duration.prefault('5s').meta({ description: 'Time limit for each response of a provider.' }),
+    timeout: duration.prefault('5s').describe('Time limit for each response of a provider.'),
     ...ownSignIn,
   })
   .superRefine(({ providers }, context) => {

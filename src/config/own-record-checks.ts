@@ -1,8 +1,7 @@
 import type { Finding } from './problems.ts';
-import { parseMatch } from './route.ts';
-import { covers, segmentsOf } from './route-order.ts';
+import { covers, nameOf, type RouteMatch, routeMatches, segmentsOf } from './route-order.ts';
 import { didYouMean } from './suggest.ts';
-import { formatPath, isTree, type Path, type Tree, valueAt } from './tree.ts';
+import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
 /** What a route can refer to of the member the token belongs to. */
 const PLACEHOLDERS = ['{member.id}'] as const;
@@ -13,13 +12,12 @@ const PLACEHOLDERS = ['{member.id}'] as const;
  * serves the same paths for all members.
  */
 export function checkOwnRecords(tree: Tree): readonly Finding[] {
-  const routes = Array.isArray(tree.routes) ? tree.routes : [];
-  return routes.flatMap((route: unknown, index): Finding[] => {
-    const match = valueAt(route, ['match']);
-    if (typeof match !== 'string' || !/^\S+ \/\S*$/.test(match)) return [];
-    const at: Path = ['routes', index];
+  const matches = routeMatches(tree);
+  return matches.flatMap((match, index): Finding[] => {
+    const at = match.path.slice(0, -1);
+    const route = valueAt(tree, at);
     const paths = [
-      { path: [...at, 'match'], pattern: parseMatch(match).pattern },
+      { path: [...at, 'match'], pattern: match.pattern },
       { path: [...at, 'rewrite'], pattern: String(valueAt(route, ['rewrite']) ?? '') },
     ].filter(({ pattern }) => /[{}]/.test(pattern));
     const set = (['query', 'body'] as const).flatMap((where) => {
@@ -30,9 +28,9 @@ export function checkOwnRecords(tree: Tree): readonly Finding[] {
     return [
       ...paths.flatMap(({ path, pattern }) => unknown(path, pattern.split('/'))),
       ...set.flatMap(({ where, name, value }) => unknown([...at, where, name], [String(value)], true)),
-      ...(set.some(({ where }) => where === 'body') ? withoutBody(at, match) : []),
+      ...(set.some(({ where }) => where === 'body') ? withoutBody(match) : []),
       ...((valueAt(route, ['anonymous']) ?? tree.anonymous) === 'serve' ? [forAnonymous(at)] : []),
-      ...shadowed(routes.slice(0, index), route, match, at),
+      ...shadowed(tree, matches.slice(0, index), match),
     ];
   });
 }
@@ -52,32 +50,29 @@ function forAnonymous(path: Path): Finding {
 }
 
 /** A body in a GET request has no meaning (RFC 9110 section 9.3.1), so it cannot say whose record is requested. */
-function withoutBody(path: Path, match: string): readonly Finding[] {
-  const { methods } = parseMatch(match);
+function withoutBody({ path, methods }: RouteMatch): readonly Finding[] {
   if (methods !== undefined && !methods.some((method) => method === 'GET' || method === 'HEAD')) return [];
   const message = 'sets `body`, but GET requests have no body: list the other methods';
-  return [{ path: [...path, 'match'], at: 'value', message }];
+  return [{ path, at: 'value', message }];
 }
 
 /** The first match wins: an earlier route that covers all its paths would give each member everyone's records. */
-function shadowed(earlier: readonly unknown[], own: unknown, match: string, path: Path): readonly Finding[] {
-  const { methods, pattern } = parseMatch(match);
-  const index = earlier.findIndex((route) => {
-    const other = valueAt(route, ['match']);
-    if (typeof other !== 'string' || !/^\S+ \/\S*$/.test(other) || keepsAsMuch(route, own)) return false;
-    const first = parseMatch(other);
-    const shared = methods === undefined || methods.some((method) => first.methods?.includes(method) ?? true);
-    return shared && covers(segmentsOf(first.pattern), segmentsOf(pattern));
+function shadowed(tree: Tree, earlier: readonly RouteMatch[], route: RouteMatch): readonly Finding[] {
+  const { path, methods, pattern } = route;
+  const first = earlier.find((one) => {
+    if (keepsAsMuch(tree, one, route)) return false;
+    const shared = methods === undefined || methods.some((method) => one.methods?.includes(method) ?? true);
+    return shared && covers(segmentsOf(one.pattern), segmentsOf(pattern));
   });
-  if (index === -1) return [];
-  const message = `comes after ${formatPath(['routes', index])}, which serves these paths for every member's records: put this route first`;
-  return [{ path: [...path, 'match'], at: 'value', message }];
+  if (first === undefined) return [];
+  const message = `comes after ${nameOf(first)}, which serves these paths for every member's records: put this route first`;
+  return [{ path, at: 'value', message }];
 }
 
 /** Whether a route has `{member.id}` in every key in which the other one has it. */
-function keepsAsMuch(route: unknown, other: unknown): boolean {
+function keepsAsMuch(tree: Tree, ...routes: readonly RouteMatch[]): boolean {
   return (['match', 'rewrite', 'query', 'body'] as const).every((key) => {
-    const [here, there] = [route, other].map((one) => JSON.stringify(valueAt(one, [key])) ?? '');
+    const [here, there] = routes.map(({ path }) => JSON.stringify(valueAt(tree, [...path.slice(0, -1), key])) ?? '');
     return here?.includes('{member.id}') || !there?.includes('{member.id}');
   });
 }

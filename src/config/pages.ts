@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contrast, READABLE, readableOn } from './colour.ts';
+import { text } from './name.ts';
 
 /** The languages that the pages are translated into. */
 export const PAGE_LANGUAGES = ['en', 'es'] as const;
@@ -8,8 +9,8 @@ export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
 /** Text that members read: the same for everyone, or one for each language. */
 const titles = z
   .strictObject({
-    en: z.string().min(1).meta({ description: 'In English.' }),
-    es: z.string().min(1).meta({ description: 'In Spanish.' }),
+    en: text.describe('In English.'),
+    es: text.describe('In Spanish.'),
   } satisfies Record<PageLanguage, z.ZodString>)
   .partial()
   .refine(
@@ -18,7 +19,7 @@ const titles = z
   );
 
 export const translatable = z.union(
-  [z.string().min(1), titles],
+  [text, titles],
   `must be text, or texts by language: { ${PAGE_LANGUAGES.map((language) => `${language}: …`).join(', ')} }`,
 );
 export type Translatable = z.output<typeof translatable>;
@@ -71,31 +72,27 @@ const apps = z.strictObject({
   enabled: z.boolean().default(true).meta({
     description: 'Whether there is such a page. If not, what apps access is not recorded for it either.',
   }),
-  back: wayBack.optional().meta({
-    description: 'Target of its link back to the school: a path or an https URL. No link if omitted.',
-  }),
+  back: wayBack
+    .optional()
+    .describe('Target of its link back to the school: a path or an https URL. No link if omitted.'),
 });
 
 /** Appearance and languages of coursegate's own pages. */
 export const pages = z.strictObject({
   logo: z
-    .strictObject({ file: z.string().min(1).meta({ description: 'The file, relative to this file.' }) })
+    .strictObject({ file: text.describe('The file, relative to this file.') })
     .optional()
-    .meta({ description: 'SVG or PNG file of at most 64 KiB, shown next to the name.' }),
-  colour: colour.default('#0b57d0').meta({
-    description:
-      'Colour of links and buttons. It must be readable on white. The dark theme uses a lighter shade of it.',
-  }),
+    .describe('SVG or PNG file of at most 64 KiB, shown next to the name.'),
+  colour: colour
+    .default('#0b57d0')
+    .describe('Colour of links and buttons. It must be readable on white. The dark theme uses a lighter shade of it.'),
   languages: z
     .array(z.enum(PAGE_LANGUAGES))
     .min(1)
     .refine((list) => new Set(list).size === list.length, 'must name each language once')
     .default([...PAGE_LANGUAGES])
-    .meta({
-      description:
-        'Languages of the pages. The first is used when neither the app nor the browser asks for one of them.',
-    }),
-  timeZone: timeZone.default('UTC').meta({ description: 'IANA time zone of dates and times on the pages.' }),
-  apps: apps.prefault({}).meta({ description: 'Page of connected apps, at /oauth/apps.' }),
-  support: support.optional().meta({ description: 'Where members get help: a mailto: or https URL.' }),
+    .describe('Languages of the pages. The first is used when neither the app nor the browser asks for one of them.'),
+  timeZone: timeZone.default('UTC').describe('IANA time zone of dates and times on the pages.'),
+  apps: apps.prefault({}).describe('Page of connected apps, at /oauth/apps.'),
+  support: support.optional().describe('Where members get help: a mailto: or https URL.'),
 });

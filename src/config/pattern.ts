@@ -18,7 +18,7 @@ const LARGEST_PROGRAM = 500;
  * @throws the parser's error, when the pattern is not valid RE2
  */
 export function compilePattern(source: string): Pattern {
-  const compiled = compile(source);
+  const compiled = RE2JS.compile(source);
   return {
     matches: (text) => compiled.matcher(text).find(),
     capture(text) {
@@ -32,7 +32,7 @@ export function compilePattern(source: string): Pattern {
 export function capturingProblem(source: string): string | undefined {
   const problem = problemOf(source);
   if (problem !== undefined) return problem;
-  const groups = compile(source).groupCount();
+  const groups = RE2JS.compile(source).groupCount();
   return groups === 1
     ? undefined
     : `must have exactly one capturing group (…) but has ${groups}; use (?:…) for the others`;
@@ -40,15 +40,11 @@ export function capturingProblem(source: string): string | undefined {
 
 function problemOf(source: string): string | undefined {
   try {
-    const size = compile(source).programSize();
+    const size = RE2JS.compile(source).programSize();
     return size <= LARGEST_PROGRAM ? undefined : `is too complex a pattern (${size} steps, at most ${LARGEST_PROGRAM})`;
   } catch (thrown) {
     return `is not a valid RE2 pattern: ${thrown instanceof Error ? thrown.message.replace(/^error parsing regexp: /, '') : ''}`;
   }
-}
-
-function compile(source: string): RE2JS {
-  return RE2JS.compile(source);
 }
 
 /** A pattern without a capturing group: it only has to match. */

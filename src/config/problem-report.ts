@@ -1,4 +1,4 @@
-import type { Problem } from './problems.ts';
+import { formatProblem, type Problem } from './problems.ts';
 
 /** What `check` found: problems that prevent a start, and warnings about settings that are most likely unintended. */
 export interface Checked {
@@ -41,10 +41,7 @@ export function checkedGithub({ problems, warnings }: Checked): readonly string[
 
 /** The warnings for people, each with its code frame. Problems are printed by ConfigError. */
 export function warningLines(warnings: readonly Problem[]): readonly string[] {
-  return warnings.map(({ file, line, column, path, message, frame }) => {
-    const where = line === 0 ? file : `${file}:${line}:${column}`;
-    return `${where}  warning: ${path}: ${message}${frame === undefined ? '' : `\n${frame}`}`;
-  });
+  return warnings.map((problem) => formatProblem(problem, 'warning: '));
 }
 
 function data(text: string): string {

@@ -30,16 +30,20 @@ export class ConfigError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super([...problems.map(formatProblem), `${problems.length} problem(s); nothing was started`].join('\n'));
+    super(
+      [...problems.map((problem) => formatProblem(problem)), `${problems.length} problem(s); nothing was started`].join(
+        '\n',
+      ),
+    );
     this.name = 'ConfigError';
     this.problems = problems;
   }
 }
 
 /** Formats a problem as `file:line:column  path: message`, with the code frame below it if there is one. */
-export function formatProblem({ file, line, column, path, message, frame }: Problem): string {
+export function formatProblem({ file, line, column, path, message, frame }: Problem, severity = ''): string {
   const where = line === 0 ? file : `${file}:${line}:${column}`;
-  const text = `${where}  ${path === '' ? '' : `${path}: `}${message}`;
+  const text = `${where}  ${severity}${path === '' ? '' : `${path}: `}${message}`;
   return frame === undefined ? text : `${text}\n${frame}`;
 }
 

@@ -30,21 +30,17 @@ const path = backendPath
 const recheck = z
   .strictObject({
     upstream: upstreamName,
-    path: path.meta({
-      description: 'Path to request, with {member.id} where the ID goes, such as /internal/members/{member.id}.',
-    }),
+    path: path.describe('Path to request, with {member.id} where the ID goes, such as /internal/members/{member.id}.'),
     key: z
       .strictObject({
-        header: serviceField.default('Authorization').meta({ description: 'Name of the header.' }),
-        scheme: z
-          .string()
-          .regex(TOKEN, 'must be one word such as Bearer')
-          .optional()
-          .meta({ description: 'Word before the secret, such as Bearer.' }),
+        header: serviceField.default('Authorization').describe('Name of the header.'),
+        scheme: z.string().regex(TOKEN, 'must be one word such as Bearer').optional().meta({
+          description: 'Word before the secret, such as Bearer.',
+        }),
         secret: secret(HEADER_VALUE),
       })
       .optional()
-      .meta({ description: 'Header with which the gate authenticates to the backend.' }),
+      .describe('Header with which the gate authenticates to the backend.'),
     interval: duration.prefault('1h').meta({
       description:
         'How long a response about a member is reused, for all of the member’s apps. 0s asks at every refresh.',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { positive, text } from './name.ts';
 import type { Finding } from './problems.ts';
 import { pemFile, secret } from './secret.ts';
 import { isTree, type Tree, valueAt } from './tree.ts';
@@ -7,8 +8,8 @@ const nodes = (port: number) =>
   z
     .array(
       z.strictObject({
-        host: z.string().min(1).meta({ description: 'Host name or address.' }),
-        port: z.int().min(1).max(65_535).default(port).meta({ description: 'Its port.' }),
+        host: text.describe('Host name or address.'),
+        port: positive.max(65_535).default(port).describe('Its port.'),
       }),
     )
     .min(1);
@@ -26,39 +27,30 @@ export const redisSettings = z.strictObject({
     'Where to read the URL, which may include a password: redis://, rediss:// (TLS), or unix:// with a path.',
   ).optional(),
   sentinels: nodes(26_379)
-    .meta({
-      description: 'The Sentinels, instead of `url`. They say which Redis is the primary, even after a failover.',
-    })
+    .describe('The Sentinels, instead of `url`. They say which Redis is the primary, even after a failover.')
     .optional(),
-  masterName: z.string().min(1).meta({ description: 'Name under which the Sentinels monitor the primary.' }).optional(),
+  masterName: text.describe('Name under which the Sentinels monitor the primary.').optional(),
   cluster: nodes(6379)
-    .meta({ description: 'Some nodes of a Redis Cluster, instead of `url`. The other nodes are discovered from them.' })
+    .describe('Some nodes of a Redis Cluster, instead of `url`. The other nodes are discovered from them.')
     .optional(),
-  username: z.string().min(1).meta({ description: 'ACL user. Defaults to `default`.' }).optional(),
+  username: text.describe('ACL user. Defaults to `default`.').optional(),
   password: secret(undefined, 'Where to read the password, if it is not in `url`.').optional(),
-  sentinelUsername: z.string().min(1).meta({ description: 'ACL user at the Sentinels.' }).optional(),
+  sentinelUsername: text.describe('ACL user at the Sentinels.').optional(),
   sentinelPassword: secret(undefined, 'Where to read the password of the Sentinels.').optional(),
   tls: z
     .strictObject({
       ca: pemFile('authority', 'PEM file with the certificate authority to trust instead of the system’s.').optional(),
       cert: pemFile('certificate', 'PEM file with the client certificate, if Redis requires one.').optional(),
       key: pemFile('key', 'PEM file with its private key.').optional(),
-      servername: z
-        .string()
-        .min(1)
-        .meta({ description: 'Name that the certificate must have. Defaults to the host.' })
-        .optional(),
+      servername: text.describe('Name that the certificate must have. Defaults to the host.').optional(),
     })
-    .meta({
-      description:
-        'Turns on TLS, also for the Sentinels. Not needed with `rediss://` if the system trusts the certificate.',
-    })
+    .describe('Turns on TLS, also for the Sentinels. Not needed with `rediss://` if the system trusts the certificate.')
     .optional(),
   keyPrefix: z
     .string()
     .regex(/^[A-Za-z0-9._:-]+$/, 'must be letters, digits and any of . _ : -')
     .default('coursegate')
-    .meta({ description: 'Prefix of every key, so that several gates can share one Redis.' }),
+    .describe('Prefix of every key, so that several gates can share one Redis.'),
   minReplicas: z.int().min(0).max(10).default(0).meta({
     description:
       'How many replicas must have a write before it is acknowledged (WAIT). With failover, set at least 1, so that a used code stays used.',

@@ -1,33 +1,27 @@
 import type { Finding } from './problems.ts';
-import { didYouMean } from './suggest.ts';
-import { isTree, type Path, type Tree, valueAt } from './tree.ts';
+import { unknownName } from './suggest.ts';
+import { isTree, keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
 
 /**
  * Checks that every reference in the settings resolves. Takes the merged settings before they are validated, so that
  * these mistakes are reported together with those of the schema. Values of the wrong type are ignored here.
  */
 export function checkReferences(tree: Tree): readonly Finding[] {
-  const routes = Array.isArray(tree.routes) ? tree.routes : [];
-  const resources = Array.isArray(tree.resources) ? tree.resources : [];
-  const tools = valueAt(tree, ['mcp', 'tools']);
-  const toolPaths = Array.isArray(tools) ? tools.map((_, index): Path => ['mcp', 'tools', index]) : [];
+  const places = (...path: string[]) => listAt(tree, path).map((_, index): Path => [...path, index]);
+  const [routes, tools] = [places('routes'), places('mcp', 'tools')];
   return [
     ...unknownUpstreams(tree, [
       ['login', 'upstream'],
       ['login', 'recheck', 'upstream'],
       ['site', 'upstream'],
       ['events', 'upstream'],
-      ...Object.keys(isTree(tree.upstreams) ? tree.upstreams : {}).map(
-        (name): Path => ['upstreams', name, 'credential', 'mint', 'upstream'],
-      ),
-      ...routes.map((_, index): Path => ['routes', index, 'upstream']),
-      ...toolPaths.map((path): Path => [...path, 'get', 'upstream']),
+      ...keysAt(tree, ['upstreams']).map((name) => ['upstreams', name, 'credential', 'mint', 'upstream']),
+      ...routes.map((path) => [...path, 'upstream']),
+      ...tools.map((path) => [...path, 'get', 'upstream']),
     ]),
-    ...toolPaths.flatMap((path) => unknownScopes(tree, [...path, 'scopes'])),
-    ...routes.flatMap((_, index) => unknownScopes(tree, ['routes', index, 'scopes'])),
-    ...resources.flatMap((_, index) => unknownScopes(tree, ['resources', index, 'scopes'])),
+    ...[...tools, ...routes, ...places('resources')].flatMap((path) => unknownScopes(tree, [...path, 'scopes'])),
     ...loginWithoutSite(tree),
-    ...headerOfStrangers(tree),
+    ...untrustedHeader(tree),
     ...samePort(tree),
     ...sharedStoreWithoutSecret(tree),
     ...sharedPortWithoutSharedStore(tree),
@@ -35,26 +29,17 @@ export function checkReferences(tree: Tree): readonly Finding[] {
 }
 
 function unknownUpstreams(tree: Tree, paths: readonly Path[]): readonly Finding[] {
-  const upstreams = tree.upstreams;
-  if (!isTree(upstreams)) return [];
-  return paths.flatMap((path) => {
-    const name = valueAt(tree, path);
-    if (typeof name !== 'string' || Object.hasOwn(upstreams, name)) return [];
-    return [
-      { path, at: 'value', message: `there is no upstream "${name}"${didYouMean(name, Object.keys(upstreams))}` },
-    ];
-  });
+  if (!isTree(tree.upstreams)) return [];
+  const upstreams = Object.keys(tree.upstreams);
+  return paths.flatMap((path) => unknownName(path, 'upstream', valueAt(tree, path), upstreams));
 }
 
 function unknownScopes(tree: Tree, path: Path): readonly Finding[] {
-  const scopes = valueAt(tree, path);
-  const catalogue = tree.scopes;
-  if (!Array.isArray(scopes) || !isTree(catalogue)) return [];
-  return scopes.flatMap((scope, index): Finding[] => {
-    if (typeof scope !== 'string' || Object.hasOwn(catalogue, scope)) return [];
-    const hint = didYouMean(scope, Object.keys(catalogue));
-    return [{ path: [...path, index], at: 'value', message: `there is no scope "${scope}" in the catalogue${hint}` }];
-  });
+  if (!isTree(tree.scopes)) return [];
+  const catalogue = Object.keys(tree.scopes);
+  return listAt(tree, path).flatMap((scope, index) =>
+    unknownName([...path, index], 'scope', scope, catalogue, ' in the catalogue'),
+  );
 }
 
 /** A login page given as a path belongs to the existing site, which is only reachable at the origin with `site`. */
@@ -68,11 +53,10 @@ function loginWithoutSite(tree: Tree): readonly Finding[] {
 }
 
 /** The header with the member's id is only accepted from trusted proxies: without any, no one could ever sign in. */
-function headerOfStrangers(tree: Tree): readonly Finding[] {
+function untrustedHeader(tree: Tree): readonly Finding[] {
   const path = ['login', 'user'];
   if (valueAt(tree, ['login', 'kind']) !== 'header' || valueAt(tree, path) === undefined) return [];
-  const proxies = valueAt(tree, ['listen', 'trustedProxies']);
-  if (Array.isArray(proxies) && proxies.length > 0) return [];
+  if (listAt(tree, ['listen', 'trustedProxies']).length > 0) return [];
   const message = 'is only accepted from listen.trustedProxies: list the networks of your proxy there';
   return [{ path, at: 'value', message }];
 }

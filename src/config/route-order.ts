@@ -1,6 +1,6 @@
 import type { Finding } from './problems.ts';
 import { parseMatch } from './route.ts';
-import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
+import { formatPath, listAt, type Path, type Tree, valueAt } from './tree.ts';
 
 /** The parsed `match` of a route, with its place in the configuration. */
 export interface RouteMatch {
@@ -12,8 +12,7 @@ export interface RouteMatch {
 
 /** The routes whose `match` has the right form, in order. Takes the merged settings before they are validated. */
 export function routeMatches(tree: Tree): readonly RouteMatch[] {
-  const routes = Array.isArray(tree.routes) ? tree.routes : [];
-  return routes.flatMap((_, index): RouteMatch[] => {
+  return listAt(tree, ['routes']).flatMap((_, index): RouteMatch[] => {
     const path = ['routes', index, 'match'];
     const match = valueAt(tree, path);
     return typeof match === 'string' && /^\S+ \/\S*$/.test(match) ? [{ path, match, ...parseMatch(match) }] : [];
@@ -104,6 +103,7 @@ function protectedAlike(tree: Tree, one: RouteMatch, other: RouteMatch): boolean
   return rules(one) === rules(other);
 }
 
-function nameOf({ path }: RouteMatch): string {
+/** The route as messages name it, such as `routes[3]`. */
+export function nameOf({ path }: RouteMatch): string {
   return formatPath(path.slice(0, -1));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { routeLimits } from './limits.ts';
-import { name } from './name.ts';
+import { name, text } from './name.ts';
 import { httpUrl } from './urls.ts';
 
 const ROUTE = /^([A-Z]+(\|[A-Z]+)*|\*) (\/\S*)$/;
@@ -13,14 +13,12 @@ const day = z.string().refine(isDay, 'must be a day such as 2026-12-31');
 
 const deprecated = z
   .strictObject({
-    since: day.meta({ description: 'The day from which new clients should not use it, in UTC, such as 2026-01-01.' }),
-    sunset: day
-      .optional()
-      .meta({ description: 'The day on which it may stop working. You remove the route yourself.' }),
+    since: day.describe('The day from which new clients should not use it, in UTC, such as 2026-01-01.'),
+    sunset: day.optional().describe('The day on which it may stop working. You remove the route yourself.'),
     link: httpUrl
       .refine((text) => /^[\x21-\x7E]+$/.test(text) && !/[<>"]/.test(text), 'must be percent-encoded')
       .optional()
-      .meta({ description: 'Page that explains what to use instead.' }),
+      .describe('Page that explains what to use instead.'),
   })
   .refine(({ since, sunset }) => sunset === undefined || since <= sunset, {
     message: 'must not be before since',
@@ -33,20 +31,19 @@ export const route = z.strictObject({
     description:
       'Methods and a path. `*` matches one path segment, a final `**` matches the rest, and `{member.id}` matches only the ID of the member the token belongs to.',
   }),
-  upstream: name.meta({ description: 'The upstream that handles it: a name in `upstreams`.' }),
-  scopes: z
-    .array(z.string())
-    .default([])
-    .meta({ description: 'Scopes the token must have, all of them. With [], any member’s token will do.' }),
+  upstream: name.describe('The upstream that handles it: a name in `upstreams`.'),
+  scopes: z.array(z.string()).default([]).meta({
+    description: 'Scopes the token must have, all of them. With [], any member’s token will do.',
+  }),
   anonymous: z.enum(['refuse', 'serve']).optional().meta({
     description:
       'What happens to requests without a token: `refuse` (401) or `serve`. Defaults to the top-level `anonymous`.',
   }),
-  query: z.record(z.string().min(1), z.string()).optional().meta({
+  query: z.record(text, z.string()).optional().meta({
     description:
       'Query parameters set from the member the token belongs to: { user_id: "{member.id}" }. Whatever the client sends under these names is removed, from the body too; a body must then be a JSON object of at most 1MiB.',
   }),
-  body: z.record(z.string().min(1), z.string()).optional().meta({
+  body: z.record(text, z.string()).optional().meta({
     description:
       'Top-level properties of the JSON body set from the member the token belongs to: { user_id: "{member.id}" }. Requests must then have a JSON object of at most 1MiB as their body. Whatever the client sends under these names, in the body or the query, is removed. Nested objects are not inspected.',
   }),
@@ -54,10 +51,9 @@ export const route = z.strictObject({
     .string()
     .regex(/^\/[^\s?#\\;]*$/, 'must be a path such as /internal/v2/courses/**, without ?, #, \\ or ;')
     .optional()
-    .meta({
-      description:
-        'Path at the upstream, with the same wildcards as `match` in the same order; `{member.id}` is the ID of the member the token belongs to. Defaults to the path of the request.',
-    }),
+    .describe(
+      'Path at the upstream, with the same wildcards as `match` in the same order; `{member.id}` is the ID of the member the token belongs to. Defaults to the path of the request.',
+    ),
   deprecated: deprecated.optional().meta({
     description:
       'Announces in every response, and in /openapi.json, that the route will be removed: Deprecation (RFC 9745) and Sunset (RFC 8594).',
@@ -70,9 +66,9 @@ export const resource = z.strictObject({
   path: z
     .string()
     .regex(/^(\/[A-Za-z0-9._~-]+)+$/, 'must be a path such as /api/v1')
-    .meta({ description: 'Path of the resource. Its identifier is the origin plus this path.' }),
-  name: z.string().min(1).optional().meta({ description: 'Name shown to apps.' }),
-  scopes: z.array(z.string()).min(1).meta({ description: 'Scopes that a token for it may have.' }),
+    .describe('Path of the resource. Its identifier is the origin plus this path.'),
+  name: text.optional().describe('Name shown to apps.'),
+  scopes: z.array(z.string()).min(1).describe('Scopes that a token for it may have.'),
 });
 
 /** Splits a route's `match` into its methods (undefined for `*`, every method) and its path pattern. */

@@ -1,6 +1,7 @@
 // Marks the secrets of the schema: where one is, and what its value must be like. read-secrets.ts reads all of them.
 
 import { z } from 'zod';
+import { text } from './name.ts';
 
 /** Says what is wrong with a value, without showing it; undefined when it can be used. */
 type ProblemOf = (value: string) => string | undefined;
@@ -12,12 +13,11 @@ export const SECRETS = z.registry<Mark>();
 
 const reference = z.union(
   [
-    z.strictObject({ env: z.string().min(1).meta({ description: 'Environment variable that holds the secret.' }) }),
+    z.strictObject({ env: text.describe('Environment variable that holds the secret.') }),
     z.strictObject({
-      file: z.string().min(1).meta({
-        description:
-          'File that holds nothing but the secret. It is read again on reload. One newline at its end is ignored.',
-      }),
+      file: text.describe(
+        'File that holds nothing but the secret. It is read again on reload. One newline at its end is ignored.',
+      ),
     }),
   ],
   'must be { env: NAME } or { file: PATH }: secrets are never written in this file',
@@ -30,7 +30,7 @@ export function secret(
   problemOf: ProblemOf = () => undefined,
   description = 'Where to read the secret: { env: NAME } or { file: PATH }.',
 ): typeof reference {
-  return reference.meta({ description }).register(SECRETS, { problemOf });
+  return reference.describe(description).register(SECRETS, { problemOf });
 }
 
 /** Labels that a PEM file of each sort must contain. */
@@ -41,7 +41,7 @@ export const PEM = {
 } as const;
 
 export function pemFile(pem: keyof typeof PEM, description: string): z.ZodString {
-  return z.string().min(1).meta({ description }).register(SECRETS, { pem });
+  return text.describe(description).register(SECRETS, { pem });
 }
 
 const RANDOM = '(openssl rand -base64 32)';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isOwnCookie } from '../http/own-cookie.ts';
-import { TOKEN, upstreamName } from './name.ts';
+import { TOKEN, text, upstreamName } from './name.ts';
 import { everyLogin } from './recheck.ts';
 import { pageUrl } from './urls.ts';
 import { whoami } from './whoami.ts';
@@ -19,24 +19,18 @@ export const cookiePattern = z
 export const sessionLogin = z.strictObject({
   kind: z.literal('session'),
   upstream: upstreamName,
-  whoami: whoami.meta({ description: 'Where the backend says whose session a cookie belongs to.' }),
-  loginUrl: pageUrl.meta({ description: 'Sign-in page of the site: a path or a URL.' }),
-  returnParam: z.string().min(1).default('return_to').meta({
-    description: 'Query parameter of the sign-in page for the address to return to.',
-  }),
+  whoami: whoami.describe('Where the backend says whose session a cookie belongs to.'),
+  loginUrl: pageUrl.describe('Sign-in page of the site: a path or a URL.'),
+  returnParam: text.default('return_to').describe('Query parameter of the sign-in page for the address to return to.'),
   returnFormat: z.enum(['path', 'url']).optional().meta({
     description:
       'Form of that address: `path` (/oauth/…) or `url` (https://…/oauth/…). Defaults to `path` if the sign-in page is at `origin`.',
   }),
-  hintParam: z
-    .string()
-    .min(1)
+  hintParam: text.optional().describe('Query parameter of the sign-in page for the login_hint.'),
+  localesParam: text
     .optional()
-    .meta({ description: 'Query parameter of the sign-in page for the login_hint.' }),
-  localesParam: z.string().min(1).optional().meta({
-    description: 'Query parameter of the sign-in page for the ui_locales (BCP 47 language tags, separated by spaces).',
-  }),
-  acrValues: z.array(z.string().min(1)).default([]).meta({ description: 'The acr values that `whoami` may return.' }),
+    .describe('Query parameter of the sign-in page for the ui_locales (BCP 47 language tags, separated by spaces).'),
+  acrValues: z.array(text).default([]).describe('The acr values that `whoami` may return.'),
   cookies: z.array(cookiePattern).min(1).meta({
     description: 'Names of the cookies that are sent to `whoami`; no others are. * matches any number of characters.',
   }),

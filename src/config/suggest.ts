@@ -1,3 +1,6 @@
+import type { Finding } from './problems.ts';
+import type { Path } from './tree.ts';
+
 /**
  * The candidate that `wrong` is most likely a typo of, or undefined. Up to two edits per five letters count as a typo;
  * case is ignored.
@@ -19,6 +22,18 @@ export function nearest(wrong: string, candidates: Iterable<string>): string | u
 export function didYouMean(wrong: string, candidates: Iterable<string>): string {
   const candidate = nearest(wrong, candidates);
   return candidate === undefined ? '' : ` (did you mean "${candidate}"?)`;
+}
+
+/** Finds a reference to something that does not exist. Values that are not text are left to the schema. */
+export function unknownName(
+  path: Path,
+  kind: string,
+  name: unknown,
+  known: readonly string[],
+  where = '',
+): readonly Finding[] {
+  if (typeof name !== 'string' || known.includes(name)) return [];
+  return [{ path, at: 'value', message: `there is no ${kind} "${name}"${where}${didYouMean(name, known)}` }];
 }
 
 /** Levenshtein distance, with a swap of two neighbours counted as one edit, since "prot" for "port" is a common typo. */

@@ -1,20 +1,19 @@
 import type { Finding } from './problems.ts';
-import { didYouMean } from './suggest.ts';
-import { isTree, type Path, type Tree, valueAt } from './tree.ts';
+import { unknownName } from './suggest.ts';
+import { keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
 
 /** Inputs that identify a member, in any spelling. The member comes from the token and cannot be an input. */
 const OWN_ID =
   /^(member|user|customer|student)[._-]?(id|uid|uuid|email|name)$|^(as_?(user|member)|on_?behalf_?of|sub)$/i;
+
+const INPUTS = ['input', 'properties'];
 
 /**
  * Checks the tools, resources and prompts for agents. Takes the merged settings before they are validated, so that
  * these mistakes are reported together with those of the schema.
  */
 export function checkTools(tree: Tree): readonly Finding[] {
-  const list = (key: string): readonly unknown[] => {
-    const value = valueAt(tree, ['mcp', key]);
-    return Array.isArray(value) ? value : [];
-  };
+  const list = (key: string) => listAt(tree, ['mcp', key]);
   const tools = list('tools');
   const names = tools.map((tool) => valueAt(tool, ['name'])).filter((name) => typeof name === 'string');
   return [
@@ -24,12 +23,9 @@ export function checkTools(tree: Tree): readonly Finding[] {
       ...unknownInputs(tool, ['mcp', 'tools', index]),
       ...memberWithoutScope(tool, ['mcp', 'tools', index]),
     ]),
-    ...list('resources').flatMap((resource, index): Finding[] => {
-      const name = valueAt(resource, ['tool']);
-      if (typeof name !== 'string' || names.includes(name)) return [];
-      const message = `there is no tool "${name}"${didYouMean(name, names)}`;
-      return [{ path: ['mcp', 'resources', index, 'tool'], at: 'value', message }];
-    }),
+    ...list('resources').flatMap((resource, index) =>
+      unknownName(['mcp', 'resources', index, 'tool'], 'tool', valueAt(resource, ['tool']), names),
+    ),
     ...list('prompts').flatMap((prompt, index) => unknownArguments(prompt, ['mcp', 'prompts', index])),
   ];
 }
@@ -45,13 +41,8 @@ function namedTwice(key: string, entries: readonly unknown[]): readonly Finding[
   });
 }
 
-function propertiesOf(tool: unknown): readonly string[] {
-  const properties = valueAt(tool, ['input', 'properties']);
-  return isTree(properties) ? Object.keys(properties) : [];
-}
-
 function identityInputs(tool: unknown, path: Path): readonly Finding[] {
-  return propertiesOf(tool)
+  return keysAt(tool, INPUTS)
     .filter((name) => OWN_ID.test(name))
     .map((name) => ({
       path: [...path, 'input', 'properties', name],
@@ -62,35 +53,27 @@ function identityInputs(tool: unknown, path: Path): readonly Finding[] {
 
 /** Checks that every `{name}` in a tool's request is one of its inputs, and that inputs in a path are required. */
 function unknownInputs(tool: unknown, path: Path): readonly Finding[] {
-  const inputs = propertiesOf(tool);
-  const required = valueAt(tool, ['input', 'required']);
+  const inputs = keysAt(tool, INPUTS);
+  const required = listAt(tool, ['input', 'required']);
   const places: readonly Path[] = [
     ['get', 'path'],
     ['route'],
-    ...(isTree(valueAt(tool, ['get', 'query'])) ? Object.keys(valueAt(tool, ['get', 'query']) as Tree) : []).map(
-      (name): Path => ['get', 'query', name],
-    ),
+    ...keysAt(tool, ['get', 'query']).map((name) => ['get', 'query', name]),
   ];
-  return places.flatMap((place): Finding[] => {
+  return places.flatMap((place): readonly Finding[] => {
     const text = valueAt(tool, place);
     if (typeof text !== 'string') return [];
     const wanted = placeholders(text).filter((name) => name !== 'member.id');
     const unknown = wanted.find((name) => !inputs.includes(name));
-    const at = 'value' as const;
-    if (unknown !== undefined) {
-      return [
-        { path: [...path, ...place], at, message: `there is no input "${unknown}"${didYouMean(unknown, inputs)}` },
-      ];
-    }
-    const optional = wanted.find((name) => !(Array.isArray(required) && required.includes(name)));
+    if (unknown !== undefined) return unknownName([...path, ...place], 'input', unknown, inputs);
+    const optional = wanted.find((name) => !required.includes(name));
     if (place[1] === 'query' || optional === undefined) return [];
-    return [{ path: [...path, ...place], at, message: `needs "${optional}": name it in input.required` }];
+    return [{ path: [...path, ...place], at: 'value', message: `needs "${optional}": name it in input.required` }];
   });
 }
 
 function memberWithoutScope(tool: unknown, path: Path): readonly Finding[] {
-  const scopes = valueAt(tool, ['scopes']);
-  if (Array.isArray(scopes) && scopes.length > 0) return [];
+  if (listAt(tool, ['scopes']).length > 0) return [];
   const of = (key: string) => JSON.stringify(valueAt(tool, [key]) ?? null).includes('{member.id}');
   if (valueAt(tool, ['graphql']) === undefined && !of('get') && !of('route')) return [];
   const message = 'accesses data of the member, so it needs scopes, such as [account:read]';
@@ -99,14 +82,10 @@ function memberWithoutScope(tool: unknown, path: Path): readonly Finding[] {
 
 function unknownArguments(prompt: unknown, path: Path): readonly Finding[] {
   const text = valueAt(prompt, ['text']);
-  const given = valueAt(prompt, ['arguments']);
-  const names = (Array.isArray(given) ? given : []).map((one) => String(valueAt(one, ['name'])));
+  const names = listAt(prompt, ['arguments']).map((one) => String(valueAt(one, ['name'])));
   if (typeof text !== 'string') return [];
   const unknown = placeholders(text).find((name) => !names.includes(name));
-  if (unknown === undefined) return [];
-  return [
-    { path: [...path, 'text'], at: 'value', message: `there is no argument "${unknown}"${didYouMean(unknown, names)}` },
-  ];
+  return unknownName([...path, 'text'], 'argument', unknown, names);
 }
 
 function placeholders(text: string): readonly string[] {

@@ -17,6 +17,18 @@ export function valueAt(tree: unknown, path: Path): unknown {
   return value;
 }
 
+/** The list at `path`; empty for anything else. */
+export function listAt(tree: unknown, path: Path): readonly unknown[] {
+  const value = valueAt(tree, path);
+  return Array.isArray(value) ? value : [];
+}
+
+/** The keys of the mapping at `path`; none for anything else. */
+export function keysAt(tree: unknown, path: Path): readonly string[] {
+  const value = valueAt(tree, path);
+  return isTree(value) ? Object.keys(value) : [];
+}
+
 /** A tree with `value` at `path` and nothing else. */
 export function nest(path: readonly string[], value: unknown): Tree {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Tree;

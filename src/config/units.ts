@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { positive } from './name.ts';
 
 const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 } as const;
 const BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
@@ -6,19 +7,20 @@ const BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 const DURATION = 'must be a duration such as 500ms, 30s, 10m, 8h or 30d';
 const SIZE = 'must be a size such as 64KiB or 1MiB';
 
+/** A number followed by a unit, multiplied by what the unit stands for. */
+function amount(units: Readonly<Record<string, number>>, message: string, example: string) {
+  return z
+    .string(message)
+    .regex(new RegExp(`^\\d+(${Object.keys(units).join('|')})$`), message)
+    .transform((given) => Number.parseInt(given, 10) * (units[given.replace(/^\d+/, '')] ?? Number.NaN))
+    .meta({ examples: [example] });
+}
+
 /** A duration such as `500ms`, `10s`, `10m`, `8h` or `30d`, parsed to seconds. */
-export const duration = z
-  .string(DURATION)
-  .regex(/^\d+(ms|s|m|h|d)$/, DURATION)
-  .transform((text) => Number.parseInt(text, 10) * SECONDS[text.replace(/^\d+/, '') as keyof typeof SECONDS])
-  .meta({ examples: ['10m'] });
+export const duration = amount(SECONDS, DURATION, '10m');
 
 /** A size such as `64KiB` or `1MiB`, parsed to bytes. */
-export const size = z
-  .string(SIZE)
-  .regex(/^\d+(B|KiB|MiB|GiB)$/, SIZE)
-  .transform((text) => Number.parseInt(text, 10) * BYTES[text.replace(/^\d+/, '') as keyof typeof BYTES])
-  .meta({ examples: ['1MiB'] });
+export const size = amount(BYTES, SIZE, '1MiB');
 
 const RATE = 'must be a rate such as { requests: 600, per: 1m }, or unlimited';
 
@@ -27,10 +29,8 @@ export const rate = z
   .union(
     [
       z.strictObject({
-        requests: z.int().min(1).meta({ description: 'Number of requests.' }),
-        per: duration
-          .pipe(z.number().min(1).max(SECONDS.d))
-          .meta({ description: 'Period they are counted in, from 1s to 1d.' }),
+        requests: positive.describe('Number of requests.'),
+        per: duration.pipe(z.number().min(1).max(SECONDS.d)).describe('Period they are counted in, from 1s to 1d.'),
       }),
       z.literal('unlimited'),
     ],

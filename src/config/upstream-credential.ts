@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pointer, TOKEN, upstreamName } from './name.ts';
+import { pointer, TOKEN, text, upstreamName } from './name.ts';
 import { pattern } from './pattern.ts';
 import { MEMBER_ID, serviceField } from './recheck.ts';
 import { BACKEND_VALUE, secret } from './secret.ts';
@@ -11,7 +11,7 @@ const scheme = z
   .string()
   .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]*$/, 'must be one word such as Bearer, or empty')
   .optional()
-  .meta({ description: 'Word before it. Defaults to Bearer in Authorization, and to none in other headers.' });
+  .describe('Word before it. Defaults to Bearer in Authorization, and to none in other headers.');
 
 /** The member's own session at the backend, kept from the moment they approved the app. */
 const session = z.strictObject({
@@ -35,22 +35,19 @@ const session = z.strictObject({
       }),
     })
     .prefault({})
-    .meta({ description: 'How the backend says that the session is over. The connection of the app then ends.' }),
+    .describe('How the backend says that the session is over. The connection of the app then ends.'),
   csrf: z
     .strictObject({
-      cookie: z.string().regex(TOKEN, 'must be a cookie name').meta({ description: 'Name of the cookie.' }),
-      header: serviceField
-        .default('X-CSRF-Token')
-        .meta({ description: 'Header in which the backend expects the token.' }),
-      path: backendPath.optional().meta({
-        description: 'Path requested with GET to get the cookie if it is not there yet, such as /sanctum/csrf-cookie.',
-      }),
+      cookie: z.string().regex(TOKEN, 'must be a cookie name').describe('Name of the cookie.'),
+      header: serviceField.default('X-CSRF-Token').describe('Header in which the backend expects the token.'),
+      path: backendPath
+        .optional()
+        .describe('Path requested with GET to get the cookie if it is not there yet, such as /sanctum/csrf-cookie.'),
     })
     .optional()
-    .meta({
-      description:
-        'CSRF token that the backend sets as a cookie and expects in a header of every request that changes something.',
-    }),
+    .describe(
+      'CSRF token that the backend sets as a cookie and expects in a header of every request that changes something.',
+    ),
 });
 
 /** A token for each member, issued by the backend. */
@@ -59,35 +56,31 @@ const token = z
     kind: z.literal('token'),
     mint: z
       .strictObject({
-        upstream: upstreamName.optional().meta({ description: 'Upstream that issues it. Defaults to this one.' }),
-        method: z.enum(['GET', 'POST', 'PUT']).default('POST').meta({ description: 'Method of the call.' }),
+        upstream: upstreamName.optional().describe('Upstream that issues it. Defaults to this one.'),
+        method: z.enum(['GET', 'POST', 'PUT']).default('POST').describe('Method of the call.'),
         path: backendPath
           .refine(
             (given) => !given.replaceAll(MEMBER_ID, '').match(/[{}#]/),
             `must not contain { } or # except in ${MEMBER_ID}`,
           )
-          .meta({ description: 'Path of the call, with {member.id} for the ID of the member.' }),
-        body: z.record(z.string().min(1), z.string()).optional().meta({
-          description: 'Properties of a JSON body: { user_id: "{member.id}" }.',
-        }),
+          .describe('Path of the call, with {member.id} for the ID of the member.'),
+        body: z.record(text, z.string()).optional().describe('Properties of a JSON body: { user_id: "{member.id}" }.'),
         key: z
           .strictObject({
-            header: serviceField.default('Authorization').meta({ description: 'Name of the header.' }),
+            header: serviceField.default('Authorization').describe('Name of the header.'),
             scheme,
             secret: secret(BACKEND_VALUE),
           })
           .optional()
-          .meta({ description: 'Header with which the gate authenticates to the backend.' }),
+          .describe('Header with which the gate authenticates to the backend.'),
       })
-      .meta({ description: 'Call that issues a token for a member. Its path or body must name the member.' }),
-    token: pointer.default('/token').meta({ description: 'JSON pointer to the token in the response.' }),
+      .describe('Call that issues a token for a member. Its path or body must name the member.'),
+    token: pointer.default('/token').describe('JSON pointer to the token in the response.'),
     lifetime: duration.prefault('5m').meta({
       description:
         'How long a token is used if the response has no `expires_in` (in seconds). If it does, the upper limit.',
     }),
-    header: serviceField
-      .default('Authorization')
-      .meta({ description: 'Header that carries it in the member’s requests.' }),
+    header: serviceField.default('Authorization').describe('Header that carries it in the member’s requests.'),
     scheme,
   })
   .superRefine(({ mint }, context) => {
@@ -100,12 +93,12 @@ const token = z
 const key = z
   .strictObject({
     kind: z.literal('key'),
-    header: serviceField.optional().meta({ description: 'Header it is sent in. Set this or `query`.' }),
+    header: serviceField.optional().describe('Header it is sent in. Set this or `query`.'),
     query: z
       .string()
       .regex(/^[A-Za-z0-9._~-]+$/, 'must be the name of a query parameter')
       .optional()
-      .meta({ description: 'Query parameter it is sent in, which servers write to their logs. Set this or `header`.' }),
+      .describe('Query parameter it is sent in, which servers write to their logs. Set this or `header`.'),
     scheme,
     secret: secret(BACKEND_VALUE),
   })

@@ -1,7 +1,7 @@
 import { readYaml } from './document.ts';
 import { readNamedFile, UnusableFile } from './named-file.ts';
 import type { SourceFiles } from './source-files.ts';
-import { isTree, type Tree } from './tree.ts';
+import { isTree, keysAt, type Tree } from './tree.ts';
 
 const LARGEST = 4 * 1024 ** 2;
 /** Recursive functions walk these documents, so their depth is limited. */
@@ -9,7 +9,7 @@ const DEEPEST = 128;
 
 /** Reads the OpenAPI documents that `upstreams.*.openapi.file` names. `values` is keyed by upstream. */
 export async function readUpstreamDocuments(tree: Tree, files: SourceFiles) {
-  const names = Object.keys(isTree(tree.upstreams) ? tree.upstreams : {});
+  const names = keysAt(tree, ['upstreams']);
   const read = await Promise.all(
     names.map((name) => readNamedFile(tree, ['upstreams', name, 'openapi', 'file'], files, parseDocument, LARGEST)),
   );

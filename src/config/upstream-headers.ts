@@ -18,9 +18,7 @@ export const upstreamHeaders = {
   aliases: z
     .array(z.string().regex(/^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/, 'must be a host, or host:port'))
     .default([])
-    .meta({
-      description: 'Other hosts that it uses for itself in redirects and links. They are rewritten to `origin`.',
-    }),
+    .describe('Other hosts that it uses for itself in redirects and links. They are rewritten to `origin`.'),
   headers: z
     .strictObject({
       request: z
@@ -33,14 +31,14 @@ export const upstreamHeaders = {
           }),
         })
         .prefault({})
-        .meta({ description: 'Request headers.' }),
+        .describe('Request headers.'),
       response: z
         .strictObject({
-          drop: z.array(fieldName).default([]).meta({ description: 'Headers removed from its responses.' }),
+          drop: z.array(fieldName).default([]).describe('Headers removed from its responses.'),
         })
         .prefault({})
-        .meta({ description: 'Response headers.' }),
+        .describe('Response headers.'),
     })
     .prefault({})
-    .meta({ description: 'Headers to pass or remove in addition to the general rules. Names are case-insensitive.' }),
+    .describe('Headers to pass or remove in addition to the general rules. Names are case-insensitive.'),
 };

@@ -1,21 +1,35 @@
 import { z } from 'zod';
 import { BREAKER_COOLDOWN, UPSTREAM } from './constants.ts';
+import { positive, text } from './name.ts';
 import { duration } from './units.ts';
-import { upstreamApi } from './upstream-api.ts';
 import { upstreamCredential } from './upstream-credential.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 import { httpUrl } from './urls.ts';
 
+/** Where to find an upstream's own OpenAPI document. */
+const upstreamApi = z
+  .strictObject({
+    file: text.optional().describe('A JSON or YAML file, read at start.'),
+    path: z
+      .string()
+      .regex(/^\/[^\s?#\\]*$/, 'must be a path such as /openapi.json, without ?, # or \\')
+      .optional()
+      .describe(
+        'A path at the upstream that returns it as JSON. Requested without a member, when first needed, and again after ten minutes.',
+      ),
+  })
+  .refine(({ file, path }) => (file === undefined) !== (path === undefined), 'must have one of file, path');
+
 /** A service behind the gate. */
 export const upstream = z
   .strictObject({
-    url: httpUrl.meta({ description: 'Base URL. A path in it is prepended to the path of every request.' }),
-    timeout: duration.prefault('10s').meta({
-      description: 'Time limit from the end of a request to the head of its response, and between two chunks of it.',
-    }),
-    maxRequests: z.int().min(1).default(1024).meta({
-      description: 'Requests in progress at the same time, each on its own connection. Further ones get 503.',
-    }),
+    url: httpUrl.describe('Base URL. A path in it is prepended to the path of every request.'),
+    timeout: duration
+      .prefault('10s')
+      .describe('Time limit from the end of a request to the head of its response, and between two chunks of it.'),
+    maxRequests: positive
+      .default(1024)
+      .describe('Requests in progress at the same time, each on its own connection. Further ones get 503.'),
     breaker: z
       .strictObject({
         failures: z.int().min(0).default(5).meta({
@@ -27,14 +41,13 @@ export const upstream = z
       })
       .transform((given) => ({ ...given, cooldown: BREAKER_COOLDOWN }))
       .prefault({})
-      .meta({ description: 'Circuit breaker: stops sending requests for a while when the upstream does not respond.' }),
+      .describe('Circuit breaker: stops sending requests for a while when the upstream does not respond.'),
     identity: z
       .array(z.enum(['headers', 'assertion']))
       .default(['headers', 'assertion'])
-      .meta({
-        description:
-          'How the upstream learns who the member is: `headers` (X-Member-Id …), `assertion` (a signed JWT in X-Coursegate-Assertion), both, or [] for neither.',
-      }),
+      .describe(
+        'How the upstream learns who the member is: `headers` (X-Member-Id …), `assertion` (a signed JWT in X-Coursegate-Assertion), both, or [] for neither.',
+      ),
     credential: upstreamCredential.optional().meta({
       description:
         'For a backend that cannot be changed to read `identity`: a credential it already accepts. One of the member’s session, a token for the member, or a key.',

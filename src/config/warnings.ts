@@ -19,11 +19,11 @@ export interface WarningParts {
 /** Settings that are allowed but most likely unintended. The gate starts anyway. */
 export function configWarnings(parts: WarningParts): readonly Finding[] {
   return [
-    ...nobodyInFront(parts),
-    ...forgetful(parts),
+    ...untrustedProxy(parts),
+    ...memoryStore(parts),
     ...unusedUpstreams(parts),
     ...unusedScopes(parts),
-    ...plainToStrangers(parts),
+    ...unencryptedUpstreams(parts),
     ...crossingRoutes(parts.tree),
     ...openWrites(parts),
     ...lifetimes(parts),
@@ -32,22 +32,17 @@ export function configWarnings(parts: WarningParts): readonly Finding[] {
 }
 
 /** The gate does not terminate TLS: with an https origin there is a proxy in front, and all clients share its address. */
-function nobodyInFront({ config }: WarningParts): readonly Finding[] {
+function untrustedProxy({ config }: WarningParts): readonly Finding[] {
   if (!config.origin.startsWith('https:') || config.listen.trustedProxies.length > 0) return [];
   const message =
     'is empty, but TLS ends at a proxy in front of the gate: all clients appear with the address of that proxy and share the limits of one client. List the proxy, such as [loopback]';
   return [{ path: ['listen', 'trustedProxies'], at: 'key', message }];
 }
 
-function forgetful({ config }: WarningParts): readonly Finding[] {
+function memoryStore({ config }: WarningParts): readonly Finding[] {
   if (config.store.kind !== 'memory') return [];
-  return [
-    {
-      path: ['store', 'kind'],
-      at: 'value',
-      message: 'loses everything at a restart: members must reconnect their apps',
-    },
-  ];
+  const message = 'loses everything at a restart: members must reconnect their apps';
+  return [{ path: ['store', 'kind'], at: 'value', message }];
 }
 
 function unusedUpstreams({ config, tree, texts }: WarningParts): readonly Finding[] {
@@ -59,21 +54,18 @@ function unusedUpstreams({ config, tree, texts }: WarningParts): readonly Findin
 
 /** Checks only scopes that the operator added. The bundled catalogue need not be used in full. */
 function unusedScopes({ config, own, tree, texts }: WarningParts): readonly Finding[] {
+  const message = 'is not required by anything: granting it gives access to nothing';
   const used = new Set(valuesUnder({ ...tree, scopes: undefined }, 'scopes').flat());
   return Object.entries(isTree(own.scopes) ? own.scopes : {})
     .filter(([token, scope]) => isTree(scope) && scope.kind !== undefined && config.scopes[token]?.kind !== 'identity')
     .filter(([token]) => !used.has(token) && !texts.some((text) => text.includes(`"${token}"`)))
-    .map(([token]) => ({
-      path: ['scopes', token],
-      at: 'key',
-      message: 'is not required by anything: granting it gives access to nothing',
-    }));
+    .map(([token]) => ({ path: ['scopes', token], at: 'key', message }));
 }
 
-function plainToStrangers({ config }: WarningParts): readonly Finding[] {
+function unencryptedUpstreams({ config }: WarningParts): readonly Finding[] {
   return Object.entries(config.upstreams).flatMap(([name, { url }]): Finding[] => {
     const { protocol, hostname } = new URL(url);
-    if (protocol !== 'http:' || isNear(hostname)) return [];
+    if (protocol !== 'http:' || isPrivateHost(hostname)) return [];
     const message = `sends the identity and data of members unencrypted to ${hostname}: use https, or a private network`;
     return [{ path: ['upstreams', name, 'url'], at: 'value', message }];
   });
@@ -82,7 +74,7 @@ function plainToStrangers({ config }: WarningParts): readonly Finding[] {
 const isPrivateAddress = trustedProxies(['loopback', 'private']);
 
 /** A private address, a name without a dot, or a name in a private-use zone (RFC 6761, RFC 8375, ICANN's .internal). */
-function isNear(hostname: string): boolean {
+function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0) return isPrivateAddress(host);
   return !host.includes('.') || /\.(localhost|local|internal|lan|test|svc|cluster|home\.arpa)$/.test(host);
@@ -92,13 +84,8 @@ function openWrites({ config }: WarningParts): readonly Finding[] {
   return config.routes.flatMap(({ match, anonymous }, index): Finding[] => {
     const { methods } = parseMatch(match);
     if (anonymous !== 'serve' || methods?.every((method) => ['GET', 'HEAD', 'OPTIONS'].includes(method))) return [];
-    return [
-      {
-        path: ['routes', index, 'anonymous'],
-        at: 'value',
-        message: 'lets anyone make changes without a token',
-      },
-    ];
+    const message = 'lets anyone make changes without a token';
+    return [{ path: ['routes', index, 'anonymous'], at: 'value', message }];
   });
 }
 

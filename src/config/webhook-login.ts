@@ -9,11 +9,9 @@ import { backendPath } from './urls.ts';
 export const webhookLogin = z.strictObject({
   kind: z.literal('webhook'),
   upstream: upstreamName,
-  path: backendPath.meta({ description: 'Path that credentials are posted to, relative to the URL of the upstream.' }),
+  path: backendPath.describe('Path that credentials are posted to, relative to the URL of the upstream.'),
   secret: secret(LONG_ENOUGH, 'Secret shared with the backend that signs the calls.'),
-  timeout: duration
-    .prefault('5s')
-    .meta({ description: 'Time limit for the whole call, at most the `timeout` of the upstream.' }),
+  timeout: duration.prefault('5s').describe('Time limit for the whole call, at most the `timeout` of the upstream.'),
   refusalTime,
   ...credentialLogin,
 });

@@ -41,22 +41,17 @@ export function checkSelectors(
 }
 
 const anonymous = z.strictObject({
-  statuses: z.array(z.int().min(400).max(499)).default([401, 403]).meta({
-    description: 'Statuses that mean no one is signed in.',
-  }),
+  statuses: z.array(z.int().min(400).max(499)).default([401, 403]).describe('Statuses that mean no one is signed in.'),
   redirects: z.union([z.boolean(), pattern], 'must be true, false or a pattern').default(true).meta({
     description:
       'Redirects that mean no one is signed in: true (any), false (none), or those whose Location matches this pattern (RE2).',
   }),
-  body: pattern.optional().meta({ description: 'Pattern (RE2) in the body that means no one is signed in.' }),
-  at: z
-    .string()
-    .optional()
-    .meta({ description: 'Where the value is that `values` applies to. Defaults to `subject`.' }),
+  body: pattern.optional().describe('Pattern (RE2) in the body that means no one is signed in.'),
+  at: z.string().optional().describe('Where the value is that `values` applies to. Defaults to `subject`.'),
   values: z
     .array(z.union([z.null(), z.boolean(), z.number(), z.string()]))
     .default([])
-    .meta({ description: 'Values there that mean no one is signed in, such as null or 0.' }),
+    .describe('Values there that mean no one is signed in, such as null or 0.'),
   absent: z.boolean().default(false).meta({
     description:
       'Whether a missing value also means that no one is signed in. A malformed response then looks like no one, not like a failure.',
@@ -66,23 +61,18 @@ const anonymous = z.strictObject({
 /** The request that asks a backend who is signed in, and how its response is read. */
 export const whoami = z
   .strictObject({
-    path: backendPath.meta({ description: 'Path to request with GET.' }),
+    path: backendPath.describe('Path to request with GET.'),
     format: answerFormat,
-    subject: z.string().optional().meta({ description: 'Where the ID of the member is. Defaults to /id for `json`.' }),
-    email: z.string().optional().meta({ description: 'Where the email of the member is. If omitted, apps get none.' }),
-    name: z.string().optional().meta({ description: 'Where the name of the member is. If omitted, apps get none.' }),
-    authTime: z.string().optional().meta({
-      description: 'Where the time of the sign-in is, in Unix seconds. Makes max_age exact.',
-    }),
-    acr: z
-      .string()
-      .optional()
-      .meta({ description: 'Where the authentication level of the sign-in is (OpenID Connect acr).' }),
+    subject: z.string().optional().describe('Where the ID of the member is. Defaults to /id for `json`.'),
+    email: z.string().optional().describe('Where the email of the member is. If omitted, apps get none.'),
+    name: z.string().optional().describe('Where the name of the member is. If omitted, apps get none.'),
+    authTime: z.string().optional().describe('Where the time of the sign-in is, in Unix seconds. Makes max_age exact.'),
+    acr: z.string().optional().describe('Where the authentication level of the sign-in is (OpenID Connect acr).'),
     version: z.string().optional().meta({
       description:
         'Where a value is that changes when all of the member’s connections must end, such as with a new password or a suspension. Any text or whole number.',
     }),
-    anonymous: anonymous.prefault({}).meta({ description: 'What means that no one is signed in.' }),
+    anonymous: anonymous.prefault({}).describe('What means that no one is signed in.'),
   })
   .superRefine((given, context) => {
     const { format, subject, email, name, authTime, acr, version } = given;

@@ -32,19 +32,12 @@ export async function listenForCallback() {
      * Waits for the response with this `state`, and refuses all other requests. Rejects with the signal's reason when
      * aborted.
      */
-    receive(state: string, signal: AbortSignal): Promise<URLSearchParams> {
-      return new Promise((resolve, reject) => {
-        signal.throwIfAborted();
-        const stop = () => reject(signal.reason);
-        signal.addEventListener('abort', stop, { once: true });
-        waiting = {
-          state,
-          accept(response) {
-            signal.removeEventListener('abort', stop);
-            resolve(response);
-          },
-        };
-      });
+    async receive(state: string, signal: AbortSignal): Promise<URLSearchParams> {
+      signal.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<URLSearchParams>();
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      waiting = { state, accept: resolve };
+      return promise;
     },
     close: () => shut(server),
   };

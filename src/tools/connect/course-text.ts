@@ -15,9 +15,9 @@ export function watchedText({ watched }: Course): string {
 
 /** Formats seconds as m:ss, or as h:mm:ss from one hour. */
 function clock(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds));
-  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
-  const tail = String(whole % 60).padStart(2, '0');
+  const total = Math.max(0, Math.floor(seconds));
+  const [hours, minutes] = [Math.floor(total / 3600), Math.floor(total / 60) % 60];
+  const tail = String(total % 60).padStart(2, '0');
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${tail}` : `${minutes}:${tail}`;
 }
 

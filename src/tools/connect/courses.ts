@@ -49,9 +49,9 @@ export async function readCourses(
   const answer = record(await readJson(response));
   const viewer = record(record(answer.data).viewer);
   if (viewer.id === undefined) {
-    const said = record(list(answer.errors)[0]).message;
+    const message = record(list(answer.errors)[0]).message;
     throw new ConnectError(
-      `The Account API returned no data${typeof said === 'string' ? `: ${said}` : ''}.`,
+      `The Account API returned no data${typeof message === 'string' ? `: ${message}` : ''}.`,
       "Check that the token has account:read, and check the gate's log.",
     );
   }

@@ -30,22 +30,6 @@ const EDGES: Readonly<Record<string, Edge>> = {
       has('x-amzn-waf-action')(answer) || (serverIs(/^awselb|CloudFront/i)(answer) && answer.status === 403),
     fix: 'In AWS WAF: exclude these paths from Bot Control (rule group AWSManagedRulesBotControlRuleSet), or set its AI category to Count.',
   },
-  Akamai: {
-    recognises: (answer) => serverIs(/AkamaiGHost/i)(answer) && refuses(answer),
-    fix: 'In Akamai: Bot Manager: allow the AI agent category for these paths.',
-  },
-  Imperva: {
-    recognises: (answer) => (has('x-iinfo')(answer) || says(/_Incapsula_Resource/)(answer)) && refuses(answer),
-    fix: 'In Imperva: Security > Bot access control: add an exception for these paths.',
-  },
-  Sucuri: {
-    recognises: (answer) => (has('x-sucuri-id')(answer) || says(/Sucuri WebSite Firewall/i)(answer)) && refuses(answer),
-    fix: 'In Sucuri: Firewall > Access Control: allow these paths.',
-  },
-  DataDome: {
-    recognises: (answer) => has('x-datadome')(answer) && refuses(answer),
-    fix: 'In DataDome: set an allow rule for these paths.',
-  },
   SiteGround: {
     recognises: (answer) => has('sg-captcha')(answer) || says(/\/\.well-known\/sgcaptcha/)(answer),
     fix: 'Ask SiteGround to take the anti-bot check off these paths, or give the gate a host name of its own.',

@@ -27,12 +27,12 @@ export async function examine(site: Site, checks: readonly Check[]): Promise<rea
  */
 async function findAll(checks: readonly Check[], find: FactFinder): Promise<ReadonlyMap<Check, unknown>> {
   const blamed = new Map<Check, unknown>();
-  const met = new Set<unknown>();
+  const reported = new Set<unknown>();
   for (const one of checks) {
     for (const need of one.needs) {
       const thrown = await (find(need) as Promise<unknown>).catch((reason: unknown) => reason);
-      if (!(thrown instanceof NoAnswer) || met.has(thrown)) continue;
-      met.add(thrown);
+      if (!(thrown instanceof NoAnswer) || reported.has(thrown)) continue;
+      reported.add(thrown);
       if (!blamed.has(one)) blamed.set(one, thrown);
     }
   }
@@ -47,8 +47,8 @@ async function examineOne(site: Site, one: Check, find: FactFinder, blame: unkno
     return [finding(one, blame === undefined ? skipped(thrown) : failed(blame))];
   }
   try {
-    const said = await one.run(site, facts as Partial<Facts>);
-    const verdicts: readonly Verdict[] = Array.isArray(said) ? said : [said];
+    const outcome = await one.run(site, facts as Partial<Facts>);
+    const verdicts: readonly Verdict[] = Array.isArray(outcome) ? outcome : [outcome];
     return worst(verdicts).map((verdict) => finding(one, verdict));
   } catch (thrown) {
     return [finding(one, thrown instanceof Unavailable ? skipped(thrown) : failed(thrown))];
@@ -58,8 +58,8 @@ async function examineOne(site: Site, one: Check, find: FactFinder, blame: unkno
 /** The distinct problems of a check, worst first, or its first result if there are none. */
 function worst(verdicts: readonly Verdict[]): readonly Verdict[] {
   const problems = verdicts.filter(({ level }) => level === 'warning' || level === 'failure');
-  const told = new Map((problems.length > 0 ? problems : verdicts.slice(0, 1)).map((one) => [one.seen, one]));
-  return [...told.values()].toSorted((a, b) => LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level));
+  const distinct = new Map((problems.length > 0 ? problems : verdicts.slice(0, 1)).map((one) => [one.seen, one]));
+  return [...distinct.values()].toSorted((a, b) => LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level));
 }
 
 function skipped(thrown: unknown): Verdict {

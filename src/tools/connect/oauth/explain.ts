@@ -42,13 +42,13 @@ export function explain(thrown: unknown, doing: string): ConnectError {
 
 function reason(thrown: unknown): [what: string, advice: string] {
   if (thrown instanceof oauth.ResponseBodyError || thrown instanceof oauth.AuthorizationResponseError) {
-    return said(thrown.error, thrown.error_description);
+    return oauthError(thrown.error, thrown.error_description);
   }
   if (thrown instanceof oauth.WWWAuthenticateChallengeError) {
     const { error, error_description } = thrown.cause[0]?.parameters ?? {};
     return error === undefined
       ? [`the server answered ${thrown.status} and requires a token`, 'Connect again to get a fresh token.']
-      : said(error, error_description);
+      : oauthError(error, error_description);
   }
   if (thrown instanceof oauth.OperationProcessingError) return processing(thrown);
   if (!(thrown instanceof Error)) return ['something unexpected happened', START_AGAIN];
@@ -59,7 +59,7 @@ function reason(thrown: unknown): [what: string, advice: string] {
   return [thrown.message, START_AGAIN];
 }
 
-function said(error: string, description: string | undefined): [string, string] {
+function oauthError(error: string, description: string | undefined): [string, string] {
   const text = description === undefined || description === '' ? error : `${error} (${description.replace(/\.$/, '')})`;
   return [`the server answered ${text}`, ADVICE[error] ?? START_AGAIN];
 }

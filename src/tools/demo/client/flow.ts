@@ -49,8 +49,8 @@ export async function finish(walk: Walk, callback: URL): Promise<void> {
   if (pending === undefined || client === undefined) return;
   walk.pending = undefined;
   await take(walk, 'approve', async (_http, step) => {
-    const said = callback.searchParams.has('error') ? 'an error instead of a code' : 'a code';
-    return step.facts.push(`The browser came back with ${said}.`);
+    const outcome = callback.searchParams.has('error') ? 'an error instead of a code' : 'a code';
+    return step.facts.push(`The browser came back with ${outcome}.`);
   });
 
   const checked = await take(walk, 'callback', async (_http, step) => {

@@ -18,7 +18,7 @@ export const IDLE = 2 * 3600;
 
 /** Up to 500 sessions in memory; the least recently used one is dropped first. */
 export function memorySessions(clock: () => number) {
-  const kept = new LRUCache<string, Session>({
+  const sessions = new LRUCache<string, Session>({
     max: 500,
     ttl: IDLE * 1000,
     ttlResolution: 0,
@@ -28,13 +28,13 @@ export function memorySessions(clock: () => number) {
   return {
     /** The session of a request's Cookie header; undefined when missing or expired. */
     find: (cookie: string | undefined) =>
-      kept.get(new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]+)`).exec(cookie ?? '')?.[1] ?? ''),
+      sessions.get(new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]+)`).exec(cookie ?? '')?.[1] ?? ''),
     create(): Session {
       const session = { id: randomBytes(32).toString('base64url'), walk: undefined, tail: Promise.resolve() };
-      kept.set(session.id, session);
+      sessions.set(session.id, session);
       return session;
     },
-    forget: ({ id }: Session) => void kept.delete(id),
+    forget: ({ id }: Session) => void sessions.delete(id),
   };
 }
 

@@ -24,21 +24,13 @@ function addList(router: Router, area: Area, rows: Rows, now: () => number): voi
   let last = 10_000;
   const list: RequestHandler = (request, response) => {
     const owner = area.audience === 'everybody' ? undefined : requireMember(response);
-    const shown = [...rows.values()].filter((owned) => area.audience !== 'own rows' || owned.owner === owner);
-    response.json(
-      pageOf(
-        request,
-        searched(
-          area,
-          request,
-          filtered(
-            area,
-            request,
-            shown.map(({ row }) => row),
-          ),
-        ),
-      ),
+    const visible = [...rows.values()].filter((owned) => area.audience !== 'own rows' || owned.owner === owner);
+    const matching = filtered(
+      area,
+      request,
+      visible.map(({ row }) => row),
     );
+    response.json(pageOf(request, searched(area, request, matching)));
   };
   const create: RequestHandler = (request, response) => {
     const member = requireMember(response);
@@ -56,8 +48,8 @@ function addList(router: Router, area: Area, rows: Rows, now: () => number): voi
   };
   const update: RequestHandler = (request, response) => {
     const before = found(area, rows, request, response);
-    const kept = request.method === 'PATCH' ? before.row : {};
-    response.json({ data: replace(rows, before, { ...kept, ...jsonObject(request) }, now()) });
+    const base = request.method === 'PATCH' ? before.row : {};
+    response.json({ data: replace(rows, before, { ...base, ...jsonObject(request) }, now()) });
   };
   const remove: RequestHandler = (request, response) => {
     rows.delete(found(area, rows, request, response).row.id);
@@ -76,8 +68,8 @@ function addSingle(router: Router, { name }: Area, rows: Rows, now: () => number
   const only = (): OwnedRow => rows.get(name) ?? missing();
   const write: RequestHandler = (request, response) => {
     const before = only();
-    const kept = request.method === 'PUT' ? {} : before.row;
-    const fields = { ...kept, ...jsonObject(request), updated_by: requireMember(response) };
+    const base = request.method === 'PUT' ? {} : before.row;
+    const fields = { ...base, ...jsonObject(request), updated_by: requireMember(response) };
     response.status(request.method === 'POST' ? 201 : 200).json({ data: replace(rows, before, fields, now()) });
   };
   const chain = [membersOnly, jsonBody, write];
@@ -118,14 +110,10 @@ function filtered({ filter }: Area, request: Request, rows: readonly Row[]): rea
 /** The rows that contain every word of `search` in the area's searched fields. */
 function searched({ searched: fields }: Area, request: Request, rows: readonly Row[]): readonly Row[] {
   const search = fields && single(request, 'search');
-  if (search === undefined) return rows;
+  if (fields === undefined || search === undefined) return rows;
   const words = search.toLowerCase().split(/\s+/);
   return rows.filter((row) => {
-    const text =
-      fields
-        ?.map((field) => row[field])
-        .join(' ')
-        .toLowerCase() ?? '';
+    const text = fields.map((field) => String(row[field] ?? '').toLowerCase()).join(' ');
     return words.every((word) => text.includes(word));
   });
 }

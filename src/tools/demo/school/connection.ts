@@ -9,8 +9,8 @@ export interface Slice {
 const LARGEST_SLICE = 100;
 
 /** The requested part of a list as a connection. Throws a GraphQLError for an invalid `first` or `after`. */
-export function connectionOf<T extends { readonly id: string }>(items: readonly T[], { first: asked, after }: Slice) {
-  const first = asked ?? 20;
+export function connectionOf<T extends { readonly id: string }>(items: readonly T[], { first: most, after }: Slice) {
+  const first = most ?? 20;
   if (first < 0) throw refused('first must not be negative.');
   const start = after == null ? 0 : 1 + items.findIndex((item) => cursorOf(item) === after);
   if (after != null && start === 0) throw refused('after is not a cursor of this list.');

@@ -65,9 +65,9 @@ export const AUTHORIZATION = [
       fix: 'Ignore the port when the host is 127.0.0.1 or [::1]: apps listen on whichever port is free.',
       async run({ authorization }) {
         if (!authorization.good.goesOn) throw new Unavailable('even a valid request is refused');
-        const asked = await authorization.request({ redirect_uri: 'http://127.0.0.1:53682/callback' });
-        if (asked.goesOn) return pass('accepted');
-        return warning(`registered without a port, requested with one: ${inWords(asked)}`);
+        const response = await authorization.request({ redirect_uri: 'http://127.0.0.1:53682/callback' });
+        if (response.goesOn) return pass('accepted');
+        return warning(`registered without a port, requested with one: ${inWords(response)}`);
       },
     },
     'authorization.implicit': {
@@ -94,8 +94,8 @@ export const AUTHORIZATION = [
       reference: 'RFC 8707 section 2',
       fix: 'Answer a resource that is not yours with invalid_target.',
       async run({ authorization }) {
-        const asked = await authorization.request({ resource: 'https://coursegate-doctor.invalid/' });
-        return asked.goesOn ? warning('a foreign resource is accepted or ignored') : pass(inWords(asked));
+        const response = await authorization.request({ resource: 'https://coursegate-doctor.invalid/' });
+        return response.goesOn ? warning('a foreign resource is accepted or ignored') : pass(inWords(response));
       },
     },
     'authorization.headers': {

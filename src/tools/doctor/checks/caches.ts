@@ -17,9 +17,9 @@ export const CACHES = [
           (answer) => {
             const hit = cacheHit(answer);
             if (hit !== undefined) return failure(`${where(answer)} comes from a cache (${hit})`);
-            const said = field(answer, 'cache-control');
-            const isKept = /\bpublic\b|max-age=(?!0\b)|s-maxage=(?!0\b)/i.test(said);
-            return isKept ? warning(`${where(answer)}: Cache-Control: ${said}`) : undefined;
+            const cacheControl = field(answer, 'cache-control');
+            const isCacheable = /\bpublic\b|max-age=(?!0\b)|s-maxage=(?!0\b)/i.test(cacheControl);
+            return isCacheable ? warning(`${where(answer)}: Cache-Control: ${cacheControl}`) : undefined;
           },
         ),
     },
@@ -29,9 +29,9 @@ export const CACHES = [
       fix: 'Send Cache-Control: private or no-store with every response that needs a token, and bypass the cache for requests with Authorization.',
       run: ({ ask, protectedEndpoints }) =>
         judgeEach('none', protectedEndpoints, async ({ url, question }) => {
-          const asked = withToken(question, 'coursegate-doctor-cache');
-          await ask(url, asked);
-          const again = await ask(url, asked);
+          const request = withToken(question, 'coursegate-doctor-cache');
+          await ask(url, request);
+          const again = await ask(url, request);
           const hit = cacheHit(again);
           // A cached challenge is reported by cache.challenge.
           if (hit === undefined || isRefused(again)) return undefined;

@@ -142,10 +142,10 @@ async function judgeChallenge(answer: Answer): Promise<Verdict | undefined> {
   if (isRedirect(answer)) return failure(...insteadAt(answer));
   if (answer.status === 403) return failure(...insteadAt(answer, '403 without a challenge'));
   if (answer.status !== 401) return undefined;
-  const said = field(answer, 'www-authenticate');
-  if (said === '') return failure(`${where(answer)} is 401 without WWW-Authenticate`);
+  const header = field(answer, 'www-authenticate');
+  if (header === '') return failure(`${where(answer)} is 401 without WWW-Authenticate`);
   if ((await bearerChallenge(answer)) !== undefined) return undefined;
-  return failure(`${where(answer)} challenges without Bearer: ${said}`);
+  return failure(`${where(answer)} challenges without Bearer: ${header}`);
 }
 
 /** The Bearer challenges, one for each protected address. */

@@ -122,8 +122,8 @@ async function preflight(
   method: 'GET' | 'POST',
   fields: readonly string[],
 ): Promise<string | undefined> {
-  const asked = { 'access-control-request-method': method, 'access-control-request-headers': fields.join(',') };
-  const answer = await ask(url, { method: 'OPTIONS', headers: { origin: PAGE, ...asked } });
+  const requested = { 'access-control-request-method': method, 'access-control-request-headers': fields.join(',') };
+  const answer = await ask(url, { method: 'OPTIONS', headers: { origin: PAGE, ...requested } });
   if (answer.status < 200 || answer.status > 299) return `the preflight is answered ${answer.status}`;
   const unread = mayNotRead(answer);
   if (unread !== undefined) return `the preflight: ${unread}`;

@@ -83,9 +83,9 @@ export const ENDPOINTS = [
       reference: 'RFC 6749 section 5.1, RFC 9111 section 5.2.2.5',
       fix: 'Send Cache-Control: no-store with every response of the token endpoint, and keep proxies from removing it.',
       async run(known) {
-        const said = field(await post(known, 'token_endpoint', NONSENSE), 'cache-control');
-        if (/\bno-store\b/i.test(said)) return pass(said);
-        return warning(said === '' ? 'no Cache-Control' : `Cache-Control: ${said}`);
+        const cacheControl = field(await post(known, 'token_endpoint', NONSENSE), 'cache-control');
+        if (/\bno-store\b/i.test(cacheControl)) return pass(cacheControl);
+        return warning(cacheControl === '' ? 'no Cache-Control' : `Cache-Control: ${cacheControl}`);
       },
     },
     'introspection.closed': {

@@ -48,9 +48,9 @@ export const REACH = [
       fix: 'Send Strict-Transport-Security: max-age=31536000 from the server that terminates TLS.',
       async run({ origin, ask }) {
         requireHttps(origin);
-        const said = field(await ask(`${origin}/`), 'strict-transport-security');
-        if (/max-age="?0*[1-9]/i.test(said)) return pass(said);
-        return warning(said === '' ? 'no Strict-Transport-Security' : `Strict-Transport-Security: ${said}`);
+        const header = field(await ask(`${origin}/`), 'strict-transport-security');
+        if (/max-age="?0*[1-9]/i.test(header)) return pass(header);
+        return warning(header === '' ? 'no Strict-Transport-Security' : `Strict-Transport-Security: ${header}`);
       },
     },
     'reach.certificate': {
@@ -83,13 +83,13 @@ export const REACH = [
       async run({ origin, path, ask, now }) {
         const before = now();
         const answer = await ask(`${origin}${path}`);
-        const said = Date.parse(field(answer, 'date'));
-        if (Number.isNaN(said)) throw new Unavailable('the response has no Date');
+        const serverTime = Date.parse(field(answer, 'date'));
+        if (Number.isNaN(serverTime)) throw new Unavailable('the response has no Date');
         const cached = Number(field(answer, 'age') || 0);
         // Date has whole seconds, and the response took some time.
-        const skew = Math.round(Math.max(before - said - 1000, said - now(), 0) / 1000) - cached;
+        const skew = Math.round(Math.max(before - serverTime - 1000, serverTime - now(), 0) / 1000) - cached;
         if (skew <= SKEW) return pass('within a minute of this machine’s');
-        return warning(`${skew} seconds ${said > before ? 'ahead of' : 'behind'} this machine’s`);
+        return warning(`${skew} seconds ${serverTime > before ? 'ahead of' : 'behind'} this machine’s`);
       },
     },
   }),

@@ -29,7 +29,7 @@ export interface AuthorizationEndpoint {
 export async function authorizationEndpoint(site: Site, find: FactFinder): Promise<AuthorizationEndpoint> {
   const server = await find('server');
   const { clientId } = await find('client');
-  const asked = site.origin + site.path;
+  const requested = site.origin + site.path;
   const [described] = await find('resources').catch(() => []);
   const named = text(described?.document.resource);
   const usual = {
@@ -37,7 +37,7 @@ export async function authorizationEndpoint(site: Site, find: FactFinder): Promi
     redirect_uri: REDIRECT_URI,
     scope: strings(server.document.scopes_supported)[0],
     // A wrong identifier is reported by resource.identifier and must not affect this request.
-    resource: named !== undefined && URL.parse(named)?.href === URL.parse(asked)?.href ? named : asked,
+    resource: named !== undefined && URL.parse(named)?.href === URL.parse(requested)?.href ? named : requested,
   };
   const send = async (changes: Parameters) => {
     const answer = await authorize(site.ask, server, { ...usual, ...changes });

@@ -123,7 +123,7 @@ function sessionLogin(framework: Framework, found: Discoveries): SessionLogin | 
 }
 
 function genericLogin({ whoamiPath, loginPath, returnParam, sessionCookies }: Discoveries): SessionLogin {
-  const told = [
+  const findings = [
     whoamiPath === undefined
       ? 'No address that identifies the member was found. Enter one that answers in JSON, and with 401 without a session.'
       : 'This address identifies the signed-in member. Check that /id points to the id in its answer.',
@@ -137,7 +137,7 @@ function genericLogin({ whoamiPath, loginPath, returnParam, sessionCookies }: Di
   ];
   return {
     comment: `# Members sign in on the site's own login page; coursegate identifies them by sending their cookie to \`whoami\`.
-${told.map((line, at) => `# (${at + 1}) ${line}`).join('\n')}
+${findings.map((line, at) => `# (${at + 1}) ${line}`).join('\n')}
 # If nothing answers in JSON, use a member page and regular expressions (RE2) with one group each:
 #   whoami: { path: /account, format: html, subject: 'data-user-id="(\\d+)"', email: 'class="email">([^<]+)<' }`,
     whoami: `{ path: ${quoted(whoamiPath ?? '/api/me')}, ${MEMBER} }`,

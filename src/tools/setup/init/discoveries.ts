@@ -97,15 +97,14 @@ function readable(answer: Answer | undefined): readonly string[] {
   const base = typeof server === 'string' ? (URL.parse(server, 'http://x')?.pathname ?? '/') : '/';
   const paths = Object.entries(Object(document?.paths)).flatMap(([path, item]) => {
     if (typeof Object(item).get !== 'object') return [];
-    const whole = base.replace(/\/$/, '') + path;
-    const plain = whole.replace(/\{[^{}/]*\}/g, '0');
-    return PATH.test(plain) ? [whole.replace(/\{[^{}/]*\}/g, '*')] : [];
+    const full = base.replace(/\/$/, '') + path;
+    const plain = full.replace(/\{[^{}/]*\}/g, '0');
+    return PATH.test(plain) ? [full.replace(/\{[^{}/]*\}/g, '*')] : [];
   });
   // In a route, `*` stands for a whole path segment, and the gate's own addresses cannot be routes.
   const canBeRoute = (path: string) =>
     path.split('/').every((part) => part === '*' || !/\*|^\.{1,2}$/.test(part)) && ownPathIn(path) === undefined;
-  const whole = strings(paths).filter(canBeRoute);
-  return [...new Set(whole)].slice(0, MOST_READABLE);
+  return [...new Set(strings(paths).filter(canBeRoute))].slice(0, MOST_READABLE);
 }
 
 function sessionCookies(names: readonly string[], framework: Framework): readonly string[] {

@@ -59,7 +59,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
     throw new InitError('--port must be a number from 1 to 65535.');
   const upstream = webAddress(options.upstream, '--upstream');
   const origin = options.origin === undefined ? new URL(upstream.origin) : webAddress(options.origin, '--origin');
-  const told = frameworkOf(options.framework);
+  const given = frameworkOf(options.framework);
 
   const late = AbortSignal.timeout(options.whole ?? WHOLE);
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
@@ -67,7 +67,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   const paths = [...new Set([...MARK_PATHS, ...DISCOVERY_PATHS])];
   const seen = await visit(paths, { upstream, origin, signal, patience: options.patience ?? PATIENCE });
   const guess =
-    told === undefined ? guessFramework(seen) : ({ framework: told, sure: 'told', marks: [], others: [] } as const);
+    given === undefined ? guessFramework(seen) : ({ framework: given, sure: 'told', marks: [], others: [] } as const);
   const found = discover(seen, guess.framework);
   for (const line of whatWasSeen(seen, guess, found)) tell(printable(line));
 

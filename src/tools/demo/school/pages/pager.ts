@@ -11,9 +11,9 @@ export interface Shown<T> {
 const PER_PAGE = 12;
 
 /** The part to show for the requested page, or for the nearest existing one. */
-export function shownPart<T>(items: readonly T[], asked: unknown): Shown<T> {
+export function shownPart<T>(items: readonly T[], requested: unknown): Shown<T> {
   const last = Math.max(1, Math.ceil(items.length / PER_PAGE));
-  const wanted = typeof asked === 'string' && /^\d{1,6}$/.test(asked) ? Number(asked) : 1;
+  const wanted = typeof requested === 'string' && /^\d{1,6}$/.test(requested) ? Number(requested) : 1;
   const page = Math.min(Math.max(wanted, 1), last);
   return { items: items.slice((page - 1) * PER_PAGE, page * PER_PAGE), page, last, total: items.length };
 }
