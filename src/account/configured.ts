@@ -11,23 +11,15 @@ export function configuredAccount(
   parts: Pick<AccountOptions, 'call' | 'metadataUrl' | 'onError'>,
 ): Account | undefined {
   if (config.account === undefined || accountFiles === undefined) return undefined;
-  const { limits, introspection, bodyLimit, deadline, documents } = config.account;
+  const { documents } = accountFiles;
   return createAccount({
     ...parts,
-    schema: accountFiles.schema,
-    mappings: accountFiles.mappings,
-    recorded: accountFiles.recorded,
+    ...config.account,
+    ...accountFiles,
     upstreams: Object.keys(config.upstreams),
     keyed: Object.keys(config.upstreams).filter((name) => config.upstreams[name]?.credential?.kind === 'key'),
     config: accountConfig,
     scopes: Object.keys(config.scopes),
-    limits,
-    introspection,
-    bodyLimit,
-    deadline,
-    documents:
-      accountFiles.documents === undefined
-        ? undefined
-        : { file: accountFiles.documents, only: documents?.only === true },
+    documents: documents && { file: documents, only: config.account.documents?.only === true },
   });
 }

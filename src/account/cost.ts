@@ -1,7 +1,6 @@
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLField,
   type GraphQLSchema,
@@ -18,6 +17,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Contract } from './contract.ts';
+import { type Fragments, fragmentsOf } from './read-fields.ts';
 
 /** Assumed length of a list without @listSize or `first`. */
 const ASSUMED_SIZE = 10;
@@ -109,7 +109,7 @@ function defaultInt(node: { readonly kind: string; readonly value?: unknown } | 
 
 class Meter {
   readonly #weights: Weights;
-  readonly #fragments = new Map<string, FragmentDefinitionNode>();
+  readonly #fragments: Fragments;
   readonly #variables: Variables;
   readonly #largestWindow: number;
   /** Costs of fragments: the same wherever one is spread in a window of the same size. */
@@ -121,9 +121,7 @@ class Meter {
     this.#weights = weights;
     this.#variables = variables;
     this.#largestWindow = largestWindow;
-    for (const node of document.definitions) {
-      if (node.kind === Kind.FRAGMENT_DEFINITION) this.#fragments.set(node.name.value, node);
-    }
+    this.#fragments = fragmentsOf(document);
   }
 
   of(set: SelectionSetNode, type: string, window: number | undefined): number {
@@ -141,10 +139,7 @@ class Meter {
     const weight = this.#weights.get(type)?.get(node.name.value);
     if (weight === undefined) return 0;
     const inner = weight.takesFirst ? this.#first(node, weight) : undefined;
-    const below =
-      node.selectionSet === undefined || weight.inner === undefined
-        ? 0
-        : this.of(node.selectionSet, weight.inner, inner);
+    const below = node.selectionSet && weight.inner ? this.of(node.selectionSet, weight.inner, inner) : 0;
     const times = !weight.isList ? 1 : window !== undefined && WINDOWED.has(node.name.value) ? window : weight.size;
     const cost = times * (weight.own + below);
     if (cost > this.#most && weight.takesFirst) [this.#most, this.dearest] = [cost, node];

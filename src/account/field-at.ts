@@ -1,4 +1,4 @@
-import { type GraphQLObjectType, type GraphQLSchema, isObjectType } from 'graphql';
+import { type GraphQLObjectType, type GraphQLSchema, isObjectType, resolveSchemaCoordinate } from 'graphql';
 
 /** A field of the contract, whose resolver gets an Operation. */
 export type ContractField = ReturnType<GraphQLObjectType['getFields']>[string];
@@ -8,9 +8,7 @@ export function fieldAt(
   schema: GraphQLSchema,
   coordinate: string,
 ): { readonly type: GraphQLObjectType; readonly field: ContractField } {
-  const [typeName = '', fieldName = ''] = coordinate.split('.');
-  const type = schema.getType(typeName);
-  const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
-  if (!isObjectType(type) || field === undefined) throw new Error(`no field ${coordinate}`);
-  return { type, field };
+  const found = resolveSchemaCoordinate(schema, coordinate);
+  if (found?.kind !== 'Field' || !isObjectType(found.type)) throw new Error(`no field ${coordinate}`);
+  return { type: found.type, field: found.field };
 }

@@ -1,13 +1,14 @@
 import {
   type ASTNode,
   type DocumentNode,
-  type FragmentDefinitionNode,
   type FragmentSpreadNode,
   GraphQLError,
   Kind,
+  type OperationDefinitionNode,
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
+import { type Fragments, fragmentsOf } from './read-fields.ts';
 
 /** Limits on one operation, before and during its execution. */
 export interface Limits {
@@ -69,30 +70,27 @@ export function checkLimits(document: DocumentNode, limits: Limits): Excess | un
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
     const size = measure.of(definition.selectionSet);
-    if (measure.invalid !== undefined) {
-      const { message, node } = measure.invalid;
-      return { error: new GraphQLError(message, { nodes: [node] }), code: 'GRAPHQL_VALIDATION_FAILED' };
-    }
-    if (measure.deepValue !== undefined) {
-      const message = `A value has more than ${MOST_VALUE_DEPTH} levels of lists and objects.`;
-      return { error: new GraphQLError(message, { nodes: [measure.deepValue] }), code: 'MAX_DEPTH_EXCEEDED' };
-    }
+    const found = measure.invalid ?? measure.tooDeep;
+    if (found !== undefined) return found;
     // A fragment counts where it is spread. On its own, it does not show whether it is part of an introspection.
     if (definition.kind === Kind.FRAGMENT_DEFINITION) continue;
-    const excess = excessOf(size, (definition.directives?.length ?? 0) + size.directives, limits);
-    if (excess !== undefined) {
-      return { error: new GraphQLError(excess.message, { nodes: [definition] }), code: excess.code };
-    }
+    const excess = excessOf(size, definition, limits);
+    if (excess !== undefined) return excess;
     // Only now that the number of fields with all fragments expanded is known to be small.
     if (measure.comparisons([definition.selectionSet]) > MOST_COMPARISONS) {
       const message = 'The operation asks for the same fields too many times in the same place.';
-      return { error: new GraphQLError(message, { nodes: [definition] }), code: 'MAX_FIELDS_EXCEEDED' };
+      return refusal('MAX_FIELDS_EXCEEDED', message, definition);
     }
   }
   return undefined;
 }
 
-function excessOf(size: Size, directives: number, limits: Limits): { message: string; code: string } | undefined {
+function refusal(code: string, message: string, node: ASTNode): Excess {
+  return { error: new GraphQLError(message, { nodes: [node] }), code };
+}
+
+function excessOf(size: Size, operation: OperationDefinitionNode, limits: Limits): Excess | undefined {
+  const directives = (operation.directives?.length ?? 0) + size.directives;
   const checks: readonly (readonly [count: number, most: number, what: string, code: string])[] = [
     [size.depth, limits.depth, 'levels of fields', 'MAX_DEPTH_EXCEEDED'],
     [size.introspectionDepth, MOST_INTROSPECTION_DEPTH, 'levels of introspection', 'MAX_DEPTH_EXCEEDED'],
@@ -104,26 +102,24 @@ function excessOf(size: Size, directives: number, limits: Limits): { message: st
   const broken = checks.find(([count, most]) => count > most);
   if (broken === undefined) return undefined;
   const [, most, what, code] = broken;
-  return { message: `The operation has more than ${most} ${what}.`, code };
+  return refusal(code, `The operation has more than ${most} ${what}.`, operation);
 }
 
 class Measure {
-  readonly #fragments = new Map<string, FragmentDefinitionNode>();
+  readonly #fragments: Fragments;
   readonly #measured = new Map<string, Size>();
   /** Fragments that are being measured. */
   readonly #open = new Set<string>();
   /** Set if measuring finds that the document is invalid. */
-  invalid: { readonly message: string; readonly node: ASTNode } | undefined;
-  deepValue: ValueNode | undefined;
+  invalid: Excess | undefined;
+  tooDeep: Excess | undefined;
 
   constructor(document: DocumentNode) {
-    for (const definition of document.definitions) {
-      if (definition.kind === Kind.FRAGMENT_DEFINITION) this.#fragments.set(definition.name.value, definition);
-    }
+    this.#fragments = fragmentsOf(document);
   }
 
   of(set: SelectionSetNode): Size {
-    if (set.selections.length === 0) this.invalid ??= { message: 'A selection set is empty.', node: set };
+    if (set.selections.length === 0) this.#refuse('A selection set is empty.', set);
     let total = NOTHING;
     for (const selection of set.selections) {
       const directives = selection.directives?.length ?? 0;
@@ -181,24 +177,25 @@ class Measure {
 
   #value(value: ValueNode, depth: number): void {
     if (value.kind !== Kind.LIST && value.kind !== Kind.OBJECT) return;
-    if (depth === MOST_VALUE_DEPTH) this.deepValue ??= value;
-    else if (value.kind === Kind.LIST) for (const item of value.values) this.#value(item, depth + 1);
+    if (depth === MOST_VALUE_DEPTH) {
+      const message = `A value has more than ${MOST_VALUE_DEPTH} levels of lists and objects.`;
+      this.tooDeep ??= refusal('MAX_DEPTH_EXCEEDED', message, value);
+    } else if (value.kind === Kind.LIST) for (const item of value.values) this.#value(item, depth + 1);
     else for (const field of value.fields) this.#value(field.value, depth + 1);
+  }
+
+  #refuse(message: string, node: ASTNode): Size {
+    this.invalid ??= refusal('GRAPHQL_VALIDATION_FAILED', message, node);
+    return NOTHING;
   }
 
   #fragment(spread: FragmentSpreadNode): Size {
     const name = spread.name.value;
     const known = this.#measured.get(name);
     if (known !== undefined) return known;
-    if (this.#open.has(name)) {
-      this.invalid ??= { message: `The fragment ${name} holds itself.`, node: spread };
-      return NOTHING;
-    }
+    if (this.#open.has(name)) return this.#refuse(`The fragment ${name} holds itself.`, spread);
     const fragment = this.#fragments.get(name);
-    if (fragment === undefined) {
-      this.invalid ??= { message: `There is no fragment ${name}.`, node: spread };
-      return NOTHING;
-    }
+    if (fragment === undefined) return this.#refuse(`There is no fragment ${name}.`, spread);
     this.#open.add(name);
     const size = this.of(fragment.selectionSet);
     this.#open.delete(name);

@@ -29,10 +29,7 @@ export interface Operations extends AccountSchema {
 export function createOperations(options: AccountOptions): Operations {
   const { config, limits, introspection, documents } = options;
   const account = buildAccountSchema(options.schema, options.mappings, {
-    upstreams: options.upstreams,
-    keyed: options.keyed,
-    scopes: options.scopes,
-    recorded: options.recorded ?? [],
+    ...options,
     config: { open: Object.keys(config.open), secret: Object.keys(config.secret) },
   });
   const check = documentChecker(account.schema, { limits, introspection });

@@ -1,13 +1,13 @@
 import {
   type DocumentNode,
   type FieldNode,
+  type FragmentDefinitionNode,
   getOperationAST,
   Kind,
   OperationTypeNode,
   type SelectionSetNode,
 } from 'graphql';
-
-type Data = Readonly<Record<string, unknown>>;
+import { isTree, type Tree } from '../config/tree.ts';
 
 /**
  * Lists the parts of an account that an operation returned or changed: for a query the fields of each top-level object
@@ -17,26 +17,34 @@ type Data = Readonly<Record<string, unknown>>;
 export function readFields(
   document: DocumentNode,
   operationName: string | undefined,
-  data: Data | null | undefined,
+  data: Tree | null | undefined,
 ): readonly string[] {
   const operation = getOperationAST(document, operationName);
   if (!operation || !data) return [];
   const found = new Set<string>();
   for (const [name, value, below] of given(document, operation.selectionSet, data)) {
-    const parts = operation.operation === OperationTypeNode.QUERY && isData(value) ? below : [];
+    const parts = operation.operation === OperationTypeNode.QUERY && isTree(value) ? below : [];
     if (parts.length === 0) found.add(name);
-    for (const set of parts) for (const [part] of given(document, set, value as Data)) found.add(`${name}.${part}`);
+    for (const set of parts) for (const [part] of given(document, set, value as Tree)) found.add(`${name}.${part}`);
   }
   return [...found];
 }
 
 /** The fields of a selection that have a value, with their name, value and selections. Skips introspection. */
-function given(document: DocumentNode, set: SelectionSetNode, data: Data): [string, unknown, SelectionSetNode[]][] {
+function given(document: DocumentNode, set: SelectionSetNode, data: Tree): [string, unknown, SelectionSetNode[]][] {
   return fieldsOf(document, set).flatMap((field): [string, unknown, SelectionSetNode[]][] => {
     const value = data[(field.alias ?? field.name).value];
     if (value === undefined || value === null || field.name.value.startsWith('__')) return [];
     return [[field.name.value, value, field.selectionSet ? [field.selectionSet] : []]];
   });
+}
+
+export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+/** The fragments of a document by name. */
+export function fragmentsOf({ definitions }: DocumentNode): Fragments {
+  const fragments = definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
 }
 
 /** The fields of a selection, those of fragments included. Expects a valid document. */
@@ -49,8 +57,4 @@ export function fieldsOf(document: DocumentNode, set: SelectionSetNode): readonl
     );
     return fragment?.kind === Kind.FRAGMENT_DEFINITION ? fieldsOf(document, fragment.selectionSet) : [];
   });
-}
-
-function isData(value: unknown): value is Data {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

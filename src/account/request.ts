@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isTree, type Tree } from '../config/tree.ts';
 import { GatewayError } from '../errors.ts';
 import { mediaType, readBody } from '../http/body.ts';
 import { type JsonBounds, JsonTooLarge, parseBoundedJson } from '../http/bounded-json.ts';
@@ -74,31 +75,26 @@ export async function readGraphqlRequest(request: IncomingMessage, limit: number
   }
   const body = parseBody(await readBody(request, limit));
   if (Array.isArray(body)) throw invalid('Operations are not taken in batches: send one JSON object.');
-  if (!isObject(body)) throw invalid('The request body must be a JSON object.');
+  if (!isTree(body)) throw invalid('The request body must be a JSON object.');
   const operationName = optional(body, 'operationName', isString, 'a string');
-  const variables = optional(body, 'variables', isObject, 'an object');
+  const variables = optional(body, 'variables', isTree, 'an object');
   return { source: sourceOf(body), operationName, variables };
 }
 
 /** A parameter that may be missing or null. */
-function optional<T>(
-  body: Record<string, unknown>,
-  name: string,
-  fits: (value: unknown) => value is T,
-  what: string,
-): T | undefined {
+function optional<T>(body: Tree, name: string, fits: (value: unknown) => value is T, what: string): T | undefined {
   const value = body[name] ?? undefined;
   if (value === undefined || fits(value)) return value;
   throw invalid(`The parameter ${name} must be ${what}.`);
 }
 
 /** Persisted documents are requested by documentId, or by Apollo's extension with the SHA-256 of the text. */
-function sourceOf(body: Record<string, unknown>): GraphqlRequest['source'] {
-  const extensions = optional(body, 'extensions', isObject, 'an object');
+function sourceOf(body: Tree): GraphqlRequest['source'] {
+  const extensions = optional(body, 'extensions', isTree, 'an object');
   const query = optional(body, 'query', isString, 'a string');
   const documentId = optional(body, 'documentId', isString, 'a string');
   const persisted = extensions?.persistedQuery;
-  const hash = isObject(persisted) ? persisted.sha256Hash : undefined;
+  const hash = isTree(persisted) ? persisted.sha256Hash : undefined;
   if (hash != null && (typeof hash !== 'string' || !/^[0-9a-f]{64}$/i.test(hash)))
     throw invalid('extensions.persistedQuery.sha256Hash must be 64 hexadecimal digits.');
   const named = documentId ?? (typeof hash === 'string' ? `sha256:${hash.toLowerCase()}` : undefined);
@@ -126,10 +122,6 @@ function parseBody(bytes: Buffer): unknown {
 
 function isString(value: unknown): value is string {
   return typeof value === 'string';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(message: string): GatewayError {

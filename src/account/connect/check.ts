@@ -48,11 +48,8 @@ export function checkMapping(contract: GraphQLSchema, mapping: Mapping, mistakes
   const viewer = query?.getFields().viewer;
   const viewerType = viewer && getNamedType(viewer.type);
   if (!query || !isObjectType(viewerType) || String(viewerType.getFields().id?.type) !== 'ID!') {
-    checking.wrong(
-      query?.astNode,
-      'Query.viewer',
-      'the contract must have Query.viewer of an object type with id: ID!',
-    );
+    const message = 'the contract must have Query.viewer of an object type with id: ID!';
+    checking.wrong(query?.astNode, 'Query.viewer', message);
     return;
   }
   const [mutation, subscription] = [contract.getMutationType(), contract.getSubscriptionType()];
@@ -169,12 +166,8 @@ function checkObject(
   const names = new Set(members.map(({ name }) => name));
   const key = checking.mapping.types.get(type.name)?.key;
   if (key !== undefined && !names.has(key)) {
-    checking.wrongAt(
-      connector,
-      at,
-      type.name,
-      `the selection does not return ${key}, which the @connect on the type needs`,
-    );
+    const message = `the selection does not return ${key}, which the @connect on the type needs`;
+    checking.wrongAt(connector, at, type.name, message);
   }
   for (const field of Object.values(type.getFields())) {
     if (!names.has(field.name)) checkProvided(checking, type, field, () => connector.placeOf(at));
@@ -185,12 +178,8 @@ function checkMember(checking: Checking, type: GraphQLObjectType, member: Member
   const coordinate = `${type.name}.${member.name}`;
   const field = type.getFields()[member.name];
   if (field === undefined) {
-    checking.wrongAt(
-      connector,
-      member.at,
-      coordinate,
-      `the selection returns "${member.name}", which is not in the contract`,
-    );
+    const message = `the selection returns "${member.name}", which is not in the contract`;
+    checking.wrongAt(connector, member.at, coordinate, message);
     return;
   }
   if (Object.values(ownFields(checking.contract)).includes(coordinate)) {

@@ -1,4 +1,4 @@
-import { type ReadPage, type Rows, unusable, type Window } from './window.ts';
+import { type ReadPage, type Row, type Rows, unusable, type Window } from './window.ts';
 
 /** Empty pages can have a successor. More pages than this for one window mean that the upstream's cursors loop. */
 const MOST_PAGES = 20;
@@ -15,8 +15,7 @@ export async function readLinkedPages(
   read: ReadPage,
   source: string,
 ): Promise<Rows> {
-  const rows: { readonly row: unknown; readonly at: { readonly index: number; readonly page: string | undefined } }[] =
-    [];
+  const rows: Row[] = [];
   let cursor = after?.page;
   let index = after === undefined ? 0 : after.index + 1;
   let total: number | null = null;

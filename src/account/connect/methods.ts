@@ -1,3 +1,4 @@
+import { isTree } from '../../config/tree.ts';
 import { DATE_FORMATS, type DateFormat, toDateTime } from './date-time.ts';
 import { parseJson } from './json.ts';
 import { fromMinorUnits, toDecimal } from './money.ts';
@@ -67,10 +68,6 @@ function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /**
  * The supported methods. They have the names and behaviour of Apollo Connectors, except our additions floor, ceil,
  * round, isNull, decimal, minorUnits and toDateTime. `div` does not round, so an Int needs `->floor` after it.
@@ -136,7 +133,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     return list('find', value).find((item) => (each as Each)(item) === true) ?? null;
   }),
   entries: method("an object's properties as a list of { key, value }", [], (value) => {
-    if (!isObject(value)) return fail('entries', 'an object');
+    if (!isTree(value)) return fail('entries', 'an object');
     return Object.entries(value).map(([key, member]) => ({ key, value: member }));
   }),
   joinNotNull: method('the items that are not null, joined with a separator', ['string'], (value, separator) => {
@@ -176,6 +173,7 @@ export function describeMethods(): readonly { readonly call: string; readonly ab
 }
 
 const MOST_DIGITS = 20;
+const DIGITS: readonly unknown[] = [...Array(MOST_DIGITS + 1).keys()];
 
 /** Describes what is wrong with a method call; undefined if nothing is. */
 export function checkCall(name: string, args: readonly Argument[]): string | undefined {
@@ -199,14 +197,10 @@ const LITERALS: Readonly<Partial<Record<Kind, readonly [needs: string, fits: (va
   format: [`one of ${DATE_FORMATS.join(', ')}`, (value) => (DATE_FORMATS as readonly unknown[]).includes(value)],
   list: ['a list in [ ]', Array.isArray],
   pair: ['pairs such as ["a", "b"]', (value) => Array.isArray(value) && value.length === 2],
-  count: [`a whole number from 0 to ${MOST_DIGITS}`, (value) => isWhole(value) && value >= 0 && value <= MOST_DIGITS],
+  count: [`a whole number from 0 to ${MOST_DIGITS}`, (value) => DIGITS.includes(value)],
   number: ['a number', (value) => typeof value === 'number'],
   string: ['a string', (value) => typeof value === 'string'],
 };
-
-function isWhole(value: unknown): value is number {
-  return Number.isInteger(value);
-}
 
 function checkArgument(name: string, kind: Kind, argument: Argument): string | undefined {
   if (kind === 'expression') {

@@ -1,5 +1,5 @@
 import type { PageMapping } from './mapping.ts';
-import { type Page, type ReadPage, type Rows, unusable, type Window } from './window.ts';
+import { type Page, type ReadPage, type Row, type Rows, unusable, type Window } from './window.ts';
 
 /**
  * Reads a window from pages with a number or an offset, or from a single page with the whole list. Since the page size
@@ -14,7 +14,7 @@ export async function readNumberedPages(
   source: string,
 ): Promise<Rows> {
   const offset = after === undefined ? 0 : after.index + 1;
-  const rows: { readonly row: unknown; readonly at: { readonly index: number; readonly page: undefined } }[] = [];
+  const rows: Row[] = [];
   let total: number | null = null;
   let hasNextPage: boolean | undefined;
   const firstPage = style === 'ALL' ? 0 : Math.floor(offset / pageSize);
@@ -36,8 +36,9 @@ export async function readNumberedPages(
 
 /** Whether there is a page after this one; undefined when it must be requested to find out. */
 function follows({ items, total, next }: Page, start: number, pageSize: number, source: string): boolean | undefined {
-  const said = next === undefined ? undefined : Boolean(next);
-  const more = said ?? (total !== null ? start + items.length < total : items.length < pageSize ? false : undefined);
+  const declared = next === undefined ? undefined : Boolean(next);
+  const more =
+    declared ?? (total !== null ? start + items.length < total : items.length < pageSize ? false : undefined);
   // A short page would shift every position after it, and clients would silently miss items.
   if (more === true && items.length < pageSize) {
     throw unusable(source, `a page has ${items.length} items, not ${pageSize}, and is not the last`);

@@ -16,11 +16,7 @@ import {
 
 /** Names that would access JavaScript's prototypes. No mapping can read or write them. */
 const REFUSED_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
-const KEYWORDS: ReadonlyMap<string, Literal> = new Map<string, Literal>([
-  ['true', true],
-  ['false', false],
-  ['null', null],
-]);
+const KEYWORDS = ['true', 'false', 'null'];
 
 /**
  * Parses a selection (see syntax.ts).
@@ -141,12 +137,12 @@ function readListUntil<T>(tokens: Tokens, close: ')' | ']', read: () => T): read
 function readLiteral(tokens: Tokens): Literal {
   if (tokens.skip('[')) return readListUntil(tokens, ']', () => (tokens.skip('@') ? ITEM : readLiteral(tokens)));
   const { kind, text } = tokens.current;
-  const keyword = kind === 'name' ? KEYWORDS.get(text) : undefined;
-  if (kind !== 'string' && kind !== 'number' && keyword === undefined) {
+  const isKeyword = kind === 'name' && KEYWORDS.includes(text);
+  if (kind !== 'string' && kind !== 'number' && !isKeyword) {
     tokens.fail(`a string, a number, true, false, null or a list was expected, not ${tokens.name()}`);
   }
   tokens.next();
-  return kind === 'string' ? text : kind === 'number' ? Number(text) : (keyword ?? null);
+  return kind === 'string' ? text : kind === 'number' ? Number(text) : (JSON.parse(text) as Literal);
 }
 
 function readKey(tokens: Tokens): string {

@@ -7,9 +7,15 @@ export interface Window {
   readonly after: Position | undefined;
 }
 
+/** An item as returned by the upstream, with its position. */
+export interface Row {
+  readonly row: unknown;
+  readonly at: Position;
+}
+
 /** The part of a window that an upstream's pages have. */
 export interface Rows {
-  readonly rows: readonly { readonly row: unknown; readonly at: Position }[];
+  readonly rows: readonly Row[];
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
   readonly total: number | null;
