@@ -49,7 +49,7 @@ export async function enter(parts: RequestParts, incoming: Incoming, route: Rout
   if (refusal !== SESSION_OVER || route.protection === 'public') return;
   setFields(response, ownFields);
   parts.records.refused(record, refusal, undefined);
-  const scheme = schemeOf(fieldValues(request, 'authorization'));
+  const scheme = schemeOf(fieldValues(request.rawHeaders, 'authorization'));
   writeAnswer(response, challengeAnswer(unauthorized(scheme, route.protection, 'the member must sign in again')));
 }
 

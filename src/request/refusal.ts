@@ -6,8 +6,8 @@ import type { Target } from '../upstream/target.ts';
 /** The credentials that a request presents to the gate. */
 export function presentedBy(origin: string, request: IncomingMessage, target: Target): Presented {
   return {
-    authorization: fieldValues(request, 'authorization'),
-    dpop: fieldValues(request, 'dpop'),
+    authorization: fieldValues(request.rawHeaders, 'authorization'),
+    dpop: fieldValues(request.rawHeaders, 'dpop'),
     method: request.method ?? '',
     url: origin + target.path,
   };

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.ts';
 import { tooLarge } from '../http/body.ts';
+import { fieldValues } from '../http/field-values.ts';
 import type { Framing } from './framing.ts';
 
 /**
@@ -33,9 +34,7 @@ export function refuseLargeRequest(framing: Framing, limit: number): void {
  */
 export function refuseLargeAnswer(method: string, status: number, raw: readonly string[], limit: number): void {
   if (limit === Number.POSITIVE_INFINITY || method === 'HEAD' || status === 304) return;
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    if (raw[at]?.toLowerCase() === 'content-length' && Number(raw[at + 1]) > limit) throw answerTooLarge(limit);
-  }
+  if (fieldValues(raw, 'content-length').some((length) => Number(length) > limit)) throw answerTooLarge(limit);
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Config } from '../config/schema.ts';
+import { mediaType } from '../http/body.ts';
+import { fieldValues } from '../http/field-values.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import { isEventStream } from './answer-stream.ts';
 import { deliver } from './delivery.ts';
@@ -92,7 +94,8 @@ export function createSite({ name, upstream, ...options }: SiteOptions): Site {
         limit: Number.POSITIVE_INFINITY,
         head: (status, raw) => {
           const { status: given, fields } = responseHead(status, raw, policy.response, false);
-          record.mediaType = mediaTypeOf(raw);
+          // Cut to the maximum length of a registered type.
+          record.mediaType = mediaType(fieldValues(raw, 'content-type')[0]).slice(0, 127);
           record.answered(isEventStream(raw));
           return { status: given, fields: ownFields.concat(fields) };
         },
@@ -109,10 +112,3 @@ export function createSite({ name, upstream, ...options }: SiteOptions): Site {
 
 /** By default a bearer token is meant for us. */
 const OURS: SiteOptionsOfOne = { foreignToken: false };
-
-/** Without parameters, in lower case, and cut to the maximum length of a registered type. */
-function mediaTypeOf(raw: readonly string[]): string {
-  const at = raw.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type');
-  const [type = ''] = (raw[at + 1] ?? '').split(';', 1);
-  return at === -1 ? '' : type.trim().toLowerCase().slice(0, 127);
-}
