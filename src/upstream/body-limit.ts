@@ -1,6 +1,7 @@
-import { GatewayError } from '../errors.ts';
+import type { GatewayError } from '../errors.ts';
 import { tooLarge } from '../http/body.ts';
 import { fieldValues } from '../http/field-values.ts';
+import { unusableResponse } from './failures.ts';
 import type { Framing } from './framing.ts';
 
 /**
@@ -15,9 +16,7 @@ export const UNLIMITED: BodyLimits = { request: Number.POSITIVE_INFINITY, respon
 
 /** The error for a response over the limit: a 502 if nothing has been written yet, otherwise the connection is cut. */
 export function answerTooLarge(limit: number): GatewayError {
-  return new GatewayError('upstream_invalid', {
-    cause: new Error(`The upstream answered with more than ${limit} bytes.`),
-  });
+  return unusableResponse(`more than ${limit} bytes`);
 }
 
 /**

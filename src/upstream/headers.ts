@@ -1,6 +1,6 @@
-import { GatewayError } from '../errors.ts';
 import type { Provenance } from '../http/provenance.ts';
 import { cookieName, publicCookie, withoutCookies } from './cookies.ts';
+import { unusableResponse } from './failures.ts';
 import type { ForwardedOrigin, RequestPolicy, ResponsePolicy } from './header-policy.ts';
 import { publicLink, publicLocation, publicRefresh } from './location.ts';
 
@@ -73,7 +73,7 @@ export function responseHead(
   member: boolean,
 ): ResponseHead {
   // A 407 asks a proxy to authenticate. Here that proxy is us, and the client cannot do anything about it.
-  if (!(status >= 200 && status <= 599) || status === 407) throw invalid(`status ${status}`);
+  if (!(status >= 200 && status <= 599) || status === 407) throw unusableResponse(`status ${status}`);
   const listed = connectionOptions(raw);
   const fields: string[] = [];
   const site = policy.lane === 'site';
@@ -85,7 +85,7 @@ export function responseHead(
     const kind = policy.judge(name);
     // Node leaves any coding but chunked in the body, where no client could decode it (RFC 9112 section 6.1). We never
     // request one.
-    if (kind === 'coding' && value.trim().toLowerCase() !== 'chunked') throw invalid('a transfer coding');
+    if (kind === 'coding' && value.trim().toLowerCase() !== 'chunked') throw unusableResponse('a transfer coding');
     if (
       kind === 'drop' ||
       kind === 'coding' ||
@@ -93,7 +93,7 @@ export function responseHead(
       (listed.size > 0 && kind !== 'length' && listed.has(name.toLowerCase()))
     )
       continue;
-    if (ILLEGAL_VALUE.test(value)) throw invalid(`a control character in ${name}`);
+    if (ILLEGAL_VALUE.test(value)) throw unusableResponse(`a control character in ${name}`);
     switch (kind) {
       case 'pass':
         fields.push(name, value);
@@ -161,8 +161,4 @@ function connectionOptions(raw: readonly string[]): ReadonlySet<string> {
     for (const option of value.split(',')) names.add(option.trim().toLowerCase());
   }
   return names ?? NONE;
-}
-
-function invalid(what: string): GatewayError {
-  return new GatewayError('upstream_invalid', { cause: new Error(`The upstream answered with ${what}.`) });
 }

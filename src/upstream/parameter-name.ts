@@ -1,4 +1,4 @@
-import { decodings } from './percent.ts';
+import { decodedComponent, decodings } from '../http/percent.ts';
 
 /**
  * Tells whether some server might read a name as one of those reserved for the member's id. A name that cannot be
@@ -45,15 +45,8 @@ export function parameterNames(names: Iterable<string>): ParameterNames {
  * is malformed.
  */
 function decoded(text: string): string | undefined {
-  let name = text;
-  for (let times = 0; name.includes('%'); times += 1) {
-    if (times === 3) return undefined;
-    try {
-      name = decodeURIComponent(name);
-    } catch {
-      return undefined;
-    }
-  }
+  let name: string | undefined = text;
+  for (let times = 0; name?.includes('%'); times += 1) name = times === 3 ? undefined : decodedComponent(name);
   return name;
 }
 

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts';
+import { decodedComponent } from '../http/percent.ts';
 import type { Principal } from '../oauth/principal.ts';
 import { MEMBER_ID } from './own-record.ts';
 import { canonicalPath } from './target.ts';
@@ -95,17 +96,9 @@ function translate(
   return segments.length === from.length ? compose(to, taken, [], member) : undefined;
 }
 
-function fits(segment: string, pattern: string, member: Member | undefined): boolean {
-  return pattern === '*' || (pattern === MEMBER_ID ? decoded(segment) === member?.id : segment === pattern);
-}
-
 /** An upstream's Location may not be canonical, or may not even decode. */
-function decoded(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
+function fits(segment: string, pattern: string, member: Member | undefined): boolean {
+  return pattern === '*' || (pattern === MEMBER_ID ? decodedComponent(segment) === member?.id : segment === pattern);
 }
 
 function compose(

@@ -3,7 +3,7 @@
 
 import { GatewayError } from '../../errors.ts';
 import { fieldValues } from '../../http/field-values.ts';
-import { decodings } from '../percent.ts';
+import { decodings } from '../../http/percent.ts';
 import type { BodyScan, OverrideCheck } from './body-scan.ts';
 import { formScan } from './form-scan.ts';
 import { jsonScan } from './json-scan.ts';
