@@ -86,14 +86,14 @@ function translate(
   member: Member | undefined,
 ): string | undefined {
   const segments = path.slice(1).split('/');
-  const taken: string[] = [];
+  const matched: string[] = [];
   for (const [at, pattern] of from.entries()) {
-    if (pattern === '**') return compose(to, taken, segments.slice(at), member);
+    if (pattern === '**') return compose(to, matched, segments.slice(at), member);
     const segment = segments[at];
     if (segment === undefined || !fits(segment, pattern, member)) return undefined;
-    if (pattern === '*') taken.push(segment);
+    if (pattern === '*') matched.push(segment);
   }
-  return segments.length === from.length ? compose(to, taken, [], member) : undefined;
+  return segments.length === from.length ? compose(to, matched, [], member) : undefined;
 }
 
 /** An upstream's Location may not be canonical, or may not even decode. */
@@ -103,11 +103,11 @@ function fits(segment: string, pattern: string, member: Member | undefined): boo
 
 function compose(
   to: readonly string[],
-  taken: readonly string[],
+  matched: readonly string[],
   rest: readonly string[],
   member: Member | undefined,
 ): string {
-  const left = [...taken];
+  const left = [...matched];
   const filled = to.flatMap((pattern) => {
     if (pattern === '**') return rest;
     if (pattern === '*') return left.shift() as string;
