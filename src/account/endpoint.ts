@@ -135,7 +135,7 @@ async function answerTo(
   const mutation = mutationFields(document, asked.operationName);
   if (lacking !== undefined) {
     if (mutation !== undefined) changed?.(mutation, 'refused');
-    const scheme = schemeOf(fieldValues(request, 'authorization'));
+    const scheme = schemeOf(fieldValues(request.rawHeaders, 'authorization'));
     return lacksScope(scheme, options.metadataUrl, lacking, principal.scope);
   }
   const result = await execute(operations, document, asked, principal, ended);

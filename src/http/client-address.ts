@@ -16,15 +16,15 @@ const LONGEST_ENTRY = 80;
  * each one names its caller, and entries further to the left come from senders that are not trusted. An entry that is
  * not an address ends the search at the proxy that wrote it.
  * @param connected the address that connected to us
- * @param told the value of the forwarding field; several are joined by commas, as node:http does
+ * @param forwarded the value of the forwarding field; several are joined by commas, as node:http does
  */
-export function followBack(connected: string, told: string | undefined, isTrusted: IsTrusted): Path {
+export function followBack(connected: string, forwarded: string | undefined, isTrusted: IsTrusted): Path {
   let client = connected;
   let hops = connected;
-  if (told === undefined) return { client, hops };
-  for (let end = told.length; end > 0 && isTrusted(client); ) {
-    const comma = told.lastIndexOf(',', end - 1);
-    const entry = told.slice(comma + 1, end).trim();
+  if (forwarded === undefined) return { client, hops };
+  for (let end = forwarded.length; end > 0 && isTrusted(client); ) {
+    const comma = forwarded.lastIndexOf(',', end - 1);
+    const entry = forwarded.slice(comma + 1, end).trim();
     end = comma;
     const address = addressIn(entry);
     if (address === '') break;

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { canonicalAddress } from './trusted-proxies.ts';
 
 /**
  * The network that rate limits count by: a single IPv4 address, or the /64 of an IPv6 address, because one subscriber
@@ -6,10 +6,8 @@ import { isIPv6 } from 'node:net';
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  const [plain = ''] = address.split('%');
-  return isIPv6(plain) ? prefixOf(plain, 64) : plain;
+  const canonical = canonicalAddress(address);
+  return canonical.includes(':') ? prefixOf(canonical, 64) : canonical;
 }
 
 /**
@@ -24,9 +22,16 @@ export function widerNetworkOf(address: string): string {
 }
 
 function prefixOf(address: string, bits: 48 | 64): string {
+  return `${ipv6Groups(address)
+    .slice(0, bits / 16)
+    .join(':')}::/${bits}`;
+}
+
+/** The eight groups of an IPv6 address, in hexadecimal without leading zeros. */
+export function ipv6Groups(address: string): string[] {
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const before = head === '' ? [] : head.split(':');
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
-  return `${[...before, ...zeros, ...after].slice(0, bits / 16).join(':')}::/${bits}`;
+  return [...before, ...zeros, ...after];
 }

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from './client-network.ts';
 import { canonicalAddress, trustedProxies } from './trusted-proxies.ts';
+import { countUntilClosed } from './when-closed.ts';
 
 export interface ConnectionCaps {
   readonly maxConnections: number;
@@ -22,7 +23,9 @@ const FAREWELL = 1_000;
  * How many refused clients are sent the response at a time. Beyond that, connections are closed without one, because
  * writing it costs us resources too.
  */
-const MOST_TOLD = 256;
+const MOST_ANSWERED = 256;
+/** The key of all connections, next to those of their networks. */
+const TOTAL = 'total';
 /** Milliseconds between two attempts to close idle connections. */
 const SEARCH_EVERY = 1_000;
 
@@ -35,23 +38,22 @@ const SEARCH_EVERY = 1_000;
 export function capConnections(server: Server, caps: ConnectionCaps): void {
   const { maxConnections, maxConnectionsPerAddress } = caps;
   const isProxy = trustedProxies(caps.trustedProxies);
-  const perNetwork = new Map<string, number>();
-  let open = 0;
-  let told = 0;
+  const open = new Map<string, number>();
+  let answering = 0;
   let searched = Number.NEGATIVE_INFINITY;
 
   const refuse = (socket: Socket): void => {
-    if (told >= MOST_TOLD) {
+    if (answering >= MOST_ANSWERED) {
       socket.destroy();
       return;
     }
-    told += 1;
+    answering += 1;
     const end = setTimeout(() => socket.destroy(), FAREWELL);
     socket
       .on('error', () => undefined)
       .once('close', () => {
         clearTimeout(end);
-        told -= 1;
+        answering -= 1;
       });
     // Reads and drops what the client sends, or the kernel would reset the connection and the response would be lost.
     socket.resume().end(REFUSAL);
@@ -69,21 +71,13 @@ export function capConnections(server: Server, caps: ConnectionCaps): void {
   server.on('connection', (socket: Socket) => {
     const address = canonicalAddress(socket.remoteAddress ?? '');
     const network = address === '' || isProxy(address) ? undefined : networkOf(address);
-    const ofNetwork = network === undefined ? 0 : (perNetwork.get(network) ?? 0);
-    if (ofNetwork >= maxConnectionsPerAddress) return refuse(socket);
-    if (open >= maxConnections) {
+    if (network !== undefined && (open.get(network) ?? 0) >= maxConnectionsPerAddress) return refuse(socket);
+    if ((open.get(TOTAL) ?? 0) >= maxConnections) {
       makeRoom();
       return refuse(socket);
     }
-    open += 1;
-    if (network !== undefined) perNetwork.set(network, ofNetwork + 1);
-    socket.once('close', () => {
-      open -= 1;
-      if (network === undefined) return;
-      const left = (perNetwork.get(network) ?? 1) - 1;
-      if (left === 0) perNetwork.delete(network);
-      else perNetwork.set(network, left);
-    });
+    countUntilClosed(open, TOTAL, socket);
+    if (network !== undefined) countUntilClosed(open, network, socket);
     for (const listener of accept) listener.call(server, socket);
   });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { followBack } from './client-address.ts';
 import { activeTraceparent, addsTraceFields } from './open-telemetry.ts';
 import { continuedTraceparent, isTraceparent, isTracestate, newTraceparent, traceIdOf } from './trace-context.ts';
@@ -35,28 +35,18 @@ export function createProvenance(options: { trustedProxies: readonly string[] })
 
   return (request) => {
     const connected = canonicalAddress(request.socket.remoteAddress ?? '');
-    if (connected === '' || !isTrusted(connected)) return stranger(connected);
-    const { client, hops } = followBack(connected, one(request.headers['x-forwarded-for']), isTrusted);
-    const { 'x-request-id': given, traceparent, tracestate } = request.headers;
+    const trusted = connected !== '' && isTrusted(connected);
+    const { 'x-forwarded-for': via, 'x-request-id': given, traceparent, tracestate } = trusted ? request.headers : NONE;
+    const { client, hops } = followBack(connected, one(via), isTrusted);
     // Node joins two traceparents with a comma, which makes them invalid.
     const parent = typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent : undefined;
     return {
       clientAddress: client,
       hops,
-      trusted: true,
+      trusted,
       requestId: typeof given === 'string' && /^[\w.~+/=:@-]{1,128}$/.test(given) ? given : randomUUID(),
       ...trace(parent, one(tracestate)),
     };
-  };
-}
-
-function stranger(address: string): Provenance {
-  return {
-    clientAddress: address,
-    hops: address,
-    trusted: false,
-    requestId: randomUUID(),
-    ...trace(undefined, undefined),
   };
 }
 
@@ -81,6 +71,7 @@ function trace(parent: string | undefined, state: string | undefined): Pick<Prov
 }
 
 const NO_FIELDS: readonly string[] = [];
+const NONE: IncomingHttpHeaders = {};
 
 function one(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(',') : value;

@@ -1,11 +1,12 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
+import { blockList } from './trusted-proxies.ts';
 
 /**
  * The special-use blocks of RFC 6890 and the IANA registries: addresses that are not globally reachable, or mean
  * something else here than on the internet. Two lists, because one that contains ::ffff:0:0/96 would match every IPv4
  * address.
  */
-const SPECIAL_IPV4 = blockList('ipv4', [
+const SPECIAL_IPV4 = blockList([
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -30,8 +31,8 @@ const SPECIAL_IPV4 = blockList('ipv4', [
  * Special blocks inside 2000::/3. Everything outside is special: loopback, mapped, NAT64 (64:ff9b::/96), local,
  * multicast.
  */
-const SPECIAL_IPV6 = blockList('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']);
-const GLOBAL_IPV6 = blockList('ipv6', ['2000::/3']);
+const SPECIAL_IPV6 = blockList(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']);
+const GLOBAL_IPV6 = blockList(['2000::/3']);
 
 /**
  * Whether an address is reachable from the whole internet. False for text that is not an address, and for addresses
@@ -41,13 +42,4 @@ export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !SPECIAL_IPV4.check(address, 'ipv4');
   if (!isIPv6(address) || address.includes('%')) return false;
   return GLOBAL_IPV6.check(address, 'ipv6') && !SPECIAL_IPV6.check(address, 'ipv6');
-}
-
-function blockList(family: 'ipv4' | 'ipv6', subnets: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const subnet of subnets) {
-    const [address = '', bits = ''] = subnet.split('/');
-    list.addSubnet(address, Number(bits), family);
-  }
-  return list;
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import { ipv6Groups } from './client-network.ts';
 
 /**
  * The bytes of each connection that Linux holds until the other side has acknowledged them (`tx_queue` in
@@ -48,16 +49,6 @@ function address(text: string): string {
 function bytesOf(text: string): Uint8Array {
   const [plain = ''] = text.split('%');
   if (!plain.includes(':')) return new Uint8Array(plain.split('.').map(Number));
-  const dotted = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(plain);
-  const [a = 0, b = 0, c = 0, d = 0] = (dotted ?? []).slice(1).map(Number);
-  const hex =
-    dotted === null
-      ? plain
-      : plain.slice(0, dotted.index) + [a * 256 + b, c * 256 + d].map((pair) => pair.toString(16)).join(':');
-  const [head = '', tail = ''] = hex.split('::');
-  const [before, after] = [head, tail].map((part) => (part === '' ? [] : part.split(':'))) as [string[], string[]];
-  const groups = [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
-  return new Uint8Array(
-    groups.map((group) => Number.parseInt(group, 16)).flatMap((group) => [group >> 8, group & 255]),
-  );
+  const groups = ipv6Groups(plain).map((group) => Number.parseInt(group, 16));
+  return new Uint8Array(groups.flatMap((group) => [group >> 8, group & 255]));
 }

@@ -15,16 +15,25 @@ export type IsTrusted = (address: string) => boolean;
  */
 export function trustedProxies(entries: readonly string[]): IsTrusted {
   if (entries.length === 0) return () => false;
+  const networks = entries.flatMap((one) => NAMED[one] ?? [one]);
+  for (const network of networks) {
+    const problem = trustedProxyProblem(network);
+    if (problem !== undefined) throw new Error(`${network} ${problem}`);
+  }
+  const list = blockList(networks);
+  return (address) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+}
+
+/** A list of addresses and CIDR networks. */
+export function blockList(networks: readonly string[]): BlockList {
   const list = new BlockList();
-  for (const entry of entries.flatMap((one) => NAMED[one] ?? [one])) {
-    const problem = trustedProxyProblem(entry);
-    if (problem !== undefined) throw new Error(`${entry} ${problem}`);
-    const [address = '', prefix] = entry.split('/');
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/');
     const family = isIPv4(address) ? 'ipv4' : 'ipv6';
     if (prefix === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(prefix), family);
   }
-  return (address) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+  return list;
 }
 
 /**

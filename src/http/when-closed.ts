@@ -22,3 +22,13 @@ export function whenClosed(closing: EventEmitter, work: () => void): void {
     all.length = 0;
   });
 }
+
+/** Counts what one caller has open, until it closes. */
+export function countUntilClosed(counts: Map<string, number>, whose: string, opened: EventEmitter): void {
+  counts.set(whose, (counts.get(whose) ?? 0) + 1);
+  whenClosed(opened, () => {
+    const left = (counts.get(whose) ?? 0) - 1;
+    if (left > 0) counts.set(whose, left);
+    else counts.delete(whose);
+  });
+}

@@ -7,9 +7,8 @@ import type { Principal } from '../oauth/principal.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { Counters } from '../storage/counters.ts';
 import type { Clock } from '../storage/store.ts';
-import type { LimitName } from './limit-fields.ts';
 import { type OpenCounts, openRequests } from './open-requests.ts';
-import { type LimitFields, type RateLimit, rateLimit } from './rate-limit.ts';
+import { type LimitFields, type LimitName, type RateLimit, rateLimit } from './rate-limit.ts';
 
 /** The limits of one route. */
 export interface RouteLimits {

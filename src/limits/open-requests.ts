@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import { GatewayError } from '../errors.ts';
-import { whenClosed } from '../http/when-closed.ts';
+import { countUntilClosed } from '../http/when-closed.ts';
 
 /** Counts what one caller has open, until it closes. Throws `too_many_requests` beyond the limit, without counting. */
 export type OpenRequests = (whose: string, opened: EventEmitter) => void;
@@ -15,21 +15,15 @@ const RETRY_AFTER = '1';
  * Limits each caller to `most` open responses or sockets. `open` holds the counts so far, and `limited` is called for
  * each refusal.
  */
-export function openRequests(most: number, open: OpenCounts = new Map(), limited: () => void = () => {}): OpenRequests {
+export function openRequests(most: number, open: OpenCounts, limited: () => void): OpenRequests {
   return (whose, opened) => {
-    const count = open.get(whose) ?? 0;
-    if (count >= most) {
+    if ((open.get(whose) ?? 0) >= most) {
       limited();
       throw new GatewayError('too_many_requests', {
         message: 'Too many requests are open at the same time. End some of them first.',
         headers: { 'retry-after': RETRY_AFTER },
       });
     }
-    open.set(whose, count + 1);
-    whenClosed(opened, () => {
-      const left = (open.get(whose) ?? 0) - 1;
-      if (left > 0) open.set(whose, left);
-      else open.delete(whose);
-    });
+    countUntilClosed(open, whose, opened);
   };
 }

@@ -1,12 +1,14 @@
 import { GatewayError } from '../errors.ts';
 import type { Counters, Rate, Tally } from '../storage/counters.ts';
 import type { Clock } from '../storage/store.ts';
-import { type LimitName, leftField, policyField } from './limit-fields.ts';
+
+/** The kind of limit, as clients see it. */
+export type LimitName = 'address' | 'member' | 'client' | 'attempts';
 
 /** RateLimit header fields: names and values in turn. */
 export type LimitFields = readonly string[];
 
-const MOST_TOLD = 10_000;
+const MOST_REPORTED = 10_000;
 
 export interface RateLimit {
   /** Counts a request and returns the RateLimit fields. Throws GatewayError `too_many_requests` beyond the limit. */
@@ -27,22 +29,23 @@ export function rateLimit(
   rate: Rate | undefined,
   counters: Counters,
   clock: Clock,
-  tripped: (name: LimitName, whose: string) => void = () => {},
-  stopped: (name: LimitName) => void = () => {},
+  tripped: (name: LimitName, whose: string) => void,
+  stopped: (name: LimitName) => void,
 ): RateLimit | undefined {
   if (rate === undefined) return undefined;
   const { requests } = rate;
-  const policy = policyField(name, rate);
+  // RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10 section 3): requests per window, and the window in seconds.
+  const policy = `"${name}";q=${requests};w=${Math.ceil(rate.per)}`;
   const prefix = `${name} ${place} `;
 
   /** The callers reported to `tripped`, and until when not to report them again. */
-  const told = new Map<string, number>();
+  const reported = new Map<string, number>();
 
   const refusal = (whose: string, { resetsAt }: Tally): GatewayError => {
     stopped(name);
-    if ((told.get(whose) ?? 0) <= clock()) {
-      if (told.size >= MOST_TOLD) told.clear();
-      told.set(whose, resetsAt);
+    if ((reported.get(whose) ?? 0) <= clock()) {
+      if (reported.size >= MOST_REPORTED) reported.clear();
+      reported.set(whose, resetsAt);
       tripped(name, whose);
     }
     const wait = Math.max(1, Math.ceil((resetsAt - clock()) / 1000));
@@ -64,4 +67,9 @@ export function rateLimit(
     },
     add: (whose) => void counters.add(prefix + whose, rate),
   };
+}
+
+/** RateLimit (section 4 of the draft): remaining requests, and seconds until the quota is reset. */
+function leftField(name: LimitName, left: number, milliseconds: number): string {
+  return `"${name}";r=${Math.max(0, left)};t=${Math.max(0, Math.ceil(milliseconds / 1000))}`;
 }

@@ -68,7 +68,7 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
 
     const report = toolAudit(audit, exchange);
     const used = usedBy(message, offer);
-    const scheme = schemeOf(fieldValues(request, 'authorization'));
+    const scheme = schemeOf(fieldValues(request.rawHeaders, 'authorization'));
     const refusal = used && challengeFor(used.tool.scopes, { principal, scheme, endpoint, signIn });
     if (used !== undefined && refusal !== undefined) {
       record.outcome = 'refused';

@@ -8,7 +8,7 @@ import type { Decision, Presented } from '../resource-server/gate.ts';
 import { CORS_FIELDS } from './cors.ts';
 import { admitsAlike } from './other-method.ts';
 import type { Incoming, RequestParts } from './parts.ts';
-import { presentedBy, reasonOf } from './refusal.ts';
+import { answerRefusal, presentedBy } from './refusal.ts';
 import type { Route } from './route.ts';
 import { toSite } from './to-site.ts';
 
@@ -25,12 +25,15 @@ export async function enter(parts: RequestParts, incoming: Incoming, route: Rout
   if (route.protection !== 'public') {
     const presented = presentedBy(parts.origin, request, target);
     const revocations = parts.openAnswers.revocations();
-    const asked = parts.gate(presented, route.protection);
+    const pending = parts.gate(presented, route.protection);
     // A cached token is decided at once, within this turn of the event loop.
-    const decision = asked instanceof Promise ? await asked : asked;
+    const decision = pending instanceof Promise ? await pending : pending;
     const observed = observedRefusal(parts, decision, presented, route);
     if (observed !== undefined && observed !== 'none') return toSite(parts, incoming, observed, route);
-    if (decision.kind === 'refused') return refuse(parts, incoming, decision, presented, route, ownFields);
+    if (decision.kind === 'refused') {
+      setFields(response, ownFields);
+      return answerRefusal(parts, incoming, decision, presented, route.limits);
+    }
     principal = decision.principal;
     noteAdmitted(parts, incoming, decision, presented, revocations);
     if (observed === 'none')
@@ -49,7 +52,7 @@ export async function enter(parts: RequestParts, incoming: Incoming, route: Rout
   if (refusal !== SESSION_OVER || route.protection === 'public') return;
   setFields(response, ownFields);
   parts.records.refused(record, refusal, undefined);
-  const scheme = schemeOf(fieldValues(request, 'authorization'));
+  const scheme = schemeOf(fieldValues(request.rawHeaders, 'authorization'));
   writeAnswer(response, challengeAnswer(unauthorized(scheme, route.protection, 'the member must sign in again')));
 }
 
@@ -65,20 +68,6 @@ function noteAdmitted(
   record.outcome = principal.kind === 'member' ? 'admitted' : 'anonymous';
   if (principal.kind === 'member' && expires !== undefined)
     openAnswers.hold({ response, authorization, principal, expires }, revocations);
-}
-
-function refuse(
-  { records, admission }: RequestParts,
-  { response, record }: Incoming,
-  decision: Extract<Decision, { kind: 'refused' }>,
-  presented: Presented,
-  { limits }: Route,
-  ownFields: readonly string[],
-): void {
-  setFields(response, ownFields);
-  records.refused(record, reasonOf(decision, presented), decision.principal);
-  admission.refuse(record.provenance.clientAddress, limits);
-  writeAnswer(response, challengeAnswer(decision.challenge));
 }
 
 /**

@@ -11,7 +11,6 @@ import { routedBy } from '../upstream/own-record.ts';
 import type { Routed } from '../upstream/routing.ts';
 import type { Row, Served } from './route.ts';
 
-const METADATA = { protection: 'public', voice: 'oauth', cors: true } as const;
 const ENDPOINT = { protection: 'public', voice: 'oauth', cors: true } as const;
 const GUESSABLE = { ...ENDPOINT, attempts: true } as const;
 const PAGE = { protection: 'public', voice: 'page', cors: false } as const;
@@ -25,13 +24,13 @@ export function routeRows(served: Served): readonly Routed<Row>[] {
 
   return [
     ...resources.map((one) =>
-      route('GET', metadataPath(one.path), { ...METADATA, handler: (of) => of.protectedResourceMetadata(one) }),
+      route('GET', metadataPath(one.path), { ...ENDPOINT, handler: (of) => of.protectedResourceMetadata(one) }),
     ),
-    route('GET', ENDPOINTS.authorizationServerMetadata, { ...METADATA, handler: (of) => of.provider.plain }),
-    route('GET', ENDPOINTS.openidConfiguration, { ...METADATA, handler: (of) => of.provider.plain }),
-    route('GET', ENDPOINTS.jwks, { ...METADATA, handler: (of) => of.provider.plain }),
-    route('GET', DISCOVERY_PATHS.openapi, { ...METADATA, voice: 'problem', handler: (of) => of.openapi }),
-    route('GET', DISCOVERY_PATHS.authMd, { ...METADATA, voice: 'problem', handler: (of) => of.authMd }),
+    route('GET', ENDPOINTS.authorizationServerMetadata, { ...ENDPOINT, handler: (of) => of.provider.plain }),
+    route('GET', ENDPOINTS.openidConfiguration, { ...ENDPOINT, handler: (of) => of.provider.plain }),
+    route('GET', ENDPOINTS.jwks, { ...ENDPOINT, handler: (of) => of.provider.plain }),
+    route('GET', DISCOVERY_PATHS.openapi, { ...ENDPOINT, voice: 'problem', handler: (of) => of.openapi }),
+    route('GET', DISCOVERY_PATHS.authMd, { ...ENDPOINT, voice: 'problem', handler: (of) => of.authMd }),
 
     visit(ENDPOINTS.authorization, { ...PAGE, handler: (of) => of.provider.authorization }),
     visit(`${ENDPOINTS.authorization}/*`, { ...PAGE, handler: (of) => of.provider.resume }),
@@ -129,7 +128,7 @@ function configuredRoute(entry: RouteConfig, { resources, anonymous }: Served): 
 function mcpRoutes({ open, member }: NonNullable<Served['mcp']>): readonly Routed<Row>[] {
   return ([open, member] as const).flatMap((spellings) => {
     const anonymous = spellings === open ? 'serve' : 'refuse';
-    const described = (endpoint: McpEndpoint): Row => ({ ...METADATA, handler: (of) => of.mcp?.metadata(endpoint) });
+    const described = (endpoint: McpEndpoint): Row => ({ ...ENDPOINT, handler: (of) => of.mcp?.metadata(endpoint) });
     const value = (endpoint: McpEndpoint): Row => ({
       protection: { resource: endpoint.resource, scopes: new Set(), offered: endpoint.offered, anonymous },
       voice: 'jsonrpc',

@@ -19,6 +19,5 @@ export async function toSite(
   record.outcome = 'site';
   observing?.observer.watch(request, response, record, { route: route?.entry, refusal });
   const ownFields = ['x-request-id', record.provenance.requestId];
-  const foreignToken = refusal === 'unknown_token';
-  return site.handle(request, response, target, record, ownFields, { foreignToken });
+  return site.handle(request, response, target, record, ownFields, refusal === 'unknown_token');
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { asGatewayError, GatewayError, renderFailure } from '../errors.ts';
-import { challengeAnswer, writeAnswer } from '../http/answer.ts';
+import { writeAnswer } from '../http/answer.ts';
 import { withinRequest } from '../http/current-request.ts';
 import type { Provenance } from '../http/provenance.ts';
 import { ROUTE_LABELS } from '../http/request-record.ts';
@@ -10,7 +10,7 @@ import { answerOn } from '../upstream/socket-answer.ts';
 import { parseTarget, type Target } from '../upstream/target.ts';
 import { routeAt } from './failure.ts';
 import { isObserved, type RequestParts } from './parts.ts';
-import { presentedBy, reasonOf } from './refusal.ts';
+import { answerRefusal, presentedBy } from './refusal.ts';
 import { refuseOn } from './refuse-socket.ts';
 
 /** A WebSocket request. Only the legacy site takes them: a path of the route table is never opened by an upgrade. */
@@ -25,10 +25,10 @@ export function upgrade(parts: RequestParts, request: IncomingMessage, socket: D
     site !== undefined &&
     (parts.routing('GET', target.path).kind === 'none' || isObserved(parts, 'GET', target.path))
   ) {
-    const { record, told } = parts.records.beginTunnel(request, socket as Socket, provenance);
+    const { record, told: report } = parts.records.beginTunnel(request, socket as Socket, provenance);
     record.path = target.path;
     record.outcome = 'site';
-    if (admitsAnother(parts, provenance, socket)) site.upgrade(request, socket, head, target, record, told);
+    if (admitsAnother(parts, provenance, socket)) site.upgrade(request, socket, head, target, record, report);
     else refuseOn(socket, '429 Too Many Requests', 'Retry-After: 1\r\n');
     return;
   }
@@ -67,15 +67,16 @@ function admitsAnother({ admission }: RequestParts, { clientAddress }: Provenanc
 
 /** Answers like any other request: with a challenge if the route needs a token, otherwise with 400 or 404. */
 async function refuseUpgrade(
-  { records, routing, gate, admission, origin }: RequestParts,
+  parts: RequestParts,
   request: IncomingMessage,
   socket: Duplex,
   target: Target,
   provenance: Provenance,
 ): Promise<void> {
-  const { record, told } = records.beginTunnel(request, socket as Socket, provenance);
+  const { records, routing, gate, origin } = parts;
+  const { record, told: report } = records.beginTunnel(request, socket as Socket, provenance);
   const response = answerOn(request, socket);
-  const { requestId, clientAddress } = provenance;
+  const { requestId } = provenance;
   record.path = target.path;
   response.setHeader('x-request-id', requestId);
   try {
@@ -87,9 +88,7 @@ async function refuseUpgrade(
       const presented = presentedBy(origin, request, target);
       const decision = await gate(presented, route.protection);
       if (decision.kind === 'refused') {
-        records.refused(record, reasonOf(decision, presented), decision.principal);
-        admission.refuse(clientAddress, route.limits);
-        writeAnswer(response, challengeAnswer(decision.challenge));
+        answerRefusal(parts, { response, record }, decision, presented, route.limits);
         return;
       }
     }
@@ -99,6 +98,6 @@ async function refuseUpgrade(
     records.failed(record, failure);
     writeAnswer(response, renderFailure(failure, 'problem', { requestId, traceId: provenance.traceId() }));
   } finally {
-    told(response.statusCode);
+    report(response.statusCode);
   }
 }

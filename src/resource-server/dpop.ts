@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { calculateJwkThumbprint, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose';
+import { normalisedEscapes } from '../http/percent.ts';
 import { DPOP_ALGORITHMS } from '../oauth/dpop.ts';
 import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
 
@@ -86,10 +87,6 @@ async function verify(proof: string, clock: Clock): Promise<{ payload: JWTPayloa
   }
 }
 
-const ESCAPE = /%([0-9A-Fa-f]{2})/g;
-const UNRESERVED = /[A-Za-z0-9\-._~]/;
-const NOT_URI = /[[\]|^`{}]/g;
-
 /**
  * Normalises a URL (RFC 3986 sections 6.2.2 and 6.2.3): case, default port, dot segments and percent-encoding, without
  * query and fragment. Undefined when it is not an absolute URL.
@@ -99,10 +96,5 @@ function normalised(url: string): string | undefined {
   if (parsed === null) return undefined;
   parsed.search = '';
   parsed.hash = '';
-  return parsed.href
-    .replace(ESCAPE, (triplet, hex: string) => {
-      const character = String.fromCharCode(Number.parseInt(hex, 16));
-      return UNRESERVED.test(character) ? character : triplet.toUpperCase();
-    })
-    .replace(NOT_URI, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  return normalisedEscapes(parsed.href);
 }

@@ -100,28 +100,24 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     presented: Presented,
     protection: Protection,
   ): Decision | Promise<Decision> {
-    const { resource } = protection;
+    const bad = (reason: string, error?: Challenge['error']) => refuse(unauthorized(scheme, protection, reason, error));
     // Exactly one audience, and ours: with a second one, the token could also be used at another service.
     const [audience] = token.aud;
-    if (audience === undefined || token.aud.length > 1 || !resource.audiences.includes(audience)) {
-      return refuse(unauthorized(scheme, protection, 'the access token was issued for another resource'));
+    if (audience === undefined || token.aud.length > 1 || !protection.resource.audiences.includes(audience)) {
+      return bad('the access token was issued for another resource');
     }
-    if (token.exp <= now()) return refuse(unauthorized(scheme, protection, 'the access token has expired'));
+    if (token.exp <= now()) return bad('the access token has expired');
 
     // A key-bound token sent as Bearer is refused: that is how a stolen token would be sent.
     if (scheme === 'Bearer') {
       if (token.jkt === undefined) return judgeScope(token, scheme, protection);
-      const reason = 'the access token is bound to a key: send it with the DPoP scheme and a proof';
-      return refuse(unauthorized(scheme, protection, reason));
+      return bad('the access token is bound to a key: send it with the DPoP scheme and a proof');
     }
-    if (token.jkt === undefined) {
-      const reason = 'the access token is not bound to a key: send it with the Bearer scheme';
-      return refuse(unauthorized(scheme, protection, reason));
-    }
+    if (token.jkt === undefined) return bad('the access token is not bound to a key: send it with the Bearer scheme');
     const { dpop: proofs, method, url } = presented;
     return checkProof({ proofs, method, url, token: shown, jkt: token.jkt }).then((flaw) => {
       if (flaw === undefined) return judgeScope(token, scheme, protection);
-      return refuse(unauthorized(scheme, protection, flaw.description, flaw.error));
+      return bad(flaw.description, flaw.error);
     });
   }
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts';
-import { decodings } from './percent.ts';
+import { decodings } from '../http/percent.ts';
 import type { Target } from './target.ts';
 
 /**

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { fieldValues } from '../http/field-values.ts';
 
 /**
  * Aborts a response that has begun and cannot be finished, so that no client takes it for complete: the connection is
@@ -19,13 +20,10 @@ function resetUnframed(response: ServerResponse): void {
 
 /** Whether the header fields announce an event stream (WHATWG HTML section 9.2), on which silence is not a failure. */
 export function isEventStream(raw: readonly string[]): boolean {
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    if (raw[at]?.toLowerCase() === 'content-type') return /^\s*text\/event-stream\b/i.test(raw[at + 1] ?? '');
-  }
-  return false;
+  return /^\s*text\/event-stream\b/i.test(fieldValues(raw, 'content-type')[0] ?? '');
 }
 
-/** Event stream responses without a Content-Length. */
+/** Event stream responses without a Content-Length: ending one cannot make a truncated response look complete. */
 const openEventStreams = new WeakSet<ServerResponse>();
 
 /**
@@ -33,13 +31,7 @@ const openEventStreams = new WeakSet<ServerResponse>();
  * Node does not keep fields that were set as an array.
  */
 export function noteEventStream(response: ServerResponse, raw: readonly string[]): void {
-  for (let at = 0; at + 1 < raw.length; at += 2) if (raw[at]?.toLowerCase() === 'content-length') return;
-  openEventStreams.add(response);
-}
-
-/** Whether the response has no defined end, so that ending it cannot make a truncated response look complete. */
-function isOpenEventStream(response: ServerResponse): boolean {
-  return openEventStreams.has(response);
+  if (fieldValues(raw, 'content-length').length === 0) openEventStreams.add(response);
 }
 
 /**
@@ -48,7 +40,7 @@ function isOpenEventStream(response: ServerResponse): boolean {
  * feeds would complete that event. Every other response is cut off, so that it does not look complete.
  */
 export function endAnswer(answer: ServerResponse): void {
-  if (!answer.headersSent || !isOpenEventStream(answer)) {
+  if (!answer.headersSent || !openEventStreams.has(answer)) {
     cutOff(answer);
     return;
   }

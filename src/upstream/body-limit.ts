@@ -1,5 +1,7 @@
-import { GatewayError } from '../errors.ts';
+import type { GatewayError } from '../errors.ts';
 import { tooLarge } from '../http/body.ts';
+import { fieldValues } from '../http/field-values.ts';
+import { unusableResponse } from './failures.ts';
 import type { Framing } from './framing.ts';
 
 /**
@@ -14,9 +16,7 @@ export const UNLIMITED: BodyLimits = { request: Number.POSITIVE_INFINITY, respon
 
 /** The error for a response over the limit: a 502 if nothing has been written yet, otherwise the connection is cut. */
 export function answerTooLarge(limit: number): GatewayError {
-  return new GatewayError('upstream_invalid', {
-    cause: new Error(`The upstream answered with more than ${limit} bytes.`),
-  });
+  return unusableResponse(`more than ${limit} bytes`);
 }
 
 /**
@@ -33,9 +33,7 @@ export function refuseLargeRequest(framing: Framing, limit: number): void {
  */
 export function refuseLargeAnswer(method: string, status: number, raw: readonly string[], limit: number): void {
   if (limit === Number.POSITIVE_INFINITY || method === 'HEAD' || status === 304) return;
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    if (raw[at]?.toLowerCase() === 'content-length' && Number(raw[at + 1]) > limit) throw answerTooLarge(limit);
-  }
+  if (fieldValues(raw, 'content-length').some((length) => Number(length) > limit)) throw answerTooLarge(limit);
 }
 
 /**

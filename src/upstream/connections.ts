@@ -1,4 +1,4 @@
-import { Client, Dispatcher } from 'undici';
+import { Client, type Dispatcher } from 'undici';
 import { createConnector } from './connector.ts';
 
 /** Milliseconds after which a connection is not reused, so that a change of the upstream's DNS record takes effect. */
@@ -27,29 +27,23 @@ export interface ConnectionsOptions {
  * One request at a time per connection: a pipelined request would wait for the one before it. No HTTP/2, because the
  * header policy does not cover its fields and framing. Admission limits the number of connections (admission.ts).
  */
-export class Connections extends Dispatcher {
+export class Connections {
   readonly #origin: string;
   readonly #options: ConnectionsOptions;
   readonly #connect: ReturnType<typeof createConnector>;
   readonly #all = new Set<Connection>();
   readonly #free: Connection[] = [];
-  /** A dispatcher that never uses a kept-alive connection. */
-  readonly fresh: Dispatcher;
 
   constructor(origin: string, options: ConnectionsOptions) {
-    super();
     this.#origin = origin;
     this.#options = options;
     this.#connect = createConnector(options.connectTimeout);
-    this.fresh = new Fresh(this);
   }
 
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    this.send(options, handler, false);
-    return true;
-  }
-
-  /** Returns whether the request goes out on a connection that has carried other requests before. */
+  /**
+   * Returns whether the request goes out on a connection that has carried other requests before.
+   * @param fresh never use a kept-alive connection
+   */
   send(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler, fresh: boolean): boolean {
     const connection = (fresh ? undefined : this.#free.pop()) ?? this.#open();
     const kept = connection.since !== undefined;
@@ -107,19 +101,5 @@ export class Connections extends Dispatcher {
   #discard(connection: Connection): void {
     this.#all.delete(connection);
     void connection.client.destroy();
-  }
-}
-
-class Fresh extends Dispatcher {
-  readonly #connections: Connections;
-
-  constructor(connections: Connections) {
-    super();
-    this.#connections = connections;
-  }
-
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    this.#connections.send(options, handler, true);
-    return true;
   }
 }

@@ -3,12 +3,12 @@ import { stripPrefix } from './location.ts';
 /**
  * Removes cookies from a Cookie field value (RFC 6265 section 5.4). The rest is kept byte for byte; '' if nothing is
  * left.
- * @param taken returns whether the cookie of this name is removed
+ * @param isRemoved returns whether the cookie of this name is removed
  */
-export function withoutCookies(value: string, taken: (name: string) => boolean): string {
+export function withoutCookies(value: string, isRemoved: (name: string) => boolean): string {
   const pairs = value.split(';');
-  const kept = pairs.filter((pair) => !taken(cookieName(pair)));
-  return kept.length === pairs.length ? value : kept.join(';').replace(/^[ \t]+/, '');
+  const rest = pairs.filter((pair) => !isRemoved(cookieName(pair)));
+  return rest.length === pairs.length ? value : rest.join(';').replace(/^[ \t]+/, '');
 }
 
 /**

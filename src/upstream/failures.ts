@@ -24,6 +24,11 @@ export function upstreamFailure(thrown: unknown): GatewayError {
   return new GatewayError(failureCode(codeOf(thrown), thrown), { cause: thrown });
 }
 
+/** The error for a response that cannot be passed on or used. */
+export function unusableResponse(what: string): GatewayError {
+  return new GatewayError('upstream_invalid', { cause: new Error(`The upstream answered with ${what}.`) });
+}
+
 function failureCode(code: string, thrown: unknown): FailureCode {
   const name = thrown instanceof Error ? thrown.name : '';
   if (TIMEOUTS.has(code) || name === 'TimeoutError' || name === 'AbortError') return 'upstream_timeout';

@@ -142,7 +142,7 @@ async function send(
   const known = identityOf(principal, name, upstream.identity);
   const identity = known instanceof Promise ? await known : known;
 
-  const headers = requestHeaders((replacement ?? request).rawHeaders, provenance, policy.request);
+  const headers = requestHeaders((replacement ?? request).rawHeaders, provenance, policy);
   if (replacement !== undefined) headers.push('Content-Length', String(replacement.body.length));
   else if (framing.kind === 'length') headers.push('Content-Length', framing.length);
   for (const field in identity) headers.push(field, identity[field] as string);
@@ -169,7 +169,7 @@ async function send(
     head: (status, raw) => {
       record.answered(isEventStream(raw));
       refuseLargeAnswer(request.method ?? 'GET', status, raw, limits.response);
-      const head = responseHead(status, raw, policy.response, principal.kind === 'member');
+      const head = responseHead(status, raw, policy, principal.kind === 'member');
       if (rewrite !== undefined) restoreLocation(head.fields, rewrite, origin);
       head.fields.push(...ownFields);
       return head;

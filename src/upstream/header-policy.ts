@@ -15,32 +15,20 @@ import { pathPrefix } from './location.ts';
  */
 type Lane = 'protected' | 'site';
 
-export interface RequestPolicy {
-  readonly lane: Lane;
-  /** On the site lane: whether to pass a bearer token on. By default it is assumed to be meant for us and removed. */
-  readonly foreignToken?: boolean;
-  readonly judge: (name: string) => RequestField;
-  /** The Host that is sent to the upstream. */
-  readonly host: string;
-  /** Our public origin, for the forwarding fields. */
-  readonly origin: ForwardedOrigin;
-  /** Matches the gate's own cookies, which are never sent to an upstream. */
-  readonly ownCookie: (name: string) => boolean;
-}
-
-export interface ResponsePolicy {
-  readonly lane: Lane;
-  readonly judge: (name: string) => ResponseField;
-  readonly origin: string;
-  /** The URLs by which upstreams refer to themselves; the first is the upstream that responds. */
-  readonly internal: readonly [URL, ...URL[]];
-  readonly ownCookie: (name: string) => boolean;
-}
-
 /** The policy of one upstream on one lane. Created once. */
 export interface HeaderPolicy {
-  readonly request: RequestPolicy;
-  readonly response: ResponsePolicy;
+  readonly lane: Lane;
+  readonly requestField: (name: string) => RequestField;
+  readonly responseField: (name: string) => ResponseField;
+  /** The Host that is sent to the upstream. */
+  readonly host: string;
+  /** Our public origin, and its parts for the forwarding fields. */
+  readonly origin: string;
+  readonly forwarded: ForwardedOrigin;
+  /** The URLs by which upstreams refer to themselves; the first is the upstream that responds. */
+  readonly internal: readonly [URL, ...URL[]];
+  /** Matches the gate's own cookies, which are never sent to an upstream, nor set by one. */
+  readonly ownCookie: (name: string) => boolean;
   /**
    * The name for SNI and certificate verification of an https upstream, whatever Host says; '' for an IP address: Host
    * is used.
@@ -63,24 +51,18 @@ export function headerPolicy(options: {
   const others = Object.values(upstreams).filter((other) => other !== upstream);
   const { request, response } = upstream.headers;
   return {
-    request: {
-      lane,
-      judge: requestFields({
-        knownOnly: lane === 'protected',
-        ...request,
-        drop: [...request.drop, ...credentialNames(upstream.credential, lane)],
-      }),
-      host: hostFor(upstream, origin),
-      origin: forwardedOrigin(origin),
-      ownCookie,
-    },
-    response: {
-      lane,
-      judge: responseFields(response),
-      origin,
-      internal: [url, ...namesOf(upstream).slice(1), ...others.flatMap(namesOf)],
-      ownCookie,
-    },
+    lane,
+    requestField: requestFields({
+      knownOnly: lane === 'protected',
+      ...request,
+      drop: [...request.drop, ...credentialNames(upstream.credential, lane)],
+    }),
+    responseField: responseFields(response),
+    host: hostFor(upstream, origin),
+    origin,
+    forwarded: forwardedOrigin(origin),
+    internal: [url, ...namesOf(upstream).slice(1), ...others.flatMap(namesOf)],
+    ownCookie,
     servername: serverName(url),
   };
 }
@@ -91,8 +73,8 @@ export function headerPolicy(options: {
  */
 function hostFor(upstream: UpstreamConfig, origin: string): string {
   const url = new URL(upstream.url);
-  const told = upstream.host ?? (url.protocol === 'https:' ? 'upstream' : 'public');
-  return told === 'public' ? new URL(origin).host : url.host;
+  const setting = upstream.host ?? (url.protocol === 'https:' ? 'upstream' : 'public');
+  return setting === 'public' ? new URL(origin).host : url.host;
 }
 
 /**

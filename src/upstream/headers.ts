@@ -1,7 +1,7 @@
-import { GatewayError } from '../errors.ts';
 import type { Provenance } from '../http/provenance.ts';
 import { cookieName, publicCookie, withoutCookies } from './cookies.ts';
-import type { ForwardedOrigin, RequestPolicy, ResponsePolicy } from './header-policy.ts';
+import { unusableResponse } from './failures.ts';
+import type { ForwardedOrigin, HeaderPolicy } from './header-policy.ts';
 import { publicLink, publicLocation, publicRefresh } from './location.ts';
 
 const ILLEGAL_VALUE = /[^\t\x20-\x7E\x80-\xFF]/;
@@ -10,15 +10,21 @@ const NONE: ReadonlySet<string> = new Set();
 /**
  * The fields for an upstream, without framing and identity, which the sender adds afterwards. Fields that Connection
  * names are removed first (RFC 9110 section 7.6.1), so that a client cannot use it to remove the fields that we add.
+ * @param foreignToken whether to pass a bearer token on to the site, because it is known not to be ours
  */
-export function requestHeaders(raw: readonly string[], provenance: Provenance, policy: RequestPolicy): string[] {
+export function requestHeaders(
+  raw: readonly string[],
+  provenance: Provenance,
+  policy: HeaderPolicy,
+  foreignToken = false,
+): string[] {
   const listed = connectionOptions(raw);
   const authorizations: string[] = [];
   const fields: string[] = ['Host', policy.host];
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at] as string;
     const value = raw[at + 1] as string;
-    const kind = policy.judge(name);
+    const kind = policy.requestField(name);
     if (kind === 'drop' || kind === 'connection' || (listed.size > 0 && listed.has(name.toLowerCase()))) continue;
     if (kind === 'pass') fields.push(name, value);
     else if (kind === 'trace') {
@@ -32,9 +38,9 @@ export function requestHeaders(raw: readonly string[], provenance: Provenance, p
   }
   // A bearer token is meant for us. With two Authorization fields, neither is passed on: servers differ on which one
   // counts.
-  const ours = policy.foreignToken !== true && /^\s*(bearer|dpop)([\s,]|$)/i.test(authorizations[1] ?? '');
+  const ours = !foreignToken && /^\s*(bearer|dpop)([\s,]|$)/i.test(authorizations[1] ?? '');
   if (authorizations.length === 2 && !ours) fields.push(...authorizations);
-  return forwarded(fields, provenance, policy.origin);
+  return forwarded(fields, provenance, policy.forwarded);
 }
 
 /**
@@ -69,11 +75,11 @@ export interface ResponseHead {
 export function responseHead(
   status: number,
   raw: readonly string[],
-  policy: ResponsePolicy,
+  policy: Pick<HeaderPolicy, 'lane' | 'responseField' | 'origin' | 'internal' | 'ownCookie'>,
   member: boolean,
 ): ResponseHead {
   // A 407 asks a proxy to authenticate. Here that proxy is us, and the client cannot do anything about it.
-  if (!(status >= 200 && status <= 599) || status === 407) throw invalid(`status ${status}`);
+  if (!(status >= 200 && status <= 599) || status === 407) throw unusableResponse(`status ${status}`);
   const listed = connectionOptions(raw);
   const fields: string[] = [];
   const site = policy.lane === 'site';
@@ -82,10 +88,10 @@ export function responseHead(
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at] as string;
     const value = raw[at + 1] as string;
-    const kind = policy.judge(name);
+    const kind = policy.responseField(name);
     // Node leaves any coding but chunked in the body, where no client could decode it (RFC 9112 section 6.1). We never
     // request one.
-    if (kind === 'coding' && value.trim().toLowerCase() !== 'chunked') throw invalid('a transfer coding');
+    if (kind === 'coding' && value.trim().toLowerCase() !== 'chunked') throw unusableResponse('a transfer coding');
     if (
       kind === 'drop' ||
       kind === 'coding' ||
@@ -93,7 +99,7 @@ export function responseHead(
       (listed.size > 0 && kind !== 'length' && listed.has(name.toLowerCase()))
     )
       continue;
-    if (ILLEGAL_VALUE.test(value)) throw invalid(`a control character in ${name}`);
+    if (ILLEGAL_VALUE.test(value)) throw unusableResponse(`a control character in ${name}`);
     switch (kind) {
       case 'pass':
         fields.push(name, value);
@@ -161,8 +167,4 @@ function connectionOptions(raw: readonly string[]): ReadonlySet<string> {
     for (const option of value.split(',')) names.add(option.trim().toLowerCase());
   }
   return names ?? NONE;
-}
-
-function invalid(what: string): GatewayError {
-  return new GatewayError('upstream_invalid', { cause: new Error(`The upstream answered with ${what}.`) });
 }

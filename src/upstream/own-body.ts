@@ -33,7 +33,7 @@ export function ownBody(names: ParameterNames, set: readonly string[], limit: nu
       if (set.length > 0) throw notAnObject();
       return undefined;
     }
-    const types = fieldValues(request, 'content-type');
+    const types = fieldValues(request.rawHeaders, 'content-type');
     if (types.length !== 1 || !isJson(types[0] as string)) throw notJson();
     const members = jsonMembers(textOf(await readBody(request, Math.min(limit, LONGEST))));
     if (members === undefined) throw notAnObject();

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { GatewayError } from '../errors.ts';
 import type { Visit } from './admission.ts';
 import type { Connections } from './connections.ts';
-import { upstreamFailure, wasStaleConnection } from './failures.ts';
+import { unusableResponse, upstreamFailure, wasStaleConnection } from './failures.ts';
 import type { UpstreamResponse } from './request.ts';
 
 type Headers = Dispatcher.ResponseData['headers'];
@@ -28,13 +28,12 @@ export interface OwnCallPlan {
  * intermediate stream and combined abort signals cost as much as the rest of the call. Rejects with GatewayError.
  */
 export function makeOwnCall(plan: OwnCallPlan): Promise<UpstreamResponse> {
-  return new Promise((resolve, reject) => new OwnCall(plan, resolve, reject).start());
+  return new OwnCall(plan).start();
 }
 
 class OwnCall implements Dispatcher.DispatchHandler {
   readonly #plan: OwnCallPlan;
-  readonly #resolve: (answer: UpstreamResponse) => void;
-  readonly #reject: (failure: GatewayError) => void;
+  readonly #done = Promise.withResolvers<UpstreamResponse>();
   readonly #timer: NodeJS.Timeout;
   readonly #onAbort = () => this.#giveUp(new GatewayError('upstream_timeout', { cause: this.#plan.signal?.reason }));
   #controller: Dispatcher.DispatchController | undefined;
@@ -46,21 +45,20 @@ class OwnCall implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #length = 0;
 
-  constructor(plan: OwnCallPlan, resolve: (answer: UpstreamResponse) => void, reject: (failure: GatewayError) => void) {
+  constructor(plan: OwnCallPlan) {
     this.#plan = plan;
-    this.#resolve = resolve;
-    this.#reject = reject;
     this.#maySendAgain = plan.request.method === 'GET';
     this.#timer = setTimeout(() => this.#giveUp(new GatewayError('upstream_timeout')), plan.deadline);
   }
 
-  start(): void {
+  start(): Promise<UpstreamResponse> {
     const { signal, connections, request } = this.#plan;
     if (signal?.aborted === true) this.#onAbort();
     else {
       signal?.addEventListener('abort', this.#onAbort, { once: true });
       connections.send(request, this, false);
     }
+    return this.#done.promise;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -81,18 +79,18 @@ class OwnCall implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#length += chunk.length;
     this.#chunks.push(chunk);
-    if (this.#length > LARGEST_ANSWER) controller.abort(unusable('more than 2 MiB'));
+    if (this.#length > LARGEST_ANSWER) controller.abort(unusableResponse('more than 2 MiB'));
   }
 
   onResponseEnd(): void {
     if (this.#over) return;
     const coding = this.#headers['content-encoding'];
     if (coding !== undefined && coding !== 'identity' && this.#length > 0) {
-      this.#fail(unusable('a content coding nobody asked for'));
+      this.#fail(unusableResponse('a content coding that was not requested'));
       return;
     }
     this.#end();
-    this.#resolve({ status: this.#status, headers: joined(this.#headers), body: textOf(this.#chunks) });
+    this.#done.resolve({ status: this.#status, headers: joined(this.#headers), body: textOf(this.#chunks) });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -113,7 +111,7 @@ class OwnCall implements Dispatcher.DispatchHandler {
     // A call that its caller cancelled says nothing about the upstream.
     if (this.#plan.signal?.aborted !== true) this.#plan.visit.failed(failure);
     this.#end();
-    this.#reject(failure);
+    this.#done.reject(failure);
   }
 
   #end(): void {
@@ -129,10 +127,6 @@ function textOf(chunks: readonly Buffer[]): string {
   const [only] = chunks;
   const text = (chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)).toString();
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
-}
-
-function unusable(what: string): GatewayError {
-  return new GatewayError('upstream_invalid', { cause: new Error(`The upstream answered with ${what}.`) });
 }
 
 function joined(headers: Headers): Record<string, string> {

@@ -41,10 +41,8 @@ export function ownRecord(pattern: string, set: readonly string[], names: Parame
     // A canonical path can always be decoded: any other was refused earlier.
     if (places.some((at) => decodeURIComponent(segments[at] ?? '') !== principal.sub)) return undefined;
     if (names === undefined) return target;
-    const sent = target.query.slice(1).split('&');
-    const kept = sent.filter((piece) => piece !== '' && !names.inQuery(piece));
     const ours = set.map((name) => `${encodeURIComponent(name)}=${encodeURIComponent(principal.sub)}`);
-    const query = [...ours, ...kept].join('&');
+    const query = [...ours, ...names.othersIn(target.query)].join('&');
     return { path: target.path, query: query === '' ? '' : `?${query}` };
   };
 }

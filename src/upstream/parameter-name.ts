@@ -1,12 +1,12 @@
-import { decodings } from './percent.ts';
+import { decodedComponent, decodings } from '../http/percent.ts';
 
 /**
  * Tells whether some server might read a name as one of those reserved for the member's id. A name that cannot be
  * decoded reliably counts as one.
  */
 export interface ParameterNames {
-  /** Takes one piece of a query, between two `&`. Some servers split it further at `;`. */
-  inQuery(piece: string): boolean;
+  /** The parameters of a query, '' or '?…', under other names, as they were sent. Some servers split them at `;` too. */
+  othersIn(query: string): readonly string[];
   /**
    * Whether a value contains a reserved name for a server that decodes before it splits the query: `a=1%26user_id%3D2`.
    */
@@ -24,12 +24,15 @@ export function parameterNames(names: Iterable<string>): ParameterNames {
     const [start = ''] = name.split('\0');
     return [name, base, start].some((spelling) => folded.has(fold(spelling)));
   };
+  const namesOne = (parameter: string) => {
+    const name = decoded(parameter.split('=', 1)[0] ?? '');
+    return name === undefined || isOne(name);
+  };
   return {
-    inQuery: (piece) =>
-      piece.split(';').some((parameter) => {
-        const name = decoded(parameter.split('=', 1)[0] ?? '');
-        return name === undefined || isOne(name);
-      }),
+    othersIn: (query) => {
+      const pieces = query.slice(1).split('&');
+      return pieces.filter((piece) => piece !== '' && !piece.split(';').some(namesOne));
+    },
     hiddenIn(query) {
       const pieces = query.split('&').flatMap(decodings);
       const hidden = pieces.flatMap((piece) => piece.split(/[&;]/).slice(1));
@@ -45,15 +48,8 @@ export function parameterNames(names: Iterable<string>): ParameterNames {
  * is malformed.
  */
 function decoded(text: string): string | undefined {
-  let name = text;
-  for (let times = 0; name.includes('%'); times += 1) {
-    if (times === 3) return undefined;
-    try {
-      name = decodeURIComponent(name);
-    } catch {
-      return undefined;
-    }
-  }
+  let name: string | undefined = text;
+  for (let times = 0; name?.includes('%'); times += 1) name = times === 3 ? undefined : decodedComponent(name);
   return name;
 }
 

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts';
+import { decodedComponent } from '../http/percent.ts';
 import type { Principal } from '../oauth/principal.ts';
 import { MEMBER_ID } from './own-record.ts';
 import { canonicalPath } from './target.ts';
@@ -85,36 +86,28 @@ function translate(
   member: Member | undefined,
 ): string | undefined {
   const segments = path.slice(1).split('/');
-  const taken: string[] = [];
+  const matched: string[] = [];
   for (const [at, pattern] of from.entries()) {
-    if (pattern === '**') return compose(to, taken, segments.slice(at), member);
+    if (pattern === '**') return compose(to, matched, segments.slice(at), member);
     const segment = segments[at];
     if (segment === undefined || !fits(segment, pattern, member)) return undefined;
-    if (pattern === '*') taken.push(segment);
+    if (pattern === '*') matched.push(segment);
   }
-  return segments.length === from.length ? compose(to, taken, [], member) : undefined;
-}
-
-function fits(segment: string, pattern: string, member: Member | undefined): boolean {
-  return pattern === '*' || (pattern === MEMBER_ID ? decoded(segment) === member?.id : segment === pattern);
+  return segments.length === from.length ? compose(to, matched, [], member) : undefined;
 }
 
 /** An upstream's Location may not be canonical, or may not even decode. */
-function decoded(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
+function fits(segment: string, pattern: string, member: Member | undefined): boolean {
+  return pattern === '*' || (pattern === MEMBER_ID ? decodedComponent(segment) === member?.id : segment === pattern);
 }
 
 function compose(
   to: readonly string[],
-  taken: readonly string[],
+  matched: readonly string[],
   rest: readonly string[],
   member: Member | undefined,
 ): string {
-  const left = [...taken];
+  const left = [...matched];
   const filled = to.flatMap((pattern) => {
     if (pattern === '**') return rest;
     if (pattern === '*') return left.shift() as string;

@@ -27,20 +27,16 @@ export type Routing<T> = (method: string, path: string) => RoutingResult<T>;
 interface Indexed<T> {
   readonly index: number;
   readonly route: Routed<T>;
-}
-
-/** The routes that end at one node of the trie. The first declared one that matches wins. */
-interface Leaf<T> {
-  readonly routes: Indexed<T>[];
-  readonly byMethod: Map<string, Indexed<T>>;
-  any: Indexed<T> | undefined;
+  /** Including HEAD; undefined: all. */
+  readonly methods: readonly string[] | undefined;
 }
 
 interface Node<T> {
   readonly literals: Map<string, Node<T>>;
   star: Node<T> | undefined;
-  end: Leaf<T> | undefined;
-  rest: Leaf<T> | undefined;
+  /** The routes that end here, and those that end in `**`, in the order of their declaration. */
+  readonly end: Indexed<T>[];
+  readonly rest: Indexed<T>[];
 }
 
 /**
@@ -62,37 +58,35 @@ export function createRouting<T>(routes: readonly Routed<T>[]): Routing<T> {
     const segments = patternSegments(route.pattern);
     const foldedSegments = fold(segments);
     if (foldedSegments.some((segment, at) => segment !== segments[at])) patternsAreFolded = false;
-    insert(exact, segments, { index, route });
+    const methods = methodsOf(route);
+    insert(exact, segments, { index, route, methods });
     // The same route in another spelling: it folds to the same path, so no other route can claim it.
     const { slashed } = route;
-    if (slashed !== undefined) insert(exact, [...segments, ''], { index, route: { ...route, value: slashed } });
-    insert(folded, foldedSegments, { index, route });
+    if (slashed !== undefined)
+      insert(exact, [...segments, ''], { index, route: { ...route, value: slashed }, methods });
+    insert(folded, foldedSegments, { index, route, methods });
   }
 
   return (method, path) => {
     const segments = path.slice(1).split('/');
-    const leaves = find(exact, segments);
-    const best = first(leaves, method);
+    const entries = find(exact, segments);
+    const best = first(entries, method);
     if (!patternsAreFolded || needsFolding(path)) {
       const lax = find(folded, fold(segments));
       const laxBest = first(lax, method);
       const claimed =
         best === undefined
-          ? lax.length > 0 && leaves.length === 0
+          ? lax.length > 0 && entries.length === 0
           : laxBest !== undefined && laxBest.index < best.index;
       if (claimed) return { kind: 'claimed' };
     }
     if (best !== undefined) return { kind: 'route', route: best.route };
-    return leaves.length > 0 ? { kind: 'method_not_allowed', allow: allowed(leaves) } : { kind: 'none' };
+    return entries.length > 0 ? { kind: 'method_not_allowed', allow: allowed(entries) } : { kind: 'none' };
   };
 }
 
 function createNode<T>(): Node<T> {
-  return { literals: new Map(), star: undefined, end: undefined, rest: undefined };
-}
-
-function createLeaf<T>(): Leaf<T> {
-  return { routes: [], byMethod: new Map(), any: undefined };
+  return { literals: new Map(), star: undefined, end: [], rest: [] };
 }
 
 /**
@@ -118,14 +112,12 @@ function insert<T>(root: Node<T>, segments: readonly string[], entry: Indexed<T>
   let node = root;
   for (const segment of segments) {
     if (segment === '**') {
-      node.rest ??= createLeaf();
-      addTo(node.rest, entry);
+      node.rest.push(entry);
       return;
     }
     node = childOf(node, segment);
   }
-  node.end ??= createLeaf();
-  addTo(node.end, entry);
+  node.end.push(entry);
 }
 
 function childOf<T>(node: Node<T>, segment: string): Node<T> {
@@ -135,29 +127,21 @@ function childOf<T>(node: Node<T>, segment: string): Node<T> {
   return child;
 }
 
-function addTo<T>(leaf: Leaf<T>, entry: Indexed<T>): void {
-  leaf.routes.push(entry);
-  if (entry.route.methods === undefined) leaf.any ??= entry;
-  for (const method of methodsOf(entry.route)) {
-    if (!leaf.byMethod.has(method)) leaf.byMethod.set(method, entry);
-  }
+function methodsOf({ methods, head }: Routed<unknown>): readonly string[] | undefined {
+  const withHead = head !== false && methods?.includes('HEAD') === false;
+  return methods?.flatMap((method) => (method === 'GET' && withHead ? ['GET', 'HEAD'] : [method]));
 }
 
-function methodsOf({ methods = [], head }: Routed<unknown>): string[] {
-  const withHead = head !== false && !methods.includes('HEAD');
-  return methods.flatMap((method) => (method === 'GET' && withHead ? ['GET', 'HEAD'] : [method]));
-}
-
-function find<T>(root: Node<T>, segments: readonly string[]): Leaf<T>[] {
-  const leaves: Leaf<T>[] = [];
+function find<T>(root: Node<T>, segments: readonly string[]): Indexed<T>[] {
+  const found: Indexed<T>[] = [];
   visit(root, 0);
-  return leaves;
+  return found;
 
   function visit(node: Node<T>, at: number): void {
-    if (node.rest !== undefined) leaves.push(node.rest);
+    for (const entry of node.rest) found.push(entry);
     const segment = segments[at];
     if (segment === undefined) {
-      if (node.end !== undefined) leaves.push(node.end);
+      for (const entry of node.end) found.push(entry);
       return;
     }
     const literal = node.literals.get(segment);
@@ -166,19 +150,18 @@ function find<T>(root: Node<T>, segments: readonly string[]): Leaf<T>[] {
   }
 }
 
-function first<T>(leaves: readonly Leaf<T>[], method: string): Indexed<T> | undefined {
+function first<T>(entries: readonly Indexed<T>[], method: string): Indexed<T> | undefined {
   let best: Indexed<T> | undefined;
-  for (const leaf of leaves) {
-    for (const entry of [leaf.byMethod.get(method), leaf.any]) {
-      if (entry !== undefined && (best === undefined || entry.index < best.index)) best = entry;
-    }
+  for (const entry of entries) {
+    if (best !== undefined && entry.index > best.index) continue;
+    if (entry.methods === undefined || entry.methods.includes(method)) best = entry;
   }
   return best;
 }
 
-function allowed<T>(leaves: readonly Leaf<T>[]): string[] {
-  const entries = leaves.flatMap((leaf) => leaf.routes).sort((a, b) => a.index - b.index);
-  return [...new Set(entries.flatMap((entry) => methodsOf(entry.route)))];
+function allowed(entries: readonly Indexed<unknown>[]): string[] {
+  const declared = entries.toSorted((a, b) => a.index - b.index);
+  return [...new Set(declared.flatMap(({ methods = [] }) => methods))];
 }
 
 function needsFolding(path: string): boolean {

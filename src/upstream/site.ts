@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Config } from '../config/schema.ts';
+import { mediaType } from '../http/body.ts';
+import { fieldValues } from '../http/field-values.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import { isEventStream } from './answer-stream.ts';
 import { deliver } from './delivery.ts';
@@ -17,6 +19,7 @@ export interface Site {
   /**
    * Passes a request on, streaming both ways. Throws as documented on `Forward`.
    * @param ownFields fields that are added to the site's response
+   * @param foreignToken whether to pass a bearer token on. By default it is assumed to be meant for us and removed.
    */
   handle(
     request: IncomingMessage,
@@ -24,26 +27,21 @@ export interface Site {
     target: Target,
     record: RequestRecord,
     ownFields: readonly string[],
-    options?: SiteOptionsOfOne,
+    foreignToken?: boolean,
   ): Promise<void>;
-  /** Passes a WebSocket on. Never throws: errors are answered on the socket. `told` is called with the status sent. */
+  /** Passes a WebSocket on. Never throws: errors are answered on the socket. `report` is called with the status sent. */
   upgrade(
     request: IncomingMessage,
     socket: Duplex,
     head: Buffer,
     target: Target,
     record: RequestRecord,
-    told: (status: number) => void,
+    report: (status: number) => void,
   ): void;
   /** Closes the WebSockets, which would never end by themselves; requests continue. */
   hangUp(): void;
   /** Closes every connection to the site, including tunnels. */
   close(): void;
-}
-
-interface SiteOptionsOfOne {
-  /** Whether to pass a bearer token on, because it is known not to be ours. */
-  readonly foreignToken: boolean;
 }
 
 export interface SiteOptions {
@@ -61,22 +59,17 @@ export interface SiteOptions {
 /** The site lane: the same delivery as on the protected lane, with the site's header policy and without limits. */
 export function createSite({ name, upstream, ...options }: SiteOptions): Site {
   const policy = headerPolicy({ lane: 'site', name, ...options });
-  const [upstreamUrl] = policy.response.internal;
-  const passing = { ...policy.request, foreignToken: true };
   const tunnels = createTunnels({
-    upstreamUrl,
     timeout: upstream.timeouts.head,
     idle: Math.max(1, Math.round((options.upstreams[name]?.tunnelTimeout ?? 0) * 1000)),
-    responsePolicy: policy.response,
-    servername: policy.servername,
-    headersOf: (request, provenance) => requestHeaders(request.rawHeaders, provenance, policy.request),
+    policy,
     pathOf: upstream.pathOf,
   });
 
   return {
-    async handle(request, response, target, record, ownFields, { foreignToken } = OURS) {
+    async handle(request, response, target, record, ownFields, foreignToken = false) {
       const framing = requestFraming(request);
-      const headers = requestHeaders(request.rawHeaders, record.provenance, foreignToken ? passing : policy.request);
+      const headers = requestHeaders(request.rawHeaders, record.provenance, policy, foreignToken);
       if (framing.kind === 'length') headers.push('Content-Length', framing.length);
       record.asks(name);
       await deliver({
@@ -91,28 +84,19 @@ export function createSite({ name, upstream, ...options }: SiteOptions): Site {
         response,
         limit: Number.POSITIVE_INFINITY,
         head: (status, raw) => {
-          const { status: given, fields } = responseHead(status, raw, policy.response, false);
-          record.mediaType = mediaTypeOf(raw);
+          const { status: given, fields } = responseHead(status, raw, policy, false);
+          // Cut to the maximum length of a registered type.
+          record.mediaType = mediaType(fieldValues(raw, 'content-type')[0]).slice(0, 127);
           record.answered(isEventStream(raw));
           return { status: given, fields: ownFields.concat(fields) };
         },
       });
     },
-    upgrade(request, socket, head, target, record, told) {
+    upgrade(request, socket, head, target, record, report) {
       record.asks(name);
-      tunnels.open({ request, socket, head, target, provenance: record.provenance, told });
+      tunnels.open({ request, socket, head, target, provenance: record.provenance, report });
     },
     hangUp: tunnels.hangUp,
     close: tunnels.close,
   };
-}
-
-/** By default a bearer token is meant for us. */
-const OURS: SiteOptionsOfOne = { foreignToken: false };
-
-/** Without parameters, in lower case, and cut to the maximum length of a registered type. */
-function mediaTypeOf(raw: readonly string[]): string {
-  const at = raw.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type');
-  const [type = ''] = (raw[at + 1] ?? '').split(';', 1);
-  return at === -1 ? '' : type.trim().toLowerCase().slice(0, 127);
 }

@@ -1,3 +1,4 @@
+import { decodedComponent, normalisedEscapes } from '../http/percent.ts';
 import { INVISIBLE } from './ambiguous.ts';
 
 /** A request target in its one canonical form: what is authorized, and byte for byte what the upstream is sent. */
@@ -12,11 +13,8 @@ const LONGEST = 8192;
 const VISIBLE_ASCII = /^[\x21-\x7E]+$/;
 /** RFC 3986 section 3.3 pchar without ';': servers disagree on what a path parameter is (`/public/..;/admin`). */
 const PLAIN_PATH = /^[A-Za-z0-9\-._~!$&'()*+,=:@/]*$/;
-const NOT_PCHAR = /["<>[\]^`{|}]/g;
-const ESCAPE = /%([0-9A-Fa-f]{2})/g;
 const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 const DOUBLE_ESCAPE = /%25[0-9A-Fa-f]{2}/;
-const UNRESERVED = /[A-Za-z0-9\-._~]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const FORBIDDEN_DECODED = /[\x00-\x1F\x7F-\x9F/\\;]/;
 
@@ -60,24 +58,15 @@ export function canonicalPath(path: string): string | undefined {
 
 function normalise(path: string): string | undefined {
   if (/[\\;]/.test(path) || BROKEN_ESCAPE.test(path)) return undefined;
-  const canonical = path
-    .replace(ESCAPE, (triplet, hex: string) => {
-      const character = String.fromCharCode(Number.parseInt(hex, 16));
-      return UNRESERVED.test(character) ? character : triplet.toUpperCase();
-    })
-    .replace(NOT_PCHAR, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  const canonical = normalisedEscapes(path);
   // Checked after decoding, so that '%25%36%31' is seen as what it becomes: '%2561'.
   return DOUBLE_ESCAPE.test(canonical) ? undefined : canonical;
 }
 
 function isSafeSegment(segment: string): boolean {
   if (!segment.includes('%')) return !segment.endsWith('.');
-  let decoded: string;
-  try {
-    decoded = decodeURIComponent(segment);
-  } catch {
-    return false; // not UTF-8
-  }
+  const decoded = decodedComponent(segment);
+  if (decoded === undefined) return false;
   // Compatibility forms (fullwidth '／', one dot leader) become ASCII in upstreams that normalise or use a code page.
   const folded = decoded.normalize('NFKC');
   if (FORBIDDEN_DECODED.test(folded) || FORBIDDEN_DECODED.test(decoded)) return false;

@@ -9,8 +9,8 @@ import type { Provenance } from '../http/provenance.ts';
 import { cutOff } from './answer-stream.ts';
 import { upstreamFailure } from './failures.ts';
 import { asksForWebSocket } from './framing.ts';
-import type { ResponsePolicy } from './header-policy.ts';
-import { responseHead } from './headers.ts';
+import type { HeaderPolicy } from './header-policy.ts';
+import { requestHeaders, responseHead } from './headers.ts';
 import { answerOn } from './socket-answer.ts';
 import type { Target } from './target.ts';
 
@@ -23,7 +23,7 @@ interface Opening {
   readonly target: Target;
   readonly provenance: Provenance;
   /** Called once with the status that was sent: 101 if the tunnel is open. */
-  readonly told: (status: number) => void;
+  readonly report: (status: number) => void;
 }
 
 export interface Tunnels {
@@ -39,16 +39,11 @@ const HANG_UP = 500;
 const PROBE = 30_000;
 
 export interface TunnelOptions {
-  readonly upstreamUrl: URL;
   /** Milliseconds the upstream has to answer the handshake. */
   readonly timeout: number;
   /** Milliseconds without data from either end after which a tunnel is closed. */
   readonly idle: number;
-  readonly responsePolicy: ResponsePolicy;
-  /** The TLS server name (SNI) of an https upstream; '' to use Host. */
-  readonly servername: string;
-  /** The request's fields after the header policy. */
-  readonly headersOf: (request: IncomingMessage, provenance: Provenance) => string[];
+  readonly policy: HeaderPolicy;
   readonly pathOf: (target: Target) => string;
 }
 
@@ -65,7 +60,7 @@ export function createTunnels(options: TunnelOptions): Tunnels {
       socket.on('error', () => socket.destroy());
       hold(open, socket);
       try {
-        refuseOddities(request, options.responsePolicy.origin);
+        refuseOddities(request, options.policy.origin);
         handshake(opening, options, open);
       } catch (thrown) {
         refuse(opening, thrown);
@@ -80,7 +75,8 @@ export function createTunnels(options: TunnelOptions): Tunnels {
 
 function handshake(opening: Opening, options: TunnelOptions, open: Set<Duplex>): void {
   const { request, socket, target, provenance } = opening;
-  const { upstreamUrl, servername } = options;
+  const { internal, servername } = options.policy;
+  const [upstreamUrl] = internal;
   const { request: send } = upstreamUrl.protocol === 'https:' ? https : http;
   const outgoing = send({
     hostname: upstreamUrl.hostname.replace(/^\[|\]$/g, ''),
@@ -88,7 +84,13 @@ function handshake(opening: Opening, options: TunnelOptions, open: Set<Duplex>):
     path: options.pathOf(target),
     agent: false,
     ...(servername === '' ? {} : { servername }),
-    headers: [...options.headersOf(request, provenance), 'Connection', 'Upgrade', 'Upgrade', 'websocket'],
+    headers: [
+      ...requestHeaders(request.rawHeaders, provenance, options.policy),
+      'Connection',
+      'Upgrade',
+      'Upgrade',
+      'websocket',
+    ],
   });
   const late = setTimeout(() => outgoing.destroy(new GatewayError('upstream_timeout')), options.timeout);
   let answered = false;
@@ -105,7 +107,7 @@ function handshake(opening: Opening, options: TunnelOptions, open: Set<Duplex>):
   outgoing.on('response', (answer) => {
     answered = true;
     clearTimeout(late);
-    passOn(opening, answer, options.responsePolicy);
+    passOn(opening, answer, options.policy);
   });
   outgoing.on('error', (error) => {
     clearTimeout(late);
@@ -119,11 +121,11 @@ function handshake(opening: Opening, options: TunnelOptions, open: Set<Duplex>):
 
 /** Both ends now speak WebSocket: the bytes are passed on unread, and when one end closes the other is closed too. */
 function join(
-  { socket, head, told }: Opening,
+  { socket, head, report }: Opening,
   answer: IncomingMessage,
   upstream: Duplex,
   upstreamHead: Buffer,
-  { responsePolicy, idle }: TunnelOptions,
+  { policy, idle }: TunnelOptions,
 ): void {
   upstream.on('error', () => upstream.destroy());
   socket.once('close', () => upstream.destroy());
@@ -133,41 +135,41 @@ function join(
     return;
   }
   try {
-    socket.write(switching(answer, responsePolicy), 'latin1');
+    socket.write(switching(answer, policy), 'latin1');
   } catch {
     // The 101 contains a value that no field may have. The handshake was already accepted, so no error can be sent.
     upstream.destroy();
     return;
   }
-  told(101);
+  report(101);
   if (upstreamHead.length > 0) socket.write(upstreamHead);
   if (head.length > 0) upstream.write(head);
   endWhenIdle(socket, upstream, idle);
   socket.pipe(upstream).pipe(socket);
 }
 
-function passOn({ request, socket, told }: Opening, answer: IncomingMessage, policy: ResponsePolicy): void {
+function passOn({ request, socket, report }: Opening, answer: IncomingMessage, policy: HeaderPolicy): void {
   const response = answerOn(request, socket);
   socket.once('close', () => answer.destroy());
   answer.on('error', () => cutOff(response));
   try {
     const { status, fields } = responseHead(answer.statusCode ?? 0, answer.rawHeaders, policy, false);
     response.writeHead(status, fields);
-    told(status);
+    report(status);
     answer.pipe(response);
   } catch (thrown) {
     answer.destroy();
-    writeFailure(response, thrown, told);
+    writeFailure(response, thrown, report);
   }
 }
 
-function refuse({ request, socket, told }: Opening, thrown: unknown): void {
-  if (!socket.destroyed) writeFailure(answerOn(request, socket), thrown, told);
+function refuse({ request, socket, report }: Opening, thrown: unknown): void {
+  if (!socket.destroyed) writeFailure(answerOn(request, socket), thrown, report);
 }
 
-function writeFailure(response: http.ServerResponse, thrown: unknown, told: Opening['told']): void {
+function writeFailure(response: http.ServerResponse, thrown: unknown, report: Opening['report']): void {
   const failure = upstreamFailure(thrown);
-  told(failure.status);
+  report(failure.status);
   writeAnswer(response, renderFailure(failure, 'problem', randomUUID()));
 }
 
@@ -186,7 +188,7 @@ function refuseOddities(request: IncomingMessage, origin: string): void {
 }
 
 /** RFC 9110 section 15.2.2. The policy covers only final statuses, so the fields are treated as those of a 200. */
-function switching(answer: IncomingMessage, policy: ResponsePolicy): string {
+function switching(answer: IncomingMessage, policy: HeaderPolicy): string {
   const { fields } = responseHead(200, answer.rawHeaders, policy, false);
   let head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
   for (let at = 0; at + 1 < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`;

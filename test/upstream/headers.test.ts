@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ResponsePolicy } from '../../src/upstream/header-policy.ts';
+import type { HeaderPolicy } from '../../src/upstream/header-policy.ts';
 import { responseHead } from '../../src/upstream/headers.ts';
 import { type RecordingUpstream, startRawUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startGate, type TestGate } from './gate.ts';
@@ -209,11 +209,11 @@ describe('what an upstream may not tell a client', () => {
   ])('%s is no answer, whatever the parser before let through', (_what, status, value) => {
     const policy = {
       lane: 'site',
-      judge: () => 'pass',
+      responseField: () => 'pass',
       origin: 'http://a',
       internal: [new URL('http://b')],
       ownCookie: () => false,
-    } satisfies ResponsePolicy;
+    } satisfies Partial<HeaderPolicy>;
     expect(() => responseHead(status, ['X', value], policy, false)).toThrow(
       expect.objectContaining({ code: 'upstream_invalid' }),
     );

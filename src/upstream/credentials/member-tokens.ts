@@ -17,7 +17,7 @@ export interface MemberTokensOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** A cache of existing tokens. */
-  readonly minted?: MintedTokens;
+  readonly minted: MintedTokens;
 }
 
 interface Minted {
@@ -48,7 +48,7 @@ export function mintedTokens(): MintedTokens {
  * for the same member share one call. A refused token is replaced once per request.
  */
 export function memberTokens(options: MemberTokensOptions): Credential {
-  const { config, upstream, key, call, clock, minted = mintedTokens() } = options;
+  const { config, upstream, key, call, clock, minted } = options;
   const { mint, header, scheme } = config;
   const { kept, minting } = minted;
   const keyField =
@@ -57,29 +57,27 @@ export function memberTokens(options: MemberTokensOptions): Credential {
       : { [mint.key.header]: fieldValue(mint.key.header, mint.key.scheme, key) };
 
   const ask = async (sub: string): Promise<Minted> => {
-    const asked = clock();
-    const body =
-      mint.body === undefined
-        ? {}
-        : { body: JSON.stringify(Object.fromEntries(Object.entries(mint.body).map(([k, v]) => [k, filled(v, sub)]))) };
+    const requestedAt = clock();
+    const members = mint.body && Object.entries(mint.body).map(([name, value]) => [name, filled(value, sub)]);
     const answer = await call({
       upstream,
       method: mint.method,
       path: mint.path.replaceAll(MEMBER_ID, () => inPath(sub)),
       headers: {
         accept: 'application/json',
-        ...(mint.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(members && { 'content-type': 'application/json' }),
         ...keyField,
       },
-      ...body,
+      ...(members && { body: JSON.stringify(Object.fromEntries(members)) }),
     });
-    return { token: tokenIn(answer, config), until: asked + lifetimeIn(answer, config) * 1000 - MARGIN };
+    const { token, lifetime } = mintedIn(answer, config);
+    return { token, until: requestedAt + lifetime * 1000 - MARGIN };
   };
 
   /** Concurrent requests for the same member share one call. */
   const mintFor = (sub: string): Promise<Minted> => {
-    const under = minting.get(sub);
-    if (under !== undefined) return under;
+    const running = minting.get(sub);
+    if (running !== undefined) return running;
     const made = ask(sub)
       .then((minted) => {
         kept.set(sub, minted);
@@ -92,7 +90,7 @@ export function memberTokens(options: MemberTokensOptions): Credential {
 
   const sentWith = (token: string, judged: boolean): Attempt => ({
     fields: { [header]: fieldValue(header, scheme, token) },
-    ...(judged ? { judge: (status: number) => (status === 401 ? ('again' as const) : ('deliver' as const)) } : {}),
+    ...(judged && { judge: (status: number) => (status === 401 ? 'again' : 'deliver') }),
   });
 
   return {
@@ -122,21 +120,18 @@ function inPath(sub: string): string {
   return encodeURIComponent(sub).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-function tokenIn({ status, body }: UpstreamResponse, config: TokenCredential): string {
+/** The token, and its lifetime in seconds. */
+function mintedIn({ status, body }: UpstreamResponse, config: TokenCredential) {
   if (status === 429 || status >= 500) {
     throw new GatewayError('upstream_unavailable', { cause: new Error(`A token was answered with ${status}.`) });
   }
-  const token = status >= 200 && status <= 299 ? at(parsed(body), config.token) : undefined;
-  if (typeof token === 'string' && TOKEN.test(token)) return token;
-  throw unusable(`${status} and no token`);
-}
-
-/** Returns seconds. */
-function lifetimeIn({ body }: UpstreamResponse, { lifetime }: TokenCredential): number {
-  const told = at(parsed(body), '/expires_in');
-  if (told === undefined) return lifetime;
-  if (!(Number(told) > 0)) throw unusable('no lifetime of a token');
-  return Math.min(Number(told), lifetime);
+  const document = status >= 200 && status <= 299 ? parsed(body) : undefined;
+  const token = at(document, config.token);
+  if (typeof token !== 'string' || !TOKEN.test(token)) throw unusable(`${status} and no token`);
+  const given = at(document, '/expires_in');
+  const lifetime = given === undefined ? config.lifetime : Number(given);
+  if (!(lifetime > 0)) throw unusable('no lifetime of a token');
+  return { token, lifetime: Math.min(lifetime, config.lifetime) };
 }
 
 function parsed(body: string): unknown {

@@ -6,10 +6,6 @@ export function withParameter(
   target: Target,
   { name, value }: { readonly name: string; readonly value: string },
 ): Target {
-  const names = parameterNames([name]);
-  const kept = target.query
-    .slice(1)
-    .split('&')
-    .filter((piece) => piece !== '' && !names.inQuery(piece));
-  return { path: target.path, query: `?${[...kept, `${name}=${encodeURIComponent(value)}`].join('&')}` };
+  const others = parameterNames([name]).othersIn(target.query);
+  return { path: target.path, query: `?${[...others, `${name}=${encodeURIComponent(value)}`].join('&')}` };
 }

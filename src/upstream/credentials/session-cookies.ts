@@ -1,3 +1,4 @@
+import { decodedComponent } from '../../http/percent.ts';
 import type { CookieChange } from './set-cookie.ts';
 
 /** Names and values as the browser sent them, or as a backend last set them. */
@@ -24,10 +25,6 @@ export function changed(cookies: SessionCookies, changes: readonly CookieChange[
 
 /** Scripts that read such a token decode it (Laravel, Angular). One that is not encoded stays as it is. */
 export function decoded(value: string): string {
-  try {
-    const text = decodeURIComponent(value);
-    return /^[\x20-\x7E]*$/.test(text) ? text : value;
-  } catch {
-    return value;
-  }
+  const text = decodedComponent(value);
+  return text !== undefined && /^[\x20-\x7E]*$/.test(text) ? text : value;
 }

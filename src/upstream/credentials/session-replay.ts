@@ -3,6 +3,7 @@ import { compilePattern } from '../../config/pattern.ts';
 import type { SessionCredential } from '../../config/upstream-credential.ts';
 import { GatewayError } from '../../errors.ts';
 import { cookieMatcher } from '../../http/cookie-names.ts';
+import { fieldValues } from '../../http/field-values.ts';
 import { SESSION_OVER, type SessionOver } from '../../oauth/challenge.ts';
 import type { MemberPrincipal } from '../../oauth/principal.ts';
 import type { CallUpstream } from '../request.ts';
@@ -111,7 +112,7 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
         fields,
         nth,
         judge(status, raw) {
-          const touched = raw.some((name, at) => at % 2 === 0 && name.toLowerCase() === 'set-cookie');
+          const touched = fieldValues(raw, 'set-cookie').length > 0;
           const isOver = replay.saysOver(status, raw);
           return touched || isOver ? settle(replay, principal, { sent, nth }, isOver, raw) : 'deliver';
         },
@@ -226,8 +227,7 @@ function overOf({ statuses, redirects }: SessionCredential['over'], loginPath: s
   return (status: number, raw: readonly string[]): boolean => {
     if (statuses.includes(status)) return true;
     if (status < 300 || status > 399 || status === 304 || redirects === false) return false;
-    const at = raw.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'location');
-    const location = at === -1 ? undefined : raw[at + 1];
+    const [location] = fieldValues(raw, 'location');
     if (location === undefined) return false;
     if (redirects === true) return true;
     return pattern === undefined ? pathOf(location) === loginPath : pattern.matches(location);

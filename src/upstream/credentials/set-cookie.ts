@@ -1,3 +1,4 @@
+import { fieldValues } from '../../http/field-values.ts';
 import { withoutOws } from '../../http/ows.ts';
 import { cookieName } from '../cookies.ts';
 
@@ -20,9 +21,8 @@ export function cookieChanges(
   now: number,
 ): readonly CookieChange[] {
   const changes = new Map<string, CookieChange>();
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    if (raw[at]?.toLowerCase() !== 'set-cookie') continue;
-    const [pair = '', ...attributes] = (raw[at + 1] as string).split(';');
+  for (const cookie of fieldValues(raw, 'set-cookie')) {
+    const [pair = '', ...attributes] = cookie.split(';');
     const equals = pair.indexOf('=');
     const name = cookieName(pair);
     if (equals <= 0 || !listed(name)) continue;

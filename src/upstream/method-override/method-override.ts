@@ -2,7 +2,8 @@
 // reach the backend with a method that its route does not admit.
 
 import { GatewayError } from '../../errors.ts';
-import { decodings } from '../percent.ts';
+import { fieldValues } from '../../http/field-values.ts';
+import { decodings } from '../../http/percent.ts';
 import type { BodyScan, OverrideCheck } from './body-scan.ts';
 import { formScan } from './form-scan.ts';
 import { jsonScan } from './json-scan.ts';
@@ -40,12 +41,12 @@ export function methodOverrides(admits: (method: string) => boolean): MethodOver
       for (const piece of query.slice(1).split(/[&;]/)) checkPair(piece, check);
     },
     scan(rawHeaders) {
-      const types = valuesOf(rawHeaders, 'content-type');
+      const types = fieldValues(rawHeaders, 'content-type');
       const type = types[0] ?? '';
       if (types.length > 1 || (type !== '' && !MEDIA_TYPE.test(type))) throw unclear('has a malformed Content-Type');
       const scan = scanOf(type, checkIn('body'));
       if (scan === undefined) return undefined;
-      if (valuesOf(rawHeaders, 'content-encoding').some((coding) => !/^\s*(identity)?\s*$/i.test(coding))) {
+      if (fieldValues(rawHeaders, 'content-encoding').some((coding) => !/^\s*(identity)?\s*$/i.test(coding))) {
         throw new GatewayError('unsupported_media_type', {
           message: 'Forms and JSON are not taken compressed here: send them without Content-Encoding.',
         });
@@ -94,10 +95,6 @@ function scanOf(contentType: string, check: OverrideCheck): BodyScan | undefined
   if (type.split('boundary').length !== 2 || !/^[\w'()+./:=?-]{1,200}$/.test(boundary))
     throw unclear('has no boundary, or one that cannot be told for sure');
   return multipartScan(boundary, media === 'multipart/form-data', check);
-}
-
-function valuesOf(rawHeaders: readonly string[], name: string): string[] {
-  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
 }
 
 function refused(place: string, method: string | undefined): GatewayError {

@@ -1,4 +1,4 @@
-import { decodedOnce } from '../percent.ts';
+import { decodedOnce } from '../../http/percent.ts';
 
 /**
  * Parameter names that let a POST stand for another method. `_method` is read by Symfony and Laravel (query, form,
