@@ -47,7 +47,7 @@ describe('the assertion', () => {
       decodeProtectedHeader((await signing(who, 'school', ['assertion']))['X-Coursegate-Assertion'] ?? '').kid;
     expect(await kidOf(member)).toBe('key-1');
     kid = 'key-2';
-    // The same principal, and another of the same grant: each is remembered in its own way.
+    // The same principal object, and another one of the same grant: they are cached differently.
     expect(await kidOf(member)).toBe('key-2');
     kid = 'key-3';
     expect(await kidOf({ ...member })).toBe('key-3');
@@ -150,7 +150,7 @@ describe('the headers', () => {
 });
 
 describe('what is kept to be sent again', () => {
-  /** Bytes that somebody still holds. */
+  /** Bytes of memory in use. */
   const held = (): number => {
     setFlagsFromString('--expose-gc');
     for (const _ of [1, 2]) (runInNewContext('gc') as () => void)();
@@ -167,7 +167,7 @@ describe('what is kept to be sent again', () => {
     await grants(0, 1000);
     const before = held();
     await grants(1000, 3000);
-    // Kept, each would be more than a kilobyte.
+    // If they were kept, each would take more than a kilobyte.
     expect(held() - before).toBeLessThan(1_000_000);
   });
 });
