@@ -22,7 +22,7 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
     bus.subscribe(heard);
     return { bus, heard, close: () => bus.close() };
   };
-  /** Waits until all listen, which each is told of once, and forgets that. */
+  /** Waits until all are subscribed, which each is notified of once, and resets the counts. */
   const listening = async (...replicas: readonly ReturnType<typeof open>[]) => {
     for (const { heard } of replicas) {
       await expect.poll(() => heard.mock.calls.length, { interval: 5 }).toBeGreaterThan(0);
