@@ -15,7 +15,7 @@ interface Site {
   close(): Promise<void>;
 }
 
-/** A legacy site: data for whoever has its cookie, some for everybody, pages, and nothing where nothing is. */
+/** A legacy site: data for requests with its cookie, public data, pages, and 404 for everything else. */
 async function startSite(): Promise<Site> {
   const seen: Site['seen'] = [];
   const server = createServer((request, response) => {
@@ -50,7 +50,7 @@ async function startSite(): Promise<Site> {
 
 const COOKIE = { cookie: 'school=signed-in' };
 const OBSERVE = { enforcement: { mode: 'observe' } };
-/** `/member/**` leads to the site and asks for a token; `POST /ledger` to another upstream. */
+/** `/member/**` goes to the site and requires a token; `POST /ledger` goes to another upstream. */
 const ROUTES = [
   { match: 'GET /member/**', upstream: 'back', scopes: ['courses:read'] },
   { match: 'GET /write/**', upstream: 'back', scopes: ['courses:write'] },
@@ -228,7 +228,7 @@ describe('the proposed routes', () => {
       await status('/catalogue/topics');
       await status('/pages/1', { headers: COOKIE });
       await status('/gone/1', { headers: COOKIE });
-      // A pattern of it would take in /api/oauth/** and /account/graphql, which no route may.
+      // Its pattern would include /api/oauth/** and /account/graphql, which no route may match.
       for (const path of ['/api/77/x', '/account/88', '/99']) await status(path, { headers: COOKIE });
       const proposed = await proposal();
       routes = proposed.routes;
