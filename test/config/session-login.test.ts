@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { load, mistakes, SMALL } from './fixture.ts';
 
-/** The smallest configuration with this in place of its whoami, or of its cookies. */
+/** The smallest configuration, with another whoami or other cookies. */
 const withWhoami = (whoami: string) => SMALL.replace('{ path: /api/me }', whoami);
 const withCookies = (cookies: string) => SMALL.replace('[school_session]', cookies);
 const withLogin = (line: string) => SMALL.replace('  loginUrl: /login\n', `  ${line}\n`);
