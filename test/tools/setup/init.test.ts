@@ -88,7 +88,7 @@ describe('a site of', () => {
       expect(told.join('\n')).toMatch(
         /Next steps:[\s\S]*drop-in[\s\S]*proxy\/[\s\S]*coursegate doctor https:\/\/school\.example/,
       );
-      // Somebody who looks leaves nothing behind.
+      // Detection must not change anything on the site.
       expect(new Set(site.asked.map(({ method }) => method))).toEqual(new Set(['GET']));
       expect(site.asked[0]?.headers).toMatchObject({ host: 'school.example', 'x-forwarded-proto': 'https' });
     },
@@ -216,7 +216,7 @@ describe('init', () => {
 
   it.each([
     [{ site: true }, 'enforce', []],
-    // So that who is signed in is told from who is not, whatever the kind of sign-in.
+    // So that signed-in members can be distinguished, whatever the kind of sign-in.
     [{ observe: true }, 'observe', ['sessionid']],
   ] as const)('with %j has the site go through the gate, mode %s', async (more, expected, cookies) => {
     site = await startProbed(KINDS.django ?? {});
@@ -243,7 +243,7 @@ describe('a hostile site', () => {
       );
       await run(site.url);
       expect(other.asked).toEqual([]);
-      // Nor is the site asked for what somebody else is said to have.
+      // The site is not asked about resources on other hosts either.
       expect(site.asked.filter(({ url }) => url === '/x')).toEqual([]);
     } finally {
       await other.close();
@@ -289,7 +289,7 @@ describe('a hostile site', () => {
     const before = process.cpuUsage();
     site = await startProbed({}, html(piece.repeat(Math.ceil(262_144 / piece.length))));
     await run(site.url);
-    // The looking itself, not the exchanges: quadratic patterns take minutes here.
+    // Measures the detection, not the requests: quadratic patterns would take minutes here.
     expect(process.cpuUsage(before).user / 1e6).toBeLessThan(20);
   });
 
