@@ -7,14 +7,14 @@ import { chartValues } from './chart-values.ts';
 const BEGIN = '<!-- values: written by `npm run schema` -->';
 const END = '<!-- end of values -->';
 
-/** In: the chart's README. Out: the same with the table of values as they are described and as values.yaml has them. */
+/** Returns the chart's README with the table of values updated from their descriptions and values.yaml. */
 export function withValuesTable(readme: string): string {
   const [before, rest] = [readme.indexOf(BEGIN), readme.indexOf(END)];
   if (before < 0 || rest < before) throw new Error('helm/coursegate/README.md has no place for the table of values');
   return `${readme.slice(0, before)}${BEGIN}\n${valuesTable()}\n${readme.slice(rest)}`;
 }
 
-/** The values that values.yaml has, by path, with what they are there. */
+/** The values in values.yaml, by path. */
 export function defaults(): unknown {
   return parse(readFileSync(new URL('../../helm/coursegate/values.yaml', import.meta.url), 'utf8'));
 }
@@ -32,7 +32,7 @@ interface Leaf {
   readonly value: unknown;
 }
 
-/** The values that stand for themselves: an object of ours is its keys, one of Kubernetes is one value. */
+/** The values with their own row: our objects are listed by key, an object of Kubernetes is one value. */
 export function leaves(schema: JsonSchema, value: unknown, path: string): readonly Leaf[] {
   if (schema.properties === undefined) return [{ path, schema, value }];
   return Object.entries(schema.properties).flatMap(([key, inner]) =>

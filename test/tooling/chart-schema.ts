@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts';
 import { chartValues } from './chart-values.ts';
 
-/** What the chart fills in where an operator leaves it out. */
+/** Values that the chart fills in by default. */
 const FILLED_IN = ['version', 'store'];
 
 /**
- * Out: the JSON Schema of the chart's values, with that of the gate's configuration in it, and the rules that more than
- * one gate needs Redis and a secret. Helm judges by it before anything is rendered.
+ * Returns the JSON Schema of the chart's values, including that of the gate's configuration, and the rules that more than
+ * one replica needs Redis and a secret. Helm validates with it before rendering.
  */
 export function chartSchema(): JsonSchema {
   const { $schema, properties = {}, ...rest } = z.toJSONSchema(chartValues, { target: 'draft-2020-12' }) as JsonSchema;
@@ -50,8 +50,8 @@ const ON_REDIS: JsonSchema = {
 };
 
 /**
- * Helm's validator is Go's: a pattern with a look-ahead would make the whole schema useless, so it is left to the gate,
- * which judges the configuration anyway.
+ * Helm's validator uses Go's regular expressions, and one pattern with a look-ahead would invalidate the whole schema. The
+ * gate checks such patterns itself.
  */
 function forHelm(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(forHelm);

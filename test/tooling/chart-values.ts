@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What Kubernetes itself defines: its own schema judges it, when it is rendered. */
+/** Values defined by Kubernetes, which its own schema validates after rendering. */
 const object = z.record(z.string(), z.unknown());
 const objects = z.array(object);
 const texts = z.record(z.string(), z.string());
@@ -15,8 +15,8 @@ const monitored = (what: string) => ({
 });
 
 /**
- * The values of the chart: what helm/coursegate/values.yaml may hold, for its values.schema.json and the table in its
- * README. `config` stands for the gate's own configuration, whose schema is put there.
+ * The values of the chart, helm/coursegate/values.yaml, as the source of its values.schema.json and the table in its
+ * README. `config` is the gate's own configuration, whose schema is inserted there.
  */
 export const chartValues = z
   .strictObject({

@@ -1,6 +1,6 @@
 /**
- * Writes what is generated from the source: the configuration's JSON Schema and its reference, that of mappings, and what
- * the chart says of its values.
+ * Writes the generated files: the configuration's JSON Schema and reference, the reference of mappings, and the chart's
+ * schema and table of values.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { configJsonSchema } from '../../src/config/json-schema.ts';
