@@ -8,7 +8,7 @@ import { runCommand } from '../support/command.ts';
 import { approve, SAM } from '../support/member.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 
-/** A request on a connection of its own, so that the kernel decides anew who gets it. */
+/** Sends a request on its own connection, so that the kernel chooses a gate each time. */
 const alone = (headers: Record<string, string> = {}) => ({ headers: { ...headers, connection: 'close' } });
 
 describe.skipIf(!redisPresent())('two gates that share a port (listen.reusePort)', () => {
