@@ -7,7 +7,7 @@ const withCookies = (cookies: string) => SMALL.replace('[school_session]', cooki
 const withLogin = (line: string) => SMALL.replace('  loginUrl: /login\n', `  ${line}\n`);
 
 describe('login.whoami', () => {
-  it('is JSON with the id at /id, unless it says more', async () => {
+  it('is JSON with the id at /id by default', async () => {
     const { config } = await load(SMALL);
     expect(config.login).toHaveProperty('whoami', {
       path: '/api/me',

@@ -199,7 +199,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
     });
   });
 
-  it('says what is so with other settings too', async () => {
+  it('is correct with other settings as well', async () => {
     const other = await startWorld({
       profile,
       overrides: {

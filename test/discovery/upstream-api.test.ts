@@ -254,7 +254,7 @@ describe('an upstream whose OpenAPI document cannot be had', () => {
     }
   });
 
-  it('is described by what the gate knows while nobody listens there', async () => {
+  it('is described from the routes while the upstream is down', async () => {
     const backend = await startRecordingUpstream();
     await backend.close();
     const upstreams = { backend: { url: backend.url, openapi: { path: '/api.json' } } };

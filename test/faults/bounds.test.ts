@@ -58,7 +58,7 @@ async function leftBehind(count: number, work: (at: number) => Promise<void>): P
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-describe('registrations and sign-ins that nobody goes on with', () => {
+describe('abandoned registrations and sign-ins', () => {
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'coursegate-bounds-'));
   const path = join(folder, 'coursegate.db');
   const time = { offset: 0 };

@@ -57,7 +57,7 @@ function raw(origin: string, message: string) {
 const get = (path: string, version = '1.1', more = '') =>
   `GET ${path} HTTP/${version}\r\nHost: localhost\r\n${more}\r\n`;
 
-describe('a gate that is told to stop', () => {
+describe('a gate that is stopped', () => {
   let upstream: RecordingUpstream;
   let gate: GateProcess;
   beforeEach(async () => {

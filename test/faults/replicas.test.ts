@@ -102,7 +102,7 @@ describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
       expect(await at(1, form)).toMatchObject({ status: 200, body: first.body });
     });
 
-    it('a sign-in goes on at either, step by step', async () => {
+    it('a sign-in continues at either replica, step by step', async () => {
       const from = balancer.served.length;
       const tokens = await connected();
       const steps = balancer.served.slice(from).filter(({ path }) => path.startsWith('/oauth/'));

@@ -104,7 +104,7 @@ describe('the metrics', () => {
     expect(await value(`${REQUESTS}_sum{${series}}`)).toBeGreaterThanOrEqual(0.05);
   });
 
-  it('have no more series after ten thousand paths and methods that somebody made up', async () => {
+  it('have no more series after ten thousand made-up paths and methods', async () => {
     const ask = (at: number) =>
       Promise.all([
         get(`/random/${at}/${Math.random()}`),
@@ -330,7 +330,7 @@ describe('the metrics', () => {
   });
 });
 
-describe('the metrics of a gate whose store is ill', () => {
+describe('the metrics of a gate whose store is failing', () => {
   it('count the failures of the store', async () => {
     const world = await startWorld({ profile: 'A' });
     try {

@@ -96,7 +96,7 @@ async function stop(): Promise<void> {
   await site?.close();
 }
 
-describe('enforcement, when nothing is said of it', () => {
+describe('enforcement, by default', () => {
   beforeAll(() => start({ routes: ROUTES }));
   afterAll(stop);
 
@@ -119,7 +119,7 @@ describe('observe mode', () => {
   beforeAll(() => start({ routes: ROUTES, ...OBSERVE }));
   afterAll(stop);
 
-  it('warns at the start, and whoever asks whether it is ready', async () => {
+  it('warns at start, and in the readiness response', async () => {
     expect(world.log()).toMatch(/"level":"?(warn|40)"?.*OBSERVE MODE/);
     const ready = await fetch(`${world.admin}/readyz`);
     expect(ready.status).toBe(200);
@@ -307,7 +307,7 @@ describe('coursegate observed', () => {
     }
   });
 
-  it('says so when no gate answers', async () => {
+  it('reports that no gate answers', async () => {
     const none = runCommand(['observed', '--config', write(config(await freePort(), OBSERVE))]);
     expect(await none.exited).toBe(69);
     expect(none.stdout()).toBe('');

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createRation } from '../../src/operations/ration.ts';
 
-describe('what a flood is told with', () => {
+describe('logging during a flood', () => {
   let now = 0;
   let told: [string, number][] = [];
   beforeEach(() => {

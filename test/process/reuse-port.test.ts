@@ -76,7 +76,7 @@ describe.skipIf(!redisPresent())('two gates that share a port (listen.reusePort)
     await expect.poll(all, { interval: 20, timeout: 1000 }).toEqual([401]);
   });
 
-  it('one is restarted after the other, and every connection goes on', async () => {
+  it('are restarted one after the other without losing a connection', async () => {
     const { app, tokens } = await connect();
     let token = String(tokens.refresh_token);
     for (const gate of [first, second]) {

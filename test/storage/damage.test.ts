@@ -70,7 +70,7 @@ const DAMAGES: [string, (path: string) => void][] = [
 ];
 
 describe('a store that is damaged', () => {
-  it('is told from one that is sound', async () => {
+  it('is distinguished from a sound one', async () => {
     const path = await written();
     expect(pages(path)).toBeGreaterThan(100);
     expect(await opening(path)).toBe('opened');
@@ -151,7 +151,7 @@ describe('a large store', () => {
 });
 
 describe('a store that is sound', () => {
-  it('and out of reach is told as that', async () => {
+  it('and an unreachable one is reported as such', async () => {
     const path = join(folder, 'a-folder.db');
     mkdirSync(path);
     expect(await opening(path)).toMatchObject({ reason: 'unopenable', message: expect.stringContaining(path) });

@@ -30,7 +30,7 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
     }
   };
 
-  it('tells every replica within a second, and none of another prefix', async () => {
+  it('notifies every replica within a second, and none of another prefix', async () => {
     const [one, two, stranger] = [open(), open(), open('stranger')];
     await listening(one, two, stranger);
     await one.bus.announce();
@@ -71,7 +71,7 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
     for (const replica of [one, two]) await replica.close();
   });
 
-  it('notices by itself that Redis hangs, and tells when it is back', async () => {
+  it('detects that Redis hangs, and notifies when it is back', async () => {
     const one = open();
     await listening(one);
     server.hang();

@@ -42,7 +42,7 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
     return { server, admin };
   };
 
-  it('that keeps what it is told is taken without a word', async () => {
+  it('that persists its data is accepted without a warning', async () => {
     const { server, admin } = await start({ appendOnly: 'everysec' });
     expect(await check(server)).toEqual([]);
     expect(await admin.keys('*')).toEqual([]);

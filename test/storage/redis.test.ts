@@ -115,7 +115,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
-  it('does not apply later what it was told while it hung', async () => {
+  it('does not apply later the commands sent while it hung', async () => {
     const store = open();
     await store.commit([{ op: 'put', entry: token('a') }]);
     server.hang();

@@ -86,7 +86,7 @@ describe('a sweep', () => {
     expect(seen[0]).toBeLessThan(store.batches.length);
   });
 
-  it('ends early when it is told to', async () => {
+  it('ends early on request', async () => {
     const store = expired(100_000);
     await sweepAll(store, () => store.batches.length === 3, store.pace);
     expect(store.batches).toHaveLength(3);

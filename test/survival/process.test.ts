@@ -99,7 +99,7 @@ describe('no request ends the process', () => {
   });
 });
 
-describe('a failure that nobody caught', () => {
+describe('an uncaught error', () => {
   it.each(['SIGUSR2', 'SIGWINCH'] as const)(
     'lets requests in flight end, takes no more, and exits 1 (%s)',
     async (signal) => {

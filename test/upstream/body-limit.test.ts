@@ -119,7 +119,7 @@ describe('an answer', () => {
     expect(await answer.json()).toMatchObject({ code: 'upstream_invalid' });
   });
 
-  it('that turns out longer is cut, and the upstream told to stop', async () => {
+  it('that turns out longer is cut, and the upstream request is cancelled', async () => {
     const endless = new Readable({
       read() {
         this.push(Buffer.alloc(16 * 1024));

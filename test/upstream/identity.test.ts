@@ -96,7 +96,7 @@ describe('the assertion', () => {
     expect(signed).toBe(6);
   });
 
-  it('is signed anew when a key failed once', async () => {
+  it('is signed again after a key failed once', async () => {
     let broken = true;
     const signingKey = async () => {
       if (broken) throw new Error('no key');
@@ -163,7 +163,7 @@ describe('what is kept to be sent again', () => {
     }
   };
 
-  it('is given up once it is stale, whether or not anybody asks for it again', async () => {
+  it('is released once it is stale, even if it is not requested again', async () => {
     await grants(0, 1000);
     const before = held();
     await grants(1000, 3000);

@@ -179,7 +179,7 @@ describe('the gate as a process', () => {
     expect(await metric('coursegate_config_last_reload_successful')).toMatch(/ 1$/);
   });
 
-  it('reads everything again at SIGHUP, and goes on when nothing is different', async () => {
+  it('reads everything again on SIGHUP, and keeps running if nothing changed', async () => {
     const fingerprint = await metric('coursegate_config_info');
     gate.signal('SIGHUP');
     await expect.poll(() => gate.stderr(), PATIENCE).toContain('nothing is different');

@@ -55,7 +55,7 @@ describe('the table of checks', () => {
     }
   });
 
-  it('stands in docs/doctor.md as it is (npm run doctor-page)', () => {
+  it('is listed in docs/doctor.md (npm run doctor-page)', () => {
     const page = readFileSync(fileURLToPath(new URL('../../../docs/doctor.md', import.meta.url)), 'utf8');
     expect(page.split('<!-- checks -->')[1]?.split('<!-- /checks -->')[0]?.trim()).toBe(checksPage().trim());
   });

@@ -202,7 +202,7 @@ describe('a hostile server', () => {
     expect(asked).toBe(2);
   });
 
-  it('that asks for more time than anybody has is not waited for', { timeout: 60_000 }, async () => {
+  it('that requests an excessive delay is not waited for', { timeout: 60_000 }, async () => {
     let asked = 0;
     const origin = await serve((request, response) => {
       if (request.url === '/') return void response.end('hello');

@@ -193,7 +193,7 @@ describe('init', () => {
     expect((await loaded()).login.kind).toBe('bridge');
   });
 
-  it('writes over nothing, unless told to; then a link is replaced and not followed', async () => {
+  it('overwrites nothing without --force; with it, a link is replaced and not followed', async () => {
     site = await startProbed(KINDS.rails ?? {});
     mkdirSync(join(dir, 'proxy'));
     writeFileSync(join(dir, 'proxy/nginx.conf'), 'mine');
@@ -208,7 +208,7 @@ describe('init', () => {
     expect(mode('.env')).toBe(0o600);
   });
 
-  it('writes nothing when nobody agrees', async () => {
+  it('writes nothing without confirmation', async () => {
     site = await startProbed(KINDS.django ?? {});
     expect(await run(site.url, { agree: async () => false })).toEqual([]);
     expect(readdirSync(dir)).toEqual([]);
@@ -293,7 +293,7 @@ describe('a hostile site', () => {
     expect(process.cpuUsage(before).user / 1e6).toBeLessThan(20);
   });
 
-  it('that answers in no HTTP is told of in plain words', async () => {
+  it('that does not speak HTTP is reported clearly', async () => {
     const noise = createServer((socket) => socket.on('error', () => undefined).end('\u001b[31mnot http\r\n\r\n'));
     await new Promise<void>((resolve) => noise.listen(0, '127.0.0.1', resolve));
     try {
