@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callOver, startAccount, type TestAccount } from './support/account.ts';
 
 /**
- * The audits of the GraphQL over HTTP specification, by graphql-http. The three of GET fall short knowingly: we take no
- * GET, so that no query ever stands in a log or a cache, and answer 405 with Allow.
+ * The audits of the GraphQL over HTTP specification, from graphql-http. The three for GET fail on purpose: GET is refused
+ * with 405 and Allow, so that no query ends up in a log or a cache.
  */
 const REFUSED_GETS: Readonly<Record<string, string>> = {
   '5A70': 'MAY accept application/x-www-form-urlencoded formatted GET requests',

@@ -39,7 +39,7 @@ function mistakesOf(files: Files, mappings: Files = [MAPPING]): string[] {
   return [];
 }
 
-/** The orders' file with one line more or other than it has. */
+/** The orders file with one line added or changed. */
 const orders = (from: string, to: string) => ({ ...ORDERS, text: ORDERS.text.replace(from, to) });
 
 test('a contract of several files is the same as one of one, whatever the order', () => {

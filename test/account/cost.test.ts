@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => school.close());
 
-/** Asks with nothing allowed, so that the refusal names the cost. */
+/** Sends a query with a cost limit that nothing meets, so that the error names the cost. */
 async function costOf(query: string, variables?: object): Promise<number> {
   const account = await startAccount({ call: callOver(school.origin), limits: { ...LIMITS, cost: 0 } });
   try {
@@ -25,7 +25,7 @@ const courses = (args: string, inner: string) => `{ viewer { enrolledCourses${ar
 const BY_VARIABLE = `query ($n: Int) ${courses('(first: $n)', 'nodes { slug }')}`;
 
 describe('an operation costs its objects', () => {
-  // The member, the window, and what is in it.
+  // The member, the connection and its nodes.
   test.each<[name: string, cost: number, query: string, variables?: object]>([
     ['leaves are free', 1, '{ viewer { id email } }'],
     ['a window counts itself', 2, courses('(first: 5)', 'totalCount')],

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { CallUpstream, UpstreamRequest } from '../../src/upstream/request.ts';
 import { contractFiles, startAccount, type TestAccount } from './support/account.ts';
 
-/** A mapping that is not the demo's: other names, no totals, small batches, headers, arguments. */
+/** A mapping that differs from the demo's: other names, no totals, small batches, headers, arguments. */
 const CONTRACT = `
   type Query { viewer: Me!  book(isbn: String!): Book  teapot: String }
   type Me { id: ID!  loans(first: Int, after: String): LoanConnection  shelf(tag: String): [Loan!] }
@@ -40,7 +40,7 @@ const MAPPING = `
 let account: TestAccount | undefined;
 afterEach(() => account?.close());
 
-/** A library of `count` loans; `broken` is a part of a path that answers 500. */
+/** A library with `count` loans; paths that contain `broken` get 500. */
 async function library(count: number, broken = 'nothing') {
   const seen: UpstreamRequest[] = [];
   const call: CallUpstream = async (request) => {

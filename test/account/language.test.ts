@@ -6,7 +6,7 @@ import { describeMethods } from '../../src/account/connect/methods.ts';
 import { parseSelection } from '../../src/account/connect/parser.ts';
 import { fillHeader, fillPath, fillQuery, parsePath, parseTemplate } from '../../src/account/connect/template.ts';
 
-/** What a selection makes of data, as plain JSON. */
+/** The result of applying a selection to data, as plain JSON. */
 function select(text: string, data: unknown, scope: Scope = {}): unknown {
   return JSON.parse(JSON.stringify(compileSelection(parseSelection(text))(data, scope) ?? null));
 }
@@ -295,7 +295,7 @@ describe('values in a request', () => {
           expect(thrown).toMatchObject({ name: 'MappingValueError' });
           return;
         }
-        // What any URL parser sees is the five segments of the mapping, whatever stands in them.
+        // Every URL parser sees the five segments of the mapping, whatever their values.
         const url = new URL(filled, 'http://upstream.invalid');
         expect([url.host, url.search, url.hash]).toEqual(['upstream.invalid', '', '']);
         const segments = url.pathname.split('/');

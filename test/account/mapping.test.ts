@@ -11,7 +11,7 @@ import {
   readText,
 } from './support/account.ts';
 
-/** A contract and its mapping that stay as they are, so that places in them can be pinned. */
+/** A fixed contract and mapping, so that tests can state positions in them. */
 const COURSES = readText('test/account/fixtures/courses.graphql');
 const text = readText('test/account/fixtures/courses.map.graphql');
 
@@ -42,7 +42,7 @@ function mistakesOf(text: string, schemaText = COURSES, upstreams = ['school', '
   return [];
 }
 
-/** The place of a part of the mapping's text, after a change. */
+/** The position of a part of the mapping's text, after a change. */
 function changed(from: string, to: string, at = to): { text: string; place: string } {
   expect(text).toContain(from);
   const result = text.replace(from, () => to);

@@ -29,14 +29,14 @@ function validOperation(random: () => number): RandomOperation {
   }
 }
 
-/** Of a member's fields none, few or many fail. */
+/** A member for whom no, few or many fields fail. */
 function randomMember(random: () => number): string {
   return `m-${Math.floor(random() * 30)}-${[0, 0, 0, 40, 12, 5][Math.floor(random() * 6)]}`;
 }
 
 /**
- * The errors that count. An argument that a client may not send is found out where graphql-js executes the field, which
- * in an object that is null for another reason only the one that has the object does.
+ * The errors that are compared. graphql-js reports an invalid argument when it executes the field. If the object is null
+ * for another reason, only the side that has the object reports it.
  */
 function counted({ data, errors }: Outcome): readonly string[] {
   const nullOf = (path: string): string | undefined => {
@@ -63,11 +63,11 @@ test('random operations are answered as by one schema in one process', { timeout
   let [left, failed, documents] = [OPERATIONS, 0, 0];
   const work = async (): Promise<void> => {
     while (left > 0 && differing.length < 3) {
-      // Each document by a seed of its own: which of them answers first must not change the next.
+      // One seed per document, so that the order of the responses does not affect the next document.
       const random = seeded(SEED + documents);
       documents += 1;
       const { query, draw } = validOperation(random);
-      // Again for others and with other values: what is kept of an operation must not be what was asked first.
+      // Repeated for other members and values: a cached operation must not return the first response.
       for (let times = 0; times < 4 && left > 0; times += 1) {
         left -= 1;
         const [variables, member] = [draw(), randomMember(random)];
@@ -75,13 +75,13 @@ test('random operations are answered as by one schema in one process', { timeout
           gateway.ask(query, variables, member),
           askMonolith(query, variables, member),
         ]);
-        // Fragments in fragments, written out, are soon too much; that is a limit's business, and not counted here.
+        // Nested fragments soon exceed the limit of fields, which is not tested here.
         if (ours.data === undefined && ours.errors.join() === 'undefined MAX_FIELDS_EXCEEDED') {
           left += 1;
           break;
         }
         if (theirs.errors.length > 0) failed += 1;
-        // An operation that fails in more than a hundred places has the rest counted, not listed.
+        // After a hundred errors, further ones are counted and not listed.
         const many = theirs.errors.length > 100;
         const [got, expected] = [ours, theirs].map((each) => {
           return JSON.stringify({ data: each.data, errors: many ? [] : counted(each) }, null, 1);
@@ -92,7 +92,7 @@ test('random operations are answered as by one schema in one process', { timeout
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   expect(differing.join('\n\n')).toBe('');
-  // The comparison has met what it is for.
+  // The run covered enough failures and upstream operations.
   expect(failed).toBeGreaterThan(OPERATIONS / 20);
   expect(services.operations.length).toBeGreaterThan(OPERATIONS / 3);
 });

@@ -53,7 +53,7 @@ const STYLES: Record<string, { mapping: string; answer: (count: number) => (seen
       '{ GET: "/items", queryParams: "cursor: $page.cursor  limit: $page.size" }',
       'style: CURSOR, pageSize: 10, nodes: "$.items", next: "$.next"',
     ),
-    // Pages of changing length, as a service that filters after it has paged gives them; the third is empty.
+    // Pages of varying length, as from a service that filters after paging; the third is empty.
     answer:
       (count) =>
       ({ url }) => {
@@ -169,7 +169,7 @@ test('CURSOR: pages that never end are given up', async () => {
   service = await mapService(TYPES, text, () => ({ json: { items: [], next: 'again' } }));
   const { body } = await service.ask(QUERY, { first: 1 });
   expect(body.errors[0].extensions.code).toBe('UPSTREAM_BAD_RESPONSE');
-  // The same call is made once, so a circle costs one.
+  // Identical calls are made once, so a cycle costs one call.
   expect(service.seen.length).toBe(2);
 });
 

@@ -101,7 +101,7 @@ describe('a mistake in the mapping is named with its line', () => {
     const found = mistakesOf(remoteOptions(text));
     const matching = found.find((line) => line.includes(` ${said}`));
     expect(matching ?? found.join('\n')).toContain(said);
-    // What nothing gives is missing from the mapping, and stands in the contract; an enum is wrong where it is used.
+    // A field without a source is reported at its place in the contract, and an enum where it is used.
     if (to !== '' && !/^Place.state|LeaveInput/.test(said)) {
       expect(matching).toMatch(new RegExp(`^map\\.graphql:(${lineOf(text, to)}|${lineOf(text, to) + 1}):`));
     }

@@ -11,7 +11,7 @@ afterEach(async () => {
   service = undefined;
 });
 
-/** The upstream as it should be, with parts of it broken: a function of a person throws. */
+/** A working upstream with broken parts: a resolver of a person throws. */
 function answers(broken: Readonly<Record<string, unknown>> = {}, rootBroken: object = {}) {
   const place = (id: number) => ({
     id,

@@ -207,7 +207,7 @@ describe('documents that are refused', () => {
     for (const attack of attacks) {
       const start = performance.now();
       expect((await account.ask(attack)).body).not.toHaveProperty('data');
-      // Unprotected, the first three take hundreds of milliseconds and the last never ends.
+      // Without protection, the first three take hundreds of milliseconds and the last never finishes.
       expect(performance.now() - start).toBeLessThan(1000);
     }
   });
@@ -221,7 +221,7 @@ describe('documents that are refused', () => {
 describe('introspection', () => {
   test('shows the contract and nothing of the mapping', async () => {
     const { body, text } = await account.ask(getIntrospectionQuery({ specifiedByUrl: true }));
-    // The directives are not shown; what a field needs is said in its description.
+    // The directives are not shown; the description of a field names its scopes.
     const shown = CONTRACT_FILE.replace(/ @(requiresScopes|listSize)\([^)]*\)/g, '').replace(
       /it was not (saved|given up)\."/g,
       'it was not $1. Needs account:write."',

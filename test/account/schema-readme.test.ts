@@ -12,7 +12,7 @@ import { contractFiles, readText } from './support/account.ts';
 
 const README = readText('schema/README.md');
 
-/** Every block of the page, in its order. */
+/** The blocks of the page, in order. */
 const BLOCKS = [...README.matchAll(/^```([a-z ]+)\n([\s\S]*?)^```$/gm)].map(([, kind = '', text = '']) => ({
   kind,
   text,
@@ -21,7 +21,7 @@ const textsOf = (wanted: string) => BLOCKS.filter(({ kind }) => kind === wanted)
 
 const [CONTRACT = ''] = textsOf('graphql contract');
 const MAPPINGS = textsOf('graphql mapping').map((text, at) => ({ file: `map-${at + 1}.graphql`, text }));
-/** The last shows a mistake. */
+/** The last mapping contains a mistake on purpose. */
 const SOUND = MAPPINGS.slice(0, -1);
 
 const build = (files: readonly { file: string; text: string }[]) =>
@@ -38,14 +38,14 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'coursegate-schema-readme-'));
   writeFileSync(join(folder, 'contract.graphql'), CONTRACT);
   for (const { file, text } of SOUND) writeFileSync(join(folder, file), text);
-  // The school makes its dates from the day it starts.
+  // The school's dates are relative to the day it starts.
   const lag = Date.now() - Date.UTC(2026, 10, 21, 12);
   world = await startWorld({
     profile: 'A',
     schoolClock: () => Date.now() - lag,
     overrides: {
       account: { schema: join(folder, 'contract.graphql'), mappings: join(folder, 'map-*.graphql') },
-      // The demo's tools ask for fields that the page's contract does not have.
+      // The demo's tools use fields that the page's contract does not have.
       mcp: { tools: [], resources: [], prompts: [] },
     },
   });

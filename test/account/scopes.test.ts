@@ -44,7 +44,7 @@ test('a field whose scopes are not granted is null, named, and no upstream is as
     data: { viewer: { id: 'm-1001', email: null, receipts: null } },
     errors: [
       refused(['viewer', 'email'], [['profile', 'email'], ['account:all']], 15),
-      // Granted what the field asks, and not what its type asks.
+      // The token has the field's scope, but not the scope of its type.
       refused(['viewer', 'receipts'], [['receipts:read']], 21),
     ],
   });

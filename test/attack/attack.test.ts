@@ -26,7 +26,7 @@ import { made, makeAttempts } from './support/battery.ts';
 import { type ProxyStand, startProxyStand } from './support/proxy-stand.ts';
 import { type SchoolStand, startSchoolStand } from './support/school-stand.ts';
 
-/** Of one family on a busy machine: alone, all families together take about a minute. */
+/** Timeout of one family on a busy machine. On an idle machine, all families together take about a minute. */
 const PATIENCE_MS = 180_000;
 
 describe.each(['A', 'B'])('the gate before an upstream, Profile %s', (profile) => {
@@ -59,7 +59,7 @@ describe.each(['A', 'B'])('the gate before an upstream, Profile %s', (profile) =
     PATIENCE_MS,
   );
 
-  // The same code in both profiles, and slow by nature.
+  // The code is the same in both profiles, and the family is slow.
   it.runIf(profile === 'A')(
     'withstands text that is slow to read',
     async () => {

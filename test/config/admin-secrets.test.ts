@@ -15,7 +15,7 @@ describe('who may command', () => {
   });
   afterAll(() => authority.close());
 
-  it('is nobody, when nothing is said of it', async () => {
+  it('is nobody by default', async () => {
     expect((await load(SMALL)).admin).toEqual({ hmac: [], mtls: undefined });
   });
 

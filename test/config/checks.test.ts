@@ -224,7 +224,7 @@ describe('routes to own records', () => {
       expect((await load(routes(...both))).config.routes).toHaveLength(2);
   });
 
-  it('the same route twice is told of once', async () => {
+  it('a duplicate route is reported once', async () => {
     expect(await mistakes(routes(route('* /m'), route('GET /m', ', query: { user_id: "{member.id}" }')))).toEqual([
       'gate.yaml:16:14  routes[1].match: is already matched by routes[0]',
     ]);

@@ -44,7 +44,7 @@ describe('the configuration as it holds', () => {
     expect(tree.upstreams).toMatchObject({ school: { timeout: '10s', breaker: { failures: 5 } } });
   });
 
-  it('says what made each setting', async () => {
+  it('names the source of each setting', async () => {
     const loaded = await load(SMALL, { environment: { PORT: '9000', COURSEGATE__TOKENS__ACCESS: '5m' } });
     const { origin } = effectiveConfig(loaded);
     expect(origin(['store', 'path'])).toMatch(/gate\.yaml:4$/);

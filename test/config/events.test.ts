@@ -6,7 +6,7 @@ const SECRET = `whsec_${KEY.toString('base64')}`;
 const settings = (more = '') => `${SMALL}events: { upstream: school, path: /hook, secret: { env: NEW }${more} }\n`;
 
 describe('events to the backend', () => {
-  it('are none when nothing is said of them', async () => {
+  it('are off by default', async () => {
     const { config, eventKeys } = await load(SMALL);
     expect([config.events, eventKeys]).toEqual([undefined, []]);
   });

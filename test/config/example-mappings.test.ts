@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { callOver, MEMBER, startAccount, type TestAccount } from '../account/support/account.ts';
 
-/** What a backend was asked, and what it answers. The shapes are those of its public documentation. */
+/** A request to a backend and its response, in the form of the backend's public documentation. */
 type Fake = (url: URL, form: URLSearchParams) => unknown;
 
 const open: { account: TestAccount; server: Server }[] = [];
@@ -17,7 +17,7 @@ afterEach(async () => {
   }
 });
 
-/** The Account API of an example's own files, over a fake of its backend, for the member 42. */
+/** The Account API with an example's own files and a fake of its backend, for the member 42. */
 async function exampleOver(name: string, upstream: string, fake: Fake) {
   const file = fileURLToPath(new URL(`../../config/examples/${name}`, import.meta.url));
   const environment = { COURSEGATE_SECRET: 'k'.repeat(32), MOODLE_TOKEN: 'secret-wstoken' };
@@ -61,7 +61,7 @@ describe('wordpress-learndash', () => {
       const [page, size] = [Number(searchParams.get('page')), Number(searchParams.get('per_page'))];
       const all = Array.from({ length: 100 }, (_, at) => course(at + 1));
       const rows = all.slice((page - 1) * size, page * size);
-      // As WordPress does: a page beyond the last is an error.
+      // WordPress returns an error for a page after the last one.
       if (rows.length === 0) return envelope({ code: 'rest_post_invalid_page_number' }, {}, 400);
       return envelope(rows, { 'X-WP-Total': 100, 'X-WP-TotalPages': 2 });
     }

@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.ts';
 
 const FOLDER = fileURLToPath(new URL('../../config/examples/', import.meta.url));
 
-/** What the examples read from the environment. */
+/** The environment variables that the examples use. */
 const environment = {
   COURSEGATE_SECRET: 'k'.repeat(32),
   REDIS_URL: 'redis://localhost:6379',

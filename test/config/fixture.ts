@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { ConfigError, type LoadedConfig, type LoadOptions, loadConfig } from '../../src/config/load.ts';
 
-/** The smallest configuration that starts. */
+/** The smallest valid configuration. */
 export const SMALL = `version: 1
 profile: A
 origin: https://school.example
@@ -20,7 +20,7 @@ upstreams:
 site: { upstream: school }
 `;
 
-/** Out: a folder of its own with these files, removed when the test has ended. */
+/** Creates a folder with these files, which is removed after the test. */
 export async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'coursegate-config-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -30,13 +30,13 @@ export async function folderWith(files: Readonly<Record<string, string>>): Promi
 
 type Extra = Partial<Omit<LoadOptions, 'file'>> & { readonly files?: Readonly<Record<string, string>> };
 
-/** Loads a text as gate.yaml, with other files beside it. */
+/** Loads a text as gate.yaml, with further files in its folder. */
 export async function load(text: string, { files = {}, ...options }: Extra = {}): Promise<LoadedConfig> {
   const folder = await folderWith({ 'gate.yaml': text, ...files });
   return await loadConfig({ environment: {}, ...options, file: join(folder, 'gate.yaml') });
 }
 
-/** Out: what is printed for a text that does not load, with the folder's name taken out, frames and all. */
+/** Returns the complete output for an invalid configuration, with code frames and without the folder's name. */
 export async function failure(text: string, extra: Extra = {}): Promise<string> {
   const error = await load(text, extra).then(
     () => undefined,
@@ -46,7 +46,7 @@ export async function failure(text: string, extra: Extra = {}): Promise<string> 
   return error.message.replace(/\S*\/coursegate-config-[^/]*\//g, '');
 }
 
-/** Out: the lines of `failure` that name a mistake: no frames, no last line. */
+/** Returns the lines of `failure` that report a mistake, without code frames and the last line. */
 export async function mistakes(text: string, extra: Extra = {}): Promise<readonly string[]> {
   const lines = (await failure(text, extra)).split('\n');
   return lines.slice(0, -1).filter((line) => !/^ *\d* \| /.test(line));

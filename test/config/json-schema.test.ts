@@ -44,7 +44,7 @@ describe('the keys', () => {
   });
 });
 
-/** The paths of the keys that have no keys below them: of every variant, of lists and of maps. */
+/** The paths of all keys without keys below them, including those of variants, lists and maps. */
 function leaves(schema: JsonSchema, path: string): readonly string[] {
   const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema;
   return [
@@ -64,7 +64,7 @@ describe('every key', () => {
   });
 });
 
-/** The keys below that have no description; `kind` is explained by what it chooses. */
+/** The keys below without a description; `kind` needs none, because its variants are described. */
 function undescribed(schema: JsonSchema, path: string): readonly string[] {
   const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema;
   const own = Object.entries(properties).flatMap(([key, child]) => [

@@ -28,7 +28,7 @@ function at(key: string): Node | undefined {
     );
 }
 
-/** What the schema says of a key, as the page writes it. */
+/** A default value of the schema as the page writes it. */
 function shown(value: unknown): string {
   const rate = value as { requests?: number; per?: string };
   return typeof value === 'object' && rate?.requests !== undefined ? `${rate.requests} per ${rate.per}` : String(value);
@@ -46,12 +46,12 @@ const ROWS = [...text('docs/limits.md').matchAll(/^\| [^|]+ \| `([^`]+)` \| `([^
 );
 
 describe('docs/limits.md', () => {
-  it('has the defaults of the configuration', () => {
+  it('lists the defaults of the configuration', () => {
     expect(ROWS.length).toBeGreaterThan(20);
     for (const { key, value } of ROWS) expect(`${key} ${value}`).toBe(`${key} ${shown(at(key)?.default)}`);
   });
 
-  it('leaves no lifetime and no limit out', () => {
+  it('lists every lifetime and limit', () => {
     const named = new Set(ROWS.map(({ key }) => key));
     const all = ['tokens', 'keys', 'limits', 'account.limits'].flatMap(leaves);
     expect([...all, 'listen.maxConnections'].filter((key) => !named.has(key))).toEqual([]);
@@ -59,28 +59,28 @@ describe('docs/limits.md', () => {
 
   it.each([
     ['Authorization code', `${constants.CODE_LIFETIME}s`],
-    ['App that nobody has connected', `${constants.UNUSED_APP_LIFETIME / 3600}h`],
-    ['Answer kept for an idempotency key', `${constants.MCP.idempotencyWindow / 3600}h`],
-    ['Event that is not taken', `${constants.EVENTS.maxAge / 86_400}d`],
+    ['App that no member has connected', `${constants.UNUSED_APP_LIFETIME / 3600}h`],
+    ['Stored result for an idempotency key', `${constants.MCP.idempotencyWindow / 3600}h`],
+    ['Event that cannot be delivered', `${constants.EVENTS.maxAge / 86_400}d`],
     ['Idempotency keys of one member', `${constants.MCP.idempotencyKeys}`],
-    ['Events that wait', `${constants.EVENTS.maxPending}`],
+    ['Pending events', `${constants.EVENTS.maxPending}`],
     ['Path and query', `${constants.LONGEST_URL / 1024}KiB`],
     ['GraphQL request', `${constants.ACCOUNT.bodyLimit / 1024}KiB`],
     ['MCP request', `${constants.MCP.bodyLimit / 1024 ** 2}MiB`],
-    ["One text in a tool's result", `${constants.MCP.longestText}`],
+    ["One string in a tool's result", `${constants.MCP.longestText}`],
     ["A tool's result", `${constants.MCP.largestResult / 1024}KiB`],
-    ['Tokens of the text', `${constants.ACCOUNT_LIMITS.tokens}`],
+    ['Tokens in the document', `${constants.ACCOUNT_LIMITS.tokens}`],
     ['Depth', `${constants.ACCOUNT_LIMITS.depth}`],
     ['Fields', `${constants.ACCOUNT_LIMITS.fields}`],
     ['Aliases', `${constants.ACCOUNT_LIMITS.aliases}`],
-    ['Fields at the root', `${constants.ACCOUNT_LIMITS.rootFields}`],
+    ['Root fields', `${constants.ACCOUNT_LIMITS.rootFields}`],
     ['Directives', `${constants.ACCOUNT_LIMITS.directives}`],
-    ['Head of a request', `${constants.LISTEN.headTimeout}s`],
-    ['Body: least speed, in a second', `${constants.LISTEN.uploadRate}B`],
-    ['Answer: longest without the client taking any', `${constants.LISTEN.stall}s`],
+    ['Request headers', `${constants.LISTEN.headTimeout}s`],
+    ['Request body: minimum rate per second', `${constants.LISTEN.uploadRate}B`],
+    ['Response: longest time without the client reading', `${constants.LISTEN.stall}s`],
     ['GraphQL operation', `${constants.ACCOUNT.deadline}s`],
     ['Tool', `${constants.MCP.deadline}s`],
-  ])('has the constant of: %s', (what, value) => {
+  ])('lists the constant: %s', (what, value) => {
     expect(text('docs/limits.md')).toContain(`\n| ${what} | \`${value}\` | fixed |`);
   });
 });

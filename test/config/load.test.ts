@@ -130,7 +130,7 @@ describe('a file that is no configuration', () => {
     expect(await mistakes(text)).toEqual(lines);
   });
 
-  it('says so when there is no file', async () => {
+  it('reports a missing file', async () => {
     const file = 'no-such-folder/gate.yaml';
     await expect(loadConfig({ file, environment: {} })).rejects.toThrow(
       new ConfigError([{ file, line: 0, column: 0, path: '', message: 'cannot be read: there is no such file' }]),
@@ -140,7 +140,7 @@ describe('a file that is no configuration', () => {
     );
   });
 
-  it('says so when it is a folder', async () => {
+  it('reports a folder', async () => {
     const folder = await folderWith({});
     await expect(loadConfig({ file: folder, environment: {} })).rejects.toThrow('it is a folder, not a file');
   });

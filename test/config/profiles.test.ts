@@ -80,7 +80,7 @@ describe("the demo's configuration", () => {
     expect(profile).toBe('A');
     const used = new Set(config.routes.flatMap(({ scopes }) => scopes));
     const identity = Object.keys(config.scopes).filter((name) => config.scopes[name]?.kind === 'identity');
-    // Nothing of the school writes to the member's own account.
+    // The demo's routes never write to the member's own account.
     expect(Object.keys(config.scopes).filter((name) => !used.has(name))).toEqual([...identity, 'account:write']);
   });
 });

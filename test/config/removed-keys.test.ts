@@ -5,7 +5,7 @@ import { REMOVED_KEYS } from '../../src/config/removed-keys.ts';
 import { merge } from '../../src/config/tree.ts';
 import { mistakes, SMALL } from './fixture.ts';
 
-/** What a path needs around it, so that the schema gets as far as the key. */
+/** The settings around a path that the schema needs to reach the key. */
 const AROUND: Readonly<Record<string, object>> = {
   'login.recheck': { login: { recheck: { upstream: 'school', path: '/m/{member.id}' } } },
   'login.attempts': { login: { kind: 'webhook' } },
@@ -16,7 +16,7 @@ const AROUND: Readonly<Record<string, object>> = {
   'upstreams.*.credential': { upstreams: { school: { credential: { kind: 'token' } } } },
 };
 
-/** SMALL with the key, in the place that its path names. */
+/** SMALL with the key at its path. */
 function withKey(path: string): string {
   const around = Object.entries(AROUND).find(([start]) => path.startsWith(start))?.[1];
   const tree = merge(parse(SMALL), around) as Record<string, unknown>;

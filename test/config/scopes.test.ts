@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { load, SMALL } from './fixture.ts';
 
-/** The contract's list (service-spec, Scopes), in its order. */
+/** The list of the contract (service-spec, Scopes), in the same order. */
 const CONTRACT = [
   'openid profile email',
   'courses:read courses:write students:read students:write members:read members:write analytics:read',

@@ -117,7 +117,7 @@ describe('the address of a redis store', () => {
 describe('the secret of a resource server', () => {
   const named = (reference: string) => `${SMALL}clients: { resourceServers: { api: { secret: ${reference} } } }\n`;
 
-  it('is read by its name, and kept out of what may be printed', async () => {
+  it('is read by its name, and not printed', async () => {
     const { resourceServers, config } = await load(named('{ env: API }'), { environment: { API: KEY } });
     expect([...resourceServers]).toEqual([['api', KEY]]);
     expect(JSON.stringify(config)).not.toContain(KEY);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { load, mistakes, SMALL } from './fixture.ts';
 
-/** The smallest configuration with this in place of its whoami, or of its cookies. */
+/** The smallest configuration, with another whoami or other cookies. */
 const withWhoami = (whoami: string) => SMALL.replace('{ path: /api/me }', whoami);
 const withCookies = (cookies: string) => SMALL.replace('[school_session]', cookies);
 const withLogin = (line: string) => SMALL.replace('  loginUrl: /login\n', `  ${line}\n`);
 
 describe('login.whoami', () => {
-  it('is JSON with the id at /id, unless it says more', async () => {
+  it('is JSON with the id at /id by default', async () => {
     const { config } = await load(SMALL);
     expect(config.login).toHaveProperty('whoami', {
       path: '/api/me',

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { load, mistakes, SMALL } from './fixture.ts';
 
 const ROUTE = '  - { match: "GET /api/v1/**", upstream: school, scopes: [courses:read] }\n';
-/** A configuration that nothing can be said against. */
+/** A configuration without warnings. */
 const GOOD = `${SMALL}listen: { trustedProxies: [loopback] }\nroutes:\n${ROUTE}`;
 
-/** Out: each warning as `line  path: message`. */
+/** Returns each warning as `line  path: message`. */
 async function warnings(text: string): Promise<readonly string[]> {
   const loaded = await load(text);
   return loaded.warnings.map(({ line, path, message }) => `${line}  ${path}: ${message}`);

@@ -65,7 +65,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
     const endpoints = Object.entries(server).filter(([name]) => /_endpoint$|^jwks_uri$/.test(name));
     expect(endpoints.filter(([, url]) => !named.has(String(url)))).toEqual([]);
     for (const url of named) {
-      // The origin itself is the school's home page.
+      // The path / of the origin is the school's home page.
       if (url === world.origin) continue;
       const { status } = await fetch(url, { method: 'POST', redirect: 'manual' });
       expect({ url, there: status !== 404 }).toEqual({ url, there: true });
@@ -199,7 +199,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
     });
   });
 
-  it('says what is so with other settings too', async () => {
+  it('is correct with other settings as well', async () => {
     const other = await startWorld({
       profile,
       overrides: {

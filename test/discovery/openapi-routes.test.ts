@@ -10,7 +10,7 @@ interface Document extends Json {
 
 const ROUTES = [
   { match: 'GET /api/v1/courses/**', upstream: 'school', scopes: ['courses:read'] },
-  // Never met: the one before takes in all of it.
+  // Unreachable: the route before it matches all of its requests.
   { match: 'GET /api/v1/courses/featured', upstream: 'school', scopes: ['courses:read'] },
   { match: '* /api/v2/things/*', upstream: 'school', scopes: [] },
   { match: 'GET /api/v2/members/{member.id}/notes/*/*', upstream: 'school', anonymous: 'refuse' },

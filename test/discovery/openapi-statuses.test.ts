@@ -9,7 +9,7 @@ import { describedApi, type Operation, type RawSent } from './support/described-
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-/** Addresses and header fields that are refused before it is known what is asked for. */
+/** Targets and headers that are refused before the operation is known. */
 const ADDRESSES: readonly (readonly [string, RawSent])[] = [
   ['C1 control characters', { part: '%C2%88%C2%9F' }],
   ['no UTF-8', { part: '%F2%95' }],
@@ -36,7 +36,7 @@ const ADDRESSES: readonly (readonly [string, RawSent])[] = [
   ['an expectation', { headers: { expect: '202-unknown' } }],
 ];
 
-/** Bodies that are none, of both kinds, with the type that they say they have. */
+/** Invalid bodies of both kinds, with their declared type. */
 const BODIES: readonly (readonly [string, RawSent])[] = [
   ...[JSON_TYPE, FORM_TYPE, 'text/plain'].flatMap((type) =>
     ['{', '', '{}', 'a=b&a=b', 'client_id=nobody&token=x&grant_type=x', '\u0000'].map(
@@ -54,7 +54,7 @@ const BODIES: readonly (readonly [string, RawSent])[] = [
 
 const PATIENCE_MS = 240_000;
 
-/** What schemathesis looks for, without it: every status of every operation is one that the document lists for it. */
+/** The same check as in schemathesis: the document lists every status that an operation returns. */
 describe.each([{ profile: 'A' }, { profile: 'B' }])('/openapi.json in Profile $profile', ({ profile }) => {
   let world: World;
   let api: ReturnType<typeof describedApi>;
@@ -96,7 +96,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/openapi.json in Profile $p
     expect([...flaws].slice(0, 20)).toEqual([]);
     return statuses;
   };
-  /** Ours: the school’s own answers are its own, and the document says so. */
+  /** Responses of the gate; the document does not define the school’s own responses. */
   const ours = ({ path }: Operation) => !path.startsWith('/api/v1/');
 
   it(

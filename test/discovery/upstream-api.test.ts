@@ -18,7 +18,7 @@ interface Document extends Json {
   readonly components: { readonly schemas: Record<string, Json> };
 }
 
-/** What has the same letters and may be said. A property may be called x-level. */
+/** Allowed text with similar names: a property may be called x-level. */
 const OUR_OWN = /client_secret\w*|x-www-form-urlencoded|"x-level"/g;
 
 const DEEP = JSON.stringify({
@@ -246,7 +246,7 @@ describe('an upstream whose OpenAPI document cannot be had', () => {
       expect(answer.status).toBe(200);
       expect(paths['/api/v1/courses/{rest}']?.get?.summary).toBe('See courses');
       await fetch(`${world.origin}/openapi.json`);
-      // It is left alone for a while.
+      // After a failure, it is not fetched for a while.
       expect(backend.requests).toHaveLength(1);
     } finally {
       await world.close();
@@ -254,7 +254,7 @@ describe('an upstream whose OpenAPI document cannot be had', () => {
     }
   });
 
-  it('is described by what the gate knows while nobody listens there', async () => {
+  it('is described from the routes while the upstream is down', async () => {
     const backend = await startRecordingUpstream();
     await backend.close();
     const upstreams = { backend: { url: backend.url, openapi: { path: '/api.json' } } };

@@ -12,7 +12,7 @@ interface Row {
   readonly path: string;
 }
 
-/** The endpoints of the page's tables, in its two parts: `GET POST /path`. */
+/** The endpoints in the tables of both parts of the page: `GET POST /path`. */
 function rowsOf(part: string): readonly Row[] {
   return [...part.matchAll(/^\| `((?:[A-Z]+ )+)(\/[^`]*)` \| \S/gm)].map(([, methods = '', path = '']) => ({
     methods: methods.trim().split(' '),
@@ -26,10 +26,10 @@ const [open = '', admin = ''] = readFileSync(join(ROOT, 'docs/reference/endpoint
 const PUBLIC = rowsOf(open);
 const ADMIN = rowsOf(admin);
 
-/** Served for some ways to sign in, and not for the demo's. */
+/** Endpoints of other ways to sign in than the demo's. */
 const SOMETIMES = ['/oauth/sign-in', '/oauth/sign-in/callback/{id}'];
 
-/** Methods by `Allow` of the answer to one that no endpoint has. HEAD goes without saying beside GET. */
+/** The methods in `Allow` of the response to an unknown method. HEAD is implied by GET. */
 async function allowed(url: string): Promise<readonly string[]> {
   const answer = await fetch(url.replace(/\{\w+\}/g, 'x'), { method: 'PATCH', redirect: 'manual' });
   await answer.arrayBuffer();

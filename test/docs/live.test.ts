@@ -8,7 +8,7 @@ import { isRun, runModule, runShell } from './support/live.ts';
 import { type Block, placeOf } from './support/markdown.ts';
 import { BLOCKS, PAGES } from './support/pages.ts';
 
-/** Of one program, on a busy machine. */
+/** Timeout of one program on a busy machine. */
 const LONGEST = 180_000;
 
 const RUN = BLOCKS.filter(isRun);

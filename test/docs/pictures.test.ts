@@ -22,7 +22,7 @@ const FORMATS: Readonly<Record<string, RegExp>> = {
   webp: /^RIFF....WEBPVP8X/s,
 };
 
-/** Of one picture; the README loads four. */
+/** The largest size of one picture; the README loads four. */
 const MOST_BYTES = 500 * 1024;
 
 describe('docs/images', () => {

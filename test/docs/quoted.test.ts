@@ -28,7 +28,7 @@ describe('what a page quotes (> text)', () => {
     const page = readFileSync(join(ROOT, 'docs/for-members.md'), 'utf8');
     const section = page.split(/^## /m).find((one) => one.startsWith(heading)) ?? '';
     expect(keys.map((key) => words[key] ?? key).filter((word) => !section.includes(word))).toEqual([]);
-    // The first words of the warning on the consent page, which the text explains.
+    // The text explains the first words of the warning on the consent page.
     expect(section).toContain(words['consent.unchecked']?.split(':', 1)[0]);
   });
 

@@ -13,11 +13,11 @@ const block = (language: string, text: string, ...markers: string[]): Block => (
   headings: [],
 });
 
-/** Throws at once, or rejects: either way the test of a page fails. */
+/** A check that throws or rejects fails the test of a page. */
 const judge = async (language: string, text: string, ...markers: string[]) =>
   RULES[language]?.check(block(language, text, ...markers));
 
-/** A configuration that loads, behind a proxy that it does not name. */
+/** A configuration that loads with a warning, because it does not name its proxy. */
 const WHOLE = `profile: A
 origin: https://school.example
 store: { kind: memory }

@@ -5,7 +5,7 @@ import { PAGES, ROOT } from './support/pages.ts';
 
 const { prose = [] } = PAGES.find(({ file }) => file === 'docs/threat-model.md') ?? {};
 
-/** Everybody who might attack, by the heading of their table. A section that is to stay is added here. */
+/** All attackers, by the heading of their table. Add a new section here. */
 const ATTACKERS = [
   'A stranger on the internet',
   'An app that registered itself',
@@ -21,7 +21,7 @@ const ATTACKERS = [
   'Mistakes of the operator',
 ];
 
-/** The rows of the table below a heading, as their cells. */
+/** The cells of the rows in the table below a heading. */
 function rowsOf(heading: string): string[][] {
   const from = prose.findIndex(({ text }) => text === `## ${heading}`);
   if (from === -1) return [];
@@ -52,7 +52,7 @@ describe('docs/threat-model.md', () => {
     expect(rows.length).toBeGreaterThan(2);
     const wrong = rows.flatMap(([attack = '', rule = '', test = '']) => {
       const tests = named(test);
-      // What is out of scope says so in place of a rule, and needs no test.
+      // Rows marked as out of scope need no test.
       if (tests.length === 0) return /^Out of scope: .{20}/.test(rule) ? [] : [`${attack}: no test`];
       return tests.flatMap(({ file, titles }) => {
         const path = join(ROOT, 'test', file);

@@ -14,25 +14,25 @@ import { type App, registerApp } from '../support/app.ts';
 import { connect, refreshForm, token } from '../support/connection.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** A short form by default; with `npm run test:faults` it is a hundred thousand of each. */
+/** Short by default; `npm run test:faults` makes a hundred thousand of each. */
 const WHOLE = Number(process.env.COURSEGATE_FAULT_ROUNDS ?? 0) >= 100;
-/** Of each kind, as the members and apps out there would: over HTTP, on so many connections. Fewer than a quota holds. */
+/** How many of each kind are made over HTTP, as members and apps do. Fewer than fit a quota. */
 const OVER_HTTP = WHOLE ? 4000 : 1500;
 const CONNECTIONS = 50;
-/** The rest goes through the adapter alone, which is what each of those writes through. */
+/** The rest is written through the adapter, which the HTTP requests use as well. */
 const BY_ADAPTER = WHOLE ? 96_000 : 4000;
 const BATCHES = 5;
 
-/** What one more may leave behind in memory, on average. One entry of the store is some thousand. */
+/** The average number of bytes that one more may leave in memory. An entry of the store has some thousand. */
 const BYTES_EACH = 100;
-/** Besides, whatever their number: what is compiled, and caches that fill up to their bound. */
+/** A constant allowance for compiled code, and for caches that fill up to their limit. */
 const BYTES_ONCE = 4 * 1024 * 1024;
-/** As the system sees it: the gate, its clients and the test runner in one process, with the garbage of all of them. */
+/** Growth of the process, which contains the gate, its clients, the test runner, and the garbage of all of them. */
 const RESIDENT = 300 * 1024 * 1024;
 
 const HOUR = 3600_000;
 
-/** Bytes that somebody still holds. */
+/** Bytes of memory in use. */
 function held(): number {
   setFlagsFromString('--expose-gc');
   for (const _ of [1, 2]) (runInNewContext('gc') as () => void)();
@@ -40,7 +40,7 @@ function held(): number {
   return heapUsed + external;
 }
 
-/** Does the work in batches. Out: how many bytes each batch but the first, in which all grows warm, left behind. */
+/** Does the work in batches. Returns the bytes that each batch left behind, except the first, which warms up. */
 async function leftBehind(count: number, work: (at: number) => Promise<void>): Promise<number[]> {
   const size = Math.floor(count / BATCHES);
   const after: number[] = [];
@@ -58,7 +58,7 @@ async function leftBehind(count: number, work: (at: number) => Promise<void>): P
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-describe('registrations and sign-ins that nobody goes on with', () => {
+describe('abandoned registrations and sign-ins', () => {
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'coursegate-bounds-'));
   const path = join(folder, 'coursegate.db');
   const time = { offset: 0 };
@@ -90,7 +90,7 @@ describe('registrations and sign-ins that nobody goes on with', () => {
       database.close();
     }
   };
-  /** Of a thousand addresses, none of which a limit has yet forgotten or found too eager. */
+  /** One of a thousand addresses, so that no rate limit is reached and none is evicted. */
   const from = (at: number) => ({ 'x-forwarded-for': `203.0.${Math.abs(at) % 4}.${Math.abs(at) % 250}` });
 
   const registration = async (at: number): Promise<void> => {
@@ -121,7 +121,7 @@ describe('registrations and sign-ins that nobody goes on with', () => {
     if (!answer.headers.get('location')?.includes('/oauth/interaction/')) throw new Error('no sign-in was begun');
   };
 
-  /** The same by the adapter: what the gate writes for a registration, and for a sign-in. */
+  /** The same through the adapter: the writes of a registration and of a sign-in. */
   const byAdapter = async (): Promise<readonly number[]> => {
     const store = sealedStore(sqliteStore(path, clock), secretsBeside(path));
     const adapter = adapterFactory({
@@ -155,7 +155,7 @@ describe('registrations and sign-ins that nobody goes on with', () => {
     timeout: WHOLE ? 3600_000 : 240_000,
   }, async () => {
     const tokens = await connect(app);
-    // What each of both loads and compiles at first is not what more of them cost.
+    // Code that is loaded and compiled at first does not count.
     await leftBehind(OVER_HTTP / 10, (at) => registration(-at));
     await leftBehind(OVER_HTTP / 10, (at) => signIn(-at));
     const resident = process.memoryUsage.rss();
@@ -191,7 +191,7 @@ describe('registrations and sign-ins that nobody goes on with', () => {
     expect(before).toEqual({ Client: all + 1, RegistrationAccessToken: all + 1 });
     expect(stored('Interaction')).toBe(all);
 
-    // The sign-ins are over after a quarter of an hour, the apps after a day. At its start the gate sweeps, as each minute.
+    // Sign-ins expire after 15 minutes, apps after a day. The gate sweeps at start and every minute.
     time.offset += HOUR;
     await world.restart();
     await expect.poll(() => stored('Interaction'), { timeout: 120_000, interval: 200 }).toBe(0);

@@ -25,7 +25,7 @@ it('an event that was written down is told after the gate was killed, and as the
   timeout: 120_000,
 }, async () => {
   await gate.start();
-  // The backend takes requests and says nothing: what is told stays with the gate.
+  // The backend accepts requests and never responds, so the events stay with the gate.
   receiver.answers(() => {});
   const { access_token } = await connect(await registerApp(gate.origin));
   await receiver.has('client.registered');

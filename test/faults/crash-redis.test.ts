@@ -8,12 +8,12 @@ import { crashRounds, type Victim } from './crash-rounds.ts';
 import { familiesInRedis } from './families.ts';
 import { gateProcess } from './gate-process.ts';
 
-/** What a commit looks like on the wire: its mutations are JSON. */
+/** Recognises a commit on the wire: its mutations are JSON. */
 const COMMIT = /\[\{"op":/;
 
 /**
- * A gate on Redis through a proxy. Besides the moments that every store has, the gate is killed at named points of a
- * commit, which the proxy sees: sent but not arrived, and applied but not answered. And Redis itself is killed.
+ * A gate on Redis through a proxy. Besides the moments for every store, the gate is killed at two points of a commit that
+ * the proxy can see: sent but not received, and applied but not acknowledged. Redis itself is killed as well.
  */
 async function gateOnRedis(appendOnly: 'always' | 'everysec'): Promise<Victim> {
   const redis = await startRedis({ appendOnly });
@@ -29,7 +29,7 @@ async function gateOnRedis(appendOnly: 'always' | 'everysec'): Promise<Victim> {
     },
   });
   const killWhen = async (at: 'request' | 'answer', done: Promise<unknown>) => {
-    // Some requests need no commit, so there may be fewer than that.
+    // Some requests need no commit, so there may be fewer.
     await Promise.race([proxy.reached({ pattern: COMMIT, at, after: randomInt(0, 6) }), done]);
     await gate.kill();
     proxy.heal();
@@ -43,7 +43,7 @@ async function gateOnRedis(appendOnly: 'always' | 'everysec'): Promise<Victim> {
       async 'after Redis was killed'() {
         await sleep(randomInt(0, 16));
         await redis.kill();
-        // What is in flight is told so; then the gate goes too, as when their machine dies.
+        // Requests in progress get an error; then the gate is killed too, as if the machine had died.
         await sleep(randomInt(0, 30));
         await gate.kill();
         await redis.start();

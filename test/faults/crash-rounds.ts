@@ -8,21 +8,21 @@ import type { GateProcess } from './gate-process.ts';
 import { insistently, patiently } from './patiently.ts';
 import { type Outcome, type Posted, post } from './post.ts';
 
-/** A short form by default; the whole one is `npm run test:faults`. */
+/** Short by default; `npm run test:faults` runs all rounds. */
 const ROUNDS = Number(process.env.COURSEGATE_FAULT_ROUNDS ?? 15);
 const ROUND_LIMIT = 30_000;
 
-/** When the process is killed, seen from the requests that are in flight. */
+/** When the process is killed, relative to the requests in progress. */
 const MOMENTS = ['at random', 'at the first byte', 'before the first byte', 'amid the answers'] as const;
 
-/** What is to be killed, on its store. */
+/** The process to kill, and its store. */
 export interface Victim {
   readonly gate: GateProcess;
-  /** What the store holds, once the gate is dead. */
+  /** The content of the store after the gate was killed. */
   families(): Promise<readonly Family[]>;
   /**
-   * Other things that can happen, by name: each is awaited while the requests are in flight, and leaves the gate dead, also
-   * when `done` resolves, with their last answer, before it came to that.
+   * Other faults by name. Each is awaited while requests are in progress and must leave the gate dead, even if `done`
+   * resolves first, at the last response.
    */
   readonly ills: Readonly<Record<string, (done: Promise<unknown>) => Promise<void>>>;
   close(): Promise<void>;
@@ -33,15 +33,15 @@ type Form = Record<string, string | undefined>;
 const tokensOf = (outcome: Outcome): Tokens | undefined =>
   outcome.kind === 'answered' && outcome.status === 200 ? (outcome.body as unknown as Tokens) : undefined;
 
-/** Rounds of killing a gate while it issues, rotates and revokes; each is judged by what its clients were told. */
+/** Kills a gate repeatedly while it issues, rotates and revokes, and checks each round against the clients' responses. */
 export function crashRounds(open: () => Promise<Victim>): void {
   let victim: Victim;
   let gate: GateProcess;
   let app: App;
-  /** Connections that the app holds: what was acknowledged and not cut off since. */
+  /** The app's connections that were acknowledged and not revoked since. */
   let held: Tokens[] = [];
   const counts = { acknowledged: 0, lost: 0, lostAndDone: 0, lostAndUndone: 0 };
-  /** Milliseconds from sending to the first byte, lately. */
+  /** Recent times in milliseconds from sending a request to the first byte of the response. */
   let latency = 10;
 
   beforeAll(async () => {
@@ -55,7 +55,7 @@ export function crashRounds(open: () => Promise<Victim>): void {
     process.stdout.write(`${ROUNDS} kills: ${JSON.stringify(counts)}\n`);
   });
 
-  // What is judged is what became of tokens, not how soon a store is well again after it was killed.
+  // The test checks tokens, not how soon a store recovers after it was killed.
   const token = (...given: Parameters<typeof askToken>) => patiently(() => askToken(...given));
   const isActive = async ({ access_token }: Tokens): Promise<boolean> => {
     const { server, client } = app;
@@ -66,7 +66,7 @@ export function crashRounds(open: () => Promise<Victim>): void {
   };
   const redeemForm = async (): Promise<Form> => (await insistently(() => approved(app))).form;
   const connected = async () => (await insistently(() => connect(app))) as unknown as Tokens;
-  /** A store that died under a request is a 503, and then nobody knows what came of it either. */
+  /** If the store dies during a request, the response is 503 and the outcome is unknown as well. */
   const count = (outcome: Outcome): Outcome => {
     const lost =
       outcome.kind === 'lost' || (outcome.status === 503 && outcome.body.error === 'temporarily_unavailable');
@@ -98,7 +98,7 @@ export function crashRounds(open: () => Promise<Victim>): void {
     const codes = await Promise.all([redeemForm(), redeemForm(), redeemForm()]);
     const [cut, untouched, ...refreshed] = held as [Tokens, Tokens, ...Tokens[]];
     const tokenUrl = String(app.server.token_endpoint);
-    // A first request has loaded and compiled what the killed ones run through: without it all would die unbegun.
+    // A first request loads and compiles the code; without it, all requests would die before they begin.
     await token(app, refreshForm(app, 'warm'));
 
     const redeeming = codes.map((form) => post(tokenUrl, form));
@@ -110,7 +110,7 @@ export function crashRounds(open: () => Promise<Victim>): void {
     const rotated = (await Promise.all(refreshing.map(({ outcome }) => outcome))).map(count);
     const revoked = count(await revoking.outcome);
 
-    // Nothing half done: a code that is used has its tokens, one that is not has none; one refresh token to a grant.
+    // No partial commits: a used code has tokens, an unused one has none, and a grant has one refresh token.
     const families = await victim.families();
     for (const family of families) {
       expect(family.codes + family.refresh_tokens, JSON.stringify(family)).toBeLessThanOrEqual(1);
@@ -132,7 +132,7 @@ export function crashRounds(open: () => Promise<Victim>): void {
       if (outcome.kind === 'answered') expect(outcome).toMatchObject({ status: 200 });
       const again = await token(app, refreshForm(app, before.refresh_token));
       expect(again, `signed out by a kill ${moment}`).toMatchObject({ status: 200 });
-      // However long the restart took; then the access token has less time left.
+      // This holds however long the restart took; only the access token's remaining lifetime is shorter.
       if (answered !== undefined) expect(again.body).toEqual({ ...answered, expires_in: expect.any(Number) });
       expect(await isActive(again.body)).toBe(true);
       held.push(again.body);
@@ -162,7 +162,7 @@ export function crashRounds(open: () => Promise<Victim>): void {
         }
         const next = await token(app, refreshForm(app, answered.refresh_token));
         expect(next.status).toBe(200);
-        // The last one is kept for the rounds to come; the others' codes are shown after their tokens were used.
+        // The last connection is kept for later rounds; the codes of the others are replayed after their tokens were used.
         if (at === codes.length - 1) held.push(next.body);
         else expect((await token(app, code)).status).toBe(400);
         continue;
@@ -185,7 +185,7 @@ export function crashRounds(open: () => Promise<Victim>): void {
         throw new Error(`round ${at}, killed ${moment}; the gate's log: ${gate.log().slice(-4000)}`, { cause: thrown });
       });
     }
-    // Kills that hit nothing, or everything, would prove nothing.
+    // Kills that interrupt no request, or every request, would prove nothing.
     expect(counts.lost).toBeGreaterThan(ROUNDS);
     expect(counts.acknowledged).toBeGreaterThan(ROUNDS / 5);
   });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { type GateProcess, gateProcess } from './gate-process.ts';
 
-/** Both lanes of the gate, and how a request without a token passes each. */
+/** Both lanes of the gate, and the result of a request without a token. */
 const LANES = ['/api/v1/courses', '/a-page-of-the-site'] as const;
 
 interface Answer {
@@ -13,7 +13,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** A request that the test writes bit by bit. */
+/** A request that the test writes in pieces. */
 function open(url: string, headers: Record<string, string> = {}, agent: Agent | false = false) {
   const sent: ClientRequest = request(url, {
     method: headers['content-type'] === undefined ? 'GET' : 'POST',
@@ -36,7 +36,7 @@ function open(url: string, headers: Record<string, string> = {}, agent: Agent | 
   return { sent, answer };
 }
 
-/** A connection whose bytes are looked at, and how it ended. */
+/** A connection with the bytes it received, and how it ended. */
 function raw(origin: string, message: string) {
   const socket: Socket = connect(Number(new URL(origin).port), '127.0.0.1');
   let received = '';
@@ -57,7 +57,7 @@ function raw(origin: string, message: string) {
 const get = (path: string, version = '1.1', more = '') =>
   `GET ${path} HTTP/${version}\r\nHost: localhost\r\n${more}\r\n`;
 
-describe('a gate that is told to stop', () => {
+describe('a gate that is stopped', () => {
   let upstream: RecordingUpstream;
   let gate: GateProcess;
   beforeEach(async () => {
@@ -120,7 +120,7 @@ describe('a gate that is told to stop', () => {
     const began = performance.now();
     gate.signal('SIGTERM');
     await expect.poll(readiness, { interval: 10 }).toBe(503);
-    // The balancer has not looked yet: what it sends is served, and told to go elsewhere.
+    // The balancer has not noticed yet: its requests are served with `Connection: close`.
     const noticed = open(`${gate.origin}/`, {}, kept);
     noticed.sent.end();
     expect(await noticed.answer).toMatchObject({ status: 200, connection: 'close' });

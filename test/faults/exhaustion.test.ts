@@ -40,11 +40,11 @@ it('a gate that runs out of file descriptors lives on, and serves again once the
   for (const socket of idle) socket.on('error', () => undefined);
   await expect.poll(descriptors, { timeout: 10_000 }).toBeGreaterThanOrEqual(most - 1);
 
-  // Whoever comes now is not served: closed, or left to wait. Nobody is told that a good credential is bad.
+  // New connections are closed or must wait. No client is told that a valid credential is invalid.
   const newcomer = post(String(app.server.token_endpoint), form);
   const outcome = await Promise.race([newcomer.outcome, sleep(1000).then(() => undefined)]);
   if (outcome?.kind === 'answered') expect([200, 503]).toContain(outcome.status);
-  // Those it had before may have higher numbers.
+  // Descriptors that were already open may have higher numbers.
   expect(descriptors()).toBeLessThan(most + 10);
 
   for (const socket of idle) socket.destroy();
@@ -57,7 +57,7 @@ it('a gate that runs out of file descriptors lives on, and serves again once the
 it('a gate that runs out of memory among token requests ends with a line that says so, and loses nothing', {
   timeout: 240_000,
 }, async () => {
-  // What fills the memory is not ours: it fills until V8 gives up, in the middle of whatever is going on.
+  // The test fills the memory until V8 aborts, in the middle of whatever the gate is doing.
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-hog-'));
   folders.push(folder);
   const hog = join(folder, 'hog.cjs');
@@ -112,7 +112,7 @@ it('a gate that is killed again and again, while it starts or soon after, comes 
     const answer = await asked;
     if (answer !== undefined) expect(answer.status).toBe(200);
   }
-  // Its write-ahead log comes and goes; nothing else does.
+  // Only the write-ahead log is created and deleted.
   const lasting = (names: string[]) => names.filter((name) => !/-(wal|shm|journal)$/.test(name));
   expect(lasting(files())).toEqual(lasting(before));
   expect(files().length).toBeLessThanOrEqual(before.length + 3);

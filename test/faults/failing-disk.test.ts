@@ -33,7 +33,7 @@ describe.skipIf(!stracePresent())('a disk that fails', () => {
       },
       log(),
     );
-    // The disk is well again, or says so: of what it took before nobody knows.
+    // The disk reports success again, but the state of earlier writes is unknown.
     for (let at = 0; at < 3; at += 1) {
       expect(await token(app, form)).toMatchObject(REFUSED);
       expect(await token(app, refreshForm(app, held.refresh_token))).toMatchObject(REFUSED);
@@ -53,8 +53,8 @@ describe.skipIf(!stracePresent())('a disk that fails', () => {
     await gate.kill();
     await gate.start();
     expect(await readiness('/readyz')).toBe(200);
-    // Refused, it is not known to be undone: it may have reached the disk all the same. There is one set of tokens at most:
-    // who asks again gets nothing, or the same again.
+    // A refused write may have reached the disk nevertheless. There is at most one set of tokens: a repeated request gets
+    // nothing, or the same tokens.
     const redeemed = await token(app, form);
     expect([200, 400]).toContain(redeemed.status);
     const again = await token(app, form);

@@ -19,7 +19,7 @@ const shared = (store: object) => ({
 
 const CLIENTS = 6;
 
-/** Members who are connected, one whose connection was cut, and a code that was redeemed: what must stay so. */
+/** The state that must survive: connected members, a revoked connection, and a redeemed code. */
 async function ledger(world: World) {
   const app = await registerApp(world.origin);
   const held: Tokens[] = [];
@@ -30,7 +30,7 @@ async function ledger(world: World) {
 }
 type Ledger = Awaited<ReturnType<typeof ledger>>;
 
-/** Asks whether everything that was acknowledged is as it was. */
+/** Checks that everything acknowledged is unchanged. */
 async function holds({ app, held, cut, form }: Ledger, redeemed: Tokens): Promise<void> {
   for (const { access_token, refresh_token } of held) {
     expect((await introspect(app, access_token)).active).toBe(true);
@@ -38,7 +38,7 @@ async function holds({ app, held, cut, form }: Ledger, redeemed: Tokens): Promis
   }
   expect((await introspect(app, cut.access_token)).active).toBe(false);
   expect((await token(app, refreshForm(app, cut.refresh_token))).body.error).toBe('invalid_grant');
-  // The code's second use gets the first answer, or nothing: never a second set.
+  // A second use of the code gets the first response or nothing, never a second set of tokens.
   const again = await token(app, form);
   if (again.status === 200) expect(again.body).toEqual(redeemed);
   else expect(again.body.error).toBe('invalid_grant');
@@ -65,7 +65,7 @@ describe.skipIf(!redisPresent())('a failover by Sentinels in the middle of load'
     await sleep(300);
     const report = await refreshWhile(all.app, all.held, async () => {
       await sleep(500);
-      // Acknowledged by one replica at least a moment before the primary dies.
+      // At least one replica acknowledges the write before the primary dies.
       await revoke(all.app, all.cut.refresh_token);
       await sentinels.redis[0]?.kill();
       await sleep(DOWN_AFTER + 500);
@@ -99,7 +99,7 @@ describe.skipIf(!redisPresent()).each(['always', 'everysec'] as const)(
       const report = await refreshWhile(all.app, all.held, async () => {
         for (let times = 0; times < 4; times += 1) {
           await sleep(200 + Math.random() * 200);
-          // A 503 is asked again, as every client does: the Redis of the round before may just have come back.
+          // A 503 is retried, as clients do: the Redis of the previous round may have just come back.
           if (times === 2) await vi.waitFor(() => revoke(all.app, all.cut.refresh_token), { timeout: 20_000 });
           await redis.kill();
           await sleep(100);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Redis } from 'ioredis';
 
-/** What the store holds of one grant: how many of each can still be used. */
+/** The usable entries of one grant in the store, by kind. */
 export interface Family {
   readonly codes: number;
   readonly used_codes: number;
@@ -13,8 +13,8 @@ export interface Family {
 }
 
 /**
- * Reads the store as the dead process left it. From a copy: to open it is to repair it, and that is the gate's to do.
- * Ids and members are hashed there, but what is of one grant still stands together.
+ * Reads the store as the dead process left it. Uses a copy, because opening a store repairs it, which the gate must do
+ * itself. Ids and members are hashed there, but the entries of one grant can still be related.
  */
 export function familiesInSqlite(data: string): readonly Family[] {
   const copy = mkdtempSync(join(tmpdir(), 'coursegate-autopsy-'));
@@ -46,7 +46,7 @@ for _, key in ipairs(redis.call('KEYS', '{coursegate}:entry:*')) do
 end
 return found`;
 
-/** The same of a Redis, in one script: nothing is applied in between. */
+/** The same for Redis, in one script, so that no write happens in between. */
 export async function familiesInRedis(redis: Redis): Promise<readonly Family[]> {
   const rows = (await redis.eval(EVERY_ENTRY, 0)) as [kind: string, grant: string, consumed: number][];
   const families = new Map<string, { -readonly [name in keyof Family]: number }>();

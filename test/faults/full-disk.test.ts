@@ -20,7 +20,7 @@ import { type GateProcess, gateProcess } from './gate-process.ts';
 
 const MIB = 1024 * 1024;
 
-/** A disk of 96 mebibytes: a file system in memory, which only root may mount. */
+/** A disk of 96 MiB: a file system in memory, which only root can mount. */
 function smallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-disk-'));
   try {
@@ -87,7 +87,7 @@ describe.skipIf(disk === undefined)('a disk that is full', () => {
     const { bavail, bsize } = statfsSync(data);
     return bavail * bsize;
   };
-  /** Another program takes the disk, all but so much of it. */
+  /** Fills the disk as another program would, except for this much. */
   const fillUpTo = (left: number) => {
     writeFileSync(ballast, '', { flag: 'a' });
     appendFileSync(ballast, Buffer.alloc(Math.max(0, free() - left)));
@@ -96,7 +96,7 @@ describe.skipIf(disk === undefined)('a disk that is full', () => {
     const answer = await fetch(`${gate.admin}/readyz`);
     return [answer.status, (await answer.text()).trim()];
   };
-  /** 8 MiB of filler in the file, and 4 MiB of log beside it: made in the first moments after the start. */
+  /** 8 MiB of filler in the file and 4 MiB of log, both created soon after the start. */
   const reserved = () =>
     vi.waitFor(
       () => {
@@ -136,7 +136,7 @@ describe.skipIf(disk === undefined)('a disk that is full', () => {
     fillUpTo(0);
     expect(free()).toBeLessThan(MIB);
 
-    // From now on the disk has no byte to spare.
+    // From now on, the disk has no free byte.
     await vi.waitFor(async () => expect((await readiness())[0]).toBe(503), { timeout: 5000, interval: 100 });
     expect(await readiness()).toEqual([503, 'the store cannot be used; the log says why']);
     for (let at = 0; at < 3; at += 1) {
@@ -144,10 +144,10 @@ describe.skipIf(disk === undefined)('a disk that is full', () => {
       refusedFor5s(await register());
       refusedFor5s(await push());
     }
-    // The log tells the operator why.
+    // The log gives the reason.
     expect(gate.log()).toContain('disk is full');
 
-    // Far more than the log holds before it is written into the file: what they need was set aside.
+    // Far more than the log holds before a checkpoint: they use the reserve.
     let refreshToken = kept.refresh_token;
     for (let at = 0; at < 400; at += 1) {
       const refreshed = await token(app, refreshForm(app, refreshToken));
@@ -161,7 +161,7 @@ describe.skipIf(disk === undefined)('a disk that is full', () => {
     expect(await statusOf(gate.origin, cutOff.access_token)).toBe(401);
     expect(await command(gate.admin, '/members/m-1002/suspend')).toMatchObject({ status: 200 });
     expect(await statusOf(gate.origin, 'unknown')).toBe(401);
-    // It does not lose what it has acknowledged on such a disk.
+    // Acknowledged writes are not lost on a full disk.
     await gate.kill();
     expect(free()).toBeLessThan(MIB);
 
@@ -174,7 +174,7 @@ describe.skipIf(disk === undefined)('a disk that is full', () => {
     expect((await revoke(again.body.refresh_token)).status).toBe(200);
     await reserved();
 
-    // Full once more, and room again while it runs.
+    // The disk fills up again, and is freed while the gate runs.
     const { form: second } = await approved(app);
     fillUpTo(0);
     await vi.waitFor(async () => expect((await readiness())[0]).toBe(503), { timeout: 5000, interval: 100 });

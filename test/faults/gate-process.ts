@@ -8,7 +8,7 @@ import { freePort } from '../support/world.ts';
 
 const CONFIG = fileURLToPath(new URL('../../config/coursegate.yaml', import.meta.url));
 
-/** These tests ask for more within a minute, and from one address, than any caller may. */
+/** These tests send more requests per minute from one address than the limits allow. */
 const NO_LIMITS = {
   COURSEGATE__LIMITS__ADDRESS: 'unlimited',
   COURSEGATE__LIMITS__MEMBER: 'unlimited',
@@ -17,26 +17,26 @@ const NO_LIMITS = {
   COURSEGATE__LIMITS__OPEN: '{ address: 100000, member: 100000 }',
 };
 
-/** The real gate as a process of its own, in front of the demo's school, on a store that outlives it. */
+/** The real gate as a separate process in front of the demo's school, with a store that outlives it. */
 export interface GateProcess {
   readonly origin: string;
-  /** Where this process listens, which is another address than the origin behind a balancer. */
+  /** The address of this process; behind a balancer it differs from the origin. */
   readonly listens: string;
   readonly admin: string;
   readonly data: string;
-  /** Of the process that runs now. */
+  /** The id of the current process. */
   readonly pid: () => number;
   start(): Promise<void>;
-  /** SIGKILL, now. Resolves once the process is gone. */
+  /** Sends SIGKILL. Resolves once the process is gone. */
   kill(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
   /** Resolves with the exit code, or the signal that ended it. */
   readonly exited: () => Promise<number | NodeJS.Signals>;
-  /** What the gate that runs now has written to its log. */
+  /** The log of the current process. */
   readonly log: () => string;
-  /** What the gate that was killed last had written to its log. */
+  /** The log of the process that was killed last. */
   readonly lastLog: () => string;
-  /** All that the gate that runs now has written, on both of its streams. */
+  /** The output of the current process on stdout and stderr. */
   readonly output: () => string;
   close(): Promise<void>;
 }
@@ -44,11 +44,11 @@ export interface GateProcess {
 export interface GateProcessOptions {
   readonly profile?: string;
   readonly data?: string;
-  /** The balancer in front; itself when left out. */
+  /** The origin of the balancer in front; by default the gate's own address. */
   readonly origin?: string;
-  /** One that other gates stand in front of, too; its own when left out. */
+  /** A school shared with other gates; by default the gate has its own. */
   readonly school?: School;
-  /** Variables the configuration reads; limits, too, which are off when left out. */
+  /** Environment variables for the configuration. Limits are off unless they are set here. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -101,7 +101,7 @@ export async function gateProcess(options: GateProcessOptions = {}): Promise<Gat
   };
 }
 
-/** The demo's school, which takes the assertions of the gate at `origin`. */
+/** The demo's school, which accepts the assertions of the gate at `origin`. */
 export function schoolOf(origin: string): Promise<School> {
   return startSchool({
     ports: { school: 0, progress: 0, events: 0 },

@@ -6,19 +6,19 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
 
 /**
- * Bodies much larger than what may be held of them, through a gate that is a process of its own, so that its memory is
- * its own too. 256 MiB here; ten gigabytes each by `npm run test:faults` (COURSEGATE_BODY_MIB).
+ * Bodies much larger than the gate may buffer. The gate is a separate process, so that its memory can be measured.
+ * 256 MiB here; `npm run test:faults` sends ten gigabytes each (COURSEGATE_BODY_MIB).
  */
 const MIB = 1024 * 1024;
 const SIZE = Number(process.env.COURSEGATE_BODY_MIB ?? 256) * MIB;
 /**
- * What the gate may hold more at its worst moment, however much passes through: what V8 lets lie before it collects is
- * most of it, and was between 0 and 54 MiB of 256 MiB, 73 MiB the first time. Held whole, a body would be all of it.
+ * The most that the gate's memory may grow, however much passes through. Most of it is garbage that V8 has not collected
+ * yet: measured between 0 and 54 MiB of 256 MiB, 73 MiB the first time. A buffered body would be 256 MiB.
  */
 const GROWTH = 96 * MIB;
 /** Bytes sent before anything is measured. */
 const WARM = 128 * MIB;
-/** A slow reader pauses after so many bytes. */
+/** A slow reader pauses each time it has read this many bytes. */
 const SIP = 4 * MIB;
 
 let gate: ProxyWorld;
@@ -44,7 +44,7 @@ beforeAll(async () => {
       ],
     },
   });
-  // What a gate takes once and for all, for its first large bodies, is no growth.
+  // Memory that the gate allocates once, for its first large bodies, does not count.
   await upload(WARM, `Content-Length: ${WARM}`);
   await upload(WARM, 'Transfer-Encoding: chunked');
 }, 120_000);
@@ -73,7 +73,7 @@ async function writeAll(stream: { write(chunk: Buffer): boolean; once(event: 'dr
   }
 }
 
-/** A transfer as raw bytes, so that nothing but the gate decides how it is framed. Out: the answer's head and body size. */
+/** A transfer as raw bytes, so that only the gate decides on framing. Returns the response's head and body size. */
 function transfer(head: string, send: (write: (chunk: Buffer | string) => Promise<void>) => Promise<void>) {
   const socket = connect(gate.port, '127.0.0.1');
   const write = (chunk: Buffer | string) =>
@@ -117,10 +117,10 @@ const kilobytes = (field: string) => {
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);
 };
 
-/** Out: by how many bytes the gate grew at most meanwhile, and the longest that another client waited, in milliseconds. */
+/** Returns the gate's peak growth in bytes, and the longest time in milliseconds that another client waited. */
 async function watched(work: () => Promise<void>): Promise<{ growth: number; longest: number }> {
   for (let n = 0; n < 50; n += 1) await (await fetch(`${gate.origin}/public/x`)).text();
-  // From now on VmHWM is the most that was used (proc(5), clear_refs).
+  // Resets VmHWM, the peak memory (proc(5), clear_refs).
   writeFileSync(`/proc/${gate.process?.pid}/clear_refs`, '5');
   const before = kilobytes('VmRSS');
   let longest = 0;

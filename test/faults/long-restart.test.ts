@@ -15,7 +15,7 @@ import { patiently } from './patiently.ts';
 const HOUR = 3_600_000;
 const CLOCK = pathToFileURL(join(import.meta.dirname, '../support/shifted-clock.mjs')).href;
 
-/** A gate whose clock is ahead by as much as is said before it starts: the time that its machine was down. */
+/** A gate whose clock is set ahead before it starts, by the time that its machine was down. */
 function clockAhead() {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-clock-'));
   const file = join(folder, 'ahead');
@@ -28,7 +28,7 @@ function clockAhead() {
 interface Stand {
   readonly gate: GateProcess;
   readonly setClock: (ahead: number) => void;
-  /** What processes have told the store of the replay windows whose end they lived to see: another text each time. */
+  /** The store's records of replay windows that ended while the process was alive; the text changes each time. */
   watched(): Promise<string>;
   close(): Promise<void>;
 }
@@ -117,7 +117,7 @@ describe.each([
       await killed(HOUR);
       const again = await ask(stand.gate, form);
       expect(again).toMatchObject({ status: 200, body: { refresh_token: answered.body.refresh_token, expires_in: 1 } });
-      // It goes on, and only then is the old token a stolen one.
+      // The app continues; only after that does the old token count as stolen.
       const next = await ask(stand.gate, refreshForm(app, again.body.refresh_token));
       expect(next.status).toBe(200);
       const stolen = await ask(stand.gate, form);
@@ -157,7 +157,7 @@ describe.each([
       await stand.gate.start();
       const app = await registerApp(stand.gate.origin);
       const first = (await connect(app)) as unknown as Tokens;
-      // The end of the code's window, and then of the refresh's.
+      // The end of the code's replay window, then of the refresh's.
       await expect.poll(stand.watched, { timeout: 20_000 }).not.toBe('[]');
       const before = await stand.watched();
       const form = refreshForm(app, first.refresh_token);
@@ -187,7 +187,7 @@ describe.skipIf(!redisPresent())('two gates on one Redis, of which one is killed
     const window = { COURSEGATE__TOKENS__REPLAY_WINDOW: '1s' };
     const first = await gateProcess({ environment: { ...onThisRedis(redis), ...window } });
     school = await schoolOf(first.origin);
-    // Its clock stands for the time that a client waits before it tries again.
+    // The clock represents the time that a client waits before it retries.
     clock.set(60_000);
     const second = await gateProcess({
       origin: first.origin,
@@ -210,7 +210,7 @@ describe.skipIf(!redisPresent())('two gates on one Redis, of which one is killed
     const [first, second] = gates as [GateProcess, GateProcess];
     const [lost, old] = [(await connect(app)) as unknown as Tokens, (await connect(app)) as unknown as Tokens];
     const connectedAt = Date.now();
-    // The windows of both codes are long over: what is written next is the end of the refresh's.
+    // The windows of both codes ended long ago, so the next write is the end of the refresh's window.
     await expect.poll(() => Date.now() - connectedAt, { timeout: 20_000 }).toBeGreaterThan(3_000);
     const before = await watchedIn(admin);
     const oldForm = refreshForm(app, old.refresh_token);

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 import { type GateProcess, gateProcess } from './gate-process.ts';
 
-/** Whether anybody answers there at all. */
+/** Whether anything answers at this address. */
 function listens(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -21,7 +21,7 @@ describe('a gate that has no use of its store', () => {
     for (const close of closers.splice(0).toReversed()) await close();
   });
 
-  /** Starts it, looks who answers until it has ended, and says what became of it. */
+  /** Starts the gate, checks its listeners until it has ended, and returns the result. */
   async function attempt(gate: GateProcess) {
     const began = gate.start().then(
       () => 'ready' as const,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const MOST_TRIES = 20;
 
-/** Asks again after a 503, as clients are told to: on a busy machine a store may answer too late, which is no loss. */
+/** Retries after a 503, as clients should: on a busy machine, a store may respond too late, and nothing is lost. */
 export async function patiently<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     const answer = await ask();
@@ -11,7 +11,7 @@ export async function patiently<T extends { readonly status: number }>(ask: () =
   }
 }
 
-/** Begins a whole sign-in again when a step of it fails, for the same reason: it only prepares what is judged. */
+/** Restarts the whole sign-in if a step fails, for the same reason: it only prepares the test. */
 export async function insistently<T>(prepare: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -1,17 +1,17 @@
 import { request } from 'node:http';
 
-/** What came of a request to a process that may die: the whole answer, or `lost`, and then nobody knows what it did. */
+/** The result of a request to a process that may die: the complete response, or `lost` if the outcome is unknown. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly status: number; readonly body: Record<string, unknown> }
   | { readonly kind: 'lost' };
 
 export interface Posted {
   readonly outcome: Promise<Outcome>;
-  /** Resolves with the first byte of the answer, and never when there is none. */
+  /** Resolves at the first byte of the response; never resolves if there is none. */
   readonly begun: Promise<void>;
 }
 
-/** Posts a form on a connection of its own, so that no answer waits behind another and none is tried twice. */
+/** Posts a form on its own connection, so that no response waits for another and no request is retried. */
 export function post(url: string, form: Readonly<Record<string, string | undefined>>): Posted {
   const fields = Object.entries(form).filter((field): field is [string, string] => field[1] !== undefined);
   let begin: () => void = () => undefined;

@@ -7,7 +7,7 @@ import { connect, refreshForm, type Tokens, token } from '../support/connection.
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-// A full disk is in full-disk.test.ts, one that fails in failing-disk.test.ts.
+// full-disk.test.ts tests a full disk, failing-disk.test.ts a failing one.
 describe.skipIf(!redisPresent())('a gate whose Redis answers and takes no writes', () => {
   let redis: RedisServer;
   let admin: Redis;

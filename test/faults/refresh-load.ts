@@ -8,14 +8,14 @@ export interface LoadReport {
   readonly unavailable: number;
   /** Milliseconds. */
   readonly slowestAnswer: number;
-  /** The longest time that nobody got tokens. */
+  /** The longest time, in milliseconds, in which no client got tokens. */
   readonly outage: number;
 }
 
 /**
- * Clients that rotate their refresh tokens as fast as they can while something happens. Each behaves as a client should: a
- * 503 is tried again with the token it holds. Whatever else is said is a member signed out, and fails the test.
- * In: the connections; out, in the same places, what each holds at the end.
+ * Clients that rotate their refresh tokens as fast as they can while something happens. Each behaves as a client should
+ * and retries a 503 with its current token. Any other error would sign a member out, and fails the test.
+ * Takes the connections, and returns the final tokens in the same order.
  */
 export async function refreshWhile(app: App, held: Tokens[], ill: () => Promise<void>): Promise<LoadReport> {
   const began = performance.now();

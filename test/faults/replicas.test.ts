@@ -52,7 +52,7 @@ describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
       await redis.close();
     });
 
-    /** A token request at gate 0 or 1 itself. */
+    /** Sends a token request directly to gate 0 or 1. */
     const at = async (number: number, form: Form, headers: Record<string, string> = {}) =>
       patiently(async () =>
         read<TokenBody>(await postForm(`${gates[number]?.listens}/api/oauth/token`, form, headers)),
@@ -89,7 +89,7 @@ describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
         if (window === '0s') continue;
         expect(await whoami(round % 2, { authorization: `Bearer ${next.access_token}` })).toBe(200);
         expect((await at(round % 2, refreshForm(app, next.refresh_token))).status).toBe(200);
-        // Its predecessor is an old copy now, wherever it is shown.
+        // The previous token now counts as reused at every replica.
         expect((await at((round + 1) % 2, refreshForm(app, first.refresh_token))).body.error).toBe('invalid_grant');
         await expect.poll(() => whoami(round % 2, { authorization: `Bearer ${next.access_token}` })).toBe(401);
       }
@@ -102,7 +102,7 @@ describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
       expect(await at(1, form)).toMatchObject({ status: 200, body: first.body });
     });
 
-    it('a sign-in goes on at either, step by step', async () => {
+    it('a sign-in continues at either replica, step by step', async () => {
       const from = balancer.served.length;
       const tokens = await connected();
       const steps = balancer.served.slice(from).filter(({ path }) => path.startsWith('/oauth/'));
@@ -147,7 +147,7 @@ describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
         expect(await keysAt(0)).toEqual(before);
         expect((await command(gates[0].admin, '/keys/rotate', { body: '{"now":true}' })).status).toBe(200);
         const after = await keysAt(0);
-        // What signs now was published before, so whoever has either set can verify.
+        // The active key was published before, so verifiers with either set can verify.
         expect(before).toContain(after[0]);
         expect(after).not.toEqual(before);
         await expect.poll(() => keysAt(1), { timeout: 25_000, interval: 200 }).toEqual(after);
@@ -204,7 +204,7 @@ describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
         const newcomer = async () => {
           while (going) {
             const answered = await approved(app).catch((error: unknown) => String(error));
-            // Pages do not ask again by themselves.
+            // Pages do not retry by themselves.
             if (typeof answered === 'string' && /\b503\b/.test(answered)) continue;
             if (typeof answered === 'string') must('sign-in', 0, 200, answered);
             else {

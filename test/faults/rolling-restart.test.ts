@@ -6,7 +6,7 @@ import { runRollingRestarts } from '../../bench/soak/rolling-restarts.ts';
 import { serverPresent } from '../support/http-server.ts';
 import { redisPresent } from '../support/redis.ts';
 
-/** Each of them ends both replicas, one after the other. */
+/** Each round restarts both replicas, one after the other. */
 const ROUNDS = Number(process.env.COURSEGATE_ROLLING_RESTARTS ?? 1);
 
 describe.skipIf(!redisPresent() || !serverPresent('haproxy'))('two replicas on Redis behind HAProxy', () => {
@@ -19,7 +19,7 @@ describe.skipIf(!redisPresent() || !serverPresent('haproxy'))('two replicas on R
       process.stdout.write(`rolling restarts: ${JSON.stringify(outcome)}\n`);
       expect(outcome.faults).toEqual([]);
       expect(outcome.exits).toEqual(Array.from({ length: 2 * ROUNDS }, () => 0));
-      // A store that answers too late on a busy machine is a 503 of the gate, which says so, and no loss.
+      // If the store responds too late on a busy machine, the gate returns 503; nothing is lost.
       const { 'status 503': _tooLate, ...failed } = outcome.troubles;
       expect(failed).toEqual({});
       expect(outcome.done).toBeGreaterThan(20 * ROUNDS);

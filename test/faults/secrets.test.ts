@@ -14,7 +14,7 @@ import { type GateProcess, gateProcess, schoolOf } from './gate-process.ts';
 
 const SECRET = 'the-key-material-of-this-gate-and-of-no-other';
 
-/** Everything that somebody could present, by what it is. */
+/** Every credential, by its name. */
 class Secrets {
   readonly #all = new Map<string, string>();
 
@@ -27,7 +27,7 @@ class Secrets {
     return this.#all.size;
   }
 
-  /** The names of those that a text holds: as they are, as a URL or a header would carry them, or half of them. */
+  /** The names of the secrets that a text contains: literally, encoded as in a URL or header, or half of one. */
   in(text: string): string[] {
     return [...this.#all]
       .filter(([value]) => {
@@ -39,7 +39,7 @@ class Secrets {
   }
 }
 
-/** A whole life of one app and one member, right and wrong, with what it minted or used put into `secrets`. */
+/** Runs all steps of an app and a member, valid and invalid, and adds every secret that is issued or used to `secrets`. */
 async function live(gate: GateProcess, secrets: Secrets): Promise<{ access: string; cookie: string }> {
   const { origin } = gate;
   secrets.add('password', `${SAM.password}-of-sam`);
@@ -53,7 +53,7 @@ async function live(gate: GateProcess, secrets: Secrets): Promise<{ access: stri
   const again = ((await managed.json()) as Record<string, unknown>).registration_access_token;
   if (again !== undefined) secrets.add('second registration access token', again);
 
-  // Sign-in and consent, each cookie and form token on the way.
+  // Sign-in and consent, with every cookie and form token.
   const browser = createBrowser();
   const request = await authorizationRequest(app);
   secrets.add('verifier', request.verifier);
@@ -78,7 +78,7 @@ async function live(gate: GateProcess, secrets: Secrets): Promise<{ access: stri
     resource: app.resource,
   };
 
-  // Refused first in every odd way, then right, again, and refreshed, again.
+  // First refused in various ways, then redeemed twice, and refreshed twice.
   const basic = Buffer.from(`${app.client.client_id}:${app.client.client_secret}`).toString('base64');
   secrets.add('basic', basic);
   await token(app, form, { authorization: `Basic ${basic}` });
@@ -100,7 +100,7 @@ async function live(gate: GateProcess, secrets: Secrets): Promise<{ access: stri
   }
   const access = second.access_token;
 
-  // A key of its own, proofs, a pushed request.
+  // A DPoP key, proofs, and a pushed request.
   const key = await proofKey();
   secrets.add('private key', key.privateJwk.d);
   const bound = await approved(app);
@@ -123,7 +123,7 @@ async function live(gate: GateProcess, secrets: Secrets): Promise<{ access: stri
   expect(pushed.status).toBe(201);
   secrets.add('request_uri', pushed.body.request_uri);
 
-  // Shown where they do not belong: query, path, form, cookie, other headers, a GraphQL body, too long a head.
+  // Sent in the wrong places: query, path, form, cookie, other headers, a GraphQL body, too large a head.
   const cookie = [...browser.cookies].map(([name, { value }]) => `${name}=${value}`).join('; ');
   for (const path of [
     '/api/oauth/userinfo',
@@ -158,7 +158,7 @@ async function live(gate: GateProcess, secrets: Secrets): Promise<{ access: stri
   await postForm(`${origin}/api/oauth/introspect`, { token: access, client_id: 'nobody', client_secret: access });
   await introspect(app, access);
 
-  // The end: an old copy, and a token given back.
+  // Finally, reuse of an old refresh token, and a revocation.
   const third = await token(app, refreshForm(app, second.refresh_token));
   secrets.add('third access token', third.body.access_token);
   secrets.add('third refresh token', third.body.refresh_token);
@@ -172,17 +172,17 @@ async function live(gate: GateProcess, secrets: Secrets): Promise<{ access: stri
   return { access: living.access_token, cookie };
 }
 
-/** The access log is written some lines at a time, and is whole once the gate has stopped. */
+/** The access log is buffered, and is complete once the gate has stopped. */
 async function allWritten(gate: GateProcess): Promise<string> {
   gate.signal('SIGTERM');
   expect(await gate.exited()).toBe(0);
   return gate.output();
 }
 
-/** Every string of a dump that could be an id. */
+/** Every string in a dump that could be an id. */
 const idsIn = (dump: string) => [...new Set(dump.match(/(?<![\w-])[\w-]{43}(?![\w-])/g) ?? [])];
 
-/** What of a dump opens a door when it is shown as a token or code. */
+/** The strings of a dump that are accepted as a token or code. */
 async function opens(gate: GateProcess, dump: string): Promise<string[]> {
   const ids = idsIn(dump);
   expect(ids.length).toBeGreaterThan(10);
@@ -223,7 +223,7 @@ describe('no secret of a whole life', { timeout: 120_000 }, () => {
     return secrets;
   };
 
-  /** The login backend and the upstreams gone: what is told of it names no credential. */
+  /** Stops the login backend and the upstreams: the resulting log lines must contain no credential. */
   const withoutSchool = async (
     gate: GateProcess,
     school: School,
@@ -296,7 +296,7 @@ describe('no secret of a whole life', { timeout: 120_000 }, () => {
   );
 });
 
-/** Every key of a Redis with all that it holds. */
+/** Every key of a Redis with its content. */
 async function dumpOf(redis: RedisServer): Promise<string> {
   const client = new Redis(redis.socket);
   try {

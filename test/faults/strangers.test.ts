@@ -14,15 +14,15 @@ import { startWorld, type World } from '../support/world.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** docs/limits.md: bytes of what strangers may hold, as the store counts them, payload and 1 KiB an entry. */
+/** The quotas of docs/limits.md in bytes, as the store counts them: payload plus 1 KiB per entry. */
 const PENDING = 32 * MIB;
 const UNUSED_CLIENTS = 32 * MIB;
 const UNUSED_DOCUMENTS = 8 * MIB;
 const PROOFS = 4 * MIB;
 const ALL = PENDING + UNUSED_CLIENTS + UNUSED_DOCUMENTS + PROOFS;
-/** One network's part. */
+/** The quota of one network. */
 const PENDING_OF_NETWORK = 4 * MIB;
-/** What that takes on the disk at most, or of Redis' memory. */
+/** How much more than that the entries may take on disk or in Redis memory. */
 const FACTOR = 2;
 /** The reserve, the free pages that stay in the file, and an empty store. */
 const BESIDES = 10 * MIB;
@@ -34,7 +34,7 @@ interface Held {
   readonly bytes: number;
 }
 
-/** What strangers hold by quota, and what the store takes in all. */
+/** The use of each quota, and the total size of the store. */
 interface Looked {
   readonly quotas: Readonly<Record<string, Held>>;
   readonly size: number;
@@ -58,7 +58,7 @@ const OVERRIDES = {
   listen: { trustedProxies: ['loopback'] },
   clients: { registration: { perAddressPerMinute: 1_000_000, perDay: 1_000_000 } },
 };
-/** Strangers at that many networks, whatever the number. */
+/** A client address, spread over this many networks. */
 const from = (at: number, networks: number) => ({ 'x-forwarded-for': `198.51.${at % networks}.7` });
 
 async function sqliteStand(clock: () => number): Promise<Stand> {
@@ -103,7 +103,7 @@ async function redisStand(clock: () => number): Promise<Stand> {
       for (const key of await client.keys('*:charge:*')) {
         const [quota = '', counted] = await client.hmget(key, 'quota', 'bytes');
         const payload = await client.hget(key.replace(':charge:', ':entry:'), 'payload');
-        // Redis expires entries by its own clock, which does not stand still: they count until they are swept.
+        // Redis expires entries by its own, running clock; they count until they are swept.
         if (payload !== null) expect(payload.length + 1024).toBe(Number(counted));
         const held = quotas[quota ?? ''] ?? { entries: 0, bytes: 0 };
         quotas[quota ?? ''] = { entries: held.entries + 1, bytes: held.bytes + Number(counted) };
@@ -150,7 +150,7 @@ describe.each(STANDS.filter(({ skipped }) => !skipped))('strangers who attack a 
     claims_locales: 'c'.repeat(512),
     acr_values: 'a'.repeat(512),
   });
-  /** Asks again when the store of a busy machine did not answer in time, as attackers would. */
+  /** Retries if the store of a busy machine did not respond in time, as attackers would. */
   const insist = async (ask: () => Promise<Response>) => {
     for (let left = 30; ; left -= 1) {
       const answer = await ask();
@@ -169,7 +169,7 @@ describe.each(STANDS.filter(({ skipped }) => !skipped))('strangers who attack a 
   it('hold no more than docs/limits.md says, evict nobody else, and leave nothing when their time is over', {
     timeout: 900_000,
   }, async () => {
-    // It stands still for the gate, so that nothing expires however slow the machine is; the library has its own.
+    // The gate's clock is stopped, so that nothing expires on a slow machine; the OAuth library uses the real time.
     const time = { now: Date.now() };
     stand = await open(() => time.now);
     const { world } = stand;
@@ -177,13 +177,13 @@ describe.each(STANDS.filter(({ skipped }) => !skipped))('strangers who attack a 
     const tokens = (await connect(app)) as unknown as Tokens;
     const empty = await stand.look();
 
-    // What members have begun before the attack: one is at the sign-in page, one has come as far as the consent page.
+    // Members have begun before the attack: one is on the sign-in page, one on the consent page.
     const begin = async () => openRequest(app, (await push(app, parameters(app, 'ours'), {})).requestUri);
     const waiting = createBrowser();
     const signIn = await waiting.open(await begin());
     const consent = await reachConsent(await begin());
 
-    // One network, one app: its own part, whatever it does.
+    // One network and one app can use only their own quota.
     const longest = { redirectUri: 'https://app.example/'.padEnd(2000, 'r') };
     const own = await registerApp(world.origin, longest);
     await eachOf(330, async (at) => {
@@ -194,7 +194,7 @@ describe.each(STANDS.filter(({ skipped }) => !skipped))('strangers who attack a 
     expect(alone).toBeGreaterThan(PENDING_OF_NETWORK * 0.9);
     expect(alone).toBeLessThanOrEqual(PENDING_OF_NETWORK + 64 * KIB);
 
-    // Many networks, with apps of their own: pushed requests, requests opened in a browser, registrations, proofs.
+    // Many networks, each with its own apps: pushed requests, requests opened in a browser, registrations, proofs.
     const apps = await Promise.all(Array.from({ length: 4 }, () => registerApp(world.origin, longest)));
     await eachOf(2300, async (at) => {
       const attacker = apps[at % apps.length] as App;
@@ -224,7 +224,7 @@ describe.each(STANDS.filter(({ skipped }) => !skipped))('strangers who attack a 
       const { status } = await push(own, parameters(own, `p${at}`), { ...from(1, 250), dpop: proof });
       answers[status] = (answers[status] ?? 0) + 1;
     });
-    // 512 KiB of one network are some 450: a proof is never forgotten to make room, so more are not taken.
+    // 512 KiB per network are about 450 proofs. Proofs are never evicted, so further ones are refused.
     expect(Object.keys(answers)).toEqual(['201', '429']);
 
     const { quotas, size } = await stand.look();
@@ -241,7 +241,7 @@ describe.each(STANDS.filter(({ skipped }) => !skipped))('strangers who attack a 
     expect(size - empty.size).toBeLessThanOrEqual(FACTOR * held + (name === 'SQLite' ? BESIDES : 0));
     expect(FACTOR * ALL).toBe(152 * MIB);
 
-    // Nobody else lost what they had begun, and connections do what they did.
+    // Other sign-ins are not lost, and connections still work.
     const signedIn = await waiting.submit(signIn, { login: SAM.login, password: SAM.password });
     for (const { browser, page } of [consent, { browser: waiting, page: signedIn }]) {
       const answers = { decision: 'approve', scope: ['courses:read'] };
@@ -250,7 +250,7 @@ describe.each(STANDS.filter(({ skipped }) => !skipped))('strangers who attack a 
     }
     expect((await introspect(app, tokens.access_token)).active).toBe(true);
 
-    // Two minutes later what was pushed is gone, and a day later everything, from the disk as well.
+    // Pushed requests expire within two minutes and everything within a day, which also frees the disk.
     time.now += 25 * 3600_000;
     await world.restart();
     await vi.waitFor(

@@ -6,7 +6,7 @@ import { toolsPresent } from './support/tools.ts';
 
 const NEWEST = '1.36.0';
 const OLDEST = '1.29.0';
-/** Where a policy of the API server is needed, there is none in the oldest. */
+/** The oldest Kubernetes version has no admission policies. */
 const versionsOf = (values: string) => (values === 'injection.yaml' ? [NEWEST] : [OLDEST, NEWEST]);
 const cases = CI_VALUES.flatMap((values) => versionsOf(values).map((version) => ({ values, version })));
 
@@ -46,7 +46,7 @@ describe.skipIf(!toolsPresent())('the chart', () => {
   });
 });
 
-/** What a parent chart would include: the chart made to print it. */
+/** The templates that a parent chart would include, as rendered by the chart. */
 async function sidecarOf(values: string) {
   const printed = ['--set-json', `extraObjects=${JSON.stringify([PRINTED])}`];
   return only(await render(values, ...printed), 'Printed').initContainers;

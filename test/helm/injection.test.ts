@@ -15,7 +15,7 @@ const POD = {
   spec: { containers: [{ name: 'school', image: 'school:7' }] },
 };
 
-/** What the API server makes of a pod: by its own code, without the rest of it. */
+/** The pod after the admission policy, evaluated by the API server's own code without a cluster. */
 async function admitted(policy: Manifest, pod: unknown): Promise<Manifest> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-admission-'));
   const files = [join(folder, 'policy.json'), join(folder, 'pod.json')] as const;
@@ -28,7 +28,7 @@ async function admitted(policy: Manifest, pod: unknown): Promise<Manifest> {
   }
 }
 
-/** What a parent chart would have included with the same values. */
+/** The container and volumes that a parent chart would include with the same values. */
 const included = async () => {
   const printed = [
     'apiVersion: test/v1',

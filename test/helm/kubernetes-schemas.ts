@@ -1,8 +1,8 @@
 /**
- * Writes strict JSON Schemas of the kinds of Kubernetes, for kubeconform, which needs no network then: one file a kind,
+ * Writes strict JSON Schemas of the Kubernetes kinds, so that kubeconform needs no network: one file per kind,
  * `<kind>-<group>-<version>.json`, in which an unknown field is an error.
  *
- * In: the folder to write, the swagger.json of Kubernetes, and files of CustomResourceDefinitions.
+ * Arguments: the output folder, the swagger.json of Kubernetes, and files of CustomResourceDefinitions.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ const strictDefinitions = Object.fromEntries(
 
 for (const [name, schema] of Object.entries(definitions)) {
   const kinds = schema['x-kubernetes-group-version-kind'] as readonly Kind[] | undefined;
-  // Those with many kinds are what is sent with a request (DeleteOptions), and lists are never in a chart.
+  // Definitions with many kinds are request options (DeleteOptions), and lists never occur in a chart.
   if (kinds?.length !== 1 || name.endsWith('List')) continue;
   const [kind] = kinds as readonly [Kind];
   write(kind, { $ref: `#/definitions/${name}`, definitions: reachable(name) });
@@ -47,11 +47,11 @@ for (const file of definitionFiles) {
 }
 
 function write({ group, version, kind }: Kind, schema: Schema): void {
-  // kubeconform knows the group without a name by its version.
+  // For the core group, which has no name, kubeconform uses only the version.
   writeFileSync(join(folder, `${kind.toLowerCase()}-${group || version}-${version}.json`), JSON.stringify(schema));
 }
 
-/** A definition with all that it names, so that a file stands for itself. */
+/** A definition with all definitions that it references, so that the file is self-contained. */
 function reachable(name: string, found: Record<string, unknown> = {}): Record<string, unknown> {
   if (found[name] !== undefined) return found;
   found[name] = strictDefinitions[name];
@@ -60,7 +60,7 @@ function reachable(name: string, found: Record<string, unknown> = {}): Record<st
   return found;
 }
 
-/** Fields that are not described are errors; quantities and ports may be numbers, as the API server takes them. */
+/** Makes unknown fields errors, and allows numbers for quantities and ports, as the API server does. */
 function strict(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(strict);
   if (typeof node !== 'object' || node === null) return node;

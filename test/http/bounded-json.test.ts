@@ -4,7 +4,7 @@ import { checkJsonBounds, JsonTooLarge, parseBoundedJson } from '../../src/http/
 
 const BOUNDS = { depth: 5, values: 100, names: 20 };
 
-/** Counted from the parsed value, as the bounds describe it. */
+/** The same counts, taken from the parsed value. */
 function countsOf(value: unknown, depth = 0): { depth: number; names: Set<string> } {
   const all = { depth, names: new Set<string>() };
   if (typeof value !== 'object' || value === null) return all;

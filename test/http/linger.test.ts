@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const step of cleanup.splice(0).reverse()) await step();
 });
 
-/** A server that answers every request before its body, and the connections it has taken. */
+/** A server that answers every request before its body, and its connections. */
 async function start(
   bounds = { silence: 5_000, longest: 30_000, bytes: 64 * MIB },
   answer: RequestListener = (_request, response) => void response.writeHead(401).end('no'),
@@ -70,11 +70,11 @@ it('tells the client at once, and closes our side, while it goes on sending', as
 it('reads no more than a bound, of which the answer was long delivered', async () => {
   const { client, inside } = await start({ silence: 5_000, longest: 30_000, bytes: 4 * MIB });
   const { socket, until } = await client();
-  // A client that ends its own side when ours ends would stop by itself.
+  // A client that closes its side when we close ours would stop by itself.
   socket.allowHalfOpen = true;
   socket.write(LARGE);
   await until(/^HTTP\/1\.1 401 /);
-  // A mebibyte at a time: what one look misses is little.
+  // One mebibyte at a time, so that a single check misses only little.
   let sent = 0;
   while (inside[0]?.destroyed === false && sent < 40 * MIB) {
     socket.write(Buffer.alloc(MIB));

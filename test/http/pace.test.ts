@@ -11,7 +11,7 @@ let look: () => Promise<void>;
 const clients: Socket[] = [];
 
 beforeEach(async () => {
-  // The looks are made by the tests, and only by them: sockets go on as they are.
+  // Only the tests trigger the checks; sockets use real time.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   server = createServer();
   look = keepPace(server, { stall: 60, uploadRate: 256 });
@@ -25,7 +25,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Out: the client, and whether the server has hung up on it. */
+/** Returns the client, and whether the server has closed its connection. */
 function open(head: string): { socket: Socket; gone: () => boolean } {
   const socket = connect(port, '127.0.0.1', () => socket.write(head));
   clients.push(socket);
@@ -38,7 +38,7 @@ function open(head: string): { socket: Socket; gone: () => boolean } {
   return { socket, gone: () => gone };
 }
 
-/** Lets seconds pass as the looks see them, with real time in between for what is on its way. */
+/** Lets seconds pass for the checks, with some real time in between for data in transit. */
 async function pass(seconds: number): Promise<void> {
   for (let n = 0; n < seconds; n += 5) {
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -46,7 +46,7 @@ async function pass(seconds: number): Promise<void> {
   }
 }
 
-/** Resolves when nothing moves any more between a server and its client that does not read. */
+/** Resolves when no more data moves between a server and a client that does not read. */
 async function comesToRest(inside: Socket): Promise<void> {
   const state = async () => [inside.writableLength, (await readSendQueues())?.of(inside)];
   let before: unknown[] = [];
@@ -91,7 +91,7 @@ it('keeps a client that reads now and then', async () => {
   await once(server, 'request');
   for (let n = 0; n < 5; n += 1) {
     await pass(50);
-    // Enough for the kernel to take more: it does so in large pieces.
+    // Enough that the kernel accepts more data, which it does in large pieces.
     let read = 0;
     socket.on('data', (data) => {
       read += data.length;
@@ -114,7 +114,7 @@ it.skipIf(process.platform !== 'linux')(
     await expect.poll(() => inside.writableLength).toBeGreaterThan(0);
     await pass(5);
     const before = inside.writableLength;
-    // As much in fifty seconds as such a client reads, less than would wake Node up.
+    // The amount that such a client reads in fifty seconds, which is too little for a drain event in Node.
     for (let n = 0; n < 3; n += 1) {
       let read = 0;
       socket.on('data', (data) => {

@@ -38,7 +38,7 @@ describe('traceparent (W3C Trace Context §3.2)', () => {
   it.each([
     ['00', '01', '01'],
     ['00', '00', '00'],
-    // Level 2: that the trace id is random goes on with it; what is not defined does not.
+    // Trace Context Level 2: the random-trace-id flag is passed on, undefined flags are not.
     ['00', '03', '03'],
     ['00', 'ff', '03'],
     ['cc', '03', '01'],

@@ -30,7 +30,7 @@ interface Locked {
   readonly devOptional?: boolean;
 }
 
-/** What the lock has for production, as `name@version`. */
+/** The production packages in the lock file, as `name@version`. */
 function locked(): readonly string[] {
   const packages = Object.entries(read('package-lock.json').packages as Record<string, Locked>);
   const needed = packages.filter(([path, one]) => path !== '' && !one.dev && !one.optional && !one.devOptional);
@@ -203,7 +203,7 @@ describe.skipIf(!enginePresent())('the image', () => {
   });
 });
 
-/** The packages in a folder of packages and in theirs, as `name@version`. */
+/** The packages in a node_modules folder and in nested ones, as `name@version`. */
 function installed(folder: string): readonly string[] {
   const found = new Set<string>();
   const visit = (modules: string) => {

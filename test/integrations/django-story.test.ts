@@ -12,7 +12,7 @@ import { freePort } from '../support/world.ts';
 import { type Backend, frameworkPresent, OLU, SAM, startBackend } from './contract/backend.ts';
 import { DJANGO } from './contract/frameworks.ts';
 
-/** Django's own example, which asks whoami, and one of those that go over the bridge: they differ in nothing else. */
+/** Django's own example with whoami, and a variant with the bridge. They differ in nothing else. */
 const EXAMPLES = [
   { login: 'session', example: 'django', overrides: { loginUrl: '/login' }, told: true },
   { login: 'bridge', example: 'rails', overrides: {}, told: false },
@@ -41,7 +41,7 @@ describe.skipIf(!present).each(EXAMPLES)(
           secret: SECRET,
           jwksUrl: `${origin}/.well-known/jwks.json`,
           memberKey: MEMBER_KEY,
-          // Without it only `recheck` finds out.
+          // Without the admin URL, only `recheck` detects the change.
           ...(told ? { admin: `http://127.0.0.1:${adminPort}`, adminSecret: COMMAND_SECRET } : {}),
         }),
         launchChromium(),
@@ -81,7 +81,7 @@ describe.skipIf(!present).each(EXAMPLES)(
       await django?.close();
     });
 
-    /** A browser window of its own: nobody is signed in there. */
+    /** A new browser context, without a signed-in member. */
     const visit = async <T>(story: (page: Page) => Promise<T>): Promise<T> => {
       const context = await browser.newContext();
       context.setDefaultTimeout(30_000);
@@ -98,7 +98,7 @@ describe.skipIf(!present).each(EXAMPLES)(
       await page.locator('#id_password').fill(password);
       await page.getByRole('button', { name: 'Sign in' }).click();
     };
-    /** From an authorization request over Django's own page and the consent to the app, and to tokens. */
+    /** Goes from an authorization request through Django's login and consent to tokens. */
     const connect = (member: { username: string; email: string; password: string }) =>
       visit(async (page) => {
         const request = await authorizationRequest(app, { scope: 'courses:read' });
@@ -126,7 +126,7 @@ describe.skipIf(!present).each(EXAMPLES)(
           status: 200,
           body: { courses: ['Watercolour'], of: SAM.email, for: app.client.client_id },
         });
-        // Of another, though nothing but the token says so.
+        // Another member's data, with nothing but another token.
         const others = await connect(OLU);
         expect((await courses(others.access_token)).body).toMatchObject({ of: OLU.email });
       },
@@ -181,15 +181,15 @@ describe.skipIf(!present).each(EXAMPLES)(
           await page.locator('button').click();
           await page.waitForURL('**/probe');
         });
-        // Told before the browser had its answer: on the next request is meant.
+        // The event is sent before the browser gets its response, so the next request is refused.
         expect((await courses(tokens.access_token)).status).toBe(told ? 401 : 200);
         const renewed = await token(app, refreshForm(app, tokens.refresh_token));
         expect([renewed.status, renewed.body.error]).toEqual([400, 'invalid_grant']);
         expect((await courses(tokens.access_token)).status).toBe(401);
-        // Nobody else's.
+        // Other members keep their access.
         expect((await courses(others.access_token)).status).toBe(200);
         expect((await token(app, refreshForm(app, others.refresh_token))).status).toBe(200);
-        // With the new one they connect anew.
+        // The member can connect again with the new password.
         const again = await connect({ ...SAM, password: fresh });
         expect((await courses(again.access_token)).status).toBe(200);
       },

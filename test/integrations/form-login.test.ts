@@ -6,7 +6,7 @@ import { DJANGO, LARAVEL, RAILS } from './contract/frameworks.ts';
 
 const LONGEST = 120_000;
 
-/** As docs/login/form.md has them, but for the paths of the test's applications. */
+/** As in docs/login/form.md, except for the paths of the test applications. */
 const SITES = [
   { framework: DJANGO, success: { status: [302], cookie: 'sessionid' } },
   { framework: RAILS, success: { status: [302, 303], notLocation: '/login' } },

@@ -8,7 +8,7 @@ import { freePort } from '../support/world.ts';
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 export const PHP = ['/usr/bin/php', '/usr/local/bin/php'].find((path) => existsSync(path));
 
-/** Whether tests that run PHP do. Without it they are skipped by name; in CI that is a failure. */
+/** Whether tests that need PHP run. Without it, they are skipped by name; in CI they fail instead. */
 export function phpPresent(): boolean {
   if (PHP !== undefined) return true;
   const advice = 'no php found: the tests of the Moodle plugin need it (apt-get install php-cli)';
@@ -17,7 +17,7 @@ export function phpPresent(): boolean {
   return false;
 }
 
-/** What the stand-in for Moodle knows: rows of the user table by id, who is signed in by cookie, the plugin's settings. */
+/** The data of the fake Moodle: rows of the user table by id, sessions by cookie, the plugin's settings. */
 interface State {
   readonly members: Readonly<Record<string, Readonly<Record<string, string | number>>>>;
   readonly sessions: Readonly<Record<string, { member: string; at: number; session?: Record<string, unknown> }>>;
@@ -28,15 +28,15 @@ interface State {
 
 export interface MoodleSite {
   readonly url: string;
-  /** Lays changes over what it knows. */
+  /** Applies changes to the data. */
   change(changes: Partial<State>): void;
-  /** As if the time had passed for which the keys are not asked for again, or all of it. */
+  /** Simulates the end of the pause between key fetches, or of the whole cache lifetime. */
   forgetKeys(which: 'pause' | 'all'): void;
   complaints(): string;
   close(): Promise<void>;
 }
 
-/** The plugin's pages under PHP's own server, on a stand-in for Moodle that has its names and not its behaviour. */
+/** The plugin's pages on PHP's built-in server, with a fake Moodle that has the same names but not the behaviour. */
 export async function startMoodle(first: State): Promise<MoodleSite> {
   const root = mkdtempSync(join(tmpdir(), 'coursegate-moodle-'));
   mkdirSync(join(root, 'lib'));

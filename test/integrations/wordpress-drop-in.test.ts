@@ -7,7 +7,7 @@ import { ADMIN, OLU, SAM, startWordpress, type WordpressSite, wordpressPresent }
 
 const MEMBER_KEY = 'm'.repeat(32);
 
-/** What the school's theme might add: where courses come from, what a ban is, and a plugin that acts too early. */
+/** Code that the school's theme might add: the source of courses, a ban, and a plugin that runs too early. */
 const OF_THE_SCHOOL = `<?php
 add_filter('coursegate_courses', function ($courses, $member) {
     foreach (get_user_meta($member->ID, 'course') as $title) $courses[] = ['id' => md5($title), 'title' => $title];
@@ -53,7 +53,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
   const json = async (answer: Response) => ({ status: answer.status, body: JSON.parse(await answer.text()) });
   const ME = '/wp-json/coursegate/v1/me';
 
-  /** Signs in at wp-login.php. Out: the Cookie value a browser then sends. */
+  /** Signs in at wp-login.php. Returns the Cookie value that a browser then sends. */
   const signIn = async ({ login, password }: { login: string; password: string }): Promise<string> => {
     const answer = await fetch(`${site.url}/wp-login.php`, {
       method: 'POST',
@@ -69,7 +69,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
   };
   const whoami = async (cookie: string) => json(await get('/?coursegate=whoami', { cookie }));
 
-  /** As if the time had passed for which the keys are not asked for again. */
+  /** Simulates the end of the time in which the keys are not fetched again. */
   const askAgain = () => site.run(`delete_site_transient('coursegate_keys_pause');`);
 
   describe('asked whether a member still is one', () => {
@@ -347,7 +347,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
         version: expect.stringMatching(/^[0-9a-f]{32}$/),
       });
       expect(authTime).toBeGreaterThanOrEqual(before);
-      // What the REST API would say to the same browser.
+      // The response of the REST API to the same browser.
       expect((await get(ME, { cookie })).status).toBe(401);
     });
 
@@ -453,7 +453,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
     });
 
     it('sends a member who is not signed in to the login page, and from there back to itself', async () => {
-      // A + and a / in the base64 survive the way through two queries.
+      // + and / in base64 survive two query strings.
       const sso = Buffer.from(`nonce=~~~~~~??????&return_sso_url=${callback()}`).toString('base64');
       expect(sso).toMatch(/[+].*[/]/);
       const query = { coursegate: 'bridge', sso, sig: bridgeSignature(gate.secret, sso) };

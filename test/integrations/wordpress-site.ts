@@ -10,7 +10,7 @@ const WORDPRESS = process.env.WORDPRESS ?? '/usr/share/wordpress';
 const PHP = ['/usr/bin/php', '/usr/local/bin/php'].find((path) => existsSync(path));
 const PLUGIN = fileURLToPath(new URL('../../integrations/wordpress/coursegate.php', import.meta.url));
 
-/** Whether tests on a real WordPress run. Without one they are skipped by name; in CI that is a failure. */
+/** Whether tests on a real WordPress run. Without one, they are skipped by name; in CI they fail instead. */
 export function wordpressPresent(): boolean {
   const lacking = [
     ...(existsSync(join(WORDPRESS, 'wp-load.php')) ? [] : ['wordpress']),
@@ -25,7 +25,7 @@ export function wordpressPresent(): boolean {
 }
 
 export const OLU = { id: '2', login: 'olu', password: 'olu-and-the-sky', email: 'olu@example.com', name: 'Olu Adé' };
-/** A member whom the school has banned, where the test's own plugin says so. */
+/** A member who is banned, according to the test's own plugin. */
 const BANNED = { id: '3', login: 'kit', password: 'kit-and-the-key', email: 'kit@example.com', name: 'Kit Low' };
 export const SAM = { id: '4', login: 'sam', password: 'sam-and-the-sea', email: 'sam@example.com', name: 'Sam Ortiz' };
 export const ADMIN = { id: '1', login: 'head', password: 'head-of-the-school', email: 'head@example.com' };
@@ -33,21 +33,21 @@ export const ADMIN = { id: '1', login: 'head', password: 'head-of-the-school', e
 export interface WordpressSite {
   /** Where it listens. */
   readonly url: string;
-  /** The name of the cookie that says who is signed in. */
+  /** The name of the login cookie. */
   readonly loginCookie: string;
-  /** Runs PHP inside of this WordPress, as its command line tool would. Out: what it prints. */
+  /** Runs PHP in this WordPress, like its command line tool. Returns the output. */
   run(php: string): Promise<string>;
-  /** All that PHP has written into its log. */
+  /** The content of PHP's log. */
   log(): string;
-  /** What PHP had to say about the plugin: warnings, notices, deprecations. */
+  /** PHP's warnings, notices and deprecations about the plugin. */
   complaints(): readonly string[];
   close(): Promise<void>;
 }
 
 /**
- * A WordPress from Debian's package, installed by its own installer on a MariaDB of its own, with members, what they have
- * written, and the drop-in. In: the origin that browsers use (of the site itself when left out), the drop-in's settings,
- * and files of more must-use plugins by name.
+ * A WordPress from Debian's package, installed by its own installer on a new MariaDB, with members, their posts, and the
+ * drop-in. Takes the origin that browsers use (default: the site's own), the drop-in's settings, and files of further
+ * must-use plugins by name.
  */
 export async function startWordpress(options: {
   readonly origin?: string;
@@ -75,12 +75,12 @@ export async function startWordpress(options: {
 
   const run = (php: string) => runPhp(root, new URL(origin).host, php);
   await run(INSTALL);
-  // PHP looks for a changed file every two seconds: a drop-in that is put in place of another is to count at once.
+  // By default, PHP checks for changed files every two seconds; a replaced drop-in must take effect at once.
   const fresh = ['-d', 'opcache.revalidate_freq=0', '-d', 'opcache.file_update_protection=0'];
   const server = spawn(PHP ?? '', [...fresh, '-q', '-S', `127.0.0.1:${port}`, '-t', root, join(folder, 'router.php')], {
-    // More than one: a request waits here while the plugin asks the gate, which may ask here again.
+    // More than one worker: the plugin calls the gate during a request, and the gate may call this site in turn.
     env: { ...process.env, PHP_CLI_SERVER_WORKERS: '4' },
-    // Its workers are its children, and it does not take them along.
+    // Its workers are child processes, which do not exit with it.
     detached: true,
     stdio: 'ignore',
   });
@@ -175,7 +175,7 @@ require_once ABSPATH . 'wp-settings.php';
 `;
 }
 
-/** What Apache's rewrite rules of WordPress do: files are files, and everything else is index.php. */
+/** Like WordPress's rewrite rules for Apache: existing files are served, everything else goes to index.php. */
 const ROUTER = `<?php
 $file = $_SERVER['DOCUMENT_ROOT'] . parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH);
 if (is_file($file) || (is_file(rtrim($file, '/') . '/index.php') && !is_file($file) && rtrim($file, '/') !== $_SERVER['DOCUMENT_ROOT'])) {
@@ -188,7 +188,7 @@ require $_SERVER['DOCUMENT_ROOT'] . '/index.php';
 const member = ({ login, password, email, name }: typeof SAM) => `wp_insert_user(['user_login' => ${quote(login)},
   'user_pass' => ${quote(password)}, 'user_email' => ${quote(email)}, 'display_name' => ${quote(name)}, 'role' => 'author'])`;
 
-/** The installer's own function, without the mail it sends; then two members and what they have written. */
+/** Calls the installer's own function, without its mail, and creates two members and their posts. */
 const INSTALL = `
 define('WP_INSTALLING', true);
 mysqli_report(MYSQLI_REPORT_ERROR | MYSQLI_REPORT_STRICT);

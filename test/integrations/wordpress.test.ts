@@ -34,7 +34,7 @@ const BRIDGE = `login:
   secret: { env: BRIDGE_SECRET }
 `;
 
-/** The bundled configuration with its switches on, and with the bridge in place of the login it has if wanted. */
+/** The bundled configuration with its options enabled, optionally with the bridge instead of its login. */
 const configOf = (kind: string) => {
   const text = readFileSync(CONFIG, 'utf8')
     .replace(/^( *)# ((?:admin|recheck): )/gm, '$1$2')
@@ -92,7 +92,7 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
       expect(complaints).toEqual([]);
     });
 
-    /** A browser window of its own: nobody is signed in there. */
+    /** A new browser context, without a signed-in member. */
     const visit = async <T>(story: (page: Page) => Promise<T>): Promise<T> => {
       const context = await browser.newContext();
       context.setDefaultTimeout(30_000);
@@ -104,14 +104,14 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
     };
 
     const signIn = async (page: Page, { login, password }: Credentials) => {
-      // The page empties the password a while after it is there, when it gives it the focus.
+      // The page clears the password shortly after loading, when it focuses the field.
       await page.locator('#loginform input:focus').waitFor();
       await page.locator('#user_login').fill(login);
       await page.locator('#user_pass').fill(password);
       await page.locator('#wp-submit').click();
     };
 
-    /** From an app's authorization request over WordPress's own page and the consent to the app. Out: where that ended. */
+    /** Goes from an app's authorization request through WordPress's login and consent back to the app. Returns the final URL. */
     const approve = async (page: Page, url: URL, member: Credentials): Promise<URL> => {
       await page.route(`${CALLBACK}*`, (route) => route.fulfill({ body: 'connected' }));
       await page.goto(url.href);
@@ -126,7 +126,7 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
       return new URL(page.url());
     };
 
-    /** The SDK's own client at the door of members, and what it remembers. */
+    /** The SDK's own client at the endpoint for members, and its stored state. */
     const assistant = async (member: Credentials) => {
       const kept: Record<string, unknown> = {};
       let asked: URL | undefined;
@@ -195,11 +195,11 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
           for (const tool of ['get_my_profile', 'list_my_posts', 'list_my_comments', 'list_my_courses']) {
             expect(JSON.stringify(await app.read(tool))).not.toContain(other.name);
           }
-          // What is published is everybody's; drafts and private posts are not among it, whoever asks.
+          // Published posts are public; drafts and private posts are never included.
           const found = JSON.stringify(await app.read('search_posts'));
           for (const author of [SAM, OLU]) expect(found).toContain(`${author.name} & a publish post`);
           expect(found).not.toMatch(/draft|private/);
-          // There is no shop.
+          // The site has no shop.
           expect(await app.client.callTool({ name: 'list_my_orders', arguments: {} })).toMatchObject({ isError: true });
         }
         await ofSam.client.close();
@@ -221,7 +221,7 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
           const answer = await get(me, headers);
           expect([answer.status, (await answer.json()).id]).toEqual([200, SAM.id]);
         }
-        // Without a token what pretends to be identity does not arrive: on a protected route, and on the site's lane.
+        // Forged identity headers without a token do not arrive, on a protected route and on the site lane.
         expect((await get(me, claims)).status).toBe(401);
         for (const path of ['/wp-json/coursegate/v1/me/', '/?rest_route=/coursegate/v1/me', '/?coursegate=whoami']) {
           for (const headers of [claims, { ...token, ...claims }]) {
@@ -259,11 +259,11 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
       async () => {
         const app = await assistant({ ...SAM, login: SAM.email });
         expect(await app.refreshed()).toBe('AUTHORIZED');
-        // As a tool on the database does it.
+        // As a tool that writes to the database would do.
         await site.run(`global $wpdb; $hash = wp_hash_password('${SAM.password}');
           $wpdb->update($wpdb->users, ['user_pass' => $hash], ['ID' => ${SAM.id}]); clean_user_cache(${SAM.id});`);
         expect(await me(app.token())).toBe(200);
-        // The SDK tries the same token once more, which has ended by then.
+        // The SDK retries with the same token, which has been revoked by then.
         await expect(app.refreshed()).rejects.toThrow('the refresh token is not known here');
         expect(await me(app.token())).toBe(401);
         await app.client.close();

@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs a gate with an access log, does something to it, stops it. Out: the lines, each one JSON object. */
+/** Runs a gate with an access log, calls a function, and stops the gate. Returns the parsed lines. */
 async function linesOf(
   log: Readonly<Record<string, unknown>>,
   work: (world: World) => Promise<void>,
@@ -285,7 +285,7 @@ describe('the access log', () => {
     if (named === undefined) expect(members[0]).toBeUndefined();
     else {
       expect(members[0]).toMatch(named);
-      // Without the key it is no hash of a small number that one could try out.
+      // The hash has a key, so that a small number cannot be found by trial.
       expect(members[0]).not.toBe(createHash('sha256').update('m-1001').digest('base64url').slice(0, 22));
     }
   });

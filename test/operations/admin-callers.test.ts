@@ -6,7 +6,7 @@ import { createAuthority } from '../support/certificates.ts';
 import { rawExchange } from '../support/raw-socket.ts';
 import { freePort, startWorld, type World } from '../support/world.ts';
 
-/** A page whose name has been pointed at the listener is of its origin to a browser: only Host tells them apart. */
+// With DNS rebinding, the attacker's page and the listener are one origin to a browser: only Host tells them apart.
 let world: World;
 let probes: string;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Each on a connection of its own, as the names differ. */
+/** Sends each request on its own connection, because the names differ. */
 const ask = (origin: string, path: string, headers: Record<string, string>, method: 'get' | 'post' = 'get') =>
   request(origin)[method](path).set(headers);
 

@@ -10,7 +10,7 @@ import { prometheusPresent } from '../support/prometheus.ts';
 
 const RULES = fileURLToPath(new URL('../../helm/coursegate/files/alerts.yaml', import.meta.url));
 
-/** Series by name and labels, with their values minute by minute, as promtool writes them. */
+/** Series by name and labels, with a value per minute in promtool's notation. */
 type Series = Readonly<Record<string, string>>;
 
 interface Case {
@@ -97,7 +97,7 @@ const ALERTS: Readonly<Record<string, Case>> = {
     fires: { [of('nodejs_eventloop_lag_p99_seconds')]: '0.5x20', [of('coursegate_build_info')]: '1x20' },
     quiet: [
       { [of('nodejs_eventloop_lag_p99_seconds')]: '0.02x20', [of('coursegate_build_info')]: '1x20' },
-      // Somebody else's Node.
+      // A Node process that is not a gate.
       { [of('nodejs_eventloop_lag_p99_seconds')]: '0.5x20' },
     ],
   },

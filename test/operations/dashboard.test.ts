@@ -30,7 +30,7 @@ const rules = (
   parse(readFileSync(file('alerts.yaml'), 'utf8')) as { groups: { rules: { alert: string; expr: string }[] }[] }
 ).groups.flatMap((group) => group.rules);
 
-/** As Grafana fills them in. */
+/** The values that Grafana fills in. */
 const filledIn = (expr: string) =>
   expr.replaceAll('$job', '.*').replaceAll('$instance', '.*').replaceAll('$__rate_interval', '1m');
 
@@ -114,10 +114,10 @@ describe('the dashboard and the alerts', () => {
           if ((await prometheus.query(filledIn(expr))) === 0) lacking.push(`${title}: ${expr}`);
         return lacking;
       };
-      // Counters must be seen to rise: what happens, happens again until it was scraped twice.
+      // A rising counter needs two scrapes, so the events are repeated until then.
       await expect.poll(async () => traffic(world).then(empty), { timeout: 150_000, interval: 1 }).toEqual([]);
       socket.close();
-      // Not only there, but what happened.
+      // The series exist, and their values match the events.
       for (const rose of [
         'coursegate_http_request_duration_seconds_count{verdict="refused"}',
         'coursegate_sign_ins_total{outcome="success"}',
@@ -157,7 +157,7 @@ describe('the dashboard and the alerts', () => {
   });
 });
 
-/** A little of everything: members who say yes and no, apps that do well and badly, an upstream that is down. */
+/** Some events of every kind: members who approve and decline, apps that work and fail, an upstream that is down. */
 async function traffic(world: World): Promise<void> {
   const app = await registerApp(world.origin);
   const { form } = await approved(app, { parameters: { scope: 'openid account:read courses:read' } });

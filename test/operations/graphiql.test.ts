@@ -80,7 +80,7 @@ it('begins empty where the contract has other fields, and says where the schema 
   expect(graphiqlPage({ endpoint, query: '"<x>', introspection: true })).toContain('data-query="&quot;&lt;x&gt;"');
 });
 
-it('says so when this gate does not tell its schema', async () => {
+it('reports that this gate does not publish its schema', async () => {
   const world = await startWorld({ profile: 'A', overrides: { account: { introspection: false } } });
   try {
     expect(await (await fetch(`${world.admin}/graphiql`)).text()).toContain('does not tell its schema');

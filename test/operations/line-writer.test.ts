@@ -67,7 +67,7 @@ describe('the writer of lines', () => {
     expect(failures).toEqual([]);
   });
 
-  it('goes on for ever while its lines are taken, whatever they add up to', async () => {
+  it('continues as long as its lines are read, whatever the total', async () => {
     const file = join(folder, 'long');
     const descriptor = openSync(file, 'w');
     const writer = createLineWriter(descriptor, () => undefined);
@@ -81,7 +81,7 @@ describe('the writer of lines', () => {
     expect(writer.dropped()).toBe(0);
   });
 
-  it('counts each line of a piece that nobody read', async () => {
+  it('counts each line of an unread chunk', async () => {
     const fifo = join(folder, 'nobody');
     execFileSync('mkfifo', [fifo]);
     const end = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -94,7 +94,7 @@ describe('the writer of lines', () => {
     expect(writer.dropped()).toBe(100);
   });
 
-  it('says once that its reader is gone, and drops and counts the lines', async () => {
+  it('reports once that its reader is gone, and drops and counts the lines', async () => {
     const fifo = join(folder, 'gone');
     execFileSync('mkfifo', [fifo]);
     const end = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);

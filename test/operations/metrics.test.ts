@@ -27,7 +27,7 @@ describe('the metrics', () => {
   });
 
   const scrape = async () => (await fetch(`${world.admin}/metrics`)).text();
-  /** The value of the one series whose line begins so; 0 when there is none. */
+  /** The value of the one series whose line has this prefix; 0 if there is none. */
   const value = async (series: string) => {
     const lines = (await scrape()).split('\n').filter((line) => line.startsWith(`${series} `));
     expect(lines.length).toBeLessThanOrEqual(1);
@@ -68,7 +68,7 @@ describe('the metrics', () => {
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds [0-9.e-]+$/m);
     const before = upstream.requests.length;
     await get('/metrics');
-    // On the public side it is a path like any other: the site's.
+    // On the public listener, the path belongs to the site, like any other.
     expect(upstream.requests.length).toBe(before + 1);
     expect(upstream.last().target).toBe('/metrics');
   });
@@ -104,7 +104,7 @@ describe('the metrics', () => {
     expect(await value(`${REQUESTS}_sum{${series}}`)).toBeGreaterThanOrEqual(0.05);
   });
 
-  it('have no more series after ten thousand paths and methods that somebody made up', async () => {
+  it('have no more series after ten thousand made-up paths and methods', async () => {
     const ask = (at: number) =>
       Promise.all([
         get(`/random/${at}/${Math.random()}`),
@@ -330,7 +330,7 @@ describe('the metrics', () => {
   });
 });
 
-describe('the metrics of a gate whose store is ill', () => {
+describe('the metrics of a gate whose store is failing', () => {
   it('count the failures of the store', async () => {
     const world = await startWorld({ profile: 'A' });
     try {

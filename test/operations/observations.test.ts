@@ -81,7 +81,7 @@ describe('what is kept', () => {
     ]);
   });
 
-  it('has methods that nobody uses under one name', () => {
+  it('counts unknown methods under one name', () => {
     const all = createObservations();
     for (let at = 0; at < 50; at += 1) all.note(seen('/api/x', { method: `M${at}` }));
     expect(all.all()).toMatchObject([{ method: '*', requests: 50 }]);

@@ -15,7 +15,7 @@ interface Site {
   close(): Promise<void>;
 }
 
-/** A legacy site: data for whoever has its cookie, some for everybody, pages, and nothing where nothing is. */
+/** A legacy site: data for requests with its cookie, public data, pages, and 404 for everything else. */
 async function startSite(): Promise<Site> {
   const seen: Site['seen'] = [];
   const server = createServer((request, response) => {
@@ -50,7 +50,7 @@ async function startSite(): Promise<Site> {
 
 const COOKIE = { cookie: 'school=signed-in' };
 const OBSERVE = { enforcement: { mode: 'observe' } };
-/** `/member/**` leads to the site and asks for a token; `POST /ledger` to another upstream. */
+/** `/member/**` goes to the site and requires a token; `POST /ledger` goes to another upstream. */
 const ROUTES = [
   { match: 'GET /member/**', upstream: 'back', scopes: ['courses:read'] },
   { match: 'GET /write/**', upstream: 'back', scopes: ['courses:write'] },
@@ -96,7 +96,7 @@ async function stop(): Promise<void> {
   await site?.close();
 }
 
-describe('enforcement, when nothing is said of it', () => {
+describe('enforcement, by default', () => {
   beforeAll(() => start({ routes: ROUTES }));
   afterAll(stop);
 
@@ -119,7 +119,7 @@ describe('observe mode', () => {
   beforeAll(() => start({ routes: ROUTES, ...OBSERVE }));
   afterAll(stop);
 
-  it('warns at the start, and whoever asks whether it is ready', async () => {
+  it('warns at start, and in the readiness response', async () => {
     expect(world.log()).toMatch(/"level":"?(warn|40)"?.*OBSERVE MODE/);
     const ready = await fetch(`${world.admin}/readyz`);
     expect(ready.status).toBe(200);
@@ -228,7 +228,7 @@ describe('the proposed routes', () => {
       await status('/catalogue/topics');
       await status('/pages/1', { headers: COOKIE });
       await status('/gone/1', { headers: COOKIE });
-      // A pattern of it would take in /api/oauth/** and /account/graphql, which no route may.
+      // Its pattern would include /api/oauth/** and /account/graphql, which no route may match.
       for (const path of ['/api/77/x', '/account/88', '/99']) await status(path, { headers: COOKIE });
       const proposed = await proposal();
       routes = proposed.routes;
@@ -307,7 +307,7 @@ describe('coursegate observed', () => {
     }
   });
 
-  it('says so when no gate answers', async () => {
+  it('reports that no gate answers', async () => {
     const none = runCommand(['observed', '--config', write(config(await freePort(), OBSERVE))]);
     expect(await none.exited).toBe(69);
     expect(none.stdout()).toBe('');

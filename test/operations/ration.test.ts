@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createRation } from '../../src/operations/ration.ts';
 
-describe('what a flood is told with', () => {
+describe('logging during a flood', () => {
   let now = 0;
   let told: [string, number][] = [];
   beforeEach(() => {
@@ -40,7 +40,7 @@ describe('what a flood is told with', () => {
     now += 60_000;
     for (let at = 0; at < 500; at += 1) tell(`key ${at + 20}`);
     expect(told).toHaveLength(40);
-    // What the cap held back is told with the line that comes after.
+    // The next line reports how many lines the cap suppressed.
     expect(told[20]).toEqual(['key 20', 1]);
   });
 
@@ -49,7 +49,7 @@ describe('what a flood is told with', () => {
     for (let at = 0; at < 10_000; at += 1) tell(`key ${at}`);
     tell('key 0');
     expect(told).toHaveLength(10_000);
-    // One more than are kept: all of them are forgotten.
+    // One more than the maximum: all of them are dropped.
     tell('key 10000');
     tell('key 0');
     expect(told).toHaveLength(10_002);

@@ -5,7 +5,7 @@ import { memoryStore } from '../../src/storage/sqlite.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
-describe('tokens that nobody uses', () => {
+describe('tokens that are not used', () => {
   let now = START;
   let lines: { level: string; fields: Record<string, unknown>; text: string }[] = [];
   const clock = () => now;

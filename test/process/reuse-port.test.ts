@@ -8,7 +8,7 @@ import { runCommand } from '../support/command.ts';
 import { approve, SAM } from '../support/member.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 
-/** A request on a connection of its own, so that the kernel decides anew who gets it. */
+/** Sends a request on its own connection, so that the kernel chooses a gate each time. */
 const alone = (headers: Record<string, string> = {}) => ({ headers: { ...headers, connection: 'close' } });
 
 describe.skipIf(!redisPresent())('two gates that share a port (listen.reusePort)', () => {
@@ -76,7 +76,7 @@ describe.skipIf(!redisPresent())('two gates that share a port (listen.reusePort)
     await expect.poll(all, { interval: 20, timeout: 1000 }).toEqual([401]);
   });
 
-  it('one is restarted after the other, and every connection goes on', async () => {
+  it('are restarted one after the other without losing a connection', async () => {
     const { app, tokens } = await connect();
     let token = String(tokens.refresh_token);
     for (const gate of [first, second]) {

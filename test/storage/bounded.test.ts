@@ -32,7 +32,7 @@ async function fill(store: Store, count: number, expiresAt: number): Promise<voi
   }
 }
 
-/** The heap without what nobody holds any more. */
+/** The size of the heap after garbage collection. */
 function heap(): number {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
@@ -65,14 +65,14 @@ describe('the embedded store', () => {
     };
     expect(await sweepAll(timed, () => false)).toBe(ABANDONED);
     expect(batches.length).toBeGreaterThan(100);
-    // Of processor time: what else the machine does, and how slow its disk is, are not the store's. The garbage of one
-    // batch in a hundred may be collected in another's time.
+    // In processor time, so that other load and a slow disk do not count. The garbage of one batch in a hundred may be
+    // collected during another batch.
     const slowest = batches.toSorted((a, b) => a - b)[Math.floor(batches.length * 0.99)];
     expect(slowest).toBeLessThan(50);
     expect(heap() - before).toBeLessThan(20 * 1024 * 1024);
     expect(await store.findBy('Client', 'client', 'client-1', 10)).toHaveLength(1);
 
-    // What was shed makes room: as many again, and the file is no larger.
+    // Deleted entries free their space: after as many new entries, the file is no larger.
     await fill(store, ABANDONED, NOW / 1000 + 7200);
     expect(statSync(path).size).toBeLessThan(size * 1.25);
     await store.close();
@@ -98,14 +98,14 @@ describe('the embedded store', () => {
       }));
     expect(plans.length).toBeGreaterThan(2 * REFERENCE_NAMES.length);
     for (const { sql, plan } of plans) {
-      // How much there is to walk, asked once by an operator's command: keys alone are read, and no row.
+      // The number of entries, which an operator's command reads once: it scans only the index, not the rows.
       if (/COUNT\(\*\) AS count FROM entry WHERE \?1 IS NULL/.test(sql)) {
         expect(plan).toBe('SCAN entry USING COVERING INDEX entry_key');
         continue;
       }
       expect(plan, sql).toContain('SEARCH entry');
       expect(plan, sql).not.toContain('SCAN');
-      // Half of the table is of one kind: to search by the kind alone is to read it.
+      // Half of the table is of one kind, so a search by the kind alone would read half of it.
       expect(plan, sql).not.toMatch(/entry_key \(kind=\?\)/);
       for (const name of REFERENCE_NAMES) if (sql.includes(`ref_${name} = ?`)) expect(plan).toContain(`entry_${name}`);
       if (/expires_at <= \?/.test(sql)) expect(plan).toContain('entry_expiry');

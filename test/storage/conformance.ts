@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Charge, Quota } from '../../src/storage/quota.ts';
 import type { NewEntry, RawStore, Store } from '../../src/storage/store.ts';
 
-/** A clock that stands still until it is moved. Milliseconds. */
+/** A clock in milliseconds that only advances when a test moves it. */
 export interface TestClock {
   readonly now: () => number;
   advance(seconds: number): void;
@@ -27,7 +27,7 @@ const code = (id: string, over: Partial<NewEntry> = {}): NewEntry => ({
   ...over,
 });
 
-/** What every store does. A store's own test names it, makes it, and runs this. */
+/** The tests that every store must pass. The test file of each store calls this. */
 export function storeConformance(name: string, open: (clock: () => number) => Store | Promise<Store>): void {
   describe(`${name} store`, () => {
     let clock: TestClock;
@@ -206,7 +206,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
     });
 
     describe('within a quota', () => {
-      // An entry weighs its payload, which a seal makes longer, and 1024 bytes.
+      // An entry counts as its payload, which sealing makes longer, plus 1024 bytes.
       const quota = (over: Partial<Quota> = {}): Quota => ({
         name: 'test',
         total: 100_000,
@@ -279,7 +279,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
         expect(taken * 4024).toBeLessThanOrEqual(20_000);
         expect(await standing(...ids('p', 10))).toEqual(ids('p', taken));
         expect(await standing(...ids('with p', 10))).toHaveLength(taken);
-        // The guard speaks first: what is known to be used is told as such, full or not.
+        // The check for reuse comes first: a used proof is reported as used, even if the quota is full.
         expect(await store.commit([{ op: 'create', entry: charged('p0', { quota: strict }) }])).toBe(false);
         await store.commit([{ op: 'delete', kind: 'AuthorizationCode', id: 'p0' }]);
         expect(await put(charged('again', { quota: strict }))).toBe(true);
@@ -340,7 +340,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
   });
 }
 
-/** What a store does that entries are kept in below the seal, besides. */
+/** Further tests for stores that are used below the seal. */
 export function rawStoreConformance(name: string, open: (clock: () => number) => RawStore | Promise<RawStore>): void {
   describe(`${name} store, below the seal`, () => {
     it('replaces a payload where the one that was read still stands, and touches nothing else', async () => {

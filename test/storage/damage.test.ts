@@ -21,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'coursegate-damage-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let made = 0;
-/** A store of some hundred pages, closed. Out: its path. */
+/** Writes a store of some hundred pages and closes it. Returns its path. */
 async function written(): Promise<string> {
   const path = join(folder, `store-${++made}`, 'coursegate.db');
   const store = sqliteStore(path, Date.now);
@@ -70,7 +70,7 @@ const DAMAGES: [string, (path: string) => void][] = [
 ];
 
 describe('a store that is damaged', () => {
-  it('is told from one that is sound', async () => {
+  it('is distinguished from a sound one', async () => {
     const path = await written();
     expect(pages(path)).toBeGreaterThan(100);
     expect(await opening(path)).toBe('opened');
@@ -110,7 +110,7 @@ describe('a store that is damaged', () => {
 });
 
 describe('a large store', () => {
-  /** Everything is large, and the start waits so many milliseconds. */
+  /** Treats every store as large, and waits this many milliseconds at start. */
   const within = (patience: number) => ({ atOnce: 0, patience });
   const garble = DAMAGES.find(([name]) => name === 'garbled in one page')?.[1] ?? (() => {});
 
@@ -133,7 +133,7 @@ describe('a large store', () => {
       entry: { kind: 'A', id: 'a', payload: '', expiresAt: undefined, references: {} },
     } as const;
     const told = { code: 'store_unavailable', cause: { reason: 'damaged', message: expect.stringContaining(path) } };
-    // Of what is asked for here no page is damaged: only the check can tell.
+    // No page that these calls read is damaged: only the check can find the damage.
     await vi.waitFor(() => expect(store.get('A', 'none')).rejects.toMatchObject(told), { timeout: 15_000 });
     await expect(store.commit([put])).rejects.toMatchObject(told);
     await expect(store.findBy('Grant', 'member', 'none')).rejects.toMatchObject(told);
@@ -151,7 +151,7 @@ describe('a large store', () => {
 });
 
 describe('a store that is sound', () => {
-  it('and out of reach is told as that', async () => {
+  it('and an unreachable one is reported as such', async () => {
     const path = join(folder, 'a-folder.db');
     mkdirSync(path);
     expect(await opening(path)).toMatchObject({ reason: 'unopenable', message: expect.stringContaining(path) });

@@ -58,7 +58,7 @@ describe('a store that an earlier version wrote', () => {
     await store.close();
     expect(told(path, 'SELECT count(*) FROM entry')).toBe(GRANTS);
     expect(told(path, 'PRAGMA user_version')).toBe(3);
-    // What is deleted from now on is given back to the disk.
+    // Space of deleted entries is returned to the disk from now on.
     expect(told(path, 'PRAGMA auto_vacuum')).toBe(2);
     expect(told(path, 'PRAGMA application_id')).toBe(0x63676174);
     expect(told(path, 'PRAGMA integrity_check')).toBe('ok');
@@ -84,7 +84,7 @@ describe('a store that an earlier version wrote', () => {
 
   it('stays as it was when the step fails half way', async () => {
     const path = version1();
-    // The last of all: a name that the migration is about to take.
+    // The migration's last statement fails, because the name that it creates already exists.
     altered(path, 'CREATE TABLE other (a); CREATE INDEX entry_key ON other (a);');
     expect(await opening(path)).toMatchObject({ reason: 'unopenable' });
     expect(told(path, 'PRAGMA user_version')).toBe(1);

@@ -6,16 +6,16 @@ import { afterAll, expect, it, vi } from 'vitest';
 import { sqliteStore } from '../../src/storage/sqlite.ts';
 import type { Mutation } from '../../src/storage/store.ts';
 
-/** A short form by default; with `npm run test:faults` it is ten thousand images. */
+/** Short by default; `npm run test:faults` tests ten thousand images. */
 const WHOLE = Number(process.env.COURSEGATE_FAULT_ROUNDS ?? 0) >= 100;
 const COMMITS = WHOLE ? 1400 : 110;
 const IMAGES_EACH = WHOLE ? 7 : 2;
-/** Of a commit after which the log is brought into the file. */
+/** Images per commit that is followed by a checkpoint. */
 const OF_CHECKPOINT = 12;
-/** Of ten parts that were written, so many did not reach the disk. */
+/** How many of ten written parts did not reach the disk. */
 const LOST = [0, 1, 5, 9] as const;
 
-// In memory where there is such a disk: what is judged is which bytes are there, and there are very many of them.
+// In memory if possible: only the bytes matter, and there are very many files.
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'coursegate-power-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -24,17 +24,17 @@ interface Files {
   readonly log: Buffer;
 }
 
-/** What is stored after each commit: ids, and whether they are used. */
+/** The entries after a commit: ids, and whether they are used. */
 type State = ReadonlyMap<string, boolean>;
 
 let seed = 20_260_101;
-/** The same images in every run. Out: at least 0, less than `below`. */
+/** A repeatable random number, at least 0 and less than `below`. */
 function random(below: number): number {
   seed = (seed * 48_271) % 2_147_483_647;
   return seed % below;
 }
 
-/** One commit of each sort that a token request makes: new entries, one that is used, one that is gone. */
+/** A commit like those of a token request: new entries, one used entry, one deleted entry. */
 function commitOf(at: number): readonly Mutation[] {
   const payload = String(at).padEnd(200 + (at % 7) * 500, 'x');
   const references = { grant: `g-${at % 11}`, member: `m-${at % 5}` };
@@ -62,8 +62,8 @@ function after(state: State, mutations: readonly Mutation[]): State {
 }
 
 /**
- * A file between two moments, with no sync in between: of the parts of `unit` bytes that were written, some reached the
- * disk and others did not, in any order; a file that grew has any length between.
+ * A file after a power loss between two syncs: some of the written parts of `unit` bytes reached the disk and others did
+ * not, in any order. A file that grew has any length in between.
  */
 function torn(before: Buffer, written: Buffer, unit: number): Buffer {
   const lost = LOST[random(LOST.length)] ?? 0;
@@ -71,7 +71,7 @@ function torn(before: Buffer, written: Buffer, unit: number): Buffer {
   for (let from = 0; from < image.length; from += unit) {
     const to = Math.min(from + unit, image.length);
     if (random(10) >= lost) continue;
-    // Never written: what was there before, and beyond the end of the old file zeros.
+    // This part was never written: it has its old content, or zeros after the end of the old file.
     image.fill(0, from, to);
     if (from < before.length) before.copy(image, from, from, Math.min(to, before.length));
   }
@@ -80,7 +80,7 @@ function torn(before: Buffer, written: Buffer, unit: number): Buffer {
   return image.subarray(0, cut);
 }
 
-/** Opens an image as the gate does, which throws when it finds damage. Out: what it holds. */
+/** Opens an image as the gate does, which throws if it is damaged. Returns its entries. */
 async function opened({ main, log }: Files): Promise<State> {
   const image = join(folder, 'image');
   mkdirSync(image);
@@ -89,7 +89,7 @@ async function opened({ main, log }: Files): Promise<State> {
   writeFileSync(`${path}-wal`, log);
   try {
     const store = sqliteStore(path, Date.now);
-    // It works, too.
+    // The store accepts writes.
     await store.commit([
       { op: 'put', entry: { kind: 'New', id: 'n', payload: '', expiresAt: undefined, references: {} } },
     ]);
@@ -114,7 +114,7 @@ it(`power is lost more than ${COMMITS * IMAGES_EACH} times, and each leaves a st
   let state: State = new Map();
   let before = files();
   const seen = { images: 0, asBefore: 0, asAfter: 0, checkpoints: 0, restarts: 0 };
-  /** The files after each statement of one commit that wrote to them: before it, the file may have to grow. */
+  /** The files after each statement of a commit that wrote to them; the file may grow before the commit. */
   let steps: Files[] = [];
   const exec = DatabaseSync.prototype.exec;
   const watched = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
@@ -134,7 +134,7 @@ it(`power is lost more than ${COMMITS * IMAGES_EACH} times, and each leaves a st
       for (let image = 0; image < (checkpoint ? OF_CHECKPOINT : IMAGES_EACH); image += 1) {
         seen.images += 1;
         const unit = random(2) === 0 ? 512 : 4096;
-        // Before the commit's sync: the log is torn. It was synced before the main file was written to: then that is torn.
+        // Before the commit's sync, the log can be torn. It is synced before a checkpoint, in which the main file can be torn.
         if (!checkpoint || image % 2 === 0) {
           const found = text(await opened({ main: before.main, log: torn(before.log, now.log, unit) }));
           expect([text(state), text(next)], `commit ${at}, the log torn at ${unit}`).toContain(found);
@@ -149,14 +149,14 @@ it(`power is lost more than ${COMMITS * IMAGES_EACH} times, and each leaves a st
       before = now;
     }
     const now = before;
-    // Acknowledged and synced: there whatever happens.
+    // An acknowledged and synced commit must always be there.
     if (at % 20 === 0) expect(text(await opened(now))).toBe(text(next));
     state = next;
   }
   watched.mockRestore();
   await store.close();
   process.stdout.write(`power losses: ${JSON.stringify(seen)}\n`);
-  // What never came to pass was not tried.
+  // The run covered checkpoints and restarts of the log.
   expect(Math.min(seen.checkpoints, seen.restarts)).toBeGreaterThan(0);
   expect(Math.min(seen.asBefore, seen.asAfter)).toBeGreaterThan(COMMITS / 8);
 });

@@ -22,7 +22,7 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
     bus.subscribe(heard);
     return { bus, heard, close: () => bus.close() };
   };
-  /** Waits until all listen, which each is told of once, and forgets that. */
+  /** Waits until all are subscribed, which each is notified of once, and resets the counts. */
   const listening = async (...replicas: readonly ReturnType<typeof open>[]) => {
     for (const { heard } of replicas) {
       await expect.poll(() => heard.mock.calls.length, { interval: 5 }).toBeGreaterThan(0);
@@ -30,7 +30,7 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
     }
   };
 
-  it('tells every replica within a second, and none of another prefix', async () => {
+  it('notifies every replica within a second, and none of another prefix', async () => {
     const [one, two, stranger] = [open(), open(), open('stranger')];
     await listening(one, two, stranger);
     await one.bus.announce();
@@ -71,7 +71,7 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
     for (const replica of [one, two]) await replica.close();
   });
 
-  it('notices by itself that Redis hangs, and tells when it is back', async () => {
+  it('detects that Redis hangs, and notifies when it is back', async () => {
     const one = open();
     await listening(one);
     server.hang();

@@ -38,7 +38,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
 
   const others = (one: RedisProcess) => cluster.redis.filter((other) => other !== one);
 
-  /** Begins to move our slot; `some` of the keys go at once. Out: how to move the rest and finish. */
+  /** Starts to move our slot and moves `some` of the keys. Returns a function that moves the rest and finishes. */
   const moving = async (some: number) => {
     const from = await cluster.ownerOf(TAG);
     const to = others(from)[0] as RedisProcess;
@@ -76,7 +76,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
     const store = open();
     await store.commit([create('a'), create('b')]);
     await (await moving(0)).finish();
-    // By MOVED, in the same call.
+    // The client follows MOVED in the same call.
     expect(await store.get('Code', 'a')).toBeDefined();
     expect(await store.commit([consume('a')])).toBe(true);
     expect(await store.findBy('Code', 'grant', 'g')).toHaveLength(2);
@@ -92,7 +92,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
       const move = await moving(some);
       for (let at = 0; at < 5; at += 1) {
         expect(await store.get('Code', `c${at}`)).toMatchObject({ id: `c${at}`, consumedAt: undefined });
-        // Never false, which would be an invalid_grant.
+        // Never false, which would cause an invalid_grant.
         await fails(store.commit([consume(`c${at}`)]));
       }
       await fails(store.commit([create('new')]));
@@ -112,7 +112,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
     await stores[0].commit(ids.map(create));
     const wins = new Map<string, number>();
     let over = false;
-    /** As two replicas would be asked: until somebody is told that it is used. */
+    /** A client that retries at its replica until the code is reported as used. */
     const client = async (store: Store, id: string) => {
       for (;;) {
         const answer = await store.commit([consume(id)]).catch(() => 'unavailable' as const);
@@ -164,7 +164,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
     }
     const works = () => store.commit([consume('a')]).catch(() => undefined);
     await expect.poll(works, { interval: 20, timeout: 10_000 }).toBe(true);
-    // Whichever node it listened at went, it is told, and hears again what is announced at any.
+    // The subscription reports the loss of its node, and then receives announcements from any node again.
     await expect.poll(() => heard, { timeout: 5000 }).toBeGreaterThan(0);
     const announced = () =>
       bus.announce().then(
@@ -179,7 +179,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
   });
 });
 
-/** Every key of every node, with what it holds. */
+/** Every key of every node, with its content. */
 async function snapshot(cluster: RedisCluster): Promise<ReadonlyMap<string, unknown>> {
   const found = new Map<string, unknown>();
   for (const { admin } of cluster.redis) {

@@ -11,7 +11,7 @@ import { freePort } from '../support/world.ts';
 const PASSWORD = 'hunter2-hunter2';
 const EXAMPLE = new URL('../../config/examples/redis.yaml', import.meta.url);
 
-/** Runs the check as the start does. Out: the warnings. */
+/** Runs the check as at start. Returns the warnings. */
 async function check(options: Omit<RedisOptions, 'keyPrefix'>, over: object = {}): Promise<readonly string[]> {
   const all = { keyPrefix: 'gate', ...options, ...over };
   const store = redisStore(all, Date.now);
@@ -42,7 +42,7 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
     return { server, admin };
   };
 
-  it('that keeps what it is told is taken without a word', async () => {
+  it('that persists its data is accepted without a warning', async () => {
     const { server, admin } = await start({ appendOnly: 'everysec' });
     expect(await check(server)).toEqual([]);
     expect(await admin.keys('*')).toEqual([]);
@@ -91,7 +91,7 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
     counters.add('somebody', rate);
     await expect.poll(() => admin.keys('{gate}:limit*')).toHaveLength(1);
     counters.close();
-    // Each of them is needed: without any one, the start says so.
+    // Each permission is needed: if one is missing, the gate reports it at start.
     for (const needed of [
       'evalsha',
       'hset',

@@ -23,13 +23,13 @@ describe.skipIf(!redisPresent())('a Redis over TLS that is hung up on', () => {
   });
 
   it('in the middle of a handshake does not end the process', async () => {
-    // Vitest fails on an exception that nobody caught, as the gate would end.
+    // Vitest fails on an uncaught exception, which would end the gate.
     for (let tries = 0; tries < 300; tries += 1) {
       const client = createRedisClient({ url, tls: tries % 3 === 0 ? {} : { ca: authority.ca } });
       client.on('error', () => {});
       await sleep((tries % 60) / 10);
       client.disconnect();
-      // A process that is busy just then reads what Redis says to it only after it has hung up.
+      // A busy process reads the last data from Redis only after Redis has closed the connection.
       const busy = performance.now() + (tries % 5 === 0 ? tries % 20 : 0);
       while (performance.now() < busy);
     }

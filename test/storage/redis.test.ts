@@ -37,13 +37,13 @@ describe.skipIf(!redisPresent())('Redis', () => {
   storeConformance('redis', (clock) => open(clock));
   rawStoreConformance('redis', (clock) => open(clock));
 
-  /** Out: how many milliseconds it took to say that the store cannot be reached. */
+  /** Returns the milliseconds until the store reported that it is unreachable. */
   const failing = async (work: Promise<unknown>): Promise<number> => {
     const before = performance.now();
     await expect(work).rejects.toMatchObject(UNAVAILABLE);
     return performance.now() - before;
   };
-  /** Out: how many milliseconds it took until the store worked again. */
+  /** Returns the milliseconds until the store worked again. */
   const recovering = async (store: Store): Promise<number> => {
     const before = performance.now();
     for (;;) {
@@ -74,7 +74,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
       await server.start();
     }
     expect(await recovering(store)).toBeLessThan(2000);
-    // Redis has forgotten the scripts too.
+    // Redis has lost its cached scripts as well.
     expect(await store.commit([{ op: 'create', entry: token('a') }])).toBe(true);
     await store.close();
   });
@@ -100,7 +100,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
     server.hang();
     try {
       for (const took of await Promise.all(everyMethod(store).map(failing))) expect(took).toBeLessThan(1000);
-      // Long enough for the connection to be given up, and the next to hang in its handshake.
+      // Long enough for the connection to time out, and for the next one to hang in its handshake.
       for (let times = 0; times < 4; times += 1) {
         await new Promise((resolve) => setTimeout(resolve, 500));
         expect(await failing(store.get('AccessToken', 'a'))).toBeLessThan(1000);
@@ -115,7 +115,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
-  it('does not apply later what it was told while it hung', async () => {
+  it('does not apply later the commands sent while it hung', async () => {
     const store = open();
     await store.commit([{ op: 'put', entry: token('a') }]);
     server.hang();

@@ -8,7 +8,7 @@ const SECRET = 'a secret of at least thirty-two bytes, for tests';
 
 storeConformance('sealed', (clock) => sealedStore(memoryStore(clock), SECRET));
 
-/** A store that also keeps a copy of everything that reaches it. */
+/** A store that also records everything it receives. */
 function spied(): { store: Store; written: Mutation[] } {
   const inner = memoryStore(testClock().now);
   const written: Mutation[] = [];
@@ -59,7 +59,7 @@ describe('a sealed store', () => {
     const sealed = sealedStore(store, SECRET);
     await sealed.commit([put]);
     const other = sealedStore(store, 'another secret of at least thirty-two bytes!');
-    // Nothing is read with it, and nothing written beside what is there.
+    // Nothing can be read with this secret, and nothing is written.
     const ill = expect.objectContaining({
       code: 'store_unavailable',
       message: expect.stringMatching(/a secret that is not configured/),

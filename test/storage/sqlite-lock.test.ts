@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const entry = { kind: 'Grant', id: 'g', payload: '{}', expiresAt: undefined, references: {} };
 
-/** What another process finds: in this one, SQLite knows of its own locks without asking the system. */
+/** Tests the lock from another process: within one process, SQLite knows its own locks without asking the system. */
 function lockedForOthers(path: string): boolean {
   const script = "new (require('node:sqlite').DatabaseSync)(process.argv[1]).exec('BEGIN EXCLUSIVE')";
   const { status, stderr } = spawnSync(process.execPath, ['-e', script, `${path}-lock`], { encoding: 'utf8' });
@@ -30,7 +30,7 @@ describe('a store that another gate has open', () => {
     for (let at = 0; at < 2; at += 1) {
       expect(() => sqliteStore(path, Date.now)).toThrow(expect.objectContaining({ reason: 'in-use' }));
     }
-    // Those that were refused have not loosened it for those to come, nor harmed the one that is in.
+    // The refused attempts have not released the lock, nor affected the store that holds it.
     expect(lockedForOthers(path)).toBe(true);
     await first.commit([{ op: 'put', entry }]);
     await first.close();

@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** A store as the first version wrote it, to the letter. In: its path, and how many grants it holds, `id-0` and on. */
+/** Writes a store exactly as the first version did, with this number of grants, from `id-0`. */
 export function writeVersion1(path: string, grants: number): void {
   mkdirSync(dirname(path), { recursive: true });
   closeSync(openSync(path, 'wx', 0o600));

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { sweepAll } from '../../src/storage/sweep.ts';
 
-/** A store with so many expired entries, on a disk where a batch takes `fixed` and each entry `each` milliseconds. */
+/** A store with this many expired entries, where a batch takes `fixed` milliseconds plus `each` per entry. */
 function expired(count: number, { fixed = 0, each = 0.1 } = {}) {
   let left = count;
   let time = 0;
   const batches: { size: number; took: number; rested: number }[] = [];
   return {
     batches,
-    /** Changes how long an entry takes from now on. */
+    /** Changes the time per entry. */
     slowDown(milliseconds: number) {
       each = milliseconds;
     },
@@ -65,7 +65,7 @@ describe('a sweep', () => {
       store.pace,
     );
     const sizes = store.batches.map(({ size }) => size);
-    // One that happened to be quick says little of the next.
+    // One quick batch does not predict the next.
     for (let at = 1; at < sizes.length; at += 1) expect(sizes[at]).toBeLessThanOrEqual(2 * (sizes[at - 1] ?? 0));
     expect(sizes[19]).toBe(1000);
     expect(sizes[21]).toBe(10);
@@ -86,7 +86,7 @@ describe('a sweep', () => {
     expect(seen[0]).toBeLessThan(store.batches.length);
   });
 
-  it('ends early when it is told to', async () => {
+  it('ends early on request', async () => {
     const store = expired(100_000);
     await sweepAll(store, () => store.batches.length === 3, store.pace);
     expect(store.batches).toHaveLength(3);

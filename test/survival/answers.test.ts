@@ -23,8 +23,8 @@ afterAll(async () => {
 });
 
 /**
- * What the client gets to see: `200 hello`, whole by its own framing; `502 upstream_invalid`, ours; or `cut 200 hello`,
- * what came before the connection ended in the middle of the answer.
+ * The result for the client: `200 hello`, complete by its own framing; `502 upstream_invalid`, from the gate; or
+ * `cut 200 hello`, the part that arrived before the connection was closed.
  */
 async function outcome(lane: string, bytes: string, ending: Ending): Promise<string> {
   answer = (socket) => {
@@ -35,7 +35,7 @@ async function outcome(lane: string, bytes: string, ending: Ending): Promise<str
       if (ending === 'end') socket.end();
       else if (ending === 'reset') setTimeout(() => socket.resetAndDestroy(), 20);
     };
-    // After the first bytes have left, so that the gate has begun its answer.
+    // After the first bytes are sent, so that the gate has begun its response.
     setTimeout(rest, 50);
   };
   const connection = await gate.socket();
@@ -58,7 +58,7 @@ async function outcome(lane: string, bytes: string, ending: Ending): Promise<str
   return `${status} ${code}`;
 }
 
-/** The same process, and the next request on both lanes answered with what was meant for it. */
+/** Checks that the process is the same, and that the next request on each lane gets its own response. */
 async function alive(): Promise<void> {
   answer = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnext');
   for (const lane of ['/public', '/pages']) {

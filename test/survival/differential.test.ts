@@ -6,13 +6,13 @@ import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripte
 import { SMUGGLED } from '../support/smuggling.ts';
 import { type StrictRequest, valuesOf } from '../support/strict-http.ts';
 
-/** Answers with who asked and for what, so that an answer to somebody else shows. */
+/** Responds with the sender and target of the request, so that a swapped response is visible. */
 const echo = (upstream: ScriptedUpstream) =>
   upstream.script(({ target }, socket) => {
     socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${target.length}\r\n\r\n${target}`);
   });
 
-/** Sends every variant on a connection of its own, eight at a time, each followed by a request, and reads what comes. */
+/** Sends every variant on its own connection, eight at a time, followed by a normal request, and reads the responses. */
 async function sendAll(port: number, host: string): Promise<void> {
   const waiting = SMUGGLED.map(({ bytes }, number) =>
     `${bytes}GET LANE/next HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n`
@@ -23,7 +23,7 @@ async function sendAll(port: number, host: string): Promise<void> {
     for (let bytes = waiting.pop(); bytes !== undefined; bytes = waiting.pop()) {
       const connection = await rawSocket(port);
       connection.write(bytes);
-      // Some wait for the rest of what they take for a body.
+      // Some hops wait for the rest of what they read as a body.
       const timer = setTimeout(() => connection.socket.destroy(), 400);
       await connection.closed;
       clearTimeout(timer);
@@ -32,7 +32,7 @@ async function sendAll(port: number, host: string): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, sender));
 }
 
-/** Every request at the end of the line is one that each hop took for one of its own, and no hop took for two. */
+/** Every request at the last hop was read as exactly one request by each hop before it. */
 async function agree(seen: readonly StrictRequest[], gate: ProxyWorld): Promise<void> {
   for (const name of ['x-hop-id', 'x-request-id']) {
     const ids = seen.map(({ headers }) => valuesOf(headers, name));
@@ -47,7 +47,7 @@ async function agree(seen: readonly StrictRequest[], gate: ProxyWorld): Promise<
     await expect.poll(() => gate.log().includes(`"request_id":"${id}"`), { message: target }).toBe(true);
     expect(target).toMatch(/^\/public\/(\d+\/(x|next)|sane-\d+)$/);
   }
-  // Each variant is at most itself and the one behind it.
+  // Each variant is at most two requests: itself and the one that follows.
   expect(new Set(seen.map(({ target }) => target)).size).toBe(seen.length);
 }
 
@@ -80,7 +80,7 @@ describe.each(SERVERS.filter(serverPresent))('%s', (name) => {
       await sane(front.port, gate.host);
       const seen = upstream.take();
       await agree(seen, gate);
-      // It is no agreement that nothing came through.
+      // If no request came through, the hops would agree trivially.
       expect(seen.length).toBeGreaterThan(30);
     });
   });

@@ -8,7 +8,7 @@ import { authorizationRequest, redeem, registerApp } from '../support/app.ts';
 import { approve } from '../support/member.ts';
 import { freePort, startWorld, type World } from '../support/world.ts';
 
-/** A message is sent again when the gate says it was held up: its best time counts, since a collection of garbage may. */
+/** Attempts per message: the best time counts, because a garbage collection can block the event loop as well. */
 const TRIES = 6;
 
 const ANSWER = 2 * 1024 * 1024 - 2048;
@@ -17,14 +17,14 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 interface Front {
   readonly url: string;
-  /** From now on a path that begins like this is answered with this body; undefined: nothing is. */
+  /** Sets the body for paths with this prefix; undefined removes it. */
   arm(prefix: string | undefined, body?: string, type?: string): void;
-  /** How often it has answered in the place of the other. */
+  /** How many requests it has answered instead of the other service. */
   readonly answered: () => number;
   close(): void;
 }
 
-/** A service in front of another, in whose place it can answer. */
+/** A proxy in front of a service that can answer instead of it. */
 async function frontOf(target: string): Promise<Front> {
   let answered = 0;
   let armed: { prefix: string; body: string; type: string } | undefined;
@@ -125,13 +125,13 @@ afterAll(async () => {
 });
 const origins = { gate: '', admin: '' };
 
-/** How long the gate was held up until now by turns of more than 50 ms, in milliseconds of processor time. */
+/** The total processor time, in milliseconds, of the gate's event loop turns of more than 50 ms so far. */
 async function blockedUntilNow(): Promise<number> {
   const text = await (await fetch(`${origins.admin}/metrics`)).text();
   return Number(/^coursegate_event_loop_blocked_seconds_sum ([0-9.e-]+)$/m.exec(text)?.[1]) * 1000;
 }
 
-/** How long a message holds the gate up at best. */
+/** The shortest time for which a message blocks the gate. */
 async function heldUp(send: () => Promise<unknown>): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < TRIES && best > 0; tries += 1) {
@@ -142,7 +142,7 @@ async function heldUp(send: () => Promise<unknown>): Promise<number> {
   return best;
 }
 
-/** Sends every shape; fails with those that held the gate up, and for how long. */
+/** Sends every shape; fails with those that blocked the gate, and for how long. */
 async function judge(
   shapes: readonly (readonly [string, string])[],
   send: (json: string) => Promise<unknown>,
@@ -300,7 +300,7 @@ describe('nor does one', () => {
   let now = Date.now();
   let before: string;
   beforeAll(async () => {
-    // In this process, for the sake of its clock: a document that could not be used is left alone for half a minute.
+    // In this process, so that the test controls the clock: after a failure, a document is not fetched for half a minute.
     world = await startWorld({
       profile: 'A',
       clock: () => now,
@@ -319,7 +319,7 @@ describe('nor does one', () => {
   const description = async () => {
     now += 601_000;
     await fetch(`${world.origin}/openapi.json`);
-    // The first is given what was known before.
+    // The first request gets the previous document.
     const answer = await fetch(`${world.origin}/openapi.json`);
     expect(answer.status).toBe(200);
     return answer.text();

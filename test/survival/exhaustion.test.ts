@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const statusOf = (answer: string) => Number(answer.slice(9, 12));
-/** Milliseconds of computing the gate's process has used; the kernel counts in hundredths of a second. */
+/** Milliseconds of processor time that the gate has used, in steps of 10. */
 const cpu = () => {
   const fields = readFileSync(`/proc/${gate.process?.pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
@@ -93,7 +93,7 @@ const DOORS = [
   ['/api/oauth/revoke', 'application/x-www-form-urlencoded'],
 ] as const;
 
-/** Sends a body to a door of the demo's gate. Out: the status. */
+/** Sends a body to an endpoint of the demo's gate. Returns the status. */
 async function post(path: string, type: string, body: Buffer, fields = ''): Promise<number> {
   const { host, port } = new URL(world.origin);
   const head = `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\nAccept: application/json, text/event-stream\r\n${fields}Connection: close\r\n\r\n`;
@@ -134,7 +134,7 @@ describe('B138: JSON that is 100,000 deep', () => {
       const status = await post(path, type, Buffer.from(json));
       const { user, system } = process.cpuUsage(before);
       expect(status).toSatisfy((one: number) => [400, 401, 413].includes(one));
-      // The test's own part in it, too.
+      // This includes the test's own share.
       expect((user + system) / 1000).toBeLessThan(250);
     },
   );

@@ -8,10 +8,10 @@ import { runCommand } from '../support/command.ts';
 import { answerOk, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { freePort } from '../support/world.ts';
 
-/** Fields that differ from one answer to the next, wherever it comes from. */
+/** Headers that differ between responses in any environment. */
 const CHANGING = ['date', 'x-request-id', 'traceparent', 'content-length'];
 
-/** fetch writes names of fields in lower case; this leaves them as they are. Out: the status. */
+/** Sends a request with header names as given, because fetch writes them in lower case. Returns the status. */
 function askAsWritten(
   port: number,
   path: string,
@@ -25,7 +25,7 @@ function askAsWritten(
   });
 }
 
-/** Out: what a gate in this environment answers to the same questions, and what of them its upstream was told. */
+/** Returns the responses of a gate in this environment to the same requests, and what its upstream received. */
 async function answersIn(environment: Readonly<Record<string, string>>, port: number) {
   const upstream = await startRecordingUpstream(answerOk);
   onTestFinished(() => upstream.close());

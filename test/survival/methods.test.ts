@@ -79,7 +79,7 @@ it('B065: a parameter named _method does not reach a backend that would take it 
   expect((await send('GET', '/reading/x?_method=DELETE')).slice(9, 12)).toBe('400');
   expect((await send('POST', '/reading/x', fields, form)).slice(9, 12)).toBe('405');
   expect(upstream.take()).toEqual([]);
-  // A route for every method allows DELETE too.
+  // A route for all methods allows DELETE as well.
   expect((await send('POST', '/member/x', fields, form)).slice(9, 12)).toBe('200');
   const seen = upstream.take();
   expect(seen.map(({ method, target }) => [method, target])).toEqual([['POST', '/member/x']]);

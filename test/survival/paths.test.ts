@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseTarget } from '../../src/upstream/target.ts';
 import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
 
-/** The target of each request that arrived, by the number in its query. No parser: nothing is read into what came. */
+/** The raw target of each request that arrived, by the number in its query. It is not parsed, so nothing is changed. */
 const arrived = new Map<number, string>();
 const sockets = new Set<Socket>();
 let upstream: Server;
@@ -37,7 +37,7 @@ afterAll(async () => {
   upstream.close();
 });
 
-/** Sends targets on one connection, sixty-four at a time. Out: the statuses, in order. */
+/** Sends targets on one connection, 64 at a time. Returns the statuses in order. */
 async function sendOn(targets: readonly string[], first: number): Promise<number[]> {
   const socket = connect(gate.port, '127.0.0.1');
   socket.on('error', () => undefined);
@@ -67,7 +67,7 @@ async function sendOn(targets: readonly string[], first: number): Promise<number
 
 const numbered = (target: string, number: number) => `${target}${target.includes('?') ? '&' : '?'}n=${number}`;
 
-/** The pieces that tricks are made of, around places that are open, that are not, and that are nobody's. */
+/** Fragments of path tricks, around public, protected and unused paths. */
 const PIECES = [
   ...[
     '/',
@@ -139,7 +139,7 @@ describe('the path that was judged', () => {
         received === undefined
           ? // Refused, for want of a token, in another spelling, or as our own.
             status === (judged === undefined ? 400 : status === 401 || status === 404 || status === 405 ? status : 0) ||
-            // The name of a parameter divides once it is decoded.
+            // The name of a parameter would split once it is decoded.
             (status === 400 && /%3b/i.test(judged?.query.split('=', 1)[0] ?? ''))
           : judged !== undefined && received === judged.path + judged.query && status === 200 && open(judged.path);
       if (!right) wrong.push(`${sent} → ${received} (${status})`);
@@ -152,7 +152,7 @@ describe('the path that was judged', () => {
   }, 120_000);
 });
 
-/** By a reading of its own, laxer than any upstream's: no token was shown, so nothing of a member's may be reached. */
+/** Decodes more than any upstream would: without a token, no protected path may be reached. */
 function open(path: string): boolean {
   const lax = decodeURIComponent(path).normalize('NFKC').toLowerCase().replace(/\/+$/, '');
   return !/^\/(member|reading)(\/|$)/.test(lax) && !/(^|\/)\.{1,2}(\/|$)|\/\/|[\\;\0]/.test(lax);

@@ -4,7 +4,7 @@ import { startScriptedUpstream } from '../support/scripted-upstream.ts';
 
 const COUNT = 1_000;
 
-/** Starts a gate with so many requests of an address at once. Out: the answers to 1,000 that come in one packet. */
+/** Starts a gate with this limit of open requests per address. Returns the responses to 1,000 requests in one packet. */
 async function pipelined(open: number, lane: string) {
   const upstream = await startScriptedUpstream();
   upstream.script(({ target }, socket) => {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
 import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 
-/** Throws where nothing can catch it, when told by a signal: a stand-in for the mistake nobody has found yet. */
+/** Throws an uncaught exception on a signal, to simulate an unknown bug. */
 const PLANTED = `data:text/javascript,${encodeURIComponent(
   "process.on('SIGUSR2', () => { throw new Error('planted') }).on('SIGWINCH', () => Promise.reject(new Error('planted')))",
 )}`;
@@ -24,7 +24,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** The same process, well, and serving: on its admin port and on both lanes. */
+/** Checks that the same process is healthy and serves its admin port and both lanes. */
 async function alive(): Promise<void> {
   expect(exited).toBeUndefined();
   expect((await fetch(`${gate.admin}/livez`)).status).toBe(200);
@@ -62,7 +62,7 @@ describe('no request ends the process', () => {
       soon.write(text);
       soon.socket.resetAndDestroy();
       late.write(text);
-      // Those that are answered, and those that the gate goes on waiting for.
+      // Some get a response, and for others the gate keeps waiting.
       await Promise.race([late.closed, late.until(/\r\n\r\n/).catch(() => undefined), pause(20)]);
       late.socket.resetAndDestroy();
     }
@@ -90,7 +90,7 @@ describe('no request ends the process', () => {
       connection.socket.allowHalfOpen = true;
       connection.write(`GET ${path} HTTP/1.1\r\nHost: ${gate.host}\r\nOrigin: http://evil.test\r\n${UPGRADE}\r\n`);
       await once(connection.socket, 'end');
-      // Held half open by the gate, it would take these bytes for good; let go of, it answers them with a reset.
+      // If the gate kept it half open, it would accept these bytes; if the gate has closed it, it responds with a reset.
       const drip = setInterval(() => connection.write('x'), 5);
       expect(await connection.closed).toMatch(/ECONNRESET|EPIPE/);
       clearInterval(drip);
@@ -99,7 +99,7 @@ describe('no request ends the process', () => {
   });
 });
 
-describe('a failure that nobody caught', () => {
+describe('an uncaught error', () => {
   it.each(['SIGUSR2', 'SIGWINCH'] as const)(
     'lets requests in flight end, takes no more, and exits 1 (%s)',
     async (signal) => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts';
 
-/** The forms of a request target (RFC 9112 §3.2), and the Host beside them: what each is answered, and what goes on. */
+// The forms of a request target with their Host header (RFC 9112 section 3.2): the responses, and what is forwarded.
 let upstream: ScriptedUpstream;
 let gate: ProxyWorld;
 
@@ -15,7 +15,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Out: the status, and what the upstream saw: the line and its Host. */
+/** Returns the status, and the request line and Host that the upstream received. */
 async function ask(line: string, host: string) {
   const fill = (text: string) => text.replaceAll('ORIGIN', gate.origin).replaceAll('HOST', gate.host);
   const answer = await gate.raw(fill(`${line} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`));
@@ -46,7 +46,7 @@ describe.each([
     ['the origin-form under another host', `${lane}/x`, 'Host: other.test\r\n', '/x'],
     ['the absolute-form of our origin', `ORIGIN${lane}/x?a=1`, 'Host: HOST\r\n', '/x?a=1'],
     ['the same in capitals', `HTTP://LocalHost:PORT${lane}/x`, 'Host: HOST\r\n', '/x'],
-    // RFC 9112 §3.2.2: the target is what counts, whatever Host says.
+    // The target counts, whatever Host says (RFC 9112 section 3.2.2).
     ['the same under another host', `ORIGIN${lane}/x`, 'Host: evil.test\r\n', '/x'],
   ])('%s is passed on in the origin-form, under our name', async (_what, target, host, expected) => {
     expect(await ask(`GET ${target.replace('PORT', String(gate.port))}`, host)).toEqual(passed(expected));
@@ -79,7 +79,7 @@ describe.each([
     ['a port that is none', 'Host: localhost:99999\r\n'],
   ])('%s is a 400 that nobody else sees', async (_what, host) => {
     expect(await ask(`GET ${lane}/x`, host)).toEqual([400, [], 1]);
-    // Nor does the absolute-form make it good (RFC 9112 §3.2).
+    // The absolute-form does not make it valid either (RFC 9112 section 3.2).
     expect(await ask(`GET ORIGIN${lane}/x`, host)).toEqual([400, [], 1]);
   });
 });

@@ -32,7 +32,7 @@ describe.each([
       expect(taken.flatMap(({ headers }) => headers.filter((field) => field.join().includes('evil')))).toEqual([]);
       if (expected === 'refused') {
         expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /);
-        // One answer, and none to what came behind.
+        // One response, and none to the bytes that follow.
         expect(answer.match(/HTTP\/1\.1 \d\d\d /g)).toHaveLength(1);
         expect(seen).toEqual([]);
       } else {

@@ -100,7 +100,7 @@ describe('B061: the gate’s own doors', () => {
   it('of the operators are not on the public listener', async () => {
     for (const path of ['/metrics', '/livez', '/readyz', '/keys', '/clients']) {
       const answer = await gate.raw(`GET ${path} HTTP/1.1\r\nHost: ${gate.host}\r\nConnection: close\r\n\r\n`);
-      // The site's, like any other address.
+      // The path belongs to the site, like any other.
       expect(answer).toMatch(/\r\n\r\nok$/);
       expect(upstream.take().map(({ target }) => target)).toEqual([path]);
     }

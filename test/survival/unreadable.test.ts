@@ -52,7 +52,7 @@ describe('what is no request', () => {
     expect(await gate.raw(`${get(`${lane}/first`)}garbage\r\n\r\n`)).toBe('');
     const broken = `POST ${lane}/x HTTP/1.1\r\nHost: ${gate.host}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`;
     expect(await gate.raw(get(`${lane}/first`) + broken)).toBe('');
-    // Nor once the answer that is owed has begun.
+    // Also not when the pending response has begun.
     upstream.script((_request, socket) => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n');
     });

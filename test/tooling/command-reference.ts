@@ -35,7 +35,7 @@ export async function commandReference(): Promise<string> {
   return `${[INTRODUCTION, table, ...commands.flatMap((command) => sections(command, 'coursegate', 2))].join('\n\n')}\n`;
 }
 
-/** The commands as the program itself lists them, which wraps long descriptions. */
+/** The commands as listed by the program, which wraps long descriptions. */
 function topLevel(): readonly { readonly name: string; readonly description: string }[] {
   const help = execFileSync(process.execPath, [MAIN, '--help'], { encoding: 'utf8' });
   const [, listed = ''] = /^Commands:\n((?: .*\n)*)/m.exec(help) ?? [];
@@ -90,7 +90,7 @@ function argumentsOf(command: Command): readonly string[] {
   return rows.length === 0 ? [] : [['| Argument or option | |', '| --- | --- |', ...rows].join('\n')];
 }
 
-/** What the command prints below its help: lines that can be typed. */
+/** The examples below the command's help. */
 function examplesOf(command: Command): readonly string[] {
   let text = '';
   const writeOut = (more: string) => {

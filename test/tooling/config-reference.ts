@@ -98,7 +98,7 @@ function sharedGroups(kinds: readonly { readonly name: string; readonly rows: re
   return groups.filter(({ rows }) => rows.length > 0);
 }
 
-/** The variants of a mapping that its \`kind\` tells apart; undefined for everything else. */
+/** The variants of a mapping with a \`kind\`; undefined for everything else. */
 function kindsOf(schema: JsonSchema): readonly { readonly name: string; readonly schema: JsonSchema }[] | undefined {
   const variants = schema.oneOf ?? schema.anyOf ?? [];
   const kinds = variants.flatMap((variant) => {
@@ -163,7 +163,7 @@ function named({ additionalProperties, items }: JsonSchema): string {
   return typeof additionalProperties === 'object' ? ' A mapping; `NAME` is a name you choose.' : '';
 }
 
-/** The default of a mapping is not shown: its keys have their own. */
+/** The default of a mapping is not shown, because its keys have their own. */
 function shown(value: unknown): string {
   if (value === undefined || (typeof value === 'object' && value !== null && JSON.stringify(value) === '{}')) return '';
   return `\`${cell(flow(value))}\``;

@@ -7,7 +7,7 @@ import { VOCABULARY } from '../../src/account/contract.ts';
 import { SCALAR_NAMES } from '../../src/account/scalars.ts';
 import { CONSTRUCTS, type Example, METHOD_EXAMPLES } from '../account/support/examples.ts';
 
-/** What each variable stands for, and where it may be named. */
+/** The meaning of each variable, and where it can be used. */
 const VARIABLE_WORDS: Readonly<Record<(typeof VARIABLES)[number], readonly [keys: string, where: string]>> = {
   args: ["the field's arguments, as the contract names them", 'on a field'],
   this: ['the fields of the object that the field stands in', 'on a field, not of Query or Mutation'],
@@ -73,7 +73,7 @@ function directivesOfMappings(): string {
   return [...directives.map(printDirective), ...types.map(printType)].join('\n\n');
 }
 
-/** The grammar stands where the parser's types are, and nowhere else. */
+/** The grammar is defined next to the parser's types. */
 function grammar(): string {
   const text = readFileSync(new URL('../../src/account/connect/syntax.ts', import.meta.url), 'utf8');
   const comment = /^\/\*\*\n([\s\S]*?)\n \*\//.exec(text)?.[1] ?? '';

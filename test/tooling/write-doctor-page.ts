@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { checksPage } from '../tools/doctor/support/checks-page.ts';
 
-/** Brings the list in docs/doctor.md up to the table in src/tools/doctor/checks: `npm run doctor-page`. */
+/** Updates the list in docs/doctor.md from src/tools/doctor/checks: `npm run doctor-page`. */
 const FILE = fileURLToPath(new URL('../../docs/doctor.md', import.meta.url));
 const page = readFileSync(FILE, 'utf8');
 writeFileSync(

@@ -1,4 +1,4 @@
-/** Writes what is generated for docs: the commands, and the index of decisions. `npm run reference` */
+/** Writes the generated docs: the command reference, and the index of decisions. `npm run reference` */
 import { writeFileSync } from 'node:fs';
 import { commandReference } from './command-reference.ts';
 import { decisionIndex } from './decision-index.ts';

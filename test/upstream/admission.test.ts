@@ -22,7 +22,7 @@ afterEach(async () => {
   await upstream.close();
 });
 
-/** A request on a connection of its own. Out: the head of its answer, and the request to end it with. */
+/** Sends a request on its own connection. Returns the head of the response, and the request so that a test can end it. */
 async function ask(path: string, accept = '*/*'): Promise<[IncomingMessage, http.ClientRequest]> {
   const request = http.request(gate.url + path, { agent: false, headers: { accept } });
   request.on('error', () => undefined);
@@ -66,7 +66,7 @@ describe('an upstream that takes three requests and five streams', () => {
 
   it('answers requests while all of its streams are held, and refuses a sixth', async () => {
     const streams = await stream(4);
-    // One that does not say beforehand what it will be.
+    // A request that does not announce that it expects a stream.
     streams.push(await ask('/api/stream'));
     expect(occupied()).toEqual([0, 5]);
     for (let n = 0; n < 5; n += 1) expect(await text((await ask('/api/x'))[0])).toBe('{"ok":true}');

@@ -19,7 +19,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Sends a chunked body in pieces until it is all sent or the gate has answered. */
+/** Sends a chunked body in pieces until it is complete or the gate has responded. */
 async function sendChunked(pieces: number, size: number): Promise<{ status: number; body: string; sent: number }> {
   const request = http.request(`${gate.url}/api/x`, { method: 'POST', agent: false });
   request.on('error', () => undefined);
@@ -119,7 +119,7 @@ describe('an answer', () => {
     expect(await answer.json()).toMatchObject({ code: 'upstream_invalid' });
   });
 
-  it('that turns out longer is cut, and the upstream told to stop', async () => {
+  it('that turns out longer is cut, and the upstream request is cancelled', async () => {
     const endless = new Readable({
       read() {
         this.push(Buffer.alloc(16 * 1024));

@@ -148,7 +148,7 @@ describe('a gate whose upstream fails', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
   });
 
-  it('counts in a row: an answer in between starts anew', async () => {
+  it('counts failures in a row: a response in between resets the count', async () => {
     behave = reset;
     expect(await statuses(2)).toEqual([502, 502]);
     behave = answer(OK);
@@ -170,7 +170,7 @@ it('ignores what was sent before it opened and fails only later', () => {
   expect(breaker.admit()).toBe(true);
 });
 
-it('never opens when it is told so', () => {
+it('never opens if it is turned off', () => {
   const breaker = createBreaker({ failures: 0, cooldown: 1_000, now: () => 0 });
   for (let n = 0; n < 100; n += 1) {
     breaker.admit();

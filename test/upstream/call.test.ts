@@ -138,7 +138,7 @@ it('takes exactly 2 MiB', async () => {
   expect((await call({ upstream: 'school', method: 'GET', path: '/x' })).body).toHaveLength(2 * 1024 * 1024);
 });
 
-it('fails as upstream_unreachable when nobody listens', async () => {
+it('fails as upstream_unreachable if nothing listens', async () => {
   await expect(call({ upstream: 'closed', method: 'GET', path: '/x' })).rejects.toMatchObject({
     code: 'upstream_unreachable',
   });

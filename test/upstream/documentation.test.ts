@@ -4,7 +4,7 @@ import { load } from '../config/fixture.ts';
 
 const PAGE = readFileSync(new URL('../../docs/identity.md', import.meta.url), 'utf8');
 
-/** Each YAML block of the page, and the heading it stands under. */
+/** Each YAML block of the page with its heading. */
 const BLOCKS = PAGE.split(/^## /m).flatMap((section) =>
   [...section.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => ({
     heading: section.split('\n')[0] ?? '',

@@ -10,7 +10,7 @@ const LANES = [
   ['site', '/x'],
 ] as const;
 
-/** What the raw upstream does with the next requests. */
+/** How the raw upstream handles the next requests. */
 let behave: (socket: Socket) => void = () => {};
 let upstream: RawUpstream;
 let gate: TestGate;
@@ -78,7 +78,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
   ])('after %s the client does not see a whole answer', async (_what, bytes, then) => {
     behave = (socket) =>
       socket.write(bytes, () => {
-        // After the bytes have left, so that the gate has begun its answer.
+        // After the bytes are sent, so that the gate has begun its response.
         setTimeout(() => (then === 'reset' ? socket.resetAndDestroy() : then === 'end' ? socket.end() : undefined), 50);
       });
     const [head = '', body = ''] = (await get(path)).split('\r\n\r\n');
@@ -112,7 +112,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     expect(error).toMatchObject({ code: 'ECONNRESET' });
   });
 
-  // What each may become: the answer cleaned, a 502 or 504 of our own, or a cut connection. Never the end of the process.
+  // Each must become a cleaned response, our own 502 or 504, or a closed connection, and never end the process.
   const CL = 'Content-Length: 2\r\n';
   it.each([
     ['Trailer with a length', `HTTP/1.1 200 OK\r\nTrailer: x\r\n${CL}\r\nok`, /^HTTP\/1\.1 200 /],

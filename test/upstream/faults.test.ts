@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const step of cleanup.splice(0).reverse()) await step();
 });
 
-/** Runs a script of Node's. Out: its standard input and the lines it says. */
+/** Runs a Node script. Returns its standard input and the lines it prints. */
 function child(parameters: string[]) {
   const process_ = spawn(process.execPath, parameters, { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: process_.stdout })[Symbol.asyncIterator]();
@@ -43,7 +43,7 @@ it.each([300, 5_000])('with %i event streams held open a plain request is answer
 
 describe('an upstream that cannot be connected to', () => {
   it.each(['/api/x', '/x'])('because nobody accepts is a 504 in time, and then not waited for (%s)', async (path) => {
-    // Stopped, it accepts nothing; what its kernel would accept in its place is used up first.
+    // A stopped process accepts nothing; first, the kernel's backlog of connections is used up.
     const hung = child([
       '-e',
       `const s = require('net').createServer(); s.listen({port:0,host:'127.0.0.1',backlog:1}, () => console.log(s.address().port))`,
@@ -82,7 +82,7 @@ it.each([
   ['at once', 0],
   ['when some of it came', 200_000],
 ])('an upstream that refuses an upload %s and hangs up has its 413 passed on', async (_what, after) => {
-  // It reads no more, so that its kernel resets the connection under our writes.
+  // It stops reading, so that its kernel resets the connection while we write.
   const upstream = createServer((socket) => {
     let read = 0;
     socket.on('error', () => undefined);

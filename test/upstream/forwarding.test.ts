@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startGate, type TestGate } from './gate.ts';
 
-/** What an upstream is told of where a request came from, on both lanes and in a handshake. */
+// What an upstream learns about the origin of a request, on both lanes and in a WebSocket handshake.
 let upstream: RecordingUpstream;
 let stranger: TestGate;
 let trusting: TestGate;
@@ -91,7 +91,7 @@ describe.each(LANES)('%s', (_lane, path, connection) => {
     expect(request.values('x-forwarded-proto')).toEqual(['http']);
     expect(request.values('x-request-id')).toEqual(['theirs-1']);
     const [sent = ''] = request.values('traceparent');
-    // The same trace, of which the gate is a span of its own now.
+    // The same trace, with a new span for the gate.
     expect(sent).toMatch(new RegExp(`^${PARENT.slice(0, 35)}-[0-9a-f]{16}-01$`));
     expect(sent).not.toBe(PARENT);
     expect(request.values('tracestate')).toEqual(['vendor=1']);

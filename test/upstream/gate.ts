@@ -33,17 +33,17 @@ export const MEMBER: MemberPrincipal = {
 
 const ORIGIN = 'http://gate.test';
 
-/** The rooms of src/upstream behind a real server, with as little else as possible. */
+/** The modules of src/upstream behind a real server, with as little else as possible. */
 export interface TestGate {
   readonly url: string;
   readonly port: number;
-  /** What handlers threw, in order. */
+  /** The errors that handlers threw, in order. */
   readonly failures: readonly GatewayError[];
-  /** Sends bytes on a socket of their own. Out: all that came back until the gate closed the connection. */
+  /** Sends bytes on their own socket. Resolves with everything received until the gate closed the connection. */
   raw(bytes: string): Promise<string>;
-  /** A connection of the caller's own. */
+  /** Opens a connection for the caller to use. */
   socket(): Socket;
-  /** The upstream as the gate keeps it. */
+  /** The gate's upstream object. */
   readonly upstream: Upstream;
   close(): Promise<void>;
 }
@@ -58,9 +58,9 @@ export async function startGate(
     timeout?: number;
     trustedProxies?: string[];
     limits?: BodyLimits;
-    /** Of `/api/**`. */
+    /** The rewrite of `/api/**`. */
     rewrite?: Rewrite;
-    /** Of clients. */
+    /** How slow clients may be. */
     pace?: PaceOptions;
     /** Further settings of the upstream. */
     upstream?: Partial<UpstreamConfig>;

@@ -6,7 +6,7 @@ import { startGate } from './gate.ts';
 
 const NONE: UpstreamConfig['headers'] = { request: { allow: [], drop: [] }, response: { drop: [] } };
 
-/** What an operator can say of one upstream, and what is done for every upstream's answers. */
+// The header settings of an upstream, and the rules for the responses of all upstreams.
 let upstream: RecordingUpstream;
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ async function withGate<T>(
   }
 }
 
-/** The lines of the answer to a GET, its status line first. */
+/** The lines of the response to a GET, starting with the status line. */
 async function answer(path: string, fields: readonly string[], config: Partial<UpstreamConfig> = {}, prefix = '') {
   upstream.script((_request, response) => {
     const [status = '', ...rest] = fields;

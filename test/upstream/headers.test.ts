@@ -16,7 +16,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Sends a GET with these header lines. Out: the names and values the upstream saw. */
+/** Sends a GET with these header lines. Returns the names and values that the upstream received. */
 async function seen(path: string, ...lines: string[]): Promise<[string, string][]> {
   const before = upstream.requests.length;
   const answer = await gate.raw(
@@ -28,7 +28,7 @@ async function seen(path: string, ...lines: string[]): Promise<[string, string][
   return raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ''] as [string, string]] : []));
 }
 
-/** Every field whose name an upstream could take for `name`. */
+/** Every header whose name an upstream could read as `name`. */
 function folded(fields: [string, string][], name: string): string[] {
   return fields.filter(([field]) => field.toLowerCase().replace(/[^a-z0-9]/g, '-') === name).map(([, value]) => value);
 }

@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 
 /**
- * A process of its own, so that descriptors are shared out: an upstream that answers /api/stream with an event stream
- * that stays open and all else with `ok`, and on each line `PORT COUNT` as many clients that read such a stream through
- * a gate. Says `upstream PORT`, and `open COUNT` when every one has its first event.
+ * Runs as a separate process, so that each process needs fewer file descriptors. It has an upstream that answers
+ * /api/stream with an event stream that stays open, and everything else with `ok`. For each line `PORT COUNT` it starts
+ * that many clients, which read such a stream through a gate. It prints `upstream PORT`, and `open COUNT` once every
+ * client has its first event.
  */
 const upstream = createServer((request, response) => {
   if (!request.url?.endsWith('/stream')) return void response.end('ok');
@@ -26,7 +27,7 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
         if (open === count) console.log(`open ${open}`);
       });
     }).on('error', () => undefined);
-    // No more at once than a listening socket takes.
+    // No more at once than the backlog of a listening socket.
     if (begun % 100 === 99) await new Promise((resolve) => setTimeout(resolve, 20));
   }
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startGate, type TestGate } from './gate.ts';
 
-/** Whatever a client sends, on raw sockets: nothing of it is taken upstream for an identity, an address, or an order. */
+// Whatever a client sends on raw sockets, no upstream can read it as an identity, an address or an instruction.
 let upstream: RecordingUpstream;
 let gate: TestGate;
 
@@ -26,7 +26,7 @@ const RESERVED = [
   ...['traceparent', 'tracestate', 'x-userinfo', 'x-goog-iap-jwt-assertion', 'x-webauth-user'],
 ];
 
-/** A name in one of the spellings that CGI, WSGI or a framework folds into it. */
+/** The name in a spelling that CGI, WSGI or a framework folds into it. */
 const spelled = fc
   .tuple(
     fc.constantFrom(...RESERVED),
@@ -68,7 +68,7 @@ const lines = fc.array(line, { maxLength: 12 });
 
 const folded = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '-');
 
-/** The fields that the upstream got, by folded name, as far as anyone could take them for ours. */
+/** The headers that the upstream received and that could be read as ours, by folded name. */
 function trusted(rawHeaders: readonly string[]): Record<string, string[]> {
   const found: Record<string, string[]> = {};
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -96,7 +96,7 @@ const MEMBER = {
   'x-coursegate-assertion': [expect.stringMatching(/^eyJ/)],
 };
 
-/** One kept connection, one request after the other; an answer is whole when its body is. */
+/** Sends requests one after the other on one connection; a response is complete when its body is. */
 function client() {
   let socket: Socket | undefined;
   return {

@@ -47,7 +47,7 @@ describe('the assertion', () => {
       decodeProtectedHeader((await signing(who, 'school', ['assertion']))['X-Coursegate-Assertion'] ?? '').kid;
     expect(await kidOf(member)).toBe('key-1');
     kid = 'key-2';
-    // The same principal, and another of the same grant: each is remembered in its own way.
+    // The same principal object, and another one of the same grant: they are cached differently.
     expect(await kidOf(member)).toBe('key-2');
     kid = 'key-3';
     expect(await kidOf({ ...member })).toBe('key-3');
@@ -96,7 +96,7 @@ describe('the assertion', () => {
     expect(signed).toBe(6);
   });
 
-  it('is signed anew when a key failed once', async () => {
+  it('is signed again after a key failed once', async () => {
     let broken = true;
     const signingKey = async () => {
       if (broken) throw new Error('no key');
@@ -150,7 +150,7 @@ describe('the headers', () => {
 });
 
 describe('what is kept to be sent again', () => {
-  /** Bytes that somebody still holds. */
+  /** Bytes of memory in use. */
   const held = (): number => {
     setFlagsFromString('--expose-gc');
     for (const _ of [1, 2]) (runInNewContext('gc') as () => void)();
@@ -163,11 +163,11 @@ describe('what is kept to be sent again', () => {
     }
   };
 
-  it('is given up once it is stale, whether or not anybody asks for it again', async () => {
+  it('is released once it is stale, even if it is not requested again', async () => {
     await grants(0, 1000);
     const before = held();
     await grants(1000, 3000);
-    // Kept, each would be more than a kilobyte.
+    // If they were kept, each would take more than a kilobyte.
     expect(held() - before).toBeLessThan(1_000_000);
   });
 });

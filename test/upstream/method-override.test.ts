@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startGate, type TestGate } from './gate.ts';
 
-/** Frameworks let a parameter stand for the method: such a request must not reach a backend behind a route for POST. */
+// Frameworks let a parameter override the method: such a request must not reach a backend through a route for POST.
 let upstream: RecordingUpstream;
 let gate: TestGate;
 
@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const LATIN1 = (text: string) => Buffer.from(text).toString('latin1');
 
-/** Out: the status and code of the answer, and what the upstream received whole. */
+/** Returns the status and code of the response, and the complete requests that the upstream received. */
 async function send(target: string, fields: readonly string[] = [], body?: string, method = 'POST') {
   const before = upstream.requests.length;
   const length = body === undefined ? [] : [`Content-Length: ${body.length}`];

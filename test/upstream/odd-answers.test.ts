@@ -37,7 +37,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     gate.raw(
       `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${method === 'POST' ? 'Content-Length: 2\r\n\r\nhi' : '\r\n'}`,
     );
-  /** What the next two requests get: bytes left on a kept connection would be taken for an answer to one of them. */
+  /** The responses to the next two requests: bytes left on a reused connection would be read as one of them. */
   const nextIsRight = async () => {
     behave = (socket) => void socket.write(OK);
     for (let n = 0; n < 2; n += 1) expect(await send()).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nok$/);
@@ -157,7 +157,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
       behave = (socket) => void socket.write(bytes);
       const answer = await send(method);
       expect(answer).toMatch(expected);
-      // One answer, and nothing behind the end of it.
+      // One response, and nothing after its end.
       expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1);
       if (method === 'HEAD') expect(answer.endsWith('\r\n\r\n')).toBe(true);
       await nextIsRight();
@@ -226,7 +226,7 @@ describe.each(LANES)('with a real upstream, %s lane', (_lane, path) => {
       .on('data', (chunk) => {
         received += chunk;
       });
-    // The next is written only when the one before has arrived: whatever held one back would hold all.
+    // Each event is written only after the previous one has arrived, so any buffering would stop all of them.
     for (const event of [
       ': hello\n\n',
       'data: 1\n\n',

@@ -7,7 +7,7 @@ import { ownBody } from '../../src/upstream/own-body.ts';
 import { ownRecord } from '../../src/upstream/own-record.ts';
 import { parameterNames } from '../../src/upstream/parameter-name.ts';
 
-/** No configuration leads here: a route that names the member serves nobody as anonymous. */
+/** No configuration can cause this: a route with {member.id} never serves anonymous requests. */
 const names = parameterNames(['user_id']);
 const internal = expect.objectContaining({ code: 'internal' });
 

@@ -3,7 +3,7 @@ import { startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startGate } from './gate.ts';
 
 it('asks the upstream of each reader, so that one’s copy is never told to be another’s', async () => {
-  // A backend that tells representations apart by who asks.
+  // A backend whose representations depend on the requesting member.
   const upstream = await startRecordingUpstream((request, response) => {
     const tag = `"${request.headers['x-member-id'] ?? 'nobody'}"`;
     const same = request.headers['if-none-match'] === tag;

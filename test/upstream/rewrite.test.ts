@@ -70,7 +70,7 @@ describe('a rewriting that names the member', () => {
     ['/my/orders', '/members/{member.id}/orders', 'm-1', '/my/orders', '/members/m-1/orders'],
     ['/my/**', '/m/{member.id}/**', 'm-1', '/my/orders/7', '/m/m-1/orders/7'],
     ['/m/{member.id}/orders', '/orders', 'm-1', '/m/m-1/orders', '/orders'],
-    // By name, not by the order: what a client puts for the wildcard is never taken for the member.
+    // By name and not by position: the client's value for the wildcard is never used as the member.
     ['/m/{member.id}/*', '/x/*/{member.id}', 'm-1', '/m/m-1/m-2', '/x/m-2/m-1'],
     ['/*/{member.id}', '/{member.id}/*/{member.id}', 'm-1', '/a/m-1', '/m-1/a/m-1'],
     ['/my', '/m/{member.id}', 'a b+c@d,é', '/my', '/m/a%20b%2Bc%40d%2C%C3%A9'],

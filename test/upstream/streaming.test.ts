@@ -30,7 +30,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Sends a request on a connection of its own and waits for the head of the answer. */
+/** Sends a request on its own connection and waits for the head of the response. */
 async function ask(
   path: string,
   options: http.RequestOptions = {},
@@ -44,7 +44,7 @@ async function ask(
   return [answer, request];
 }
 
-/** Writes to a stream until nobody takes more, and ends it once that was seen. */
+/** Writes to a stream until the reader stops reading, and ends it once the test has observed that. */
 class Sender {
   sent = 0;
   #stalled = false;
@@ -58,7 +58,7 @@ class Sender {
     stream.end();
   }
 
-  /** Resolves when nothing more goes out. The kernel may hold 36 MiB for each of the two connections, the gate little. */
+  /** Resolves when writing has stalled. The kernel may buffer 36 MiB for each of the two connections, the gate only little. */
   async stalls(): Promise<void> {
     let before = -1;
     await vi.waitFor(
@@ -171,7 +171,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     });
     upstream.script((request) => void request.once('data', () => arrived()));
     for (const length of [{ 'content-length': '100' }, {}] as http.OutgoingHttpHeaders[]) {
-      // A short form or JSON body is read whole before the upstream is asked.
+      // A short form or JSON body is read completely before the upstream is called.
       const headers = { 'content-type': 'application/octet-stream', ...length };
       const request = http.request(gate.url + path, { agent: false, method: 'POST', headers });
       request.on('error', () => undefined);
@@ -291,7 +291,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     const seen: string[] = [];
     const raw = await startRawUpstream((socket, connection) => {
       seen.push(String(connection));
-      // The first connection is kept and then closed under the second request.
+      // The first connection is reused, and closed during the second request.
       if (connection === 0 && seen.length > 1) socket.destroy();
       else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
     });

@@ -96,7 +96,7 @@ describe('what is refused', () => {
   });
 });
 
-/** Strings of the pieces that tricks are made of. */
+/** Random strings of the fragments that path tricks use. */
 const tricks = fc
   .array(
     fc.oneof(
@@ -140,7 +140,7 @@ describe('whatever is sent', () => {
         for (const segment of target.path.split('/')) {
           const decoded = decodeURIComponent(segment);
           expect(decoded).not.toMatch(/^\.{1,2}$|[/\\\0]/);
-          // Once decoded there is nothing left to decode: no upstream can read more into it.
+          // The decoded form has nothing left to decode, so no upstream can read it differently.
           expect(decoded).not.toMatch(/%[0-9a-f]{2}/i);
         }
       }),

@@ -13,7 +13,7 @@ import { type Authority, createAuthority } from '../support/certificates.ts';
 import { upstreamConfig } from '../support/upstream-config.ts';
 import { startGate, type TestGate } from './gate.ts';
 
-/** An https upstream is called, and verified, by the name in its URL, whatever Host says to it. */
+/** An https upstream is called and verified by the name in its URL, whatever Host header it gets. */
 let authority: Authority;
 const before = getCACertificates('default');
 beforeAll(() => {

@@ -3,7 +3,7 @@ import { TRUSTED_FIELDS } from '../../src/http/trusted-headers.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startGate, type TestGate } from './gate.ts';
 
-/** Fields as the gateways, servers and frameworks document them, which some backend behind one of these trusts. */
+/** Headers that gateways, servers and frameworks document, and that backends behind them trust. */
 const DOCUMENTED = [
   ...['X-Member', 'X-Member-Id', 'X-Client-Id', 'X-Coursegate-Assertion', 'DPoP'],
   ...[
@@ -301,7 +301,7 @@ const DOCUMENTED = [
   ],
 ];
 
-/** What pages, frameworks and browsers send a site. */
+/** Headers that pages, frameworks and browsers send to a site. */
 const ORDINARY = [
   ...[
     'Accept',
@@ -395,7 +395,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Out: which of the names arrived with the value that was sent. */
+/** Returns the names that arrived with the value that was sent. */
 async function arrived(path: string, names: readonly string[], more: readonly string[] = []): Promise<string[]> {
   const found: string[] = [];
   for (let at = 0; at < names.length; at += 40) {
@@ -424,7 +424,7 @@ describe.each([
 it('the site hears everything else', async () => {
   const inSmallLetters = (names: readonly string[]) => names.map((name) => name.toLowerCase());
   expect(inSmallLetters(await arrived('/x', ORDINARY))).toEqual(inSmallLetters(ORDINARY));
-  // A handshake with another origin than the site's is refused for that.
+  // A handshake from another origin would be refused for that reason.
   const inHandshakes = ORDINARY.filter((name) => name !== 'Origin');
   expect(inSmallLetters(await arrived('/live', inHandshakes, UPGRADE))).toEqual(inSmallLetters(inHandshakes));
 });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The data that the services and the monolith share. A member's id is `m-<number>-<failing>`: the number chooses what
- * they have, and of their fields about one in `failing` fails (0: none does), the same ones wherever they are asked for.
+ * The data that the services and the monolith share. A member's id is `m-<number>-<failing>`: the number selects the
+ * member's data, and about one in `failing` fields fails (0: none), the same ones on both sides.
  */
 export interface Member {
   readonly id: string;
@@ -50,7 +50,7 @@ export interface Registration {
 export interface Course {
   readonly slug: string;
   readonly hours: number;
-  /** What the other service says of it; null: nothing. */
+  /** The data from the other service; null if it has none. */
   readonly progress: { readonly lecture: string; readonly seconds: number } | null;
 }
 

@@ -25,7 +25,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** The Account API behind a real server, over the real way to upstreams. */
+/** The Account API behind a real server, with real upstream calls. */
 export async function startGateway(origin: string): Promise<Gateway> {
   const upstreams = { people: upstreamConfig(origin), courses: upstreamConfig(origin) };
   const pools = createPools(upstreams);

@@ -12,7 +12,7 @@ const DIALECT = {
   instant: (text: string) => text,
 } as const;
 
-/** An answer as the two sides are compared: the data, and each error's path and code, in no order. */
+/** A response in the form that is compared: the data, and the path and code of each error, in any order. */
 export interface Outcome {
   readonly data: unknown;
   readonly errors: readonly string[];
@@ -20,7 +20,7 @@ export interface Outcome {
 
 export const MONOLITH: GraphQLSchema = buildSchema(CONTRACT);
 
-/** Executes an operation on all data in one schema in one process, by graphql-js alone. */
+/** Executes an operation with graphql-js alone, on one schema with all data. */
 export async function askMonolith(query: string, variableValues: object, memberId: string): Promise<Outcome> {
   const member = memberOf(memberId);
   const viewer = { ...personOf(member, DIALECT), ...coursePart(member, DIALECT.fail) };

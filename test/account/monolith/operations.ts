@@ -27,11 +27,11 @@ export function seeded(seed: number): () => number {
 
 export interface RandomOperation {
   readonly query: string;
-  /** Values for its variables, others each time. */
+  /** Returns new values for the variables at each call. */
   readonly draw: () => Readonly<Record<string, unknown>>;
 }
 
-/** A random operation on a schema. It may be invalid where two fields of one name differ: validate it. */
+/** A random operation on a schema. It is invalid if two fields with the same name differ, so validate it. */
 export function randomOperation(schema: GraphQLSchema, random: () => number): RandomOperation {
   return new Writer(schema, random).operation();
 }
@@ -42,7 +42,7 @@ class Writer {
   readonly #schema: GraphQLSchema;
   readonly #random: () => number;
   readonly #variables: string[] = [];
-  /** For each variable its value, undefined to leave it out. */
+  /** The value of each variable; undefined omits it. */
   readonly #draws = new Map<string, () => unknown>();
   #aliases = 0;
   readonly #fragments: { readonly name: string; readonly type: string; readonly text: string }[] = [];
@@ -96,7 +96,7 @@ class Writer {
     return `${alias}${field.name}${args.length === 0 ? '' : `(${args.join(' ')})`}${this.#directive()}${below}`;
   }
 
-  /** Mostly a name of its own: fields of one name that differ make an operation invalid. */
+  /** Usually unique, because different fields with the same name make an operation invalid. */
   #alias(share: number): string {
     if (!this.#chance(share)) return '';
     this.#aliases += 1;
@@ -121,7 +121,7 @@ class Writer {
     return `...${name}${this.#directive()}`;
   }
 
-  /** A type that can be met where this one is. */
+  /** A type whose fragments can apply where this type is expected. */
   #condition(type: GraphQLNamedType | undefined): string {
     if (type === undefined || isObjectType(type)) {
       const interfaces = isObjectType(type) ? type.getInterfaces().map(({ name }) => name) : [];
@@ -145,7 +145,7 @@ class Writer {
   #argument(argument: GraphQLArgument): string {
     if (this.#chance(0.35)) return '';
     if (this.#chance(0.5)) return `${argument.name}: ${literal(this.#value(argument.type))}`;
-    // With a default a variable may stand where null may not, and then be null all the same.
+    // A nullable variable with a default is allowed at a non-null position, and can still be null.
     const type = String(argument.type);
     const bare = type.replace(/!$/, '');
     const needsDefault = type !== bare;
@@ -199,7 +199,7 @@ class Writer {
   }
 }
 
-/** The value of an enum, which is no string in a document. */
+/** An enum value, which a document writes without quotes. */
 class Name {
   readonly name: string;
   constructor(name: string) {

@@ -1,6 +1,6 @@
 import { coursesOf, fails, type Happening, type Member, type Registration, registrationsOf } from './data.ts';
 
-/** How one of the two sides names things, and how a field of it fails. */
+/** The names that one of the two sides uses, and how its fields fail. */
 export interface Dialect {
   readonly talk: string;
   readonly status: Readonly<Record<Registration['status'], string>>;
@@ -10,7 +10,7 @@ export interface Dialect {
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** What null means for a window, as in all of ours. */
+/** A null window size means the default, as in all our schemas. */
 const countOf = (first: unknown): number => (first as number | null) ?? 20;
 
 /** The objects of a member, for graphql-js to execute a schema on: the same ones in both dialects, under all names. */
@@ -109,7 +109,7 @@ export function personOf(member: Member, dialect: Dialect) {
   };
 }
 
-/** What the REST service has, as the monolith shows it. */
+/** The data of the REST service in the monolith's form. */
 export function coursePart(member: Member, fail: () => Error) {
   const guarded = <T>(what: string, value: T): T => {
     if (fails(member, what)) throw fail();

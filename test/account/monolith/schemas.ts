@@ -1,4 +1,4 @@
-/** What clients see: over REST and over GraphQL in one, and as the one schema of the monolith in the other. */
+/** The schema that clients see: mapped to REST and GraphQL upstreams in one, and served by the monolith in the other. */
 export const CONTRACT = `
 scalar DateTime
 type Query { viewer: Viewer! }
@@ -31,7 +31,7 @@ type Speaker { id: ID! name: String talks(first: Int = 1): [Talk!] }
 union Guest = Speaker | Outing
 `;
 
-/** The GraphQL upstream: other names, a member who may be unknown, fields that cannot be null, and more than is shown. */
+/** The GraphQL upstream: other names, possibly unknown members, non-null fields, and more fields than are mapped. */
 export const UPSTREAM = `
 scalar Instant
 type Query { people(ids: [ID!]!): [Person]! me: Person! streakOf(person: ID!): Int! secret: String }

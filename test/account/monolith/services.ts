@@ -6,7 +6,7 @@ import { coursesOf, fails, memberOf } from './data.ts';
 import { personOf } from './roots.ts';
 import { UPSTREAM } from './schemas.ts';
 
-/** The dialect of the GraphQL upstream. Its errors tell what nobody is to hear. */
+/** The dialect of the GraphQL upstream. Its error messages contain text that must not reach clients. */
 const DIALECT = {
   talk: 'Lecture',
   status: { CONFIRMED: 'REGISTERED', CANCELED: 'CANCELLED', WAITLISTED: 'WAITLISTED', UNKNOWN: 'LOST' },

@@ -17,7 +17,7 @@ export const MEMBER: MemberPrincipal = {
   grantId: 'grant-1',
 };
 
-/** What the configuration sets when it says nothing. */
+/** The defaults of the configuration. */
 export const LIMITS = {
   tokens: 1000,
   depth: 12,
@@ -58,7 +58,7 @@ export function readText(file: string): string {
   return readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 }
 
-/** The seam as the gateway implements it, on fetch: identity from the principal, failures from the one table. */
+/** Upstream calls as the gateway makes them, with fetch: identity from the principal, failures from the shared table. */
 export function callOver(origin: string, timeout = 5000): CallForPrincipal {
   return async ({ method, path, headers, body, principal, signal }) => {
     const limit = AbortSignal.timeout(timeout);
@@ -88,7 +88,7 @@ export interface Reply {
 export interface TestAccount {
   readonly url: string;
   readonly errors: unknown[];
-  /** Sends a body as it is. */
+  /** Sends a body unchanged. */
   send(body: string | Uint8Array, headers?: Record<string, string>): Promise<Reply>;
   /** Sends a query. */
   ask(query: string, variables?: unknown, headers?: Record<string, string>): Promise<Reply>;

@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import type { AccountOptions } from '../../../src/account/endpoint.ts';
 import { callOver, contractFiles, MEMBER, startAccount, type TestAccount } from './account.ts';
 
-/** An operation as the GraphQL upstream got it. */
+/** An operation as the GraphQL upstream received it. */
 export interface Got {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** What the upstream answers: JSON or a text with a status, or nothing at all. */
+/** The upstream's response: JSON or text with a status, or no response. */
 type Said = { readonly json: unknown; readonly status?: number } | { readonly text: string } | 'nothing' | 'hang up';
 
 export const UPSTREAM_SCHEMA = `
@@ -69,7 +69,7 @@ extend enum Condition {
 extend input LeaveInput { id: ID! @upstreamName(source: "people", name: "key") }
 `;
 
-/** The options of an endpoint over this contract. In: the mapping's and the recorded schema's texts. */
+/** The options of an endpoint with this contract, from the texts of the mapping and the recorded schema. */
 export function remoteOptions(
   mapping = REMOTE_MAPPING,
   recorded: string | undefined = UPSTREAM_SCHEMA,
@@ -88,12 +88,12 @@ export function remoteOptions(
 export interface RemoteService {
   readonly account: TestAccount;
   readonly got: Got[];
-  /** What the token may, to be changed between requests. */
+  /** The scopes of the token, which a test can change between requests. */
   readonly scope: Set<string>;
   close(): Promise<void>;
 }
 
-/** An Account API over one REST service and one GraphQL upstream that answers as told. */
+/** An Account API over one REST service and one GraphQL upstream with scripted responses. */
 export async function startRemote(
   say: (got: Got) => Said,
   options: Partial<AccountOptions> & { readonly scope?: readonly string[]; readonly timeout?: number } = {},

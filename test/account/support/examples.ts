@@ -1,15 +1,15 @@
-/** One line of the reference: a selection, what it is applied to, and what it gives. Shown there, and run by a test. */
+/** One example of the reference: a selection, its input and its result. The page shows it and a test runs it. */
 export interface Example {
   readonly selection: string;
   readonly data: unknown;
   readonly gives: unknown;
-  /** What the variables stand for, where the example has any. */
+  /** The values of the variables, if the example has any. */
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
 const COURSE = { id: 7, course: { slug: 'knots', 'full title': 'Knots' }, tags: [{ name: 'rope' }, { name: 'sea' }] };
 
-/** What the language has besides its methods, each with what it is for. */
+/** The constructs of the language besides its methods, each with its purpose. */
 export const CONSTRUCTS: readonly (Example & { readonly about: string })[] = [
   { about: 'A key of that name', selection: 'id', data: COURSE, gives: { id: 7 } },
   { about: 'Under another name, by a path', selection: 'slug: course.slug', data: COURSE, gives: { slug: 'knots' } },
@@ -77,7 +77,7 @@ export const CONSTRUCTS: readonly (Example & { readonly about: string })[] = [
   { about: 'A comment', selection: 'id # until the end of the line', data: COURSE, gives: { id: 7 } },
 ];
 
-/** By the name of the method. */
+/** Examples by method name. */
 export const METHOD_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   eq: [
     { selection: 'a: lifetime->eq(1)', data: { lifetime: 1 }, gives: { a: true } },

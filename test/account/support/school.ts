@@ -10,7 +10,7 @@ interface Seen {
 
 type Reply = (seen: Seen, response: ServerResponse) => void | Promise<void>;
 
-/** The legacy school's two services as one recording server; each route's reply can be swapped for a broken one. */
+/** The legacy school's two services as one recording server; the response of each route can be replaced by a broken one. */
 export interface TestSchool {
   readonly origin: string;
   readonly seen: Seen[];
@@ -24,7 +24,7 @@ export function sendJson(response: ServerResponse, body: unknown, status = 200):
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** A member's nth course (from 0): every third is for life, every second has something watched. */
+/** A member's nth course (from 0): every third has lifetime access, every second has a playback position. */
 export function enrolment(index: number) {
   const lifetime = index % 3 === 1;
   return {

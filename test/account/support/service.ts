@@ -14,7 +14,7 @@ export interface Seen {
   readonly body: string;
 }
 
-/** What the upstream answers: a JSON value, or a status and a body as it stands. */
+/** The upstream's response: a JSON value, or a status and a literal body. */
 type Answer = { readonly status: number; readonly text: string } | { readonly json: unknown; readonly status?: number };
 
 /** An Account API over one recording upstream, from a contract's and a mapping's text. */
@@ -26,8 +26,8 @@ export interface MappedService {
 }
 
 /**
- * In: the contract's types without Query, the mapping without its sources, what the upstream answers, and options of the
- * endpoint. The upstream is known as `school`.
+ * Takes the contract's types without Query, the mapping without its sources, the upstream's responses, and options of the
+ * endpoint. The upstream's name is `school`.
  */
 export async function mapService(
   types: string,

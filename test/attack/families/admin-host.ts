@@ -2,7 +2,7 @@ import { type Attempt, lines, product, refused } from '../support/attempt.ts';
 import type { SchoolStand } from '../support/school-stand.ts';
 import type { Family } from '../support/stand.ts';
 
-/** Names under which a page of a stranger could reach a listener on loopback: DNS says that they are this machine. */
+/** Names that an attacker's page could use to reach a listener on loopback: they resolve to this machine. */
 const FOREIGN = [
   ...['evil.test', 'evil.test:ADMIN', 'localhost.evil.test', 'localhost.evil.test:ADMIN', '127.0.0.1.evil.test:ADMIN'],
   ...['localtest.me:ADMIN', '127.0.0.1.nip.io:ADMIN', 'localhost@evil.test', 'evil.test:80', '0x7f000001.evil.test'],
@@ -11,7 +11,7 @@ const OWN = ['127.0.0.1:ADMIN', 'localhost:ADMIN', '[::1]:ADMIN'];
 const PATHS = ['/metrics', '/graphiql', '/graphiql/page.js', '/keys', '/clients', '/members/m-1001/revoke', '/events'];
 const PAGES = ['', lines('Origin: http://evil.test'), lines('Sec-Fetch-Site: cross-site', 'Sec-Fetch-Mode: cors')];
 
-/** Commands prove who calls, so they look at the method first and not at Host: 405 has no effect and says nothing. */
+/** Commands are authenticated, so the method is checked before Host: a 405 has no effect and reveals nothing. */
 const REFUSED = [400, 401, 403, 405, 421];
 
 export const adminHost: Family<SchoolStand> = {
@@ -37,7 +37,7 @@ export const adminHost: Family<SchoolStand> = {
       ...product(PATHS.slice(3), FOREIGN).map(([path, host]) =>
         send('POST', path, host, lines('Content-Length: 0'), refused(REFUSED)),
       ),
-      // Its own names are served, so that the refusals above are about the name.
+      // The listener's own names are served, which shows that the refusals above are caused by the name.
       ...OWN.map((host) => send('GET', '/metrics', host, '', { statuses: [200], has: /coursegate_/ })),
     ];
   },

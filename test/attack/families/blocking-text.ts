@@ -2,7 +2,7 @@ import { type Attempt, JSON_TYPE, product, request } from '../support/attempt.ts
 import type { ProxyStand } from '../support/proxy-stand.ts';
 import type { Family } from '../support/stand.ts';
 
-/** What patterns over Markdown and HTML have been slow on, repeated. */
+/** Repeated text on which patterns for Markdown and HTML have been slow. */
 const PIECES = [
   ...[
     '![',
@@ -38,7 +38,7 @@ const PIECES = [
     'e\u0301',
   ],
 ];
-/** In one text, and in as many as one result may have of the longest that is not cut off first. */
+/** In one string, and in as many strings as a result can have of the longest length that is not shortened. */
 const SHAPES: readonly (readonly [string, (piece: string) => unknown])[] = [
   ['one text of 640 kB', (piece) => ({ text: filled(piece, 640_000) })],
   ['one text of 1.84 MB', (piece) => ({ text: filled(piece, 1_840_000) })],
@@ -60,10 +60,10 @@ const OBJECTS: readonly (readonly [string, string])[] = [
   ['a key of a megabyte', `{"${'!['.repeat(500_000)}":1}`],
 ];
 
-/** How long the gate may compute on one message: far less than the seconds that it took, and enough for a busy machine. */
+/** The processor time allowed per message: far less than the seconds it once took, but enough for a busy machine. */
 const MAX_CPU_MS = 500;
 
-/** What anybody may have the gate read: the result of a tool that needs no token, and the message that calls it. */
+/** Text that any client can make the gate process: the result of a public tool, and the message that calls it. */
 export const blockingText: Family<ProxyStand> = {
   name: 'text that is slow to read',
   attempts: ({ upstream }) => {

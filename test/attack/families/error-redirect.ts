@@ -3,7 +3,7 @@ import { type Attempt, form, lines, product, refused, request } from '../support
 import type { SchoolStand } from '../support/school-stand.ts';
 import type { Family } from '../support/stand.ts';
 
-/** What makes a link of an app that is otherwise in order a broken one. */
+/** Changes that break an otherwise valid link of an app. */
 const BROKEN: readonly (readonly [string, Readonly<Record<string, string | undefined>>])[] = [
   ['an unknown scope', { scope: 'admin' }],
   ['a scope with a quote', { scope: 'openid "' }],
@@ -19,7 +19,7 @@ const BROKEN: readonly (readonly [string, Readonly<Record<string, string | undef
   ['an unknown response mode', { response_mode: 'web_message' }],
 ];
 
-/** Browsers in which nobody has approved the app. */
+/** Browsers without an approval of the app. */
 const BROWSERS: readonly (readonly [string, string])[] = [
   ['without a cookie', ''],
   ['with a cookie that is none of ours', lines('Cookie: __Host-coursegate=x; coursegate=x; school_session=x')],
@@ -27,8 +27,8 @@ const BROWSERS: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Two members have approved the app, in browsers of their own. Its broken links, opened in any other browser, show a page
- * and lead nowhere: otherwise anybody could turn the school's address into a redirector by approving an app of their own.
+ * Two members have approved the app, each in their own browser. In any other browser, its broken links show a page and do
+ * not redirect. Otherwise an attacker could turn the school into an open redirector by approving their own app.
  */
 export const errorRedirect: Family<SchoolStand> = {
   name: 'broken links of an approved app',
@@ -44,7 +44,7 @@ export const errorRedirect: Family<SchoolStand> = {
         ),
         expected: {
           ...refused(400),
-          // Whether somebody is signed in is for the school to say, where there is a cookie of it and an error to redirect.
+          // The gate asks the school who is signed in only if there is a school cookie and an error to redirect.
           ...(cookies.includes('school_session') ? { upstream: ['maybe'] } : {}),
           lacks: /\r\nlocation:|(?:href|action|url)="?https:\/\/app\.example/i,
         },

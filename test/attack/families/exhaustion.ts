@@ -5,7 +5,7 @@ import type { Family } from '../support/stand.ts';
 
 const MIB = 1024 * 1024;
 
-/** Every address that reads a body itself, and the most that it takes. */
+/** Every endpoint that reads a body itself, with its limit. */
 const READERS = [
   { path: '/api/oauth/register', fields: JSON_TYPE, limit: 16 * 1024 },
   { path: '/api/oauth/par', fields: FORM_TYPE, limit: 56 * 1024 },
@@ -97,7 +97,7 @@ export const exhaustion: Family<SchoolStand> = {
       ),
     ];
   },
-  // The same process still answers, and holds no more than before but for what its engine keeps.
+  // The same process still responds, and its memory has not grown, apart from V8's own.
   async after({ origin }) {
     const { status } = await fetch(`${origin}/openapi.json`);
     return status === 200 ? [] : [`/openapi.json is answered ${status}`];

@@ -9,12 +9,12 @@ import type { Family } from '../support/stand.ts';
 const KIB = 1024;
 const PUSHES = 2_400;
 /**
- * What they may leave on the disk: 4 MiB for the network that pushes and about 1 MiB for the one that opens sign-ins, at
- * most twice as much with indexes, and some room to grow. Without the bound it would be more than 20 MiB.
+ * The most that the attack may leave on disk: 4 MiB for the network that pushes and about 1 MiB for the one that opens
+ * sign-ins, at most twice as much with indexes, and some room to grow. Without the quota it would be more than 20 MiB.
  */
 const MOST = 12 * KIB * KIB;
 
-/** A stranger's app pushes requests and opens sign-ins without end, as large as is taken and larger. */
+/** An anonymous app pushes requests and opens sign-ins without end, of the largest accepted size and larger. */
 export const filledStore: Family<SchoolStand> = {
   name: 'filling the store',
   async attempts(stand) {
@@ -59,7 +59,7 @@ export const filledStore: Family<SchoolStand> = {
       open('a state of 7 KB', { state: 's'.repeat(7_000) }, page),
       open('a nonce of 7 KB', { nonce: 's'.repeat(7_000) }, page),
       ...Array.from({ length: PUSHES }, (_, number) =>
-        // By one client, from one address.
+        // One client, from one address.
         push(
           `pushed request ${number}`,
           { state: 's'.repeat(2 * KIB), nonce: `${number}`.padEnd(1_000, 'n'), x: 'x'.repeat(8 * KIB) },
@@ -80,7 +80,7 @@ export const filledStore: Family<SchoolStand> = {
       ),
     ];
   },
-  // What strangers have left is bounded, and members' apps still refresh and end their connections.
+  // Entries of anonymous clients are limited, and members' apps can still refresh and revoke.
   async after(stand) {
     const flaws: string[] = [];
     const grown = sizeOf(stand.data) - (sizes.get(stand) ?? 0);
@@ -95,7 +95,7 @@ export const filledStore: Family<SchoolStand> = {
 };
 const sizes = new Map<SchoolStand, number>();
 
-/** Bytes of all files of a folder. */
+/** The size of all files in a folder, in bytes. */
 function sizeOf(folder: string): number {
   return readdirSync(folder)
     .map((file) => statSync(join(folder, file)).size)

@@ -3,7 +3,7 @@ import { AS_MEMBER, type Attempt, lines, product, request } from '../support/att
 import type { ProxyStand } from '../support/proxy-stand.ts';
 import type { Family } from '../support/stand.ts';
 
-/** Names that a backend might believe, as the gate's own documentation lists them. */
+/** Headers that a backend might trust, as listed in the gate's documentation. */
 export const RESERVED = [
   ...['X-Member-Id', 'X-Member-Email', 'X-Member-Scope', 'X-Member-Name', 'X-Client-Id', 'X-Coursegate-Assertion'],
   ...['X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded-User', 'X-Real-IP', 'Forwarded'],
@@ -19,7 +19,7 @@ export const RESERVED = [
   ],
 ];
 
-/** How CGI, WSGI and frameworks fold names: what they read as one name must be removed as one. */
+/** Spellings that CGI, WSGI and frameworks fold into the same name, so all of them must be removed. */
 export const SPELLINGS: readonly (readonly [string, (name: string) => string])[] = [
   ['as documented', (name) => name],
   ['lower case', (name) => name.toLowerCase()],
@@ -42,7 +42,7 @@ export const HEADER_LANES = [
   },
 ] as const;
 
-/** An attempt whose fields must not reach the upstream: it answers with what it was told that holds `evil`. */
+/** An attempt whose headers must not reach the upstream, which responds with all headers that contain `evil`. */
 export function forged(
   stand: ProxyStand,
   name: string,
@@ -63,7 +63,7 @@ export function forged(
   };
 }
 
-/** The upstream answers with the identity that it was told, and every field that holds `evil`. */
+/** The upstream responds with the identity it received, and every header that contains `evil`. */
 function tellOfEvil({ upstream }: ProxyStand): void {
   upstream.script(({ headers }, socket) => {
     const evil = headers.filter((field) => field.join().includes('evil')).map((field) => field.join('='));
@@ -79,7 +79,7 @@ export const forgedHeaders: Family<ProxyStand> = {
     ...product(product(RESERVED, SPELLINGS), HEADER_LANES).map(([[field, [how, spell]], lane]) =>
       forged(stand, `${field}, ${how}`, lane, lines(`${spell(field)}: evil`)),
     ),
-    // Said twice, so that one is left over where only the first is removed.
+    // Sent twice, so that one would remain if only the first were removed.
     ...product(RESERVED, HEADER_LANES).map(([field, lane]) =>
       forged(stand, `${field} twice`, lane, lines(`${field}: evil`, `${field}: evil`)),
     ),
@@ -90,7 +90,7 @@ export const forgedHeaders: Family<ProxyStand> = {
   },
 };
 
-/** What the gate adds must not be removed by a client that names it in Connection (RFC 9110 section 7.6.1). */
+/** A client must not be able to remove the gate's headers by naming them in Connection (RFC 9110 section 7.6.1). */
 export const connectionNames: Family<ProxyStand> = {
   name: 'names in Connection',
   attempts: () =>

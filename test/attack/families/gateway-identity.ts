@@ -4,8 +4,8 @@ import type { Family } from '../support/stand.ts';
 import { forged, HEADER_LANES, SPELLINGS } from './forged-headers.ts';
 
 /**
- * Identity as gateways and load balancers say it, from the documentation of each: what a backend behind one of them has
- * been told to believe.
+ * Identity headers of gateways and load balancers, from their documentation. Backends behind them are configured to trust
+ * these headers.
  */
 const NAMES: readonly (readonly [gateway: string, names: readonly string[]])[] = [
   [

@@ -9,7 +9,7 @@ const call = (name: unknown, args: unknown = {}) =>
 const message = (method: unknown, more: object = {}) =>
   asciiJson({ jsonrpc: '2.0', id: 1, method, params: {}, ...more });
 
-/** Messages that are refused as such, whoever sends them, with the status of the response. */
+/** Messages that are refused for every sender, with the status of the response. */
 const MESSAGES: readonly (readonly [string, string, number])[] = [
   ['no JSON', '{"jsonrpc": ', 400],
   ['no message', ' ', 400],
@@ -41,7 +41,7 @@ const MESSAGES: readonly (readonly [string, string, number])[] = [
   ],
 ];
 
-/** What is called that is not there, or not for this caller: an error of JSON-RPC, and nothing of a member in it. */
+/** Calls of something that does not exist or that the caller may not use: a JSON-RPC error without member data. */
 const CALLS: readonly (readonly [string, string])[] = [
   ['an unknown method', message('no/such')],
   ['a method of the runtime', message('__proto__')],
@@ -106,7 +106,7 @@ export const mcpAbuse: Family<SchoolStand> = {
       ([{ who, path, fields, enters }, [what, more, status]]): Attempt => ({
         name: `${what}, by ${who}`,
         bytes: request('POST', path, more + fields, message('tools/list')),
-        // Which comes first where there is no token, the page or the token, is not a matter of safety.
+        // Without a token, it does not matter whether the page or the token is checked first.
         expected: refused(enters ? status : [status, 401]),
       }),
     ),
@@ -117,7 +117,7 @@ export const mcpAbuse: Family<SchoolStand> = {
         expected: refused(405),
       }),
     ),
-    // DNS rebinding: a page under another name that resolves to this machine.
+    // DNS rebinding: another name that resolves to this machine.
     ...product(CALLERS, ['evil.test', 'localhost.evil.test', '127.0.0.1', 'localhost', '[::1]']).map(
       ([{ who, path, fields, enters }, host]): Attempt => ({
         name: `the host ${host}, by ${who}`,
@@ -161,7 +161,7 @@ const DOCUMENTS: readonly (readonly [string, string])[] = [
     `{ viewer { ${repeated(30, (at) => `a${at}: enrolledCourses(first: 100) { nodes { slug lastWatchedLecture { lectureId } } }`)} } }`,
   ],
 ];
-/** With `Accept: application/json`, a request that is well formed is answered 200, its errors in the body. */
+/** With `Accept: application/json`, a well-formed request gets 200, with its errors in the body. */
 const BODIES: readonly (readonly [string, string, number])[] = [
   ['no JSON', '{"query":', 400],
   ['no body', ' ', 400],
@@ -181,7 +181,7 @@ const BODIES: readonly (readonly [string, string, number])[] = [
   ['65 levels', `{"query":"{ viewer { id } }","variables":{"a":${'['.repeat(63)}${']'.repeat(63)}}}`, 400],
 ];
 
-/** The Account API is there in Profile A only; in Profile B its address is the school's. */
+/** The Account API exists in Profile A only; in Profile B its path belongs to the school. */
 export const graphqlAbuse: Family<SchoolStand> = {
   name: 'GraphQL',
   attempts: ({ profile }) => {

@@ -2,7 +2,7 @@ import { AS_MEMBER, type Attempt, product, refused, request } from '../support/a
 import type { ProxyStand } from '../support/proxy-stand.ts';
 import type { Family } from '../support/stand.ts';
 
-/** Characters that show nothing: a backend that removes them reads another path than the one that was judged. */
+/** Invisible characters: a backend that removes them reads another path than the one that was checked. */
 const INVISIBLE: readonly (readonly [string, string])[] = [
   ['U+00AD', '%C2%AD'],
   ['U+200B', '%E2%80%8B'],
@@ -25,7 +25,7 @@ const PLACES: readonly (readonly [string, (character: string) => string])[] = [
   ['in the middle of a path', (character) => `/member/a${character}b/c`],
 ];
 
-/** Parameters that are one name to a backend that decodes twice, and another to the gate. */
+/** Parameters with another name for a backend that decodes twice than for the gate. */
 const TWICE = [
   ...['user_id%3D1002=1', 'user_id%3d1002=1', 'user%5Fid%3D1002=1', '%75ser_id%3D1002=1', 'user_id%253D1002=1'],
   ...['x=1&user_id%3D1002=1', 'a%26user_id=1002'],
@@ -39,7 +39,7 @@ export const invisibleCharacters: Family<ProxyStand> = {
         [AS_MEMBER, ''].map((fields) => ({
           name: `${what} ${where}, ${method}, ${fields === '' ? 'without' : 'with'} a token`,
           bytes: request(method, place(character), fields),
-          // Which is judged first, the path or the token, is not a matter of safety.
+          // It does not matter whether the path or the token is checked first.
           expected: refused(fields === '' ? [400, 401] : 400),
         })),
     ),

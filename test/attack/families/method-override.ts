@@ -2,7 +2,7 @@ import { AS_MEMBER, type Attempt, FORM_TYPE, JSON_TYPE, lines, product, request 
 import type { ProxyStand } from '../support/proxy-stand.ts';
 import type { Family } from '../support/stand.ts';
 
-/** How frameworks read the parameter: Laravel, Rails, Symfony, Express and PHP fold these into one. */
+/** Spellings of the parameter that Laravel, Rails, Symfony, Express or PHP read as the same name. */
 const NAMES: readonly (readonly [string, string])[] = [
   ['plain', '_method'],
   ['an encoded underscore', '%5Fmethod'],
@@ -11,21 +11,21 @@ const NAMES: readonly (readonly [string, string])[] = [
   ['as a list', '_method[]'],
   ['as a list, encoded', '_method%5B%5D'],
   ['with a key', '_method[0]'],
-  // PHP reads a space and a dot at these places as an underscore.
+  // PHP reads a space or a dot here as an underscore.
   ['a space before it', '%20_method'],
   ['a dot for the underscore', '.method'],
   ['a plus for the underscore', '+method'],
 ];
 const METHODS = ['DELETE', 'delete', 'Put', 'PATCH', '%44ELETE'];
 
-/** A route of the stand that takes POST only. */
+/** A route of the stand that allows only POST. */
 const POST = '/posting/x';
 
 const multipart = (name: string, value: string) =>
   `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n--b--\r\n`;
 const MULTIPART_TYPE = lines('Content-Type: multipart/form-data; boundary=b');
 
-/** A 400 that names the override, and nothing at the upstream. */
+/** Expects a 400 that names the override, and no upstream request. */
 const named = { statuses: [400], has: /_method/ } as const;
 
 export const methodOverride: Family<ProxyStand> = {
@@ -85,7 +85,7 @@ export const methodOverride: Family<ProxyStand> = {
         expected: named,
       }),
     ),
-    // In chunks, so that no length tells where it is.
+    // Chunked, so that no length shows where it is.
     ...METHODS.slice(0, 3).map((method): Attempt => {
       const body = `_method=${method}`;
       return {
@@ -94,7 +94,7 @@ export const methodOverride: Family<ProxyStand> = {
         expected: named,
       };
     }),
-    // Where the resulting method is allowed, nothing is refused; nor is a field that only looks like it.
+    // If the resulting method is allowed, nothing is refused. Similar names are not refused either.
     ...[
       ['POST', `${POST}?_method=POST`, FORM_TYPE, 'a=b'],
       ['POST', '/member/x?_method=DELETE', FORM_TYPE, 'a=b'],

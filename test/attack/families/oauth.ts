@@ -17,7 +17,7 @@ import type { Family } from '../support/stand.ts';
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
-/** What an attacker writes into any parameter. */
+/** Hostile values for any parameter. */
 const PAYLOADS: readonly (readonly [string, string])[] = [
   ['nothing', ''],
   ['a space', ' '],
@@ -79,7 +79,7 @@ const BAD_PARAMETERS: readonly (readonly [string, Fields])[] = [
   ['a negative max_age', { max_age: '-1' }],
 ];
 
-/** Of an app that nobody has approved: whatever is wrong, the browser is sent nowhere. */
+/** Requests of an app without approval: whatever is wrong, the browser is not redirected. */
 export const authorizationRequests: Family<SchoolStand> = {
   name: 'authorization requests',
   async attempts({ origin }) {
@@ -136,7 +136,7 @@ const TOKEN_CHANGES: readonly (readonly [string, Fields, number, string])[] = [
   ['a public client with a secret', { client_secret: 'x' }, 401, 'invalid_client'],
 ];
 
-/** One code, which every attempt tries to redeem wrongly. None of them may cost the app that code. */
+/** One code, which every attempt redeems incorrectly. None of them may invalidate the code. */
 export const tokenRequests: Family<SchoolStand> = {
   name: 'token requests',
   async attempts(stand) {
@@ -158,7 +158,7 @@ export const tokenRequests: Family<SchoolStand> = {
     return [
       ...TOKEN_CHANGES.map(([what, fields, status, error]) => send(what, form({ ...good, ...fields }), status, error)),
       ...product(['grant_type', 'code', 'redirect_uri', 'client_id', 'code_verifier', 'resource'], PAYLOADS)
-        // An empty resource is one that is left out, as Profile B may.
+        // An empty resource counts as absent, which Profile B allows.
         .filter(([parameter, [, payload]]) => parameter !== 'resource' || payload !== '')
         .map(([parameter, [what, payload]]) =>
           send(`${parameter} is ${what}`, form({ ...good, [parameter]: payload }), [400, 401], ''),
@@ -218,7 +218,7 @@ export const tokenRequests: Family<SchoolStand> = {
 };
 const codes = new Map<SchoolStand, Record<string, string>>();
 
-/** One app asks about, ends and manages what belongs to another. */
+/** One app tries to introspect, revoke and manage what belongs to another. */
 export const foreignTokens: Family<SchoolStand> = {
   name: 'what belongs to another app',
   async attempts({ app, origin, token: accessToken, profile }) {
@@ -253,7 +253,7 @@ export const foreignTokens: Family<SchoolStand> = {
         ),
       ),
       ...['access_token', 'refresh_token', 'x'].map((hint) =>
-        // RFC 7009 section 2.2: what is not the client's to revoke is answered like what is not there, or refused.
+        // A token of another client gets the same response as an unknown token, or is refused (RFC 7009 section 2.2).
         ask(
           `revocation, hinted ${hint}`,
           '/api/oauth/revoke',
@@ -358,7 +358,7 @@ const FORWARDED = [
   ...['Referer: https://evil.test/', 'X-Original-Host: evil.test', 'X-Forwarded-Scheme: evil'],
 ];
 
-/** No header changes what the documents say of where things are (catalogue A004, A005). */
+/** No header changes the URLs in the metadata documents (catalogue A004, A005). */
 export const forgedDocuments: Family<SchoolStand> = {
   name: 'documents under another name',
   attempts: () => [

@@ -10,14 +10,14 @@ const COLUMNS = [
 ] as const;
 const METHODS = ['GET', 'POST', 'HEAD', 'DELETE', 'PROPFIND'];
 
-/** The table of targets that two servers read differently, by every method on every lane. */
+/** Targets that two servers read differently, with every method on every lane. */
 export const pathTricks: Family<ProxyStand> = {
   name: 'path tricks',
   attempts: () =>
     product(product(TRICKS, COLUMNS), METHODS).map(
       ([[trick, { lane, place, open, column, fields }], method]): Attempt => {
         const outcome = trick[column] ?? trick[2];
-        // Nothing listens there, and the gate must never find out.
+        // Nothing listens there, and the gate must never connect to it.
         const fill = (text: string) => fillTrick(text, { place, open, host: '{HOST}', canary: '127.0.0.1:9' });
         return {
           name: `${trick[0]}: ${method} ${trick[1].slice(0, 60)}, ${lane}`,
@@ -49,7 +49,7 @@ const DOTS = [
 const FROM = ['/public', '/public/a/b', '/pages', ''];
 const TO = ['member/x', 'reading/x', 'api/oauth/token', 'oauth/authorize'];
 
-/** Dots and separators in every encoding, from each place that is open to each that is not. */
+/** Dots and separators in every encoding, from each public path to each protected one. */
 export const traversal: Family<ProxyStand> = {
   name: 'traversal',
   attempts: () =>
@@ -103,8 +103,8 @@ const PIECES = [
 ];
 
 /**
- * Seeded mixtures of all of these, without a token. Which are refused and which are open is not written down for each: the
- * rule is that no target which any reading takes for a protected one reaches the upstream. The stand judges that.
+ * Seeded random combinations of all of these, without a token. The expected status is not given for each: the rule is that
+ * no target that could be read as a protected one reaches the upstream. The stand checks this.
  */
 export const mixedPaths: Family<ProxyStand> = {
   name: 'mixed paths without a token',

@@ -48,7 +48,7 @@ export const methods: Family<ProxyStand> = {
         expected: refused(405),
       }),
     ),
-    // A route for reading takes no other method, and no header changes that.
+    // A route for reading allows no other method, whatever the headers.
     ...product(
       ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'MKCOL', 'LOCK', 'PURGE', 'QUERY'],
       ['', ...OVERRIDES],
@@ -122,7 +122,7 @@ export const targetsAndHosts: Family<ProxyStand> = {
         expected: refused(400),
       })),
     ),
-    // Whatever Host says, the one origin is asked, and the upstream is told of no other.
+    // Whatever Host says, the upstream sees only the one origin.
     ...product(HOSTS_IGNORED, LANES).map(
       ([host, { lane, target, fields }]): Attempt => ({
         name: `Host: ${host}, ${lane}`,

@@ -5,8 +5,8 @@ import type { Family } from '../support/stand.ts';
 const GREEDY = '127.201.0.1';
 
 /**
- * One address asks for all that everybody shares: then the others still get theirs. The share of fetches of metadata
- * documents is tested where the network is the test's own: no name that would have to be looked up is sent here.
+ * One address uses as much as it can of the shared limits, and other addresses must still get their share. The limit on
+ * fetches of metadata documents is tested elsewhere, with a simulated network, because it requires name lookups.
  */
 export const sharedQuotas: Family<SchoolStand> = {
   name: 'using up what everybody shares',

@@ -3,7 +3,7 @@ import { AS_MEMBER, type Attempt, lines, product, refused, seeded } from '../sup
 import type { ProxyStand } from '../support/proxy-stand.ts';
 import type { Family } from '../support/stand.ts';
 
-/** Where a message goes, and as whom. On `protected` without a token the gate answers before the upstream hears of it. */
+/** The target and sender of a message. On `protected` without a token, the gate responds without calling the upstream. */
 const LANES = [
   { lane: 'open', path: '/public', fields: '' },
   { lane: 'open with a token', path: '/public', fields: AS_MEMBER },
@@ -13,12 +13,12 @@ const LANES = [
 ] as const;
 type Lane = (typeof LANES)[number];
 
-/** What stands before the message on its connection. */
+/** What precedes the message on its connection. */
 const POSITIONS = ['first', 'second'] as const;
 
 const next = (path: string) => `GET ${path}/next HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n\r\n`;
 
-/** Every message that servers have read differently, on every lane, first and second on its connection, whole and cut. */
+/** Every message that servers have read differently: on every lane, first and second on a connection, whole and split. */
 export const smuggling: Family<ProxyStand> = {
   name: 'smuggling',
   attempts: () => {
@@ -48,14 +48,14 @@ function message(vector: Smuggled, lane: Lane, position: (typeof POSITIONS)[numb
     ...(position === 'first' ? {} : { first: 'GET /public/first HTTP/1.1\r\nHost: {HOST}\r\n\r\n' }),
   };
   if (vector.gate === 'refused') {
-    // The one refusal ends the connection: what came behind is never read as a request.
-    // Where a token is missing and the fault is in the body, the head is refused before the body is read.
+    // The refusal closes the connection: bytes that follow are never read as a request.
+    // If the token is missing and the error is in the body, the head is refused before the body is read.
     const refusal = [400, 413, 414, 431, 505, ...(lane.lane === 'protected without a token' ? [401] : [])];
     const mayReset = bytes.length > 100_000;
     return { ...common, expected: { statuses: [...first.statuses, refusal], mayReset, upstream: first.upstream } };
   }
   const { body, then } = vector.gate;
-  // A body that is refused unread ends the connection.
+  // Refusing an unread body closes the connection.
   const unread = lane.lane === 'protected without a token' && /^Transfer-Encoding:\s*chunked/im.test(bytes);
   const more =
     then === 'next' && !unread ? { statuses: [200], upstream: ['GET /public/next'] } : { statuses: [], upstream: [] };
@@ -78,7 +78,7 @@ function message(vector: Smuggled, lane: Lane, position: (typeof POSITIONS)[numb
   };
 }
 
-/** Codings as they have been disguised, each beside a length: two framings are refused whatever they say. */
+/** Disguised transfer codings, each with a Content-Length: two framings are always refused. */
 const CODINGS = [
   ...['chunked', 'Chunked', 'CHUNKED', 'chunked ', '\tchunked', 'xchunked', 'identity', 'gzip, chunked'],
   ...['chunked, chunked', 'chunked, identity', '"chunked"', 'chunked;q=1', ',chunked', 'chunked,', '\x0bchunked'],

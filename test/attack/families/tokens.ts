@@ -8,14 +8,14 @@ interface Endpoint {
   readonly target: string;
   readonly fields: string;
   readonly body: string;
-  /** Whether it answers without a token. */
+  /** Whether it works without a token. */
   readonly open: boolean;
 }
 
 const LIST = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}';
 const QUERY = '{"query":"{ viewer { id email } }"}';
 
-/** Every kind of address that takes a token. In Profile B the routes are read without one, too. */
+/** Every kind of endpoint that accepts a token. In Profile B, the routes can also be read without one. */
 function endpoints(profile: string): readonly Endpoint[] {
   const get = (target: string, open: boolean): Endpoint => ({ method: 'GET', target, fields: '', body: '', open });
   const post = (target: string, body: string, open: boolean): Endpoint => ({
@@ -83,7 +83,7 @@ const TWO_FIELDS: readonly (readonly [string, string])[] = [
   ['the token, then nothing', lines('Authorization: Bearer {TOKEN}', 'Authorization: ')],
 ];
 
-/** Credentials that are not exactly one good token. Each is a 401 at every address, also where none is needed. */
+/** Credentials that are not exactly one valid token. Each gets 401 at every endpoint, even where none is needed. */
 export const badCredentials: Family<SchoolStand> = {
   name: 'credentials that are no token',
   attempts: ({ profile }) =>
@@ -125,25 +125,25 @@ function withField({ method, target, fields, body }: Endpoint, field: string): s
   return request(method, target, fields + lines(field), body);
 }
 
-/** A good token in another place than Authorization is no token: a 401, or the answer that everybody gets. */
+/** A valid token outside Authorization is ignored: the response is 401 or the anonymous one. */
 export const misplacedTokens: Family<SchoolStand> = {
   name: 'tokens in other places',
   attempts: ({ profile }) =>
     product(endpoints(profile), MISPLACED).map(([endpoint, [what, bytes]]): Attempt => {
       const { method, target, open } = endpoint;
-      // The school itself refuses its orders to a stranger.
+      // The school itself refuses anonymous requests for orders.
       const served = target.includes('/orders') ? 403 : 200;
       const school = open && target !== '/mcp' ? { upstream: ['some'] } : {};
       return {
         name: `in ${what}, ${method} ${target}`,
         bytes: bytes(endpoint),
-        // The record of the member is in no answer, although the token is in the request.
+        // No response contains the member's record, although the request contains the token.
         expected: { statuses: [open ? served : 401], ...school, lacks: /m-1001|student@example\.com/ },
       };
     }),
 };
 
-/** Headers that name another member, beside a good token and beside none. The stand refuses any record of that member. */
+/** Headers that name another member, with and without a valid token. No response may contain that member's record. */
 export const impersonation: Family<SchoolStand> = {
   name: 'another member in a header',
   attempts: ({ profile }) =>

@@ -9,7 +9,7 @@ const LANES = [
   { lane: 'site', target: '/pages/x', fields: '' },
 ] as const;
 
-/** Every malformed answer, on every lane: the client sees the status that the table gives, and nothing of another answer. */
+/** Every malformed response on every lane: the client gets the status in the table, and no part of another response. */
 export const upstreamAnswers: Family<ProxyStand> = {
   name: 'malformed upstreams',
   attempts: ({ upstream }) =>
@@ -19,12 +19,12 @@ export const upstreamAnswers: Family<ProxyStand> = {
         return {
           name: `${check}: ${what}, ${lane}`,
           before: () => {
-            // What the answer before sent too late must not meet this request on a kept connection.
+            // Late bytes of the previous response must not reach this request on a reused connection.
             upstream.hangUp();
             upstream.script((_request, socket) => {
               const [first = '', ...others] = bytes.split('PAUSE');
               socket.write(first, 'latin1');
-              // In a later turn, so that the gate has begun its answer.
+              // In a later turn of the event loop, so that the gate has begun its response.
               setTimeout(() => {
                 for (const other of others) socket.write(other, 'latin1');
                 if (ending === 'end') socket.end();
@@ -42,7 +42,7 @@ export const upstreamAnswers: Family<ProxyStand> = {
         };
       },
     ),
-  // The next answer is the one that was asked for, on connections that the attempts have left.
+  // The next request gets its own response, on connections that the attempts have left open.
   async after(stand) {
     stand.upstream.hangUp();
     stand.answerWithRecords();

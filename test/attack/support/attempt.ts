@@ -1,20 +1,21 @@
 /**
- * One attack on the gate: what is sent, and what must come of it. In `bytes`, {HOST} stands for the gate's host, {ORIGIN} for
- * its origin, {TOKEN} for a good access token of the member m-1, and {OTHER} for one of the member m-2. Text is Latin-1.
+ * One attack on the gate: what is sent, and the expected result. In `bytes`, {HOST} stands for the gate's host, {ORIGIN}
+ * for its origin, {TOKEN} for a valid access token of the member m-1, and {OTHER} for one of the member m-2. Text is
+ * Latin-1.
  */
 export interface Attempt {
   /** Names the attempt in a failure: the family's vector, position, encoding and lane. */
   readonly name: string;
   readonly bytes: string;
-  /** A request that is sent before on the same connection, and answered. */
+  /** A request that is sent and answered first, on the same connection. */
   readonly first?: string;
-  /** Where the bytes are divided into two writes, from 0 to 1; one write when left out. */
+  /** Where to split the bytes into two writes, from 0 to 1. By default, there is one write. */
   readonly cut?: number;
   /** Whether the client sends FIN once everything is written. */
   readonly halfClose?: boolean;
-  /** From which address of this machine; any when left out. */
+  /** The source address on this machine. Default: any. */
   readonly from?: string;
-  /** Which listener; the public one when left out. */
+  /** The listener. Default: the public one. */
   readonly to?: 'admin';
   /** Prepares the upstream for this attempt. */
   readonly before?: () => void;
@@ -22,15 +23,15 @@ export interface Attempt {
 }
 
 export interface Expected {
-  /** The status of each response, in order; empty when the connection closes without one. One of several: a list. */
+  /** The status of each response, in order; empty if the connection closes without one. A list allows several statuses. */
   readonly statuses: readonly (number | readonly number[])[];
-  /** Whether the connection may be reset before the last response is read: the gate leaves bytes unread. */
+  /** Whether the connection may be reset before the last response is read, because the gate leaves bytes unread. */
   readonly mayReset?: boolean;
-  /** The requests that reach the upstream, as `METHOD target` or `METHOD target body`; none when left out. */
+  /** The requests that reach the upstream, as `METHOD target` or `METHOD target body`. Default: none. */
   readonly upstream?: readonly string[];
-  /** Milliseconds of computing that the gate's process may spend on it, measured in hundredths of a second. */
+  /** The milliseconds of processor time that the gate may use for it, measured in steps of 10. */
   readonly maxCpuMs?: number;
-  /** What the responses contain, and what they do not. */
+  /** Texts that the responses must or must not contain. */
   readonly has?: RegExp;
   readonly lacks?: RegExp;
 }
@@ -44,7 +45,7 @@ export function lines(...fields: readonly string[]): string {
   return fields.map((field) => `${field}\r\n`).join('');
 }
 
-/** A whole request after which the connection closes. `fields` are whole lines. */
+/** A complete request after which the connection closes. `fields` are complete header lines. */
 export function request(method: string, target: string, fields = '', body = ''): string {
   const length = body === '' ? '' : lines(`Content-Length: ${body.length}`);
   return `${method} ${target} HTTP/1.1\r\n${lines('Host: {HOST}', 'Connection: close')}${fields}${length}\r\n${body}`;
@@ -79,7 +80,7 @@ export function asciiJson(value: unknown): string {
 export const JSON_TYPE = lines('Content-Type: application/json', 'Accept: application/json, text/event-stream');
 export const FORM_TYPE = lines('Content-Type: application/x-www-form-urlencoded');
 
-/** A form of these fields; undefined leaves one out. */
+/** A form with these fields; undefined omits one. */
 export function form(fields: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined);
   return String(new URLSearchParams(given));

@@ -2,12 +2,12 @@ import type { Family, Stand } from './stand.ts';
 
 const counts = new Map<string, number>();
 
-/** How many failures are worth reading. */
+/** The number of failures that are reported. */
 const SHOWN = 20;
 
 /**
- * Makes every attempt of a family, one after the other, so that what the upstream sees is known to be of this one.
- * Returns the failures: the name of the attempt, its bytes, and what did not hold.
+ * Makes every attempt of a family, one after the other, so that each upstream request belongs to a known attempt.
+ * Returns the failures: the name of the attempt, its bytes, and the unmet expectations.
  */
 export async function makeAttempts<S extends Stand>(stand: S, family: Family<S>): Promise<string[]> {
   const failures: string[] = [];
@@ -24,7 +24,7 @@ export async function makeAttempts<S extends Stand>(stand: S, family: Family<S>)
   return [...failures.slice(0, SHOWN), ...(more > 0 ? [`and ${more} more of ${count}`] : [])];
 }
 
-/** How many attempts were made so far, by family. */
+/** The number of attempts so far, by family. */
 export function made(): readonly (readonly [family: string, count: number])[] {
   return [...counts];
 }

@@ -1,16 +1,16 @@
 import { rawSocket } from '../../support/raw-socket.ts';
 
-/** What came back on one connection, and whether the gate closed it by itself. */
+/** The data received on one connection, and whether the gate closed it. */
 export interface Exchanged {
   readonly received: string;
   readonly statuses: readonly number[];
   readonly closed: boolean;
 }
 
-/** No attempt waits for more than one timeout of the upstream, which is far less. */
+/** Far more than the upstream's timeout, which is the longest that an attempt waits for. */
 const PATIENCE_MS = 15_000;
 
-/** Sends bytes in the given pieces on a connection of their own, and reads until the gate closes it. */
+/** Sends bytes in the given pieces on a new connection, and reads until the gate closes it. */
 export async function exchange(
   port: number,
   pieces: readonly string[],
@@ -20,7 +20,7 @@ export async function exchange(
   const timer = setTimeout(() => connection.socket.destroy(new Error('too long')), PATIENCE_MS);
   if (options.first !== undefined) {
     connection.write(options.first);
-    // The stand's upstream ends every answer like this.
+    // Every response of the stand's upstream ends like this.
     await connection.until(/record-of-[\w-]+$/);
   }
   for (const piece of pieces) {

@@ -8,7 +8,7 @@ import { cpuMs, judgeResponses, OWN_FAULT, type Stand } from './stand.ts';
 export interface ProxyStand extends Stand {
   readonly gate: ProxyWorld;
   readonly upstream: ScriptedUpstream;
-  /** Has the upstream answer as it does by default: with the record of the member whom the gate names. */
+  /** Restores the upstream's default response: the record of the member whom the gate names. */
   answerWithRecords(): void;
 }
 
@@ -26,10 +26,10 @@ const ROUTES = [
 const TOOL = { name: 'any', title: 'Any', description: 'Gives it.', get: { upstream: 'back', path: '/public/any' } };
 
 /**
- * The gate between raw sockets and an upstream that reads by the letter. `/member/**` takes a token and any method,
- * `GET /reading/**` is for reading with a token, `POST /posting/**` for writing with one, `GET /own/**` for the records of the
- * member whom `user_id` names, `/public/**` takes anybody, everything else is the site. Anybody may call the tool `any`,
- * whose result is what the upstream answers.
+ * The gate between raw sockets and an upstream that reads requests literally. `/member/**` requires a token and allows any
+ * method, `GET /reading/**` is for reading with a token, `POST /posting/**` for writing with one, `GET /own/**` for the
+ * records of the member in `user_id`, `/public/**` is public, and everything else is the site. The tool `any` is public;
+ * its result is the upstream's response.
  */
 export async function startProxyStand(profile: string): Promise<ProxyStand> {
   const upstream = await startScriptedUpstream();
@@ -54,7 +54,7 @@ export async function startProxyStand(profile: string): Promise<ProxyStand> {
       if (upgrade) socket.end();
     });
   answerWithRecords();
-  // What signing in took.
+  // Discards the requests of the sign-in.
   upstream.take();
 
   const fill = (text: string) =>
@@ -112,17 +112,17 @@ export async function startProxyStand(profile: string): Promise<ProxyStand> {
   };
 }
 
-/** Fields that say who a member is, by their folded names. The gate sets them; nothing else may. */
+/** Identity headers by their folded names. Only the gate may set them. */
 const IDENTITY = /^(?:x-member-|x-client-id$|x-coursegate-)/;
 
-/** In whatever spelling an upstream might read it: whether a target is one that takes a token. */
+/** Whether any upstream could read this target as one that requires a token. */
 function isProtected(target: string): boolean {
   const path = target.split('?', 1)[0] ?? '';
   let lax = path;
   try {
     lax = decodeURIComponent(path);
   } catch {
-    // Not UTF-8: read as it is.
+    // Not UTF-8: used unchanged.
   }
   return /(?:^|\/)(?:member|reading|posting|own)(?:\/|$)/.test(lax.normalize('NFKC').replaceAll('\\', '/'));
 }

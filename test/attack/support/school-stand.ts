@@ -19,13 +19,13 @@ export interface SchoolStand extends Stand {
   readonly data: string;
 }
 
-/** What only the records of a member have in them. */
+/** Text that occurs only in the records of a member. */
 const RECORDS = { TOKEN: /m-1001|student@example\.com/, OTHER: /m-1002|other@example\.com/ } as const;
 
 /**
- * The demo: the gate as a process in front of the school, with its Account API and its tools. Between the two is a relay
- * that counts what the school is sent. Each attempt comes from an address of its own, so that none meets the limit of the
- * one before. In `expected.upstream`, `some` says that the school was asked something, `maybe` that it may have been.
+ * The demo: the gate as a process in front of the school, with its Account API and its tools. A relay between them counts
+ * the bytes sent to the school. Each attempt comes from its own address, so that it is not affected by the rate limit of
+ * the previous one. In `expected.upstream`, `some` means that the school was called, `maybe` that it may have been.
  */
 export async function startSchoolStand(profile: string): Promise<SchoolStand> {
   let issuer = '';
@@ -98,7 +98,7 @@ export async function startSchoolStand(profile: string): Promise<SchoolStand> {
   };
 }
 
-/** Passes bytes on to a port of this machine, and counts those on their way there. */
+/** Forwards bytes to a port of this machine, and counts those sent to it. */
 async function startCountingRelay(to: number) {
   const sockets = new Set<Socket>();
   let count = 0;

@@ -2,27 +2,27 @@ import { readFileSync } from 'node:fs';
 import type { Attempt, Expected } from './attempt.ts';
 import type { Exchanged } from './exchange.ts';
 
-/** A gate as a process of its own that attempts are made on. */
+/** A gate in a separate process, as the target of attempts. */
 export interface Stand {
   readonly profile: string;
   readonly origin: string;
   readonly port: number;
-  /** Makes one attempt. Returns what did not hold; empty when all did. */
+  /** Makes one attempt. Returns the unmet expectations. */
   attempt(attempt: Attempt): Promise<readonly string[]>;
-  /** What does not hold at the end of a family: the process lives, and has logged no failure of its own. */
+  /** Checks at the end of a family that the process is alive and has logged no internal failure. */
   settled(): readonly string[];
   close(): Promise<void>;
 }
 
-/** Attempts of one kind, made from tables. */
+/** Attempts of one kind, generated from tables. */
 export interface Family<S extends Stand> {
   readonly name: string;
   attempts(stand: S): readonly Attempt[] | Promise<readonly Attempt[]>;
-  /** What does not hold after all attempts were made, beside what each was judged by. */
+  /** Further checks after all attempts. Returns the failures. */
   after?(stand: S): Promise<readonly string[]>;
 }
 
-/** What of the responses is not as expected. */
+/** Returns the differences between the responses and the expectation. */
 export function judgeResponses({ received, statuses, closed }: Exchanged, expected: Expected): string[] {
   const flaws: string[] = [];
   const cutShort = expected.mayReset === true && statuses.length === expected.statuses.length - 1;
@@ -33,17 +33,17 @@ export function judgeResponses({ received, statuses, closed }: Exchanged, expect
   if (!closed) flaws.push('the connection stayed open');
   if (expected.has !== undefined && !expected.has.test(received)) flaws.push(`lacks ${expected.has}`);
   if (expected.lacks?.test(received) === true) flaws.push(`has ${expected.lacks}`);
-  // No fault of the gate's own, and nothing of its insides.
+  // No internal error, and no internal details.
   if (/"(?:code|error)":"(?:internal|server_error)"|node_modules|\bat \S+\.ts:\d/.test(received)) {
     flaws.push('tells of an internal error');
   }
   return flaws;
 }
 
-/** What a log must not have in it, whatever was sent. */
+/** Text that a log must never contain. */
 export const OWN_FAULT = /"(?:failure|reason|code)":"internal"|uncaught failure|Unhandled|uncaughtException/;
 
-/** Milliseconds of computing that a process has used; the kernel counts in hundredths of a second. */
+/** Milliseconds of processor time that a process has used, in steps of 10. */
 export function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')

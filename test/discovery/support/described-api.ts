@@ -9,9 +9,9 @@ export interface Operation {
   readonly method: string;
   readonly path: string;
   readonly tag: string;
-  /** The scopes that a token needs; undefined: no token is asked for. */
+  /** The scopes that a token needs; undefined if no token is required. */
   readonly scopes: readonly string[] | undefined;
-  /** Whether it is served without a token too. */
+  /** Whether it is also served without a token. */
   readonly open: boolean;
   /** The names of its security schemes. */
   readonly schemes: readonly string[];
@@ -27,11 +27,11 @@ export interface Sent {
   readonly json?: unknown;
 }
 
-/** A request as it is, with nothing tidied up. */
+/** A raw request, without normalization. */
 export interface RawSent {
-  /** What stands for every path parameter, byte for byte. */
+  /** The literal value of every path parameter. */
   readonly part?: string;
-  /** What stands behind the path. */
+  /** The text after the path. */
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string;
@@ -41,11 +41,11 @@ export interface Called {
   readonly status: number;
   readonly body: unknown;
   readonly headers: Headers;
-  /** In which ways the answer is not as the document says. */
+  /** The differences between the response and the document. */
   readonly flaws: readonly string[];
 }
 
-/** A client that knows nothing of the service but its OpenAPI document. */
+/** A client that knows only the OpenAPI document of the service. */
 export function describedApi(document: Json) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);

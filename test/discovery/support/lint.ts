@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const CLI = join(dirname(fileURLToPath(import.meta.resolve('@redocly/cli/package.json'))), 'bin/cli.js');
 const RULES = fileURLToPath(new URL('../../tooling/redocly.yaml', import.meta.url));
 
-/** Out: what the linter has to say of an OpenAPI document, as `rule at place`; nothing when it is sound. */
+/** Returns the linter's findings in an OpenAPI document, as `rule at place`. */
 export async function lint(document: unknown): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-openapi-'));
   const file = join(folder, 'openapi.json');

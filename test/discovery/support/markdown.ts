@@ -1,4 +1,4 @@
-/** A request as a block of the instructions shows it. */
+/** A request in a block of the instructions. */
 export interface Instruction {
   readonly method: string;
   readonly url: string;
@@ -11,7 +11,7 @@ export function headings(text: string): readonly string[] {
   return [...text.matchAll(/^## (.*)$/gm)].map(([, heading = '']) => heading);
 }
 
-/** The rows of the last table under a heading, without its titles, the values without their code marks. */
+/** The rows of the last table under a heading, without the header row and without backticks. */
 export function tableUnder(text: string, heading: string): readonly (readonly string[])[] {
   const start = heading.startsWith('#') ? 0 : text.indexOf(`\n## ${heading}\n`) + 1;
   const section = text.slice(start).split(/\n## /, 1)[0] ?? '';
@@ -26,7 +26,7 @@ export function tableUnder(text: string, heading: string): readonly (readonly st
   );
 }
 
-/** Every request that is shown as a block. */
+/** Every request in a block. */
 export function instructions(text: string): readonly Instruction[] {
   return [...text.matchAll(/```http\n([\s\S]*?)\n```/g)].map(([, block = '']) => {
     const [head = '', body = ''] = block.split('\n\n');
@@ -41,7 +41,7 @@ export function instructions(text: string): readonly Instruction[] {
   });
 }
 
-/** Sends a request as it is shown, with what is in angle brackets filled in; in a form, percent-encoded. */
+/** Sends a request as shown, with placeholders in angle brackets replaced; in a form, percent-encoded. */
 export async function send(
   { method, url, headers, body }: Instruction,
   known: ReadonlyMap<string, string> = new Map(),

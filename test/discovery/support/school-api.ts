@@ -1,4 +1,4 @@
-/** What a school's own developers might have written: of use, and full of what no client of the gate should read. */
+/** A document that a school's developers might write: useful, but full of details that the gate must not publish. */
 export const SCHOOL_API = {
   openapi: '3.0.3',
   info: { title: 'internal-school-api', version: '7.1', 'x-team': 'secret-team' },

@@ -1,13 +1,13 @@
 import { type Page, placeOf } from './markdown.ts';
 
-/** The gate's own corner: what begins so is served by it, or by nobody. */
+/** Prefixes of the gate's own paths: the gate serves them, or they do not exist. */
 const OURS =
   /^\/(?:(?:oauth|api\/oauth|\.well-known|account|keys)\/[\w.-]|(?:mcp|auth\.md|openapi\.json|livez|readyz|metrics|observed|graphiql)(?:\/|$))/;
 
-/** There for some ways to sign in, or while one is under way. */
+/** Paths that exist only for some ways to sign in, or during a sign-in. */
 const SOMETIMES = /^\/oauth\/(?:sign-in|interaction)(?:\/|$)/;
 
-/** Every whole address of ours that the text of the pages names, and where. Those with a blank in them are left out. */
+/** Every complete path of the gate in the text of the pages, with its position. Those with a placeholder are omitted. */
 export function addressesIn(pages: readonly Page[]): readonly { readonly path: string; readonly places: string[] }[] {
   const found = new Map<string, string[]>();
   for (const { file, prose } of pages) {

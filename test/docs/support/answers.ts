@@ -2,7 +2,7 @@ import { bearer } from '../../support/app.ts';
 import type { World } from '../../support/world.ts';
 import { type Block, placeOf } from './markdown.ts';
 
-/** A request that a comment names above an answer: `answer: GET /readyz at admin`, `answer: GET /x as member`. */
+/** A request in a comment above a response: `answer: GET /readyz at admin`, `answer: GET /x as member`. */
 export interface Asked {
   readonly method: string;
   readonly path: string;
@@ -10,7 +10,7 @@ export interface Asked {
   readonly atAdmin: boolean;
 }
 
-/** Out: the request above a block of JSON; undefined when no comment names one. Throws when it cannot be read. */
+/** Returns the request above a JSON block, or undefined if there is none. Throws if it cannot be parsed. */
 export function askedFor(block: Block): Asked | undefined {
   const marker = block.markers.find((one) => one.startsWith('answer:'));
   if (marker === undefined) return undefined;
@@ -23,7 +23,7 @@ export function askedFor(block: Block): Asked | undefined {
   return { method, path, asMember: member !== undefined, atAdmin: admin !== undefined };
 }
 
-/** Asks the demo. Out: the answer's JSON. */
+/** Sends the request to the demo. Returns the response's JSON. */
 export async function ask(asked: Asked, { origin, admin }: World, token: string): Promise<unknown> {
   const answer = await fetch((asked.atAdmin ? admin : origin) + asked.path, {
     method: asked.method,
@@ -32,7 +32,7 @@ export async function ask(asked: Asked, { origin, admin }: World, token: string)
   return answer.json();
 }
 
-/** Out: where what a page shows is not of the shape of what there is. A page may leave members out, and shorten lists. */
+/** Returns where a page's JSON differs in structure from the actual one. A page may omit members and shorten lists. */
 export function differences(shown: unknown, there: unknown, at = '$'): readonly string[] {
   const [kind, other] = [kindOf(shown), kindOf(there)];
   if (kind !== other) return [`${at} is shown as ${kind}, and is ${other}`];

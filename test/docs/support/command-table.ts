@@ -2,19 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from './pages.ts';
 
-/** What `--help` says of a command. */
+/** The options and arguments in a command's `--help`. */
 interface Described {
   readonly commands: ReadonlySet<string>;
-  /** By `--name` and `-n`: whether a value follows. */
+  /** Whether an option takes a value, by `--name` and `-n`. */
   readonly options: ReadonlyMap<string, boolean>;
-  /** How many arguments it needs. */
+  /** The number of arguments. */
   readonly needed: number;
   readonly most: number;
 }
 
 const read = new Map<string, Described>();
 
-/** Asks `coursegate` itself, once for each command that some page names. */
+/** Runs `coursegate --help` once for each command that a page names. */
 function described(path: readonly string[]): Described {
   const name = path.join(' ');
   const known = read.get(name);
@@ -39,8 +39,8 @@ function described(path: readonly string[]): Described {
 }
 
 /**
- * In: the words behind `coursegate`. Throws when there is no such command, when it has no such option, or when it needs
- * more or fewer arguments.
+ * Checks the words after `coursegate`. Throws if the command or option does not exist, or if the number of arguments is
+ * wrong.
  */
 export function checkCommand(words: readonly string[]): void {
   const path: string[] = [];

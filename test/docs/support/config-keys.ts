@@ -5,7 +5,7 @@ import type { Page } from './markdown.ts';
 const ROOT = configJsonSchema();
 const TOP = new Set(Object.keys(ROOT.properties ?? {}));
 
-/** Every place of the schema, at any depth, from which a page may go on: `login`, and `whoami` in it. */
+/** Every node of the schema at which a key in a page can start: `login`, and `whoami` in it. */
 const PLACES: readonly JsonSchema[] = placesIn(ROOT);
 
 function placesIn(schema: JsonSchema): JsonSchema[] {
@@ -32,7 +32,7 @@ function insides(schema: JsonSchema): JsonSchema[] {
   ];
 }
 
-/** The same place by its alternatives, and by what a list is made of. */
+/** The alternatives of a node, and the items of a list. */
 function alternatives(schema: JsonSchema): JsonSchema[] {
   const { anyOf = [], oneOf = [], items } = schema;
   return [schema, ...[...anyOf, ...oneOf, ...(items === undefined ? [] : [items])].flatMap(alternatives)];
@@ -47,8 +47,8 @@ function step(from: readonly JsonSchema[], name: string): JsonSchema[] {
 }
 
 /**
- * Whether a configuration has such keys: from the top on, or from anywhere within, as a page about `login` writes
- * `whoami.version`. `*` and NAME stand for a name of the operator's own, `[]` and `[0]` for what is in a list.
+ * Whether the configuration has this key, from the top level or from any node: a page about `login` may write
+ * `whoami.version`. `*` and NAME stand for a name chosen by the operator, `[]` and `[0]` for list items.
  */
 export function isConfigPath(path: string): boolean {
   const names = path.replace(/\[\d*\]/g, '').split('.');
@@ -57,13 +57,13 @@ export function isConfigPath(path: string): boolean {
   );
 }
 
-/** Names of other vocabularies that begin as ours do: files, fields of the Elastic Common Schema, members of JSON. */
+/** Names with the same prefix from other vocabularies: files, fields of the Elastic Common Schema, JSON members. */
 const OTHERS =
   /\.(?:ts|js|json|ya?ml|md|graphql|svg|php|py|rb|java|sh|db|lock|conf|txt|key|crt|test|example|local|internal|site|com|org)$/;
 const ECS =
   /^(?:log\.(?:level|logger)|client\.(?:address|ip|id)|event\.\w+|http\.\w+|url\.\w+|source\.\w+|user\.\w+|trace\.id|service\.\w+)/;
 
-/** Checks of the doctor, the files that `coursegate init` writes, and values of the chart. */
+/** The doctor's checks, the files that `coursegate init` writes, and values of the chart. */
 const NAMES: ReadonlySet<string> = new Set([
   ...CHECKS.map(({ id }) => id),
   'admin.secret',
@@ -73,7 +73,7 @@ const NAMES: ReadonlySet<string> = new Set([
   'secret.key',
 ]);
 
-/** Out: each key of the configuration that a page names, with its line: of `login.kind: session` the part before the colon. */
+/** Returns each configuration key that a page names, with its line; for `login.kind: session`, the part before the colon. */
 export function configPathsOf({ prose }: Page): readonly { readonly line: number; readonly path: string }[] {
   return prose.flatMap(({ number, text }) =>
     [...text.matchAll(/`([^`]+)`/g)].flatMap(([, code = '']) => {

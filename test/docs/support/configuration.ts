@@ -14,7 +14,7 @@ import { BLOCKS, ROOT } from './pages.ts';
 
 const KEYS: ReadonlySet<string> = new Set(Object.keys(configJsonSchema().properties ?? {}));
 
-/** What a page leaves out because every configuration has it. NAME is the upstream that it speaks of. */
+/** The common settings that a page omits. NAME is the upstream of the page. */
 const AROUND: Readonly<Record<string, string>> = {
   version: 'version: 1\n',
   profile: 'profile: A\n',
@@ -31,16 +31,16 @@ const AROUND: Readonly<Record<string, string>> = {
   site: 'site: { upstream: NAME }\n',
 };
 
-/** A sign-in page at a path is one of the site's, which then goes through the gate. */
+/** A sign-in page given as a path is on the site, which must then be behind the gate. */
 function needsSite({ login, enforcement }: Tree): boolean {
   const { loginUrl } = isTree(login) ? login : {};
   return (typeof loginUrl === 'string' && loginUrl.startsWith('/')) || isTree(enforcement);
 }
 
 /**
- * Holds a block of YAML to what it is: a configuration or a part of one, which must load as `coursegate check` loads it,
- * with what it leaves out around it and stand-ins for its secrets and files; a file that a configuration names; or a file
- * for another program. Throws with what is wrong.
+ * Checks a block of YAML by its kind. A configuration, or a part of one completed with the omitted settings, must load as
+ * with `coursegate check`, with stand-ins for its secrets and files. Other kinds are files that a configuration names, and
+ * files for other programs. Throws if the block is invalid.
  */
 export async function checkYaml(block: Block): Promise<void> {
   const documents = parseAllDocuments(block.text);
@@ -90,7 +90,7 @@ async function checkConfiguration(block: Block, tree: Tree): Promise<void> {
       overrides: { upstreams: { ...upstreamsFor(merged), ...('account' in tree ? ACCOUNT_UPSTREAMS : {}) } },
     });
     await checkInterfaces(loaded);
-    // A part lacks what it would be warned of; a whole configuration is one that readers copy.
+    // Only complete configurations must be free of warnings, because readers copy them.
     if ('version' in tree && loaded.warnings.length > 0) {
       throw new Error(loaded.warnings.map(({ path, message }) => `warning: ${path}: ${message}`).join('\n'));
     }
@@ -99,10 +99,10 @@ async function checkConfiguration(block: Block, tree: Tree): Promise<void> {
   }
 }
 
-/** The demo's services, which the mappings of the repository take their fields from. */
+/** The demo's services, which the mappings of the repository use. */
 const ACCOUNT_UPSTREAMS = { progress: { url: 'http://127.0.0.1:4001' }, events: { url: 'http://127.0.0.1:4002' } };
 
-/** Puts the files of an Account API where a page says: its own contract and mappings where it shows them, else the demo's. */
+/** Writes the files of an Account API where a page expects them: those that the page shows, else the demo's. */
 function writeAccount({ schema, mappings, upstreamSchemas }: Tree, { file }: Block, folder: string): void {
   const own = (word: string) =>
     BLOCKS.filter((one) => one.file === file && one.words[0] === word).map(({ text }) => text);
@@ -126,7 +126,7 @@ function writeAccount({ schema, mappings, upstreamSchemas }: Tree, { file }: Blo
   }
 }
 
-/** Every mapping in a tree, with the key it stands at and the keys around that. */
+/** Every mapping in a tree, with its key and its parent keys. */
 function* mappings(value: unknown, path: readonly string[] = []): Generator<{ tree: Tree; path: readonly string[] }> {
   if (Array.isArray(value)) for (const item of value) yield* mappings(item, path);
   if (!isTree(value)) return;
@@ -134,7 +134,7 @@ function* mappings(value: unknown, path: readonly string[] = []): Generator<{ tr
   for (const [key, inner] of Object.entries(value)) yield* mappings(inner, [...path, key]);
 }
 
-/** An upstream that a page names and does not declare is one of the reader's own. */
+/** Adds upstreams that a page uses but does not declare. */
 function upstreamsFor(tree: Tree): Tree {
   const declared = new Set(isTree(tree.upstreams) ? Object.keys(tree.upstreams) : []);
   const named = [...mappings(tree)].flatMap(({ tree: { upstream } }) => (typeof upstream === 'string' ? upstream : []));
@@ -145,7 +145,7 @@ function upstreamsFor(tree: Tree): Tree {
 
 const TEXT = 'c3RhbmQtaW4tZm9yLWEtc2VjcmV0LW9mLTMyLWJ5dGVz';
 
-/** A value for every `{ env: NAME }`: an address where one is wanted. */
+/** A value for every `{ env: NAME }`; a URL where one is required. */
 function environmentFor(tree: Tree): Record<string, string> {
   return Object.fromEntries(
     [...mappings(tree)].flatMap(({ tree: { env }, path }) => {
@@ -156,7 +156,7 @@ function environmentFor(tree: Tree): Record<string, string> {
   );
 }
 
-/** Writes a file of its kind for each that the text names, and names it in the text. Out: the text. */
+/** Writes a stand-in for each file that the text names. Returns the text with the new names. */
 function writeStandIns(text: string, folder: string): string {
   const named = new Set(
     [...mappings(parse(text))].flatMap(({ tree, path }) =>

@@ -5,13 +5,13 @@ import { ROOT } from './pages.ts';
 
 let contract: GraphQLSchema | undefined;
 
-/** The Account API as it is in the repository. */
+/** The Account API in the repository. */
 export function accountContract(): GraphQLSchema {
   contract ??= buildContract(readFileSync(join(ROOT, 'schema/account.graphql'), 'utf8'));
   return contract;
 }
 
-/** A contract without what its directives are, which the gate knows by itself. */
+/** A contract without the definitions of its directives, which the gate adds itself. */
 export function buildContract(text: string): GraphQLSchema {
   return buildASTSchema(parse(text), { assumeValidSDL: true });
 }

@@ -1,4 +1,4 @@
-/** A request or an answer as a page shows it. */
+/** A request or response as shown on a page. */
 interface Exchange {
   readonly method: string | undefined;
   readonly target: string | undefined;
@@ -7,7 +7,7 @@ interface Exchange {
   readonly body: string;
 }
 
-/** Reads what RFC 9112 §2.1 calls a message; a field may go on in a line that is indented. Throws when it is none. */
+/** Parses a message (RFC 9112 section 2.1); a header may continue on an indented line. Throws if it is invalid. */
 function readExchange(text: string): Exchange {
   const [head = '', ...rest] = text.replace(/\n+$/, '').split(/\n\n/);
   const [line = '', ...lines] = head.replace(/\n[ \t]+/g, ' ').split('\n');
@@ -28,7 +28,7 @@ function readExchange(text: string): Exchange {
   };
 }
 
-/** Throws unless the text is a request or an answer with a body of the type it says. */
+/** Throws unless the text is a request or response with a body of the declared type. */
 export function checkExchange(text: string): void {
   const { fields, body } = readExchange(text);
   const type = fields.find(([name]) => name === 'content-type')?.[1] ?? '';

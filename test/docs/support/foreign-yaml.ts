@@ -17,7 +17,7 @@ const must = (holds: boolean, what: string) => {
 };
 const treesIn = (value: unknown) => (isTree(value) ? Object.values(value) : []).filter(isTree);
 
-/** Files that other programs read, told by their top-level keys. */
+/** Files of other programs, recognised by their top-level keys. */
 const FOREIGN: readonly Foreign[] = [
   {
     what: 'a Kubernetes object',
@@ -84,8 +84,7 @@ const FOREIGN: readonly Foreign[] = [
 const VALUES_SCHEMA = join(ROOT, 'helm/coursegate/values.schema.json');
 
 /**
- * Holds YAML that is no configuration of ours to the form of what it is. Throws when it is nothing that is known, or not
- * in its form.
+ * Checks YAML that is not a coursegate configuration. Throws if its kind is unknown, or if it is invalid.
  */
 export function checkForeignYaml(tree: unknown, block: Block): void {
   if (block.markers.includes('values') || /^# values\.yaml/.test(block.text)) {
@@ -103,7 +102,7 @@ export function checkForeignYaml(tree: unknown, block: Block): void {
   found.check(tree);
 }
 
-/** Values of the chart, which may be a part of them; of a chart around it, under the name of ours. */
+/** Values of the chart, possibly only a part of them; in a parent chart, under the name of ours. */
 function checkValues(tree: unknown): void {
   must(existsSync(VALUES_SCHEMA), 'there is no chart whose values these could be');
   const schema = JSON.parse(readFileSync(VALUES_SCHEMA, 'utf8')) as Record<string, unknown>;

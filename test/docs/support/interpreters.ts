@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Whether a program is there. Without it its blocks are skipped by name, with what to install; in CI that fails, but for
- * those that are too large to be fetched there for a few blocks.
+ * Whether a program is installed. If not, its blocks are skipped by name, with what to install. In CI they fail instead,
+ * except for programs that are too large to install for a few blocks.
  */
 export function programPresent(program: string, debian: string, mayLack = false): boolean {
   const isThere = program.startsWith('/')
@@ -18,7 +18,7 @@ export function programPresent(program: string, debian: string, mayLack = false)
   return false;
 }
 
-/** Throws what a program says of a file with this text, unless it exits 0. `command` is given the file's path. */
+/** Runs a program on a file with this text and throws its output unless it exits with 0. `command` gets the path. */
 export function readBy(
   command: (file: string, folder: string) => readonly [string, ...string[]],
   name: string,
@@ -28,7 +28,7 @@ export function readBy(
   if (complaint !== undefined) throw new Error(complaint);
 }
 
-/** The same, told instead of thrown. */
+/** The same, but returns the output instead of throwing it. */
 export function complaintOf(
   command: (file: string, folder: string) => readonly [string, ...string[]],
   name: string,
@@ -51,7 +51,7 @@ export function complaintOf(
   }
 }
 
-/** A program that reads Java as far as its grammar goes: what the pages leave out need not be there. */
+/** A program that only parses Java, because pages omit imports and declarations. */
 export const JAVA_READER = `
 import com.sun.source.util.JavacTask;
 import java.nio.file.*;

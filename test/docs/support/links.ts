@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { type Page, placeOf } from './markdown.ts';
 
-/** Every link of a page that stays in the project, and where it stands. */
+/** Every link of a page to another file of the project, with its position. */
 export function* linksOf({ file, prose }: Page): Generator<{ readonly place: string; readonly target: string }> {
   for (const { number, text } of prose) {
     const bare = text.replace(/`[^`]*`/g, '');
@@ -17,7 +17,7 @@ export function* linksOf({ file, prose }: Page): Generator<{ readonly place: str
   }
 }
 
-/** Out: a line for each link of a page that leads to no file, or to no heading of one. */
+/** Returns a line for each broken link of a page, to a missing file or heading. */
 export function deadLinks(page: Page, pages: readonly Page[], root: string): readonly string[] {
   return [...linksOf(page)].flatMap(({ place, target }) => {
     const [path = '', anchor] = target.split('#');

@@ -9,7 +9,7 @@ import { type Block, placeOf } from './markdown.ts';
 import { ROOT } from './pages.ts';
 import { commandsIn } from './shell.ts';
 
-/** Where the demo is in the words of a page, and where it is in a test. */
+/** The demo's URLs on the pages, and in a test. */
 function placedAt({ origin, admin }: Pick<World, 'origin' | 'admin'>, text: string): string {
   return text
     .replace(/http:\/\/(?:localhost|127\.0\.0\.1):8080/g, origin)
@@ -17,8 +17,8 @@ function placedAt({ origin, admin }: Pick<World, 'origin' | 'admin'>, text: stri
 }
 
 /**
- * Whether a block is run against the demo: where a comment says `run`, and any shell text that does nothing but ask the
- * demo by curl. One that only looks so is left alone by `run: not`, which needs a reason behind it.
+ * Whether a block is run against the demo: blocks with the comment `run`, and shell text that only sends requests to the
+ * demo with curl. `run: not` excludes a block, and needs a reason after it.
  */
 export function isRun({ language, text, markers }: Block): boolean {
   if (markers.some((marker) => /^run: not, .{10}/.test(marker))) return false;
@@ -28,24 +28,24 @@ export function isRun({ language, text, markers }: Block): boolean {
   return commands.length > 0 && commands.every(([program]) => program === 'curl');
 }
 
-/** Statuses that a comment lets the answers of a block have: `run: 401`. */
+/** The statuses that a comment allows for the responses of a block: `run: 401`. */
 function expectedStatuses({ markers }: Block): readonly number[] {
   return markers.flatMap((marker) => [...(/^run: ([\d, ]+)$/.exec(marker)?.[1] ?? '').matchAll(/\d{3}/g)].map(Number));
 }
 
-/** What a program said, and how it ended. */
+/** The output and exit of a program. */
 interface Ran {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Longer than any of them takes on a busy machine; they end by themselves. */
+/** Longer than any program takes on a busy machine; they end by themselves. */
 const LONGEST = 120_000;
 
 /**
- * Runs a program that may print an authorization URL. A member of the demo then opens it, signs in and approves; where
- * the browser ends is asked for, if it is an address of this machine that answers, and typed in otherwise.
+ * Runs a program that may print an authorization URL. A member of the demo then opens it, signs in and approves. The final
+ * redirect is requested if something listens there, and otherwise typed into the program.
  */
 async function runAsReader(
   [program, ...args]: readonly [string, ...string[]],
@@ -95,8 +95,8 @@ async function goThrough(url: string): Promise<string> {
 }
 
 /**
- * Runs the blocks of a page in one shell, one after the other, as a reader does who copies them. Every answer that curl
- * gets must be good, or have a status that its block names. Out: what was printed.
+ * Runs the blocks of a page in one shell, one after the other, like a reader who copies them. Every response to curl must
+ * be successful or have a status that the block allows. Returns the output.
  */
 export async function runShell(
   blocks: readonly Block[],
@@ -105,7 +105,7 @@ export async function runShell(
 ): Promise<string> {
   const home = mkdtempSync(join(tmpdir(), 'coursegate-docs-'));
   try {
-    // curl reads its settings there. Each answer's status is told beside what the page shows.
+    // curl reads its settings there. They print each response's status in addition to the output.
     writeFileSync(
       join(home, '.curlrc'),
       'write-out = "%{stderr}status %{http_code} of %{url}\\n"\nno-progress-meter\n',
@@ -135,7 +135,7 @@ export async function runShell(
   }
 }
 
-/** Runs a block as a module that may import what the project has installed. Out: what was printed. */
+/** Runs a block as a module that can import the project's packages. Returns the output. */
 export async function runModule(
   block: Block,
   world: World,
@@ -147,7 +147,7 @@ export async function runModule(
   try {
     const file = join(folder, 'block.mjs');
     const text = placedAt(world, block.text);
-    // Node takes types out of no file below node_modules, where the packages are found from.
+    // Node does not strip types in files below node_modules, from where the packages are resolved.
     writeFileSync(file, block.language === 'ts' ? stripTypeScriptTypes(text) : text);
     const { code, stdout, stderr } = await runAsReader([process.execPath, '--no-warnings', file], world, environment);
     if (code !== 0) throw new Error(`${placeOf(block)}: ends with ${code}\n${stderr}${stdout}`);

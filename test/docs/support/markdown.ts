@@ -4,15 +4,15 @@ export interface Block {
   readonly file: string;
   /** The line of the opening fence, from 1. */
   readonly line: number;
-  /** The first word behind the fence; empty when there is none. */
+  /** The first word after the fence, or empty. */
   readonly language: string;
-  /** The words behind the language: `contract` of "graphql contract". */
+  /** The words after the language: `contract` in "graphql contract". */
   readonly words: readonly string[];
-  /** What stands in it, without the indentation of a list around it. */
+  /** The content, without the indentation of a surrounding list. */
   readonly text: string;
-  /** What comments right above it tell the tests: `run`, `answer: GET /path`. Readers do not see them. */
+  /** Instructions for tests in comments directly above it, which readers do not see: `run`, `answer: GET /path`. */
   readonly markers: readonly string[];
-  /** The headings it stands under, outermost first. */
+  /** The headings above it, outermost first. */
   readonly headings: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export interface Page {
   readonly blocks: readonly Block[];
   /** The lines outside of every block. */
   readonly prose: readonly Line[];
-  /** What a link may name behind `#`, as GitHub makes it from the headings. */
+  /** The anchors that GitHub generates from the headings. */
   readonly anchors: ReadonlySet<string>;
 }
 
@@ -35,7 +35,7 @@ const FENCE = /^( *)(`{3,}|~{3,})[ \t]*([^`]*)$/;
 const COMMENT = /^\s*<!--\s*(.*?)\s*-->\s*$/;
 const HEADING = /^(#{1,6})\s+(.*?)\s*#*$/;
 
-/** Reads a page. Throws when a fence is never closed, or stands where this does not look: in a quotation. */
+/** Parses a page. Throws if a fence is not closed, or is in a quotation, which is not supported. */
 export function readMarkdown(file: string, text: string): Page {
   const blocks: Block[] = [];
   const prose: Line[] = [];
@@ -96,7 +96,7 @@ function slugOf(title: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Where a block is, for whoever has to mend it. */
+/** The position of a block, for error messages. */
 export function placeOf({ file, line }: { readonly file: string; readonly line: number }): string {
   return `${file}:${line}`;
 }

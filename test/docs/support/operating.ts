@@ -10,7 +10,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 /** Commands of npm itself. */
 const NPM = new Set(['ci', 'install', 'test', 'start', 'run', 'exec', 'audit', 'sbom', 'pack', 'outdated', 'ls']);
 
-/** Throws when `npm run` is asked for a script that package.json does not have. */
+/** Throws if `npm run` names a script that package.json does not have. */
 export function checkNpm([program, ...words]: readonly string[]): void {
   if (program !== 'npm') return;
   const [verb = '', ...rest] = words.filter((word) => !word.startsWith('-'));
@@ -19,7 +19,7 @@ export function checkNpm([program, ...words]: readonly string[]): void {
   if (script !== undefined && scripts[script] === undefined) throw new Error(`package.json has no script ${script}`);
 }
 
-/** Throws unless the text is a unit file whose commands of ours exist. */
+/** Throws unless the text is a unit file whose coursegate commands exist. */
 export function checkUnit(text: string): void {
   const lines = text.replace(/\\\n\s*/g, ' ').split('\n');
   if (!lines.some((line) => /^\[(?:Unit|Service|Socket|Timer|Install)\]$/.test(line))) throw new Error('no section');
@@ -36,7 +36,7 @@ export function checkUnit(text: string): void {
 
 const SYSTEMD = '/usr/bin/systemd-analyze';
 
-/** Asks systemd itself, where there is one, whether it knows each setting and its value; programs need not be there. */
+/** Lets systemd check each setting and value, if it is installed; programs need not exist. */
 function verifyUnit(text: string): void {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-unit-'));
   try {

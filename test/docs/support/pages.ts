@@ -5,7 +5,7 @@ import { type Block, type Page, readMarkdown } from './markdown.ts';
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** What is not ours, or not kept. */
+/** Folders of other projects, or that are not committed. */
 const LEFT_OUT = new Set(['node_modules', '.git', 'artefacts', 'data', 'dist']);
 
 /** Every Markdown file of the project. */

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Page } from './markdown.ts';
 import { ROOT } from './pages.ts';
 
-/** What the program can say: our own sources and page texts, and those of the libraries whose words reach a client. */
+/** All texts of the program: our sources and page texts, and those of libraries whose messages reach a client. */
 const SAYS = ['src', 'node_modules/oidc-provider/lib', 'node_modules/graphql'];
 
-/** Every text of a source file with its parts put together, and what is filled in as `…`. */
+/** Every string of a source file, concatenated, with `…` for interpolated parts. */
 let sources: readonly string[] | undefined;
 
 function allSources(): readonly string[] {
@@ -22,7 +22,7 @@ function filesIn(folder: string): string[] {
   });
 }
 
-/** Puts texts that are written in several pieces together, and takes off the marks of the language around them. */
+/** Joins strings that are written in several parts, and removes the quotes. */
 function told(source: string): string {
   return source
     .replace(/['"`]\s*\+\s*['"`]/g, '')
@@ -31,7 +31,7 @@ function told(source: string): string {
     .replaceAll('`', '');
 }
 
-/** Whether the program says this somewhere; `…` in it stands for what is filled in there, and for more at its ends. */
+/** Whether the program contains this text; `…` stands for interpolated parts, or for more text at its ends. */
 export function isSaid(text: string): boolean {
   const wanted = text.replace(/^\s*…|…\s*$/g, '').trim();
   return wanted.length >= 8 && allSources().some((source) => source.includes(wanted));

@@ -10,9 +10,9 @@ import { checkNpm, checkUnit } from './operating.ts';
 import { BLOCKS } from './pages.ts';
 import { commandsIn, coursegateCall } from './shell.ts';
 
-/** What holds for the blocks of a language. Throws, or rejects, with what is wrong. */
+/** The check of the blocks in a language. It throws or rejects if a block is invalid. */
 export interface Rule {
-  /** The program that reads them, the Debian package it comes with, and whether CI may do without it. */
+  /** The program that the check needs, its Debian package, and whether it is optional in CI. */
   readonly program?: readonly [program: string, debian: string, mayLack?: boolean];
   readonly check: (block: Block) => void | Promise<void>;
 }
@@ -39,7 +39,7 @@ const script: Rule = {
 
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3';
 
-/** Every language that a page may use. One that is not here needs a rule before it is used. */
+/** Every language that a page may use. Add a rule before you use another one. */
 export const RULES: Readonly<Record<string, Rule>> = {
   yaml: { check: checkYaml },
   sh: shell,
@@ -83,7 +83,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   java: {
     program: ['javac', 'default-jdk-headless', true],
     check({ text }) {
-      // A program of one file, which `java` compiles as it starts it.
+      // A single-file program, which `java` compiles at start.
       readBy(
         (file, folder) => [
           'sh',
@@ -147,10 +147,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
   },
 };
 
-/** Whether the program of a rule is there; a rule without one always is. */
+/** Whether the program of a rule is installed, if it needs one. */
 export const canCheck = ({ program }: Rule): boolean => program === undefined || programPresent(...program);
 
-/** Expressions are told apart by empty lines; a line that begins with # is for the reader. */
+/** Expressions are separated by empty lines; lines that begin with # are comments. */
 function expressions(text: string): string[] {
   return text
     .split(/\n\s*\n/)
@@ -158,7 +158,7 @@ function expressions(text: string): string[] {
     .filter(Boolean);
 }
 
-/** Throws unless one of the texts is read. */
+/** Throws unless one of the texts is valid. */
 function readAs(
   texts: readonly string[],
   command: (file: string, folder: string) => readonly [string, ...string[]],
@@ -172,7 +172,7 @@ function readAs(
   throw new Error(complaints.join('\n'));
 }
 
-/** Lines for nginx may belong into a `server`, into `http` or into a `location`. */
+/** Lines for nginx may belong in `server`, `http` or `location`. */
 function nginxAround(text: string): string[] {
   const around = (inside: string) =>
     `pid /tmp/none.pid; error_log stderr; events {} http { access_log off; ${inside} }`;
@@ -180,7 +180,7 @@ function nginxAround(text: string): string[] {
   return [server(text), around(text), server(`location / { ${text} }`)];
 }
 
-/** Whether it has sites of its own: an address and a block. Else it is the inside of one. */
+/** Whether it has site blocks: an address and a block. Otherwise it is the content of one. */
 const isCaddyfile = (text: string): boolean => /^(?:https?:\/\/)?[\w*-]+(?:[.:][\w.-]+)+.*\{$/m.test(text);
 
 function apacheAround(text: string): string {
@@ -208,7 +208,7 @@ ${text}
 
 const STATEMENTS = /^(?:select|insert|update|delete|create|alter|grant|revoke|drop|with|set|vacuum|pragma)\b/i;
 
-/** As far as SQL can be read without its database: whole statements, quotes and parentheses closed. */
+/** A check of SQL without a database: complete statements, with quotes and parentheses closed. */
 function checkSql(text: string): void {
   const bare = text.replace(/--.*$/gm, '').replace(/'(?:[^']|'')*'/g, "''");
   if ((bare.replaceAll("''", '').match(/'/g) ?? []).length > 0) throw new Error('a quote is not closed');

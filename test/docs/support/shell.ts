@@ -1,7 +1,7 @@
 /**
- * The commands of a shell text, each as its words with quotes taken off: of pipes, lists and substitutions every part.
- * Bodies of here-documents, comments and variable assignments before a command are left out. It reads what documentation
- * has, not all of POSIX.
+ * Returns the commands of a shell text, each as a list of unquoted words, including every part of pipes, lists and
+ * substitutions. Here-document bodies, comments and variable assignments before a command are omitted. It supports the
+ * syntax that the documentation uses, not all of POSIX.
  */
 export function commandsIn(text: string): readonly (readonly string[])[] {
   const commands: string[][] = [];
@@ -70,7 +70,7 @@ function withoutHereDocuments(text: string): string {
   );
 }
 
-/** Takes off redirections, assignments before the command, and the words of a shell's own grammar. */
+/** Removes redirections, assignments before the command, and shell keywords. */
 function withoutAround(words: readonly string[]): string[] {
   const kept: string[] = [];
   for (let at = 0; at < words.length; at++) {
@@ -87,11 +87,11 @@ function withoutAround(words: readonly string[]): string[] {
 }
 
 const OURS = /^(?:(?:.*\/)?coursegate(?:\.js)?|src\/main\.ts)$/;
-/** What runs another command, which stands behind its options. */
+/** Programs that run the command after their options. */
 const RUNNERS = new Set(['npx', 'node', 'sudo', 'nohup', 'watch']);
 const CONTAINERS = new Set(['kubectl', 'docker', 'podman']);
 
-/** The words behind `coursegate`, where a command runs it: by npx, in a container, in a pod, under sudo. */
+/** The words after `coursegate` if a command runs it: with npx, in a container, in a pod, with sudo. */
 export function coursegateCall(words: readonly string[]): readonly string[] | undefined {
   const [first = '', ...rest] = words;
   if (OURS.test(first)) return rest;
@@ -101,7 +101,7 @@ export function coursegateCall(words: readonly string[]): readonly string[] | un
     return OURS.test(inner[0] ?? '') || RUNNERS.has(inner[0] ?? '') ? coursegateCall(inner) : undefined;
   }
   if (!CONTAINERS.has(program)) return undefined;
-  // What stands before the `--` of kubectl is the pod, which may have our name too.
+  // The words before `--` in kubectl name the pod, which may also be called coursegate.
   const behind = words.indexOf('--');
   if (behind >= 0) return coursegateCall(words.slice(behind + 1));
   if (program === 'kubectl') return undefined;
@@ -111,7 +111,7 @@ export function coursegateCall(words: readonly string[]): readonly string[] | un
   return verb === 'exec' ? coursegateCall(withoutOptions(behindVerb).slice(1)) : undefined;
 }
 
-/** Takes the options off that stand before a command, with their values where these are known to have one. */
+/** Removes the options before a command, with the values of those that take one. */
 function withoutOptions(words: readonly string[]): readonly string[] {
   const [first = '', ...rest] = words;
   if (!first.startsWith('-')) return words;

@@ -27,7 +27,7 @@ export interface Manifest {
   readonly [field: string]: any;
 }
 
-/** Runs helm. Out: its exit code, and what it printed. */
+/** Runs helm. Returns its exit code and output. */
 export async function helm(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const environment = { ...process.env, HELM_CACHE_HOME: '/nonexistent', HELM_REPOSITORY_CONFIG: '/nonexistent/none' };
   try {
@@ -39,13 +39,13 @@ export async function helm(...args: readonly string[]): Promise<{ code: number; 
   }
 }
 
-/** In: a values file of helm/ci and more arguments of `helm template`. Out: what helm made of the chart. */
+/** Renders the chart with a values file of helm/ci and further arguments of `helm template`. */
 export function template(values: string, ...more: readonly string[]) {
   const place = ['template', 'gate', CHART, '--namespace', 'school', '--values', join(CI, values)];
   return helm(...place, ...(more.includes('--kube-version') ? [] : ['--kube-version', '1.36.0']), ...more);
 }
 
-/** The same, parsed. Throws helm's words when it refuses. */
+/** The same, parsed. Throws helm's message if it fails. */
 export async function render(values: string, ...more: readonly string[]): Promise<readonly Manifest[]> {
   const { code, stdout, stderr } = await template(values, ...more);
   if (code !== 0) throw new Error(stderr);
@@ -58,7 +58,7 @@ export function manifests(text: string): readonly Manifest[] {
     .filter((manifest) => manifest !== null);
 }
 
-/** The only manifest of that kind (and that name); throws when there is none, or another. */
+/** The only manifest of that kind (and name); throws if there is none or more than one. */
 export function only(rendered: readonly Manifest[], kind: string, name?: string): Manifest {
   const found = rendered.filter((one) => one.kind === kind && (name === undefined || one.metadata.name === name));
   if (found.length !== 1)
@@ -66,7 +66,7 @@ export function only(rendered: readonly Manifest[], kind: string, name?: string)
   return found[0] as Manifest;
 }
 
-/** What kubeconform finds wrong in a rendered chart, against schemas that know every field and no other. */
+/** The errors that kubeconform finds in a rendered chart, with strict schemas. */
 export async function mistakesOf(text: string, version = '1.36.0'): Promise<readonly string[]> {
   const location = `${TOOLS.schemas}/{{.ResourceKind}}-{{.Group}}-{{.ResourceAPIVersion}}.json`;
   const args = ['-strict', '-output', 'json', '-kubernetes-version', version, '-schema-location', location, '-'];

@@ -9,7 +9,7 @@ interface Variable {
   readonly valueFrom?: unknown;
 }
 
-/** A container of the gate as the chart has it, on this machine: with the files and variables a pod would give it. */
+/** Runs a container of the chart's gate on this machine, with the files and variables that a pod would have. */
 export interface RenderedGate {
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -17,11 +17,11 @@ export interface RenderedGate {
   remove(): void;
 }
 
-/** What stands for the value of a Secret: key material, or the address of a Redis. */
+/** Stand-in values for Secrets: key material, or the URL of a Redis. */
 const standIn = ({ name }: Variable) =>
   name === 'REDIS_URL' ? 'redis://127.0.0.1:6379' : '0123456789abcdef'.repeat(4);
 
-/** In: the container, and what was rendered with it. Out: what runs it, with its two folders in one of this machine. */
+/** Takes the container and the rendered manifests. Returns how to run it, with its two folders mapped to local ones. */
 export function placeGate(container: Manifest, rendered: readonly Manifest[], configMap: string): RenderedGate {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-chart-'));
   const places = { '/etc/coursegate': join(folder, 'etc'), '/var/lib/coursegate': join(folder, 'var') };
@@ -32,7 +32,7 @@ export function placeGate(container: Manifest, rendered: readonly Manifest[], co
   for (const [name, text] of Object.entries(data as Record<string, string>)) {
     writeFileSync(join(places['/etc/coursegate'], name), placed(text));
   }
-  // What a module of OpenTelemetry would be loaded from is not here.
+  // The modules of OpenTelemetry are not installed here.
   const variables = ((container.env ?? []) as readonly Variable[]).filter((one) => !one.value?.includes('--import'));
   return {
     args: (container.args as readonly string[]).map(placed),
@@ -42,7 +42,7 @@ export function placeGate(container: Manifest, rendered: readonly Manifest[], co
   };
 }
 
-/** The gate's container in a pod's spec, wherever it stands. */
+/** The gate's container in a pod's spec, at any position. */
 export function gateIn(spec: Manifest): Manifest {
   const all = [...(spec.initContainers ?? []), ...(spec.containers ?? [])] as readonly (Manifest & { name: string })[];
   const found = all.find(({ name }) => name === 'coursegate');

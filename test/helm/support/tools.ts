@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 const folder = process.env.COURSEGATE_CHART_TOOLS ?? join(cache, 'coursegate-chart-tools');
 
-/** What tools.sh makes. */
+/** The tools that tools.sh builds. */
 export const TOOLS = {
   helm: join(folder, 'bin/helm'),
   kubeconform: join(folder, 'bin/kubeconform'),
@@ -14,8 +14,8 @@ export const TOOLS = {
 } as const;
 
 /**
- * Whether the tests of the chart run. Without their tools they are skipped by name, with what to do; in CI that is a
- * failure, since a green run must mean that they ran.
+ * Whether the tests of the chart run. Without their tools, they are skipped by name, with instructions. In CI they fail
+ * instead, since a green run must mean that they ran.
  */
 export function toolsPresent(): boolean {
   if (existsSync(join(folder, 'made'))) return true;

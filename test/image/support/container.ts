@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { BuiltImage } from './engine.ts';
 
 export interface ContainerOptions {
-  /** Folders of this machine, by where the container has them. A name that ends in `:ro` cannot be written. */
+  /** Folders of this machine by their path in the container. Paths that end in `:ro` are read-only. */
   readonly mounts: Readonly<Record<string, string>>;
 }
 
@@ -16,16 +16,15 @@ export interface RunningContainer {
   readonly pid: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Resolves when a line of standard output matches; rejects when the container ends before. */
+  /** Resolves when a line of standard output matches; rejects if the container ends first. */
   line(pattern: RegExp): Promise<string>;
   signal(signal: NodeJS.Signals): void;
   readonly exited: Promise<Ran>;
 }
 
 /**
- * Runs a program in an image as an engine does with `--read-only --tmpfs /tmp`: its files mounted so that nothing can be
- * written to them, as the user and with the variables of the image. The network is this machine's. In: the image, the
- * program with its arguments.
+ * Runs a program with its arguments in an image, as an engine does with `--read-only --tmpfs /tmp`: on a read-only file
+ * system, with the user and variables of the image. It uses the network of this machine.
  */
 export function startContainer(
   image: BuiltImage,
@@ -54,7 +53,7 @@ export function startContainer(
   return watched(child);
 }
 
-/** The same, to its end. */
+/** The same, and waits for its end. */
 export function runInContainer(image: BuiltImage, program: readonly string[], options: ContainerOptions): Promise<Ran> {
   return startContainer(image, program, options).exited;
 }

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const SUITE = 'bookworm';
-/** What the Dockerfile builds on. */
+/** The base image of the Dockerfile. */
 const BASE = `docker.io/library/node:24-${SUITE}-slim`;
 const BUILD_TIME = 15 * 60_000;
 
@@ -16,8 +16,8 @@ const there = (program: string) =>
   (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)));
 
 /**
- * Whether an image can be built here. Without the programs its tests are skipped by name, with what to do; in CI that is a
- * failure, since a green run must mean that they ran. Where nothing may be mounted they are skipped, in CI too.
+ * Whether an image can be built here. Without the programs, its tests are skipped by name, with instructions. In CI they
+ * fail instead, since a green run must mean that they ran. Without permission to mount, they are skipped, also in CI.
  */
 export function enginePresent(): boolean {
   const missing = ['buildah', 'mmdebstrap'].filter((program) => !there(program));
@@ -36,7 +36,7 @@ export function enginePresent(): boolean {
   }
 }
 
-/** The part of an image's configuration that is looked at. */
+/** The part of an image's configuration that the tests use. */
 interface ImageConfiguration {
   readonly User: string;
   readonly Env: readonly string[];
@@ -52,14 +52,14 @@ interface ImageConfiguration {
 
 export interface BuiltImage {
   readonly configuration: ImageConfiguration;
-  /** Where its files are. */
+  /** The folder with its files. */
   readonly root: string;
   remove(): Promise<void>;
 }
 
 /**
- * Builds the project's Dockerfile without an engine: buildah with chroot isolation, on a Debian that mmdebstrap made and
- * the Node of this checkout, which stand for the official image of Node. What npm has fetched before is not fetched again.
+ * Builds the project's Dockerfile without an engine, with buildah and chroot isolation. A Debian made by mmdebstrap and the
+ * Node of this checkout replace the official Node image. npm's cache is used.
  */
 export async function buildImage(args: Readonly<Record<string, string>>): Promise<BuiltImage> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-image-'));
@@ -91,7 +91,7 @@ export async function buildImage(args: Readonly<Record<string, string>>): Promis
   };
 }
 
-/** Whether layers can be laid over each other, instead of each being a copy of all that is under it. */
+/** Whether overlay mounts work. Otherwise each layer is a copy of all layers below it. */
 function canOverlay(folder: string): boolean {
   const [lower, upper, work, over] = ['lower', 'upper', 'work', 'over'].map((name) => join(folder, 'try', name));
   for (const path of [lower, upper, work, over]) mkdirSync(path ?? '', { recursive: true });
@@ -106,7 +106,7 @@ function canOverlay(folder: string): boolean {
 
 const NPM_CACHE = '/var/cache/npm';
 
-/** Makes the stand-in for the image of Node: with npm and what else that has which ours must not have. */
+/** Builds the stand-in for the Node image, with npm and other programs that our image must not contain. */
 async function commitBase(
   buildah: (command: string, ...more: readonly string[]) => Promise<string>,
   folder: string,
@@ -125,7 +125,7 @@ async function commitBase(
   variables.push(
     `npm_config_registry=${execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim()}`,
   );
-  // Where the registry is reached through a proxy with an authority of its own.
+  // For a registry behind a proxy with its own CA.
   const authorities = process.env.NODE_EXTRA_CA_CERTS;
   if (authorities !== undefined && existsSync(authorities)) {
     await buildah('copy', '--quiet', container, authorities, '/etc/ssl/extra.pem');
@@ -136,7 +136,7 @@ async function commitBase(
   rmSync(local, { recursive: true });
 }
 
-/** A Debian as the official images begin with, as a tar file; made once. */
+/** A Debian like the base of the official images, as a tar file; created once. */
 async function debian(): Promise<string> {
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'coursegate-image');
   const file = join(cache, `${SUITE}.tar`);
@@ -149,7 +149,7 @@ async function debian(): Promise<string> {
   return file;
 }
 
-/** Where the npm of this machine is. */
+/** The path of npm on this machine. */
 function npmFolder(): string {
   const program = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim();
   return dirname(dirname(realpathSync(program)));

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import express, { type Request, type Response } from 'express';
 
-/** A small Express site with a login, sessions and CSRF tokens of its own, and coursegate's drop-in on it. */
+/** A small Express site with its own login, sessions and CSRF tokens, and coursegate's drop-in. */
 const { PORT, INTEGRATIONS, SAM_NAME, ...env } = process.env as Record<string, string>;
 const { coursegate } = await import(`${INTEGRATIONS}/express/coursegate.js`);
 
@@ -42,7 +42,7 @@ const gate = coursegate({
 });
 
 const app = express();
-// As the package method-override does with its default, and a query parameter to look at.
+// The package method-override with its default header, and with a query parameter.
 app.use((request: Asked & { originalMethod?: string }, _response, next) => {
   request.originalMethod ??= request.method;
   const asked = request.query._method;

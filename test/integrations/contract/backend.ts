@@ -5,20 +5,20 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../support/world.ts';
 
-/** What a drop-in is told of the gate. */
+/** The settings of a drop-in for the gate. */
 export interface GateSettings {
   readonly origin: string;
   readonly upstream: string;
   readonly secret: string;
   readonly jwksUrl: string;
-  /** The admin listener and its secret; without them it is told nothing. */
+  /** The admin listener and its secret; without them, no events are sent. */
   readonly admin?: string;
   readonly adminSecret?: string;
-  /** What the gate shows to ask whether a member still is one. */
+  /** The key with which the gate asks whether a member still exists. */
   readonly memberKey?: string;
 }
 
-/** A backend in its own process. */
+/** A backend in a separate process. */
 export interface Backend {
   readonly url: string;
   close(): Promise<void>;
@@ -27,33 +27,33 @@ export interface Backend {
 /** How a framework's test application is started. */
 export interface Framework {
   readonly name: string;
-  /** Exits with 0 when everything is there. */
+  /** Exits with 0 if everything is installed. */
   readonly probe: readonly [string, ...string[]];
   readonly install: string;
-  /** Not Debian's: CI goes without it where it is absent. */
+  /** Not a Debian package: CI skips it if it is missing. */
   readonly elsewhere?: true;
-  /** In: its port and a folder of its own. Out: what to run first, if anything, and the server itself. */
+  /** Takes a port and a folder. Returns the server's command, and one to run first, if any. */
   commands(place: { port: number; folder: string; app: (path: string) => string }): {
     readonly prepare?: readonly [string, ...string[]];
     readonly serve: readonly [string, ...string[]];
   };
-  /** The names of its login form's fields, where they are others than `username` and `password`. */
+  /** The field names of its login form, if they are not `username` and `password`. */
   readonly fields?: { readonly username: string; readonly password: string };
-  /** Where it looks for another method in place of the one that was sent, as it comes; left out: nowhere. */
+  /** Where the framework reads method overrides by default; undefined if nowhere. */
   readonly overrides?: readonly ('query' | 'form' | 'multipart' | 'json' | 'header')[];
-  /** What its form for a new password is filled in with. */
+  /** The fields of its form for a new password. */
   readonly newPassword: (old: string, fresh: string) => Record<string, string>;
 }
 
 export const SAM = { id: '1', username: 'sam', password: 'correct horse battery', email: 'sam@example.com' } as const;
 export const OLU = { id: '2', username: 'olu', password: 'staple for the other', email: 'olu@example.com' } as const;
 
-/** A name that any careless putting-together of a query would break. */
+/** A name that breaks carelessly built queries. */
 export const SAM_NAME = "Renée & external_id=2 O'Neil, 1+1%";
 
 /**
- * Whether a framework's tests run. Without it they are skipped by name, with what to install; in CI that is a failure,
- * since a green run must mean that they ran.
+ * Whether a framework's tests run. If it is not installed, they are skipped by name, with what to install. In CI they fail
+ * instead, since a green run must mean that they ran.
  */
 export function frameworkPresent(framework: Framework): boolean {
   const {
@@ -68,7 +68,7 @@ export function frameworkPresent(framework: Framework): boolean {
   return false;
 }
 
-/** Starts a framework's test application, and waits until it answers. Rejects with what it wrote when it ends instead. */
+/** Starts a framework's test application and waits until it responds. Rejects with its output if it exits instead. */
 export async function startBackend(framework: Framework, gate: GateSettings): Promise<Backend> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-backend-'));
   const port = await freePort();
@@ -116,7 +116,7 @@ export async function startBackend(framework: Framework, gate: GateSettings): Pr
       running.map(async (child) => {
         if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
         const gone = new Promise((resolve) => child.once('close', resolve));
-        // The whole group: some servers work in children of their own.
+        // The whole process group, because some servers have child processes.
         process.kill(-child.pid, 'SIGKILL');
         await gone;
       }),

@@ -6,25 +6,25 @@ import { createLog } from '../../../src/operations/log.ts';
 import { COMMAND_SECRET } from '../../support/commands.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
-/** What the gate's audit has of one command that it obeyed. */
+/** The gate's audit event of one accepted command. */
 interface Ended {
   readonly id: string;
   readonly reason: string;
   readonly by: string;
 }
 
-/** A real gate as a backend commands it. Between the two is a wire that can be ill, as wires are. */
+/** A real gate that a backend sends commands to, through a connection that can fail. */
 export interface CommandedGate {
   readonly world: World;
-  /** Where the backend reaches the admin listener. */
+  /** The URL at which the backend reaches the admin listener. */
   readonly admin: string;
-  /** `hang`: connections are taken and nobody answers; `refuse`: they are closed at once. */
+  /** `hang`: connections are accepted but get no response; `refuse`: they are closed at once. */
   wire(state: 'well' | 'hang' | 'refuse'): void;
-  /** Connections that the backend has begun. */
+  /** The number of connections that the backend has opened. */
   connections(): number;
   /** Every revocation of a member, oldest first. */
   ended(): readonly Ended[];
-  /** Commands that were not obeyed. */
+  /** Refused commands. */
   refused(): number;
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function startCommandedGate(): Promise<CommandedGate> {
     admin: `http://127.0.0.1:${(wire.address() as AddressInfo).port}`,
     wire(next) {
       state = next;
-      // Those that are kept open too.
+      // Idle connections as well.
       for (const socket of open) socket.destroy();
     },
     connections: () => connections,

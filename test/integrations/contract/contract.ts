@@ -6,7 +6,7 @@ import { bridgeQuery, bridgeSignature, type SigningGate, startKeys } from './sig
 
 const JSON_TYPE = /^application\/(problem\+)?json\b/;
 
-/** What every drop-in promises, whatever the framework: asked of a running one over HTTP. */
+/** The tests that every drop-in must pass, for any framework, run against a server over HTTP. */
 export function describeContract(framework: Framework): void {
   describe.skipIf(!frameworkPresent(framework))(`the drop-in of ${framework.name}`, () => {
     let gate: SigningGate;
@@ -117,7 +117,7 @@ export function describeContract(framework: Framework): void {
         expect(await answer.json()).toMatchObject({ member: SAM.id });
         expect(answer.headers.getSetCookie()).toEqual([]);
         expect(await (await get('/probe', cookie)).json()).toMatchObject({ member: OLU.id });
-        // The CSRF token that a page of the session has is still good.
+        // The CSRF token in an open page of the session is still valid.
         const after = await browser.submit(form, framework.newPassword(OLU.password, OLU.password));
         expect([403, 419, 422]).not.toContain(after.status);
       });
@@ -169,7 +169,7 @@ export function describeContract(framework: Framework): void {
             const answer = await get(path, { ...headers, ...more }, { method: 'POST', ...(body && { body }) });
             return { way, status: answer.status, body: await answer.json() };
           };
-          // The framework itself does it: only a request of the gate is held to its method.
+          // The framework itself applies the override: only requests with an assertion must keep their method.
           const dispatched = honoured ? 'DELETE' : 'POST';
           expect(await send('DELETE', {})).toEqual({ way, status: 200, body: { method: dispatched } });
           const held = honoured ? [400, { error: 'method_override' }] : [200, { method: 'POST' }];
@@ -194,7 +194,7 @@ export function describeContract(framework: Framework): void {
         for (let round = 0; round < 30; round += 1) {
           expect((await get('/probe', asserted(gate.assertion({}, { kid: `unknown-${round}` })))).status).toBe(401);
         }
-        // One a second here, and one that was due.
+        // At most one fetch per second, and one that was due.
         expect(gate.fetches() - before).toBeLessThanOrEqual(2 + (performance.now() - began) / 1000);
         expect(gate.fetches() - before).toBeLessThan(30);
 
@@ -325,7 +325,7 @@ export function describeContract(framework: Framework): void {
         const query = question({ nonce: 'once' });
         const answers = [await ask(query, browser), await ask(query, browser)];
         for (const answer of answers) expect(read(answer.headers.get('location')).fields.nonce).toBe('once');
-        // An answer is no question: it cannot be sent round in a circle.
+        // A response of the bridge is not accepted as a request, so it cannot be looped.
         const sso = new URL(answers[0]?.headers.get('location') ?? '').searchParams;
         expect((await ask({ sso: sso.get('sso') ?? '', sig: sso.get('sig') ?? '' }, browser)).status).toBe(400);
       });

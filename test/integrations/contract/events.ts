@@ -9,7 +9,7 @@ type Person = { readonly username: string; readonly email: string; readonly pass
 const PATIENCE = { timeout: 30_000, interval: 50 };
 const LONGEST = 120_000;
 
-/** What every drop-in tells the gate, taken by the admin listener of a real one. */
+/** The events that every drop-in must report, received by the admin listener of a real gate. */
 export function describeEvents(framework: Framework): void {
   describe.skipIf(!frameworkPresent(framework))(`the events of ${framework.name}`, () => {
     let gate: CommandedGate;
@@ -39,7 +39,7 @@ export function describeEvents(framework: Framework): void {
       await browser.submit(login, fields, (location) => location.startsWith(backend.url));
       return browser;
     };
-    /** At the site's own page. Out: the member with it, who can sign in by it. */
+    /** Changes the password on the site's page. Returns the member with the new password. */
     const changePassword = async (member: Person, fresh: string): Promise<Person> => {
       const browser = await signIn(member);
       const form = await browser.open(`${backend.url}/password`);
@@ -80,7 +80,7 @@ export function describeEvents(framework: Framework): void {
         } finally {
           gate.wire('well');
         }
-        // The first is lost, and the next is told.
+        // The first event is lost, the second is delivered.
         await expect
           .poll(
             () =>

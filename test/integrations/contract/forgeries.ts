@@ -4,7 +4,7 @@ import { base64url, ENCRYPTION, es256, makeKey, type SigningGate } from './signi
 const STRANGER = makeKey('k1');
 const now = () => Math.floor(Date.now() / 1000);
 
-/** In: the gate. Out: what comes in place of an assertion of its own. Every backend answers each with 401. */
+/** Returns invalid replacements for the gate's assertion. Every backend must respond to each with 401. */
 type Forgery = (gate: SigningGate) => string;
 
 const hs256 =
@@ -63,7 +63,7 @@ export const FORGERIES: Readonly<Record<string, Forgery>> = {
       es256(signed, STRANGER),
     ),
   'an extension that must be understood': (gate) => gate.assertion({}, { crit: ['b64'], b64: true }),
-  // Whom it is for, and from
+  // Audience and issuer
   'the audience of another backend': (gate) => gate.assertion({ aud: 'progress' }),
   'no audience': (gate) => gate.assertion({ aud: undefined }),
   'an audience that begins like ours': (gate) => gate.assertion({ aud: 'school2' }),
@@ -71,14 +71,14 @@ export const FORGERIES: Readonly<Record<string, Forgery>> = {
   'another issuer': (gate) => gate.assertion({ iss: 'https://evil.example' }),
   'the issuer with a slash': (gate) => gate.assertion({ iss: `${gate.origin}/` }),
   'no issuer': (gate) => gate.assertion({ iss: undefined }),
-  // When
+  // Times
   'its time over': (gate) => gate.assertion({ iat: now() - 120, exp: now() - 60 }),
   'no end': (gate) => gate.assertion({ exp: undefined }),
   'an end that is text': (gate) => gate.assertion({ exp: String(now() + 60) }),
   'no beginning': (gate) => gate.assertion({ iat: undefined }),
   'its beginning in the future': (gate) => gate.assertion({ iat: now() + 300, exp: now() + 360 }),
   'its validity in the future': (gate) => gate.assertion({ nbf: now() + 300, exp: now() + 360 }),
-  // Who
+  // Subject
   'no member': (gate) => gate.assertion({ sub: undefined }),
   'an empty member': (gate) => gate.assertion({ sub: '' }),
   'a member that is a number': (gate) => gate.assertion({ sub: 1 }),

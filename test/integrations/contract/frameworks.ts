@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Framework } from './backend.ts';
 
-/** Debian's Python: another one may come first in PATH, without Debian's packages. */
+/** Debian's Python, because another one without Debian's packages may come first in PATH. */
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3';
 
 export const EXPRESS: Framework = {
@@ -53,7 +53,7 @@ export const LARAVEL: Framework = {
 const SPRING_APP = fileURLToPath(new URL('../apps/spring', import.meta.url));
 const CLASSPATH = `mvn -q -B -o -f '${SPRING_APP}/pom.xml' dependency:build-classpath`;
 
-/** From Maven's repository, since Debian's Spring is of another age; never fetched by a test. */
+/** Installed from Maven's repository, since Debian's Spring is too old. Tests never download it. */
 export const SPRING: Framework = {
   name: 'Spring',
   probe: ['sh', '-c', `command -v javac && ${CLASSPATH}`],

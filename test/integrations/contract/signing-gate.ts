@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A key of the gate's, or of somebody else's. */
+/** A key of the gate, or a foreign one. */
 interface Key {
   readonly kid: string;
   readonly privateKey: KeyObject;
@@ -12,21 +12,21 @@ interface Key {
 }
 
 /**
- * The gate as a backend sees it, made by hand so that it can also do what no gate would: keys at an address that may be
- * ill, assertions signed in any way, and the two halves of the bridge.
+ * A fake gate for a backend, which can also misbehave: keys at an endpoint that can fail, assertions signed in any way,
+ * and both halves of the bridge.
  */
 export interface SigningGate {
   readonly origin: string;
   readonly jwksUrl: string;
   readonly upstream: string;
   readonly secret: string;
-  /** How often the keys were asked for. */
+  /** How often the keys were fetched. */
   fetches(): number;
-  /** While ill, the keys cannot be had. */
+  /** Makes the key endpoint fail or work. */
   ill(ill: boolean): void;
-  /** Replaces the gate's key by a new one with a new kid. */
+  /** Replaces the gate's key with a new one, with a new kid. */
   rotate(): void;
-  /** The compact form of a JWT. In: what differs from a good one; a member set to undefined is left out. */
+  /** The compact form of a JWT, with changes to a valid one; a member set to undefined is omitted. */
   assertion(claims?: Fields, header?: Fields, signWith?: (signed: Buffer, key: Key) => Buffer): string;
   readonly key: Key;
   close(): Promise<void>;
@@ -56,7 +56,7 @@ export async function startKeys(sub: string): Promise<SigningGate> {
     const jwk = (of: KeyObject) => of.export({ format: 'jwk' });
     const keys = [
       { ...jwk(key.publicKey), kid: key.kid, alg: 'ES256', use: 'sig' },
-      // What a key set may hold besides, and no assertion is signed with.
+      // Other keys that a key set may contain, and that sign no assertion.
       { ...jwk(rsaPublic), kid: 'rsa', alg: 'RS256', use: 'sig' },
       { ...jwk(ENCRYPTION.publicKey), kid: ENCRYPTION.kid, use: 'enc' },
       { kty: 'oct', kid: 'oct', k: Buffer.from('published').toString('base64url') },

@@ -7,7 +7,7 @@ import { type Mounted, mounted } from '../../support/mounted.ts';
 import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../../support/recording-upstream.ts';
 import { freePort } from '../../support/world.ts';
 
-/** Far more than a loaded machine needs. */
+/** Far more time than a busy machine needs. */
 const PATIENCE = { timeout: 45_000, interval: 50 };
 
 const FIRST_KEY = 'the-first-key-of-the-upstream';
@@ -71,7 +71,7 @@ describe('the gate as a process', () => {
     const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
     return text.split('\n').find((line) => line.startsWith(name));
   };
-  /** Awaits the next reload, however it goes. Out: its audit event's outcome. */
+  /** Waits for the next reload, successful or not. Returns the outcome in its audit event. */
   const next = async (act: () => unknown) => {
     const before = outcomes().length;
     await act();
@@ -120,7 +120,7 @@ describe('the gate as a process', () => {
     expect(line).toMatchObject({ changed: ['upstreams.back.credential.secret'] });
     expect(gate.stderr()).not.toContain(SECOND_KEY);
 
-    // Too short to be one: whoever writes it is not done.
+    // Too short to be complete: it is still being written.
     const file = join(secrets.folder, 'key');
     expect(await next(() => writeFileSync(file, 'half'))).toBe('failure');
     expect(await keySeen()).toBe(SECOND_KEY);
@@ -179,7 +179,7 @@ describe('the gate as a process', () => {
     expect(await metric('coursegate_config_last_reload_successful')).toMatch(/ 1$/);
   });
 
-  it('reads everything again at SIGHUP, and goes on when nothing is different', async () => {
+  it('reads everything again on SIGHUP, and keeps running if nothing changed', async () => {
     const fingerprint = await metric('coursegate_config_info');
     gate.signal('SIGHUP');
     await expect.poll(() => gate.stderr(), PATIENCE).toContain('nothing is different');

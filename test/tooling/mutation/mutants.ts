@@ -34,7 +34,7 @@ export async function mutantsOf(root: string, files: readonly string[]): Promise
   return all;
 }
 
-/** Operators whose replacement has an operator that those around it could take apart. */
+/** Operators whose replacement needs parentheses, because of the precedence of the operators around it. */
 const WRAPPED = /^(Arithmetic|Logical|Equality|Assignment|Unary)Operator$|^(MethodExpression|OptionalChaining)$/;
 
 function mutantOf(file: string, text: string, made: Made): readonly Mutant[] {
@@ -58,8 +58,8 @@ const DESCRIBED =
 const PROSE = /[a-z].*\s|\s.*[a-z]/i;
 
 /**
- * What people read and no program does: strings with a word and a space in them, and strings on a line that logs or describes.
- * These rules are all that is left out. No mutant is left out because it seems to change nothing.
+ * Text for people: strings with a word and a space, and strings on lines that log or describe something. Only these
+ * mutants are excluded. No mutant is excluded because it seems equivalent.
  */
 function isText(text: string, start: number, end: number, operator: string): boolean {
   const line = text.slice(text.lastIndexOf('\n', start) + 1, start);
@@ -67,7 +67,7 @@ function isText(text: string, start: number, end: number, operator: string): boo
   return operator === 'StringLiteral' && (PROSE.test(text.slice(start + 1, end - 1)) || DESCRIBED.test(line));
 }
 
-/** The text with the mutant in it; undefined if that is no program. */
+/** The text with the mutant applied; undefined if it does not parse. */
 export function applied(text: string, { start, end, replacement }: Mutant): string | undefined {
   const mutated = text.slice(0, start) + replacement + text.slice(end);
   try {
@@ -78,7 +78,7 @@ export function applied(text: string, { start, end, replacement }: Mutant): stri
   }
 }
 
-/** Chooses lines first, then one mutant of each, so that a dense line counts no more than another. */
+/** Chooses lines first, then one mutant of each, so that lines with many mutants do not count more. */
 export function sampleOf(mutants: readonly Mutant[], seed: number): readonly Mutant[] {
   const random = randomFrom(seed);
   const lines = Map.groupBy(mutants, ({ file, line }) => `${file}:${line}`);

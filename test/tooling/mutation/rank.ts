@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Slow, and about packaging rather than about single lines: they come last. */
+/** Slow tests of the packaging rather than of single lines: they run last. */
 const LAST = /^test\/(image|helm|soak|integrations|fuzz|faults|attack|docs)\//;
 /** A test that starts the gate as a process sees what `main.ts` imports. */
 const STARTS_PROCESS = /main\.ts|bin\/coursegate|gateProcess|runToEnd/;
 
-/** Which test files can see a module, the most likely to notice a change of a line of it first. */
+/** The test files that depend on a module, ordered by how likely they are to detect a change of one of its lines. */
 export interface Ranking {
   testsFor(file: string, line: number): readonly string[];
 }
@@ -40,7 +40,7 @@ export function rankTests(root: string, tests: readonly string[]): Ranking {
     testsFor(file, line) {
       const lines = read(file).split('\n');
       const near = wordsOf([file, ...lines.slice(Math.max(0, line - 8), line + 7)].join('\n'));
-      // A word that few tests have says more than one that many have.
+      // A word that occurs in few tests counts more than a common one.
       const weight = (word: string) => Math.log(all.length / (frequency.get(word) ?? all.length));
       const folder = dirname(file).replace(/^src\/?/, 'test/');
       const scored = all

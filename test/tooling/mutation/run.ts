@@ -39,7 +39,7 @@ const { values } = parseArgs({
 });
 
 interface Result extends Mutant {
-  /** The first test file that failed or never ended; `tsc`: it does not compile and is not counted; undefined: survived. */
+  /** The first test file that failed or did not end. `tsc`: does not compile and does not count. Undefined: survived. */
   readonly killedBy: string | undefined;
   readonly ran: number;
   readonly of: number;
@@ -47,7 +47,7 @@ interface Result extends Mutant {
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const LANES = 2;
-/** Seconds without any test file ending, after which the one that runs is taken for one that never ends. */
+/** Seconds without a finished test file, after which the current one counts as not ending. */
 const HANGS = 150;
 const COPIED = /^(?!.*\/(node_modules|artefacts|\.git)(\/|$))/;
 
@@ -113,7 +113,7 @@ function copyOfTree(tree: string): string {
   return tree;
 }
 
-/** Runs the tests on a tree with the mutant in it, until one fails that does not fail without it. */
+/** Runs the tests on a tree with the mutant, until one fails that passes without it. */
 async function tried(
   tree: string,
   clean: string,
@@ -152,7 +152,7 @@ async function tried(
   return { ...mutant, killedBy: undefined, ran, of };
 }
 
-/** What `tsc` says of `src` alone, which is little but not nothing: some types of dependencies come with the tests. */
+/** The errors of `tsc` for `src` alone. There are a few, because the tests provide some types of dependencies. */
 async function typeErrors(tree: string): Promise<string> {
   const tsc = spawn(process.execPath, [join(tree, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.src.json'], {
     cwd: tree,
@@ -213,7 +213,7 @@ function run(tree: string, tests: readonly string[], until: number): Promise<Run
     child.once('close', (code) => {
       clearInterval(timer);
       process.off('exit', end);
-      // An error that no test caught: it came with the file that ended last.
+      // An uncaught error belongs to the file that ended last.
       if (code === 1) failed ??= passed.at(-1) ?? tests[0];
       end();
       resolve({ failed, passed });

@@ -12,7 +12,7 @@ class AsRanked extends BaseSequencer {
   }
 }
 
-/** A line for each test file that has ended, which the runner reads. */
+/** Prints a line for each finished test file, which the runner reads. */
 const reporter = {
   onTestModuleEnd(module: TestModule) {
     const file = tests.find((test) => module.moduleId.endsWith(`/${test}`));

@@ -13,7 +13,7 @@ interface Palette {
   readonly accent: string;
 }
 
-/** The picture has no background: it is read on GitHub's own, white or #0d1117. */
+/** The picture is transparent: GitHub's background is white or #0d1117. */
 const PALETTES: Readonly<Record<Scheme, Palette>> = {
   light: {
     ink: '#16211f',

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { type Screen, SIZE } from './screens.ts';
 
-/** How long a frame is shown, in milliseconds. The last one is shown for longer, so that the end is noticed. */
+/** How long a frame is shown, in milliseconds. The last one is shown longer, to mark the end. */
 const SHOWN = 2200;
 const LAST_SHOWN = 4000;
-/** The bar with the address above a screenshot, and the line that says what happens below it. */
+/** The heights of the address bar above a screenshot, and of the caption below it. */
 const BAR = 36;
 const CAPTION = 40;
 
@@ -58,7 +58,7 @@ export function animated(frames: readonly Buffer[]): Buffer {
   });
 }
 
-/** The same picture with a palette of so many colours, by pngquant (Debian: pngquant). */
+/** The same picture with a palette of this many colours, by pngquant (Debian: pngquant). */
 export function palettePng(png: Buffer, colors: number): Buffer {
   return execFileSync('pngquant', ['--speed', '1', '--nofs', String(colors), '-'], { input: png, maxBuffer: 1 << 26 });
 }

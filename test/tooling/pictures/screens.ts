@@ -7,15 +7,15 @@ import { SAM } from '../../support/member.ts';
 import { freePort } from '../../support/world.ts';
 import { SCHEMES, type Scheme } from './architecture.ts';
 
-/** What a reader sees who starts the demo without choosing ports. The script itself runs on free ones. */
+/** The demo's default ports, which the pictures show. The script itself uses free ports. */
 const READERS_PORTS = { gate: 8080, client: 8081 } as const;
 
-/** A screenshot of the recording, and what is drawn around it. */
+/** A screenshot of the recording, and the data drawn around it. */
 export interface Screen {
   readonly png: Buffer;
   readonly url: string;
   readonly caption: string;
-  /** What the page says, without what differs from day to day. */
+  /** The text of the page, without the parts that change from day to day. */
   readonly words: string;
   /** Where the pointer is, in CSS pixels of the screenshot. */
   readonly pointer: { readonly x: number; readonly y: number } | undefined;
@@ -24,7 +24,7 @@ export interface Screen {
 /** Size of a screenshot of the recording, in CSS pixels. */
 export const SIZE = { width: 660, height: 500 } as const;
 
-/** The demo on free ports with an empty store. `work` gets it running; afterwards nothing of it is left. */
+/** Runs the demo on free ports with an empty store, calls `work`, and removes everything afterwards. */
 export async function withDemo<T>(work: (demo: Demo) => Promise<T>): Promise<T> {
   const data = mkdtempSync(join(tmpdir(), 'coursegate-pictures-'));
   const environment = {
@@ -125,7 +125,7 @@ async function signIn(page: Page): Promise<void> {
   await page.locator('main#school-login form button').click();
 }
 
-/** The text of a page with each date as DATE, and each other number as 0. Of the steps, whose requests hold tokens, the titles. */
+/** The text of a page, with dates as DATE and other numbers as 0. Steps are reduced to titles, since they contain tokens. */
 async function wordsOf(page: Page): Promise<string> {
   const app = await page.locator('.app, .step .title').allInnerTexts();
   const text = app.length > 0 ? app.join(' ') : await page.locator('body').innerText();
@@ -142,7 +142,7 @@ function readersUrl(text: string, { origin, urls }: Demo): string {
     .replaceAll(urls.client, `http://localhost:${READERS_PORTS.client}`);
 }
 
-/** Replaces the free ports in the page's text by those that a reader's own demo has. */
+/** Replaces the free ports in the page's text by the default ones. */
 async function showReadersPorts(page: Page, { origin, urls }: Demo): Promise<void> {
   const pairs = [
     [new URL(origin).host, `localhost:${READERS_PORTS.gate}`],

@@ -91,7 +91,7 @@ describe('connect', () => {
     expect(data).toMatch(/^rest-course +2027-01-15 +–$/m);
   });
 
-  it('says so when the member says no, and takes the registration back', async () => {
+  it('reports that the member declined, and deletes the registration', async () => {
     const { origin, clients } = await start({ deny: true });
     const { error } = await run(origin);
     expect(error).toBeInstanceOf(ConnectError);
@@ -154,7 +154,7 @@ describe('connect', () => {
     expect((await run(origin)).error?.message).toContain('http://school.example is not https');
   });
 
-  it('fails when the site goes on serving a revoked token', { timeout: 15_000 }, async () => {
+  it('fails if the site still accepts a revoked token', { timeout: 15_000 }, async () => {
     const { origin } = await start({ deafToRevocation: true });
     expect((await run(origin)).error?.message).toContain('after it was revoked');
   });
@@ -181,7 +181,7 @@ describe('connect', () => {
     expect(error).toBeUndefined();
   });
 
-  it('says in plain words what is wrong with an address', async () => {
+  it('explains what is wrong with an address', async () => {
     expect((await run('ftp://school.example')).error?.message).toContain('is not a web address');
     expect((await run('http://school.example')).error?.message).toContain('is not https');
     expect((await run('http://localhost:1')).error?.message).toContain('Finding the protected resource failed');

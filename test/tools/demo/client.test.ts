@@ -25,7 +25,7 @@ async function start(options: TestGateOptions = {}, clock: () => number = Date.n
   return { gate, url: client.url, browser: new CookieBrowser() };
 }
 
-/** Presses Connect and walks to the door: the address the school would send the browser back to. */
+/** Presses Connect and completes the sign-in. Returns the URL to which the school redirects the browser. */
 async function toCallback({ url, browser }: Demo, fields: [string, string][] = []): Promise<URL> {
   const pressed = await browser.post(`${url}/connect`, fields);
   expect(pressed.status).toBe(303);
@@ -43,7 +43,7 @@ async function page({ url, browser }: Demo, path = '/'): Promise<string> {
   return (await browser.request(url + path)).text();
 }
 
-/** Presses a button, and gives the newest card. */
+/** Presses a button and returns the newest card. */
 async function press(demo: Demo, action: string): Promise<string> {
   const response = await demo.browser.post(`${demo.url}/${action}`);
   expect(response.status).toBe(303);
@@ -123,7 +123,7 @@ describe('Study Buddy', () => {
     expect(text).toContain('client_secret_post');
     expect(text).toContain('<code>courses:read</code>');
     expect(text).not.toContain('nonsense');
-    // Without account:read the Account API has nothing to say: the courses come by REST.
+    // Without account:read, the Account API returns nothing, so the courses come from REST.
     expect(text).toContain('Courses of the school');
   });
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => school.close());
 
-/** A browser as far as the school can tell: it keeps cookies and does not follow redirects. */
+/** A minimal browser: it stores cookies and does not follow redirects. */
 class Browser {
   readonly cookies = new Map<string, string>();
 
@@ -85,7 +85,7 @@ describe('signing in', () => {
     const fields = { login: 'student@example.com', password: 'student' };
     expect((await browser.post('/login', fields)).status).toBe(403);
     expect((await browser.post('/login', { ...fields, csrf: 'x' })).status).toBe(403);
-    // The field of one visitor does not fit the cookie of another.
+    // The form token of one visitor does not match the cookie of another.
     expect((await browser.post('/login', { ...fields, csrf: await new Browser().csrf() })).status).toBe(403);
     const noCookie = new Browser();
     expect((await noCookie.post('/login', { ...fields, csrf: await browser.csrf() })).status).toBe(403);

@@ -75,7 +75,7 @@ describe('the events service', () => {
   const ask = async (query: string, headers: Record<string, string> = {}, variables = {}) =>
     call(`${school.urls.events}/graphql`, headers, 'POST', { query, variables });
 
-  it('answers members about themselves and nobody else', async () => {
+  it('returns members only their own data', async () => {
     const query = `query ($ids: [ID!]!) { membersByIds(ids: $ids) { id eventRegistrations(first: 2) {
       totalCount pageInfo { hasNextPage } nodes { id status registeredAt event { title attendanceMode } } } } }`;
     const ids = ['m-1002', 'm-1001', 'm-1'];
@@ -88,7 +88,7 @@ describe('the events service', () => {
     expect((await ask(query, await as('m-1001', 'school'), { ids })).status).toBe(401);
   });
 
-  it('shows events to everybody, page by page', async () => {
+  it('lists events publicly, page by page', async () => {
     const query = `query ($after: String) {
       events(first: 10, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }`;
     const ids: string[] = [];

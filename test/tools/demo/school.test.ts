@@ -81,7 +81,7 @@ describe('identity from the gate', () => {
     expect(none.status).toBe(401);
   });
 
-  it('fetches the keys once per service, and says 503 when it cannot', async () => {
+  it('fetches the keys once per service, and returns 503 if it cannot', async () => {
     const headers = await as('m-1001');
     await call('/whoami', { headers });
     const before = gate.fetches();
@@ -98,7 +98,7 @@ describe('identity from the gate', () => {
 });
 
 describe('own records', () => {
-  it('shows a member to the member and to nobody else', async () => {
+  it('shows a member only to that member', async () => {
     const headers = await as('m-1001');
     const own = await call('/members/m-1001', { headers });
     expect(own.status).toBe(200);

@@ -6,14 +6,14 @@ import { doctor, exitCode } from '../../../src/tools/doctor/doctor.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { checksPage } from './support/checks-page.ts';
 
-/** What has no meaning on a gate that is asked by plain http on this machine. */
+/** Checks that do not apply to a gate on plain http on this machine. */
 const PLAIN = ['reach.http-redirect', 'reach.hsts', 'reach.certificate', 'reach.http2'];
 const IDS = CHECKS.map(({ id }) => id);
 
 describe.each([{ profile: 'A' }, { profile: 'B' }])('a gate of ours in Profile $profile', ({ profile }) => {
   let world: World;
   beforeAll(async () => {
-    // The limits are those of a gate as it is installed: the doctor must live with them.
+    // The default limits: the doctor must work within them.
     world = await startWorld({ profile, overrides: { limits: {} } });
   });
   afterAll(() => world.close());
@@ -55,7 +55,7 @@ describe('the table of checks', () => {
     }
   });
 
-  it('stands in docs/doctor.md as it is (npm run doctor-page)', () => {
+  it('is listed in docs/doctor.md (npm run doctor-page)', () => {
     const page = readFileSync(fileURLToPath(new URL('../../../docs/doctor.md', import.meta.url)), 'utf8');
     expect(page.split('<!-- checks -->')[1]?.split('<!-- /checks -->')[0]?.trim()).toBe(checksPage().trim());
   });

@@ -5,7 +5,7 @@ import { type Fault, type FaultProxy, startFaultProxy } from '../../support/faul
 import { startWorld, type World } from '../../support/world.ts';
 import { BROKEN } from './support/faults.ts';
 
-/** Those that need https: https.test.ts. */
+/** Faults that need https are in https.test.ts. */
 const ELSEWHERE = ['reach.https', 'reach.http-redirect', 'reach.hsts', 'reach.certificate', 'reach.http2'];
 
 describe('a deployment with one fault', () => {

@@ -26,7 +26,7 @@ function serve(listener: RequestListener): Promise<string> {
   return listen(server, () => server.closeAllConnections());
 }
 
-/** Whatever bytes, as soon as something arrives. */
+/** Sends these bytes as soon as something arrives. */
 function serveBytes(bytes: string): Promise<string> {
   const sockets = new Set<{ destroy(): void }>();
   const server = createNetServer((socket) => {
@@ -150,7 +150,7 @@ describe('a hostile server', () => {
     expect(text).toContain('evil');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
-    // A control character would be escaped by JSON; the backslash of an escape that stands there as text is itself escaped.
+    // JSON escapes control characters. If the text contains an escape sequence literally, its backslash is escaped.
     expect(JSON.stringify(toJson(report))).not.toMatch(/(?<!\\)\\u00|\u202e|\u009b/);
   });
 
@@ -202,7 +202,7 @@ describe('a hostile server', () => {
     expect(asked).toBe(2);
   });
 
-  it('that asks for more time than anybody has is not waited for', { timeout: 60_000 }, async () => {
+  it('that requests an excessive delay is not waited for', { timeout: 60_000 }, async () => {
     let asked = 0;
     const origin = await serve((request, response) => {
       if (request.url === '/') return void response.end('hello');

@@ -87,7 +87,7 @@ https://school.example/mcp: 1 failure, 1 warning, 1 passed, 1 skipped (1.5 s)
 `);
   });
 
-  it('keeps to the width, breaks long words, and colours only when told', () => {
+  it('keeps to the width, breaks long words, and uses colour only on request', () => {
     const long = {
       ...REPORT,
       findings: [{ ...REPORT.findings[1], seen: 'x'.repeat(200) } as Report['findings'][number]],

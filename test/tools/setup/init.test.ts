@@ -88,7 +88,7 @@ describe('a site of', () => {
       expect(told.join('\n')).toMatch(
         /Next steps:[\s\S]*drop-in[\s\S]*proxy\/[\s\S]*coursegate doctor https:\/\/school\.example/,
       );
-      // Somebody who looks leaves nothing behind.
+      // Detection must not change anything on the site.
       expect(new Set(site.asked.map(({ method }) => method))).toEqual(new Set(['GET']));
       expect(site.asked[0]?.headers).toMatchObject({ host: 'school.example', 'x-forwarded-proto': 'https' });
     },
@@ -193,7 +193,7 @@ describe('init', () => {
     expect((await loaded()).login.kind).toBe('bridge');
   });
 
-  it('writes over nothing, unless told to; then a link is replaced and not followed', async () => {
+  it('overwrites nothing without --force; with it, a link is replaced and not followed', async () => {
     site = await startProbed(KINDS.rails ?? {});
     mkdirSync(join(dir, 'proxy'));
     writeFileSync(join(dir, 'proxy/nginx.conf'), 'mine');
@@ -208,7 +208,7 @@ describe('init', () => {
     expect(mode('.env')).toBe(0o600);
   });
 
-  it('writes nothing when nobody agrees', async () => {
+  it('writes nothing without confirmation', async () => {
     site = await startProbed(KINDS.django ?? {});
     expect(await run(site.url, { agree: async () => false })).toEqual([]);
     expect(readdirSync(dir)).toEqual([]);
@@ -216,7 +216,7 @@ describe('init', () => {
 
   it.each([
     [{ site: true }, 'enforce', []],
-    // So that who is signed in is told from who is not, whatever the kind of sign-in.
+    // So that signed-in members can be distinguished, whatever the kind of sign-in.
     [{ observe: true }, 'observe', ['sessionid']],
   ] as const)('with %j has the site go through the gate, mode %s', async (more, expected, cookies) => {
     site = await startProbed(KINDS.django ?? {});
@@ -243,7 +243,7 @@ describe('a hostile site', () => {
       );
       await run(site.url);
       expect(other.asked).toEqual([]);
-      // Nor is the site asked for what somebody else is said to have.
+      // The site is not asked about resources on other hosts either.
       expect(site.asked.filter(({ url }) => url === '/x')).toEqual([]);
     } finally {
       await other.close();
@@ -289,11 +289,11 @@ describe('a hostile site', () => {
     const before = process.cpuUsage();
     site = await startProbed({}, html(piece.repeat(Math.ceil(262_144 / piece.length))));
     await run(site.url);
-    // The looking itself, not the exchanges: quadratic patterns take minutes here.
+    // Measures the detection, not the requests: quadratic patterns would take minutes here.
     expect(process.cpuUsage(before).user / 1e6).toBeLessThan(20);
   });
 
-  it('that answers in no HTTP is told of in plain words', async () => {
+  it('that does not speak HTTP is reported clearly', async () => {
     const noise = createServer((socket) => socket.on('error', () => undefined).end('\u001b[31mnot http\r\n\r\n'));
     await new Promise<void>((resolve) => noise.listen(0, '127.0.0.1', resolve));
     try {

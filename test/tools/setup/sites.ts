@@ -5,12 +5,12 @@ type Page = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface ProbedSite {
   readonly url: string;
-  /** What it was asked for. */
+  /** The requests that it received. */
   readonly asked: { readonly method: string; readonly url: string; readonly headers: IncomingMessage['headers'] }[];
   close(): Promise<void>;
 }
 
-/** A site on a free port; what has no page is 404. */
+/** A site on a free port; unknown pages are 404. */
 export async function startProbed(
   pages: Readonly<Record<string, Page>>,
   otherwise: Page = notFound,
@@ -50,7 +50,7 @@ export const json =
 const form = (action: string, fields: string) =>
   `<form method="post" action="${action}">${fields}<input type="password" name="password"></form>`;
 
-/** What sites of each kind show to whoever is not signed in, as their frameworks write it. */
+/** The pages that sites of each framework show without a sign-in. */
 export const KINDS: Readonly<Record<string, Readonly<Record<string, Page>>>> = {
   wordpress: {
     '/': html(

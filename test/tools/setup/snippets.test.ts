@@ -19,7 +19,7 @@ import { freePort } from '../../support/world.ts';
 
 const CONFIG = fileURLToPath(new URL('../../../config/coursegate.yaml', import.meta.url));
 
-/** The web server of a site as an operator has it, with what `snippets` printed put in, and nothing else changed. */
+/** An operator's web server, with the output of `snippets` added and nothing else changed. */
 const SITES = {
   nginx: (folder: string, port: number, site: string, snippet: string) => `
 ${process.getuid?.() === 0 ? 'user root;' : ''}
@@ -100,14 +100,14 @@ describe.each(Object.keys(SITES) as Front[])('behind %s, with the lines that are
       gate: () => ({ issuer: origin, jwksUrl: `http://127.0.0.1:${gatePort}/.well-known/jwks.json` }),
     });
     const { urls } = school;
-    // One event, and then nothing: what is held back on the way never arrives.
+    // One event and then nothing: if it were buffered, it would never arrive.
     held = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: first\n\n');
     });
     await new Promise<void>((resolve) => held.listen(0, '127.0.0.1', resolve));
     const heldUrl = `http://127.0.0.1:${(held.address() as AddressInfo).port}`;
-    // As the file of an operator: the routes of the demo, and one more with something in its middle.
+    // Like an operator's file: the routes of the demo, and one with a wildcard in the middle.
     const environment = {
       COURSEGATE__ORIGIN: origin,
       COURSEGATE__STORE__PATH: join(folder, 'gate.db'),

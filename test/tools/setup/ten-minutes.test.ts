@@ -16,13 +16,13 @@ import { freePort } from '../../support/world.ts';
 const LONGEST = 180_000;
 const README = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
 
-/** The commands of the README's ten minutes, in their order, without what runs them. */
+/** The commands of the README's ten-minute guide, in order, without `npx coursegate`. */
 const COMMANDS = (/## Ten minutes\n[\s\S]*?```sh\n([\s\S]*?)```/.exec(README)?.[1] ?? '')
   .split('\n')
   .flatMap((line) => /^npx coursegate ([^#]*)/.exec(line)?.[1]?.trim() ?? [])
   .map((line) => line.split(/\s+/));
 
-/** Debian's WordPress behind nginx, and the README's commands one after the other: nothing else is written by hand. */
+/** Debian's WordPress behind nginx, set up only with the README's commands. */
 describe.skipIf(!wordpressPresent() || !serverPresent('nginx'))('ten minutes with a WordPress', () => {
   const dir = mkdtempSync(join(tmpdir(), 'coursegate-ten-minutes-'));
   let site: WordpressSite;
@@ -107,7 +107,7 @@ http {
     const me = await fetch(`${origin}/wp-json/coursegate/v1/me`, { headers: bearer(token) });
     expect([me.status, await me.json()]).toEqual([200, expect.objectContaining({ email: SAM.email })]);
     expect((await fetch(`${origin}/wp-json/coursegate/v1/me`)).status).toBe(401);
-    // The rest is the site’s as it was, token or not.
+    // All other requests go to the site unchanged, with or without a token.
     const home = await fetch(origin, { headers: bearer(token) });
     expect([home.status, home.headers.get('x-request-id')]).toEqual([200, null]);
   });

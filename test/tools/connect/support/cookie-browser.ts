@@ -2,7 +2,7 @@
 export class CookieBrowser {
   readonly #jars = new Map<string, Map<string, string>>();
 
-  /** One request; redirects are answers. */
+  /** Sends one request and does not follow redirects. */
   async request(address: string | URL, init: RequestInit = {}): Promise<Response> {
     const url = new URL(address);
     const jar = this.#jars.get(url.origin) ?? new Map<string, string>();
@@ -18,7 +18,7 @@ export class CookieBrowser {
     return response;
   }
 
-  /** Follows redirects from here until an answer is none, or until `stop` says so of the next address. */
+  /** Follows redirects until a response is not one, or until `stop` returns true for the next URL. */
   async follow(
     address: string | URL,
     stop: (next: URL) => boolean = () => false,

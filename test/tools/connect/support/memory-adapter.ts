@@ -1,6 +1,6 @@
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
 
-/** A store for one test provider. Nothing expires: no test lives that long. */
+/** A store for one test provider. Entries never expire, since tests are short. */
 export function memoryAdapter(): AdapterFactory {
   const kept = new Map<string, AdapterPayload>();
   const named = (kind: string, test: (payload: AdapterPayload) => boolean) =>

@@ -8,27 +8,27 @@ import { memoryAdapter } from './memory-adapter.ts';
 /** A small authorization server with a protected resource at the contract's paths, independent of the real gate. */
 export interface TestGate {
   readonly origin: string;
-  /** Member requests that carried a token which was alive. */
+  /** Member requests with a valid token. */
   readonly reads: () => number;
-  /** Registered clients that were not deleted, by id. */
+  /** The ids of registered clients that were not deleted. */
   readonly clients: () => Promise<string[]>;
-  /** Whether this token is alive at the authorization server. */
+  /** Whether this token is valid at the authorization server. */
   readonly alive: (token: string) => Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface TestGateOptions {
-  /** false is Profile B: no Account API, courses by REST. */
+  /** false means Profile B: no Account API, courses through REST. */
   readonly account?: boolean;
-  /** What the REST API lists. */
+  /** The courses of the REST API. */
   readonly courses?: readonly object[];
-  /** The member says no on the consent page. */
+  /** The member declines on the consent page. */
   readonly deny?: boolean;
   /** Changes the authorization server's metadata before it is served. */
   readonly metadata?: (document: Record<string, unknown>) => void;
   /** Changes the redirect back to the client. */
   readonly redirect?: (location: URL) => void;
-  /** The resource forgets to ask whether a token was revoked. */
+  /** The resource does not check whether a token was revoked. */
   readonly deafToRevocation?: boolean;
 }
 
@@ -164,7 +164,7 @@ async function makeProvider(origin: string): Promise<Provider> {
   });
 }
 
-/** The member signs in and approves (or denies) without a page. */
+/** The member signs in and approves or declines, without a page. */
 async function interact(
   provider: Provider,
   request: express.Request,
@@ -185,7 +185,7 @@ async function interact(
   return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } });
 }
 
-/** Bends the provider's answers as a test asks: its metadata, and where it sends the browser. */
+/** Changes the provider's responses as a test requests: its metadata and its redirects. */
 function rewrite({ metadata, redirect }: TestGateOptions): express.RequestHandler {
   return (request, response, next) => {
     const end = response.end.bind(response);

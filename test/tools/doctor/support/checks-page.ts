@@ -1,6 +1,6 @@
 import { CHECKS, THEMES } from '../../../../src/tools/doctor/checks/checks.ts';
 
-/** What docs/doctor.md must hold between its marks: every check, theme by theme. */
+/** The text between the markers in docs/doctor.md: every check, by theme. */
 export function checksPage(): string {
   return Object.entries(THEMES)
     .map(([theme, title]) => {
@@ -13,7 +13,7 @@ export function checksPage(): string {
     .join('\n');
 }
 
-/** Facts that need an app to be registered. */
+/** Facts for which an app must be registered. */
 const REGISTERS = new Set(['registration', 'client', 'authorization']);
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('*', '\\*').replaceAll('<', '&lt;');

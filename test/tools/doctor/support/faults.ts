@@ -1,10 +1,10 @@
 import type { Answered, Fault, Passing } from '../../../support/fault-proxy.ts';
 
-/** One broken deployment: what is wrong with it, and every check that must find something, no other may. */
+/** One broken deployment: what is wrong, and exactly the checks that must report it. */
 export interface Broken {
   readonly what: string;
   readonly finds: readonly string[];
-  /** What the first of them must say, among other things. */
+  /** Text that the first of them must report. */
   readonly says?: RegExp;
   readonly fault: Fault;
 }
@@ -22,14 +22,14 @@ const at =
   ({ url }: Passing) =>
     paths.includes(url.pathname);
 
-/** Changes the answers of some requests. */
+/** Changes the responses to some requests. */
 const back = (when: (passing: Passing) => boolean, change: (answered: Answered, passing: Passing) => void): Fault => ({
   fromGate: (answered, passing) => {
     if (when(passing)) change(answered, passing);
   },
 });
 
-/** Answers some requests in the gate's place. */
+/** Answers some requests instead of the gate. */
 const instead = (when: (passing: Passing) => boolean, answer: (passing: Passing) => Answered): Fault => ({
   toGate: (passing) => (when(passing) ? answer(passing) : undefined),
 });
@@ -62,7 +62,7 @@ const json = (status: number, body: unknown, headers = {}): Answered => ({
   body: JSON.stringify(body),
 });
 
-/** Registers whatever is asked for, where it matches. */
+/** Accepts any registration that matches. */
 const registers = (
   when: (metadata: Document) => boolean,
   change: (metadata: Document) => Document = (all) => all,
@@ -86,7 +86,7 @@ const authorize = (change: (parameters: URLSearchParams) => void): Fault => ({
   },
 });
 
-/** Changes what an app gets back. */
+/** Changes error redirects to the app. */
 const returned = (change: (parameters: URLSearchParams) => void): Fault =>
   back(at(AUTHORIZE), ({ headers }) => {
     const location = URL.parse(String(headers.location ?? ''));
