@@ -12,8 +12,7 @@ const STRACE = CANDIDATES.find((path) => path !== undefined && existsSync(path))
  */
 export function stracePresent(): boolean {
   if (STRACE !== undefined) return true;
-  const advice =
-    'no strace found: the disk failure tests need one (apt-get install strace, or set STRACE to its path)';
+  const advice = 'no strace found: the disk failure tests need one (apt-get install strace, or set STRACE to its path)';
   if (process.env.CI) throw new Error(advice);
   console.warn(`SKIPPED: ${advice}`);
   return false;
