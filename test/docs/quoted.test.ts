@@ -13,7 +13,7 @@ describe('what a page quotes (> text)', () => {
   it('is looked for in the sources, with what is filled in left open', () => {
     expect(isSaid('The store … is in use by another coursegate (…):')).toBe(true);
     expect(isSaid('the access token is invalid, expired or revoked')).toBe(true);
-    expect(isSaid('Your app’s sign-in at … has ended. Connect the app again.')).toBe(true);
+    expect(isSaid('Don’t be misled by the name: this app is not part of … and does not speak for it.')).toBe(true);
     expect(isSaid('The store … is used by another coursegate')).toBe(false);
     expect(isSaid('the access token … is invalid, expired or revoked')).toBe(false);
     expect(isSaid('…')).toBe(false);
