@@ -131,8 +131,10 @@ function between(piece: string, next: string): string {
 /** Where to cut a text near `to`: after a line if possible, and never within a character. */
 function cutAfter(text: string, to: number): number {
   if (to >= text.length) return text.length;
-  const line = text.lastIndexOf('\n', to);
-  if (line > to - STEP / 2) return line + 1;
+  // Only this slice is searched: without a line end, lastIndexOf would go back to the start of the text for each piece.
+  const from = to - STEP / 2 + 1;
+  const line = text.slice(from, to + 1).lastIndexOf('\n');
+  if (line !== -1) return from + line + 1;
   const code = text.charCodeAt(to - 1);
   return code >= 0xd800 && code < 0xdc00 ? to - 1 : to;
 }
