@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { introspect, registerApp, revoke } from '../support/app.ts';
 import { approved, connect, refreshForm, type Tokens, token } from '../support/connection.ts';
@@ -42,6 +43,19 @@ async function holds({ app, held, cut, form }: Ledger, redeemed: Tokens): Promis
   const again = await token(app, form);
   if (again.status === 200) expect(again.body).toEqual(redeemed);
   else expect(again.body.error).toBe('invalid_grant');
+}
+
+/**
+ * Waits until no fsync is in progress: with `everysec`, Redis keeps acknowledged writes in its memory for up to two
+ * seconds meanwhile, and a kill loses them.
+ */
+async function synced({ socket }: RedisServer): Promise<void> {
+  const client = new Redis({ path: socket });
+  await vi.waitFor(async () => expect(await client.info('persistence')).toContain('aof_pending_bio_fsync:0'), {
+    timeout: 20_000,
+    interval: 5,
+  });
+  client.disconnect();
 }
 
 describe.skipIf(!redisPresent())('a failover by Sentinels in the middle of load', () => {
@@ -101,6 +115,7 @@ describe.skipIf(!redisPresent()).each(['always', 'everysec'] as const)(
           await sleep(200 + Math.random() * 200);
           // A 503 is retried, as clients do: the Redis of the previous round may have just come back.
           if (times === 2) await vi.waitFor(() => revoke(all.app, all.cut.refresh_token), { timeout: 20_000 });
+          await synced(redis);
           await redis.kill();
           await sleep(100);
           await redis.start();
