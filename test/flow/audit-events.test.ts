@@ -20,7 +20,9 @@ import { startWorld } from '../support/world.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
-const ID = expect.stringMatching(/^[\w-]{43}$/);
+const ID = expect.stringMatching(/^[0-9a-f]{32}$/);
+/** The thumbprint of a key (RFC 7638). */
+const KEY_ID = expect.stringMatching(/^[\w-]{43}$/);
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const DURATION = expect.any(Number);
 
@@ -157,11 +159,11 @@ const EVENTS: Readonly<Record<string, Line>> = {
   },
   keys_rotated: {
     ...kind(['configuration'], ['change']),
-    'coursegate.key_id': ID,
+    'coursegate.key_id': KEY_ID,
     ...COMMAND,
   },
-  key_imported: { ...kind(['configuration'], ['change']), 'coursegate.key_id': ID, ...COMMAND },
-  key_removed: { ...kind(['configuration'], ['change']), 'coursegate.key_id': ID, ...COMMAND },
+  key_imported: { ...kind(['configuration'], ['change']), 'coursegate.key_id': KEY_ID, ...COMMAND },
+  key_removed: { ...kind(['configuration'], ['change']), 'coursegate.key_id': KEY_ID, ...COMMAND },
   store_resealed: { ...kind(['configuration'], ['change']), ...COMMAND },
   client_disabled: {
     ...kind(['iam'], ['change']),

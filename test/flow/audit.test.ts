@@ -47,7 +47,7 @@ describe('the log of what happens to tokens', () => {
     'event.action': action,
     'event.outcome': kind === 'alert' ? 'failure' : 'success',
     'oauth.client_id': app.client.client_id,
-    'oauth.grant_id': expect.stringMatching(/^[\w-]{43}$/),
+    'oauth.grant_id': expect.stringMatching(/^[0-9a-f]{32}$/),
     'user.id': 'm-1001',
     'source.address': expect.stringMatching(/127\.0\.0\.1$|^::1$/),
     'http.request.id': expect.stringMatching(/^[\da-f-]{36}$/),
@@ -167,8 +167,8 @@ describe('the audit', () => {
     await approved(app);
     expect(written().slice(1)).toMatchObject([
       { 'event.action': 'signed_in', ...ids },
-      { 'event.action': 'consent_given', ...ids, 'oauth.grant_id': expect.stringMatching(/^[\w-]{43}$/) },
-      { 'event.action': 'code_issued', ...ids, 'oauth.grant_id': expect.stringMatching(/^[\w-]{43}$/) },
+      { 'event.action': 'consent_given', ...ids, 'oauth.grant_id': expect.stringMatching(/^[0-9a-f]{32}$/) },
+      { 'event.action': 'code_issued', ...ids, 'oauth.grant_id': expect.stringMatching(/^[0-9a-f]{32}$/) },
     ]);
 
     const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
@@ -247,7 +247,7 @@ describe('the audit', () => {
       'graphql.mutation': 'cancelEventRegistration',
       'user.id': 'm-1001',
       'oauth.client_id': app.client.client_id,
-      'oauth.grant_id': expect.stringMatching(/^[\w-]{43}$/),
+      'oauth.grant_id': expect.stringMatching(/^[0-9a-f]{32}$/),
     };
     expect(await mutate('openid account:read')).toMatchObject([{ ...ids, 'event.reason': 'insufficient_scope' }]);
     expect(await mutate('openid account:read account:write')).toMatchObject([ids]);
