@@ -79,6 +79,10 @@ export class HtmlReader {
   /** Reads up to this many more characters. Returns whether there are more. */
   read(characters: number): boolean {
     const { text, masked } = this.#reading;
+    if (!TAG.test(masked)) {
+      finish(this.#reading);
+      return false;
+    }
     const from = this.#fed;
     this.#fed = Math.min(from + characters, text.length);
     const isLast = this.#fed === text.length;
