@@ -103,7 +103,8 @@ class Cleaner {
       open = reader.unfinished;
       const clean = withoutLinks(withoutTags(reader.result));
       flat.push(between(end, clean), clean);
-      end = clean.slice(-1);
+      // A piece of which nothing is left separates nothing.
+      end = clean === '' ? end : clean.slice(-1);
       if (this.turns.isOver) await this.turns.next();
     }
     return flat.join('');
