@@ -171,7 +171,7 @@ describe('a list that is too long', () => {
     school.script(answer({ data: [{ id: '1', words: 'é' }, ...Array.from({ length: 20 }, () => 'long'.repeat(100))] }));
     const { structuredContent, content } = await ask('short_cursor', {});
     expect(structuredContent).not.toHaveProperty('next');
-    expect(content[1]?.text).toMatch(/Left out: things after the first \d+ of 21\. The same call cannot go on/);
+    expect(content[1]?.text).toMatch(/Left out: things after the first \d+ of 21\. The same call cannot continue/);
   });
 
   it('is an error when one item alone is too long, and cannot be shortened', async () => {
