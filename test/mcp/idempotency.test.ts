@@ -137,10 +137,7 @@ describe('a call with an idempotency key', () => {
     const again = await written(async () => {
       for (const args of [{ note: 'b' }, {}, { note: 'a', course: 'c-2' }]) {
         const { isError, content } = await enrol({ ...args, idempotencyKey: key });
-        expect([isError, content[0].text]).toEqual([
-          true,
-          expect.stringMatching(/was used with other arguments/),
-        ]);
+        expect([isError, content[0].text]).toEqual([true, expect.stringMatching(/was used with other arguments/)]);
       }
     });
     expect(again).toBe(0);
