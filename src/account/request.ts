@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isTree, type Tree } from '../config/tree.ts';
 import { GatewayError } from '../errors.ts';
@@ -73,7 +74,7 @@ export async function readGraphqlRequest(request: IncomingMessage, limit: number
     });
   }
   const body = parseBody(await readBody(request, limit));
-  if (Array.isArray(body)) throw invalid('Batches are not accepted: send one JSON object.');
+  if (Array.isArray(body)) throw invalid('Operations are not taken in batches: send one JSON object.');
   if (!isTree(body)) throw invalid('The request body must be a JSON object.');
   const operationName = optional(body, 'operationName', isString, 'a string');
   const variables = optional(body, 'variables', isTree, 'an object');
@@ -87,15 +88,24 @@ function optional<T>(body: Tree, name: string, fits: (value: unknown) => value i
   throw invalid(`The parameter ${name} must be ${what}.`);
 }
 
-/** The document itself, or the id of a trusted one. Extensions are for clients and servers that agreed on some. */
+/** Persisted documents are requested by documentId, or by Apollo's extension with the SHA-256 of the text. */
 function sourceOf(body: Tree): GraphqlRequest['source'] {
-  optional(body, 'extensions', isTree, 'an object');
+  const extensions = optional(body, 'extensions', isTree, 'an object');
   const query = optional(body, 'query', isString, 'a string');
   const documentId = optional(body, 'documentId', isString, 'a string');
-  if (query !== undefined && documentId !== undefined) throw invalid('Send query or documentId, not both.');
-  if (query !== undefined) return { query };
-  if (documentId === undefined) throw invalid('The parameter query must be a string.');
-  return { documentId };
+  const persisted = extensions?.persistedQuery;
+  const hash = isTree(persisted) ? persisted.sha256Hash : undefined;
+  if (hash != null && (typeof hash !== 'string' || !/^[0-9a-f]{64}$/i.test(hash)))
+    throw invalid('extensions.persistedQuery.sha256Hash must be 64 hexadecimal digits.');
+  const named = documentId ?? (typeof hash === 'string' ? `sha256:${hash.toLowerCase()}` : undefined);
+  if (query === undefined) {
+    if (named === undefined) throw invalid('The parameter query must be a string.');
+    return { documentId: named };
+  }
+  if (documentId !== undefined) throw invalid('Send query or documentId, not both.');
+  if (named !== undefined && named !== `sha256:${createHash('sha256').update(query).digest('hex')}`)
+    throw invalid('extensions.persistedQuery.sha256Hash is not that of the query.');
+  return { query };
 }
 
 /** A document is a single string. Variables contain the values of a form, or a list of ids. */

@@ -28,6 +28,7 @@ describe('a document that is known here', () => {
   test.each<[string, object]>([
     ['by the id in the file', { documentId: 'id-of-mine' }],
     ['by its SHA-256', { documentId: `sha256:${sha(ID)}` }],
+    ["in Apollo's spelling", { extensions: { persistedQuery: { version: 1, sha256Hash: sha(ID) } } }],
     ['with a null beside it', { documentId: 'id-of-mine', query: null }],
   ])('%s', async (_name, body) => {
     await start({ 'id-of-mine': ID }, true);
@@ -67,7 +68,8 @@ test('without the block no id is known', async () => {
 test.each<[string, object]>([
   ['both', { query: ID, documentId: 'a' }],
   ['an id that is no text', { documentId: 7 }],
-  ['only an extension', { extensions: { persistedQuery: { version: 1, sha256Hash: sha(ID) } } }],
+  ['a hash that is none', { extensions: { persistedQuery: { sha256Hash: 'x' } } }],
+  ['a hash of another text', { query: ID, extensions: { persistedQuery: { sha256Hash: sha('other') } } }],
   ['neither', { operationName: 'A' }],
 ])('%s is not well formed', async (_name, body) => {
   await start({ a: ID });
