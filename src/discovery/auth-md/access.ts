@@ -26,7 +26,7 @@ function resourceLine({ config }: DescribedService): string {
       ? ''
       : ` A token for ${codes(others)} gives access to that part only: to get one, send its URL instead of the origin.`;
   return config.resourceIndicator === 'required'
-    ? `\`resource\` (RFC 8707) is required, here and in every token request: ${code(origin)}.${narrower}`
+    ? `\`resource\` (RFC 8707) is required, here and when you exchange the code: ${code(origin)}. A refresh without it keeps the resource of the refresh token.${narrower}`
     : `\`resource\` (RFC 8707) is optional; without it, the token is for ${code(origin)}.${narrower}`;
 }
 
