@@ -83,6 +83,8 @@ export function tokenTransaction(provider: Provider, { store, replay, audit, out
       });
 
     if (ctx.path === ENDPOINTS.revocation) {
+      // RFC 7009 section 2.2 leaves the body open. Some clients parse it as JSON, whatever it is.
+      if (ctx.status === 200) ctx.body = {};
       const { AccessToken, RefreshToken } = oidc.entities;
       const grantId = revokedGrant(ctx);
       if (grantId !== undefined) tell('token_revoked', grantId, (RefreshToken ?? AccessToken)?.accountId);

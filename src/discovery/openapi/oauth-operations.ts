@@ -108,7 +108,10 @@ function tokenOperations(endpoints: DescribedService['endpoints'], { resource, s
       description: `Revoking either token ends the whole connection: all its access tokens and the refresh token (RFC 7009). ${FORM_LIMIT}`,
       requestBody: aboutToken,
       responses: {
-        200: answer('The token is no longer valid, or never was. The body is empty.'),
+        200: answer(
+          'An empty object: the token is no longer valid, or never was.',
+          content('application/json', object({})),
+        ),
         ...failures('oauth', 400, 401, ...RATED),
       },
     },
