@@ -15,6 +15,7 @@ import { COMMAND_SECRET, command } from '../support/commands.ts';
 import { approved, connect, refreshForm, statusOf, token } from '../support/connection.ts';
 import { connectWith } from '../support/cookie-school.ts';
 import { reachConsent, signIn } from '../support/member.ts';
+import { otherKey } from '../support/proof.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld } from '../support/world.ts';
 
@@ -76,6 +77,7 @@ const EVENTS: Readonly<Record<string, Line>> = {
   code_issued: { ...kind(['authentication'], ['info']), ...APP, ...SAM, ...GRANT, ...REQUEST },
   token_issued: { ...kind(['session'], ['start']), ...APP, ...SAM, ...GRANT, ...REQUEST },
   token_answer_replayed: { ...kind(['session'], ['info']), ...APP, ...SAM, ...GRANT, ...REQUEST },
+  code_repeated: { ...kind(['session'], ['denied']), ...FAILED, ...APP, ...SAM, ...GRANT, ...REQUEST },
   token_refreshed: { ...kind(['session'], ['info']), ...APP, ...SAM, ...GRANT, ...REQUEST },
   token_revoked: { ...kind(['session'], ['end']), ...APP, ...SAM, ...GRANT, ...REQUEST, 'coursegate.by': 'app' },
   code_reuse: {
@@ -236,8 +238,8 @@ async function story(): Promise<void> {
     const { form } = await approved(app);
     const { body: first } = await token(app, form);
     await token(app, form);
-    await token(app, refreshForm(app, first.refresh_token));
-    await token(app, form);
+    for (let times = 0; times < 2; times += 1) await token(app, refreshForm(app, first.refresh_token));
+    await token(app, form, await otherKey(app));
     const { body: third } = await token(app, (await approved(app)).form);
     const { body: fourth } = await token(app, refreshForm(app, third.refresh_token));
     await token(app, refreshForm(app, fourth.refresh_token));
