@@ -60,7 +60,7 @@ export interface ProviderOptions extends ProviderSettings {
   readonly members: Members;
   readonly standings: Pick<Standings, 'mayContinue'>;
   readonly suspensions: Suspensions;
-  /** Private JWKs, the signing key first. */
+  /** Private JWKs, the signing key of each algorithm first. */
   readonly keys: readonly JWK[];
   /** The first signs cookies; all are accepted. */
   readonly cookieKeys: readonly Buffer[];

@@ -25,30 +25,27 @@ export const define: Define = (command, terminal) => {
   changing(
     command,
     'rotate',
-    'sign with the next key; signatures of the current key stay valid for a day',
+    'sign with the next keys; signatures of the current keys stay valid for a day',
     `${CONFIGURED} --reason "yearly"`,
   )
-    .option(
-      '--now',
-      'even if the next key was published less than an hour ago and verifiers may not have it yet',
-      false,
-    )
+    .option('--now', 'even if a next key was published less than an hour ago and verifiers may not have it yet', false)
     .action(async ({ now, ...flags }: OperatorFlags & { readonly now: boolean }) => {
-      const change = await confirmed(terminal, flags, 'Sign with the next key from now on?');
+      const change = await confirmed(terminal, flags, 'Sign with the next keys from now on?');
       show(flags, await change('/keys/rotate', now ? { now } : {}));
     });
 
   changing(
     command,
     'import',
-    'use your own key as the next one: an EC P-256 private key as PEM, JWK or JWKS',
+    'use your own key as the next one of its kind: an EC P-256 or RSA private key as PEM, JWK or JWKS',
     `${CONFIGURED} key.pem`,
     'openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 | coursegate keys import --config coursegate.yaml -',
+    'openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 | coursegate keys import --config coursegate.yaml -',
   )
     .argument('<file>', 'the key file, or - for standard input')
     .action(async (file: string, flags: OperatorFlags) => {
       const key = keyIn(file === '-' ? await text(terminal.input) : await readPemFile(file));
-      const change = await confirmed(terminal, flags, 'Replace the next signing key with this one?');
+      const change = await confirmed(terminal, flags, 'Replace the next signing key of its kind with this one?');
       show(flags, await change('/keys/import', { key }));
     });
 

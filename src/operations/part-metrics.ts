@@ -4,7 +4,7 @@ import type { Meters } from './meters.ts';
 
 /** Values read at scrape time. A source that is not set has no series. */
 interface Sources {
-  /** Seconds since the current signing key came into use. */
+  /** Seconds since the oldest of the current signing keys came into use. */
   readonly keyAge: () => number;
   /** Whether the gate can receive requests. */
   readonly ready: () => Promise<boolean>;
@@ -106,7 +106,9 @@ export function createPartMetrics({ counter, gauge, latency, total }: Meters): P
     'Work of the store, by operation and whether it could be done.',
     ['operation', 'result'],
   );
-  gauge('coursegate_signing_key_age_seconds', 'How long the key that signs now has done so.', () => sources.keyAge?.());
+  gauge('coursegate_signing_key_age_seconds', 'How long the oldest of the keys that sign now has done so.', () =>
+    sources.keyAge?.(),
+  );
   gauge(
     'coursegate_ready',
     'Whether this process may be sent requests: 0 while it drains, or its store cannot be used.',

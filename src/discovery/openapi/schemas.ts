@@ -48,6 +48,7 @@ const clientMembers = {
     'Redirect URIs: https, http on loopback, or a private-use scheme.',
   ),
   token_endpoint_auth_method: { type: 'string', enum: ['none', 'client_secret_post'], description: 'Default: none.' },
+  id_token_signed_response_alg: { type: 'string', enum: ['RS256', 'ES256'], description: 'Default: RS256.' },
   grant_types: strings('Default: authorization_code and refresh_token.'),
   response_types: strings('Default: code.'),
   client_uri: uri('The home page of the app.'),
@@ -143,6 +144,7 @@ const metadata = {
       grant_types_supported: strings('The grant types.'),
       code_challenge_methods_supported: strings('Always `S256`.'),
       token_endpoint_auth_methods_supported: strings('How clients authenticate.'),
+      id_token_signing_alg_values_supported: strings('The signing algorithms of ID tokens.'),
       client_id_metadata_document_supported: flag(
         'Whether the URL of a client ID metadata document is accepted as client_id.',
       ),
