@@ -15,22 +15,19 @@ export interface Places {
   readonly url: string;
   /** The gate's origin. */
   readonly gate: string;
-  /** The URL of GraphiQL, for queries with the app's token, if available. */
-  readonly graphiql: string | undefined;
 }
 
 /** Study Buddy as an Express application. */
-export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions): express.Express {
+export function studyBuddy({ url, gate }: Places, sessions: Sessions): express.Express {
   const app = express();
-  app.disable('x-powered-by').use(protect(graphiql), guard(url), express.urlencoded({ extended: false, limit: '8kb' }));
+  app.disable('x-powered-by').use(protect, guard(url), express.urlencoded({ extended: false, limit: '8kb' }));
 
   app.get('/style.css', (_request, response) => void response.type('css').send(STYLE));
   app.get('/icon.svg', (_request, response) => void response.type('svg').send(ICON));
 
   app.get('/', (request, response) => {
     const walk = sessions.find(request.headers.cookie)?.walk;
-    if (walk !== undefined)
-      return send(response, 200, walkPage(walk, request.query.secrets === 'shown', graphiql !== undefined));
+    if (walk !== undefined) return send(response, 200, walkPage(walk, request.query.secrets === 'shown'));
     allowLeaving(response);
     send(response, 200, welcome(gate));
   });
@@ -61,14 +58,6 @@ export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions):
     const session = sessions.find(request.headers.cookie);
     if (session !== undefined) sessions.forget(session);
     response.clearCookie(COOKIE, COOKIE_OPTIONS).redirect(303, '/');
-  });
-
-  app.post('/graphiql', (request, response, next) => {
-    if (graphiql === undefined) return next();
-    const walk = sessions.find(request.headers.cookie)?.walk;
-    if (walk?.tokens === undefined || walk.revoked) return response.redirect(303, '/');
-    // In the fragment, which browsers do not send: the token appears in no log, and the page removes it at once.
-    response.redirect(303, `${graphiql}#${new URLSearchParams({ access_token: walk.tokens.access })}`);
   });
 
   app.post('/:action', async (request, response, next) => {
