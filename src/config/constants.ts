@@ -29,9 +29,6 @@ export const UPSTREAM = {
 /** How long an open breaker rests. Longer delays the recovery; shorter disturbs an upstream that restarts. */
 export const BREAKER_COOLDOWN = 5;
 
-/** An OpenAPI document changes with a release of the upstream. */
-export const OPENAPI_REFRESH = 600;
-
 export const RECHECK = {
   /** An app waits for its refresh meanwhile. */
   timeout: 3,
