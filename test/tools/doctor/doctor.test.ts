@@ -7,7 +7,7 @@ import { startWorld, type World } from '../../support/world.ts';
 import { checksPage } from './support/checks-page.ts';
 
 /** Checks that do not apply to a gate on plain http on this machine. */
-const PLAIN = ['reach.http-redirect', 'reach.hsts', 'reach.certificate', 'reach.http2'];
+const PLAIN = ['reach.http-redirect', 'reach.hsts', 'reach.certificate'];
 const IDS = CHECKS.map(({ id }) => id);
 
 describe.each([{ profile: 'A' }, { profile: 'B' }])('a gate of ours in Profile $profile', ({ profile }) => {
