@@ -35,7 +35,13 @@ export function studyBuddy({ url, gate }: Places, sessions: Sessions): express.E
   app.post('/connect', async (request, response) => {
     const session = sessions.find(request.headers.cookie) ?? sessions.create();
     response.cookie(COOKIE, session.id, { ...COOKIE_OPTIONS, maxAge: IDLE * 1000 });
-    const walk: Walk = { gate, redirectUri: `${url}/callback`, ...chosen(request.body), steps: [], revoked: false };
+    const walk: Walk = {
+      gate,
+      redirectUri: `${url}/callback`,
+      scope: chosenScope(request.body),
+      steps: [],
+      revoked: false,
+    };
     session.walk = walk;
     const authorize = await inTurn(session, () => begin(walk));
     response.redirect(303, authorize ?? latest(session));
@@ -99,10 +105,10 @@ function latest(session: Session): string {
   return `/#step-${session.walk?.steps.at(-1)?.number ?? 1}`;
 }
 
-/** The choices of the form, limited to those it offers. A POST without any gets the defaults. */
-function chosen(body: unknown): { scope: string; clientType: 'public' | 'confidential' } {
-  const { scope, client } = Object(body) as { scope?: unknown; client?: unknown };
+/** The chosen scopes, limited to those on offer. A POST without any gets the defaults. */
+function chosenScope(body: unknown): string {
+  const { scope } = Object(body) as { scope?: unknown };
   const wanted = scope === undefined ? undefined : [scope].flat();
   const scopes = SCOPE_CHOICES.filter(([name, , byDefault]) => wanted?.includes(name) ?? byDefault);
-  return { scope: scopes.map(([name]) => name).join(' '), clientType: client === 'confidential' ? client : 'public' };
+  return scopes.map(([name]) => name).join(' ');
 }

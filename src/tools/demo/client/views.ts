@@ -59,12 +59,6 @@ function connectForm(): Html {
           html`<label><input type="checkbox" name="scope" value="${scope}"${chosen && html` checked`}>
             <span><code>${scope}</code> ${meaning}</span></label>`,
       )}</fieldset>
-      <fieldset><legend>Kind of client</legend>
-        <label><input type="radio" name="client" value="public" checked>
-          <span><code>public</code> has no secret, like an app on a phone</span></label>
-        <label><input type="radio" name="client" value="confidential">
-          <span><code>confidential</code> keeps a secret on a server</span></label>
-      </fieldset>
     </details>
   </form>`;
 }
@@ -91,7 +85,6 @@ function buttons(walk: Walk): Html {
     button('courses', 'Read my courses again'),
     button('refresh', 'Refresh the token'),
     button('introspect', 'Show what the token is'),
-    button('userinfo', 'Who am I'),
     button('revoke', 'Disconnect', 'danger'),
   ];
   const disconnected = [
