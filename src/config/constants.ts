@@ -63,7 +63,16 @@ export const ACCOUNT = {
  * Bounds on the text of one operation, before its cost is known. `cost` limits what it may ask for. They allow the
  * standard introspection query and the queries of the contract.
  */
-export const ACCOUNT_LIMITS = { tokens: 1000, depth: 12, fields: 400, aliases: 30, rootFields: 10, directives: 50 };
+export const ACCOUNT_LIMITS = {
+  tokens: 1000,
+  depth: 12,
+  fields: 400,
+  aliases: 30,
+  rootFields: 10,
+  directives: 50,
+  /** Largest value of `first`: a screenful. `cost` limits pages within pages. */
+  pageSize: 100,
+};
 
 export const MCP = {
   /** Part of the name or the User-Agent of clients that expect a challenge in the result of a call. */

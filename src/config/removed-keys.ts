@@ -67,7 +67,9 @@ export const REMOVED_KEYS: readonly RemovedKey[] = [
   ...in020('An operation may take 10s. Each upstream has a `timeout`', 'account.deadline'),
   ...in020(
     'It is fixed (docs/limits.md). `account.limits.cost` limits what an operation may ask for',
-    ...['tokens', 'depth', 'fields', 'aliases', 'rootFields', 'directives'].map((key) => `account.limits.${key}`),
+    ...['tokens', 'depth', 'fields', 'aliases', 'rootFields', 'directives', 'pageSize'].map(
+      (key) => `account.limits.${key}`,
+    ),
   ),
   ...in020('It follows from the client', 'mcp.challengeInResult'),
   ...in020('Have your proxy send the host of `origin` as Host', 'mcp.hosts'),
