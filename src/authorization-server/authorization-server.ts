@@ -17,7 +17,6 @@ import { judgeClient } from './client-documents/feature.ts';
 import { codeUses } from './code-uses.ts';
 import { type ConnectedApps, type ConnectedAppsOptions, createConnectedApps } from './connected-apps/connected-apps.ts';
 import type { Usage } from './connected-apps/usage.ts';
-import { ENDPOINTS } from './endpoints.ts';
 import { type Grants, storedGrants } from './grants.ts';
 import { createInteractions, type InteractionOptions, type Interactions } from './interactions/interactions.ts';
 import { createIntrospect } from './introspect.ts';
@@ -47,8 +46,8 @@ export interface AuthorizationServerOptions
   readonly keyring: Keyring;
   /** Counts what apps did. */
   readonly usage: Usage;
-  /** The page of connected apps; undefined to disable it. */
-  readonly connectedApps: Pick<ConnectedAppsOptions, 'names' | 'timeZone' | 'back'> | undefined;
+  /** The page of connected apps. */
+  readonly connectedApps: Pick<ConnectedAppsOptions, 'names' | 'timeZone' | 'back'>;
   /** Called and awaited after every revocation. */
   readonly onRevoked: () => Promise<void>;
 }
@@ -56,8 +55,7 @@ export interface AuthorizationServerOptions
 export interface AuthorizationServer {
   readonly mount: Mount;
   readonly interactions: Interactions;
-  /** Undefined if the page is disabled. */
-  readonly connectedApps: ConnectedApps | undefined;
+  readonly connectedApps: ConnectedApps;
   readonly introspect: Introspect;
   /** Call before the gate's own sign-in begins: ends everything that is older than the member's version. */
   signedIn(member: Member): Promise<void>;
@@ -136,8 +134,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
 
   return {
     mount: mountProvider({ ...options, provider, callback: () => running.callback, scope }),
-    interactions: createInteractions({ ...shared, connectedApps: connectedApps && ENDPOINTS.apps }),
-    connectedApps: connectedApps && createConnectedApps({ ...shared, ...connectedApps }),
+    interactions: createInteractions(shared),
+    connectedApps: createConnectedApps({ ...shared, ...connectedApps }),
     introspect: (token) => createIntrospect(running.provider, members)(token),
     signedIn: standings.signedIn,
     grants,

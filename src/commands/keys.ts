@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { readPemFile } from './admin-client.ts';
 import type { Define } from './command.ts';
-import { CommandFailure, EXIT, misused } from './failure.ts';
+import { misused } from './failure.ts';
 import { answer, asking, changing, confirmed, get, type OperatorFlags } from './operator.ts';
 import { table } from './table.ts';
 import { type Keys, when } from './views.ts';
@@ -59,19 +59,6 @@ export const define: Define = (command, terminal) => {
     .action(async (kid: string, flags: OperatorFlags) => {
       const change = await confirmed(terminal, flags, `Invalidate everything that ${kid} has signed?`);
       show(flags, await change(`/keys/${encodeURIComponent(kid)}/remove`));
-    });
-
-  asking(command, 'export', 'print the public keys as a JWKS (RFC 7517)', `--public ${CONFIGURED} > jwks.json`)
-    .option('--public', 'the public parts; private keys are never exported', false)
-    .action(async (flags: OperatorFlags & { readonly public: boolean }) => {
-      if (!flags.public) {
-        throw new CommandFailure('Private keys are never exported.', {
-          next: 'coursegate keys export --public --config FILE',
-          code: EXIT.usage,
-        });
-      }
-      const { keys } = await get<Keys>(terminal, flags, '/keys');
-      terminal.print(`${JSON.stringify({ keys: keys.map(({ public_key: key }) => key) }, undefined, 2)}\n`);
     });
 };
 

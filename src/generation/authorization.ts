@@ -78,13 +78,11 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     outbox,
     connector: signIn.connector,
     sessions,
-    connectedApps: config.pages.apps.enabled
-      ? {
-          names: { scopes: config.scopes, tools: new Map(config.mcp?.tools.map(({ name, title }) => [name, title])) },
-          timeZone: config.pages.timeZone,
-          back: config.pages.apps.back,
-        }
-      : undefined,
+    connectedApps: {
+      names: { scopes: config.scopes, tools: new Map(config.mcp?.tools.map(({ name, title }) => [name, title])) },
+      timeZone: config.pages.timeZone,
+      back: config.pages.apps.back,
+    },
     ttl: config.tokens,
     keyring,
     usage,

@@ -288,12 +288,12 @@ describe.each(STORES)('an operator, with a store in $store', ({ store }) => {
     expect(shown.stdout).toMatch(/state +enabled\n[\s\S]*GRANT +MEMBER +CLIENT[\s\S]*m-1001/);
     expect((await operate(world, 'clients', 'show', 'nobody')).code).toBe(2);
 
-    const grants = JSON.parse((await operate(world, 'grants', 'list', '--client', id, '--json')).stdout);
+    const { grants } = JSON.parse((await operate(world, 'clients', 'show', id, '--json')).stdout);
     expect(grants).toEqual([expect.objectContaining({ client_id: id, member: 'm-1001' })]);
     const ended = await operate(world, 'grants', 'revoke', String(grants[0].id), '--reason', 'asked for');
     expect([ended.code, ended.stdout]).toEqual([0, '1 grants ended\n']);
     expect(await statusOf(world.origin, tokens.access_token)).toBe(401);
-    expect((await operate(world, 'grants', 'list')).code).toBe(64);
+    expect((await operate(world, 'grants', 'revoke')).code).toBe(64);
 
     const members = await operate(world, 'members', 'list', '--q', 'm-1001', '--json');
     expect(JSON.parse(members.stdout)).toEqual([expect.objectContaining({ id: 'm-1001', state: 'active' })]);
@@ -320,10 +320,6 @@ describe.each(STORES)('an operator, with a store in $store', ({ store }) => {
       writeFileSync(pem, key);
       expect((await operate(world, 'keys', 'import', pem)).code).toBe(0);
     }
-    const exported = await operate(world, 'keys', 'export', '--public');
-    expect(JSON.parse(exported.stdout).keys.map(({ kid }: { kid: string }) => kid)).toEqual(await kids());
-    expect(exported.stdout).not.toMatch(/"d":/);
-    expect((await operate(world, 'keys', 'export')).code).toBe(64);
 
     const deleted = await operate(world, 'clients', 'delete', id, '--json');
     expect(JSON.parse(deleted.stdout)).toEqual({ id, ended: 0 });

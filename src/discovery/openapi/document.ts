@@ -76,8 +76,7 @@ export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json
       const found = operationsOf(entry, method, facts);
       for (const { template, operation } of found) {
         if (isShadowed(method, segmentsOf(template.path))) continue;
-        const going = entry.deprecated === undefined ? {} : { deprecated: true };
-        paths.add(template, method, { ...operation, ...going, tags: [facts.tag], security: facts.security });
+        paths.add(template, method, { ...operation, tags: [facts.tag], security: facts.security });
         tags.set(facts.tag, areaText(facts.tag));
       }
     }
