@@ -12,6 +12,7 @@ import { COOKIE_NAMES } from './cookies.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { Members } from './members.ts';
 import { CLIENT_AUTHENTICATION, settings } from './provider-settings.ts';
+import { described } from './rules/error-description.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { resourceRule } from './rules/resource.ts';
 import { scopeRule } from './rules/scope.ts';
@@ -71,6 +72,13 @@ export interface ProviderOptions extends ProviderSettings {
   readonly registration: boolean;
 }
 
+/** Describes errors also where they are returned to the app: the library offers no other hook for these parameters. */
+class DescribingProvider extends Provider {
+  override registerResponseMode(name: string, handler: Parameters<Provider['registerResponseMode']>[1]): void {
+    super.registerResponseMode(name, (ctx, redirectUri, payload) => handler(ctx, redirectUri, described(payload)));
+  }
+}
+
 const INTERACTION_TTL = 900;
 const SESSION_TTL = 3600;
 
@@ -80,7 +88,7 @@ const SESSION_TTL = 3600;
  */
 export function createProvider(options: ProviderOptions): Provider {
   const { origin, ttl } = options;
-  const provider = new Provider(origin, {
+  const provider = new DescribingProvider(origin, {
     ...settings(),
     adapter: adapterFactory({ ...options, replayWindow: ttl.replayWindow }),
     jwks: { keys: options.keys.map((key) => ({ ...key })) as never },
@@ -107,7 +115,7 @@ export function createProvider(options: ProviderOptions): Provider {
       // The mount throws it again, so that an unavailable store is a 503 here, too.
       if (error instanceof GatewayError) return;
       const person = ctx.oidc.route === 'authorization' || ctx.oidc.route === 'resume';
-      if (person) options.renderErrorPage(ctx, out.error, out.error_description ?? '');
+      if (person) options.renderErrorPage(ctx, out.error, described(out).error_description ?? '');
       else ctx.body = out;
     },
     discovery: {
