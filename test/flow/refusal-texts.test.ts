@@ -17,7 +17,7 @@ const READABLE = /^[\x20-\x21\x23-\x5B\x5D-\x7E]{10,}$/;
 const NO_PKCE = { code_challenge: undefined, code_challenge_method: undefined };
 
 /** Everything that an authorization request can be refused for, at the authorization endpoint and when it is pushed. */
-const REQUESTS: readonly (readonly [string, Parameters, string?])[] = [
+const REQUESTS: [what: string, parameters: Parameters, append?: string][] = [
   ['a request object', { request: 'e30.e30.' }],
   ['a request_uri that was not pushed', { request_uri: 'https://app.example/request.jwt' }],
   ['a registration', { registration: '{}' }],
@@ -132,7 +132,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refusal in Profile $profi
     );
   };
 
-  it.each(REQUESTS)(
+  it.each<[string, Parameters, string?]>(REQUESTS)(
     'of a request with %s says why, at the app, on the device and when pushed',
     async (_, parameters, append) => {
       const { client_id, redirect_uri } = parameters;
