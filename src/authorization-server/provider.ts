@@ -1,11 +1,13 @@
 import type { JWK } from 'jose';
 import Provider, { type Account, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+import type { ClaimsConfig } from '../config/claims.ts';
 import { GatewayError } from '../errors.ts';
 import type { Outbox } from '../events/outbox.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import type { Clock, Store } from '../storage/store.ts';
 import { adapterFactory } from './adapter.ts';
 import { type Suspensions, storedClientBlocks } from './administration/suspensions.ts';
+import { claimsByScope } from './claims.ts';
 import type { ClientDocuments } from './client-documents/client-documents.ts';
 import { documentFeature, documentFetch } from './client-documents/feature.ts';
 import { COOKIE_NAMES } from './cookies.ts';
@@ -36,6 +38,8 @@ export interface ProviderSettings {
   readonly languages: readonly string[];
   /** The acr values that the login backend may return. */
   readonly acrValues: readonly string[];
+  /** The operator's further claims. */
+  readonly claims: ClaimsConfig;
   /** Seconds. */
   readonly ttl: {
     readonly access: number;
@@ -100,6 +104,7 @@ export function createProvider(options: ProviderOptions): Provider {
     },
     scopes: [...options.scopes],
     acrValues: [...options.acrValues],
+    claims: claimsByScope(options.claims),
     clients: [...options.resourceServers].map(([client_id, client_secret]) => ({
       client_id,
       client_secret,
