@@ -3,6 +3,7 @@
  * Subfolders hold the steps of an interaction, the pages, the rules for requests and clients, and administration.
  */
 import type Provider from 'oidc-provider';
+import type { Handler } from '../http/exchange.ts';
 import type { Member } from '../login/connector.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 import { formatScope } from '../oauth/scope.ts';
@@ -12,6 +13,7 @@ import type { Controls } from './administration/commands.ts';
 import { createKeyControl } from './administration/key-control.ts';
 import { storedSuspensions } from './administration/suspensions.ts';
 import { answerReplay } from './answer-replay.ts';
+import { tokenResponseClaims } from './claims.ts';
 import { type ClientDocumentsOptions, createClientDocuments } from './client-documents/client-documents.ts';
 import { judgeClient } from './client-documents/feature.ts';
 import { codeUses } from './code-uses.ts';
@@ -30,6 +32,7 @@ import { type ErrorRedirectOptions, errorRedirectRule } from './rules/error-redi
 import { grantErrorRule } from './rules/grant-error.ts';
 import { createStandings, type StandingsOptions } from './standing.ts';
 import { type TokenTransactionOptions, tokenTransaction } from './token-transaction.ts';
+import { createUserinfo } from './userinfo.ts';
 
 export interface AuthorizationServerOptions
   extends ProviderSettings,
@@ -57,6 +60,7 @@ export interface AuthorizationServer {
   readonly interactions: Interactions;
   readonly connectedApps: ConnectedApps;
   readonly introspect: Introspect;
+  readonly userinfo: Handler;
   /** Call before the gate's own sign-in begins: ends everything that is older than the member's version. */
   signedIn(member: Member): Promise<void>;
   /** What members have approved, to list and to end. */
@@ -137,6 +141,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     interactions: createInteractions(shared),
     connectedApps: createConnectedApps({ ...shared, ...connectedApps }),
     introspect: (token) => createIntrospect(running.provider, members)(token),
+    userinfo: createUserinfo({ members, claims: options.claims }),
     signedIn: standings.signedIn,
     grants,
     stands: grants.stands,
@@ -161,5 +166,7 @@ function startProvider(parts: ProviderParts, keyring: Keyring): Running {
   grantErrorRule(provider);
   reportEvents(provider, parts);
   tokenTransaction(provider, parts);
+  // Within the transaction, which keeps its answers for repeated requests.
+  tokenResponseClaims(provider, parts);
   return { version: keyring.version(), provider, callback: provider.callback() };
 }

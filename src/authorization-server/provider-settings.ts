@@ -19,7 +19,6 @@ export function settings(): Configuration {
       registration: ENDPOINTS.registration,
       jwks: ENDPOINTS.jwks,
     },
-    claims: { openid: ['sub'], profile: ['name'], email: ['email'] },
     responseTypes: ['code'],
     // How and when the member signed in, for services that introspect (RFC 9470 section 6.2).
     extraTokenClaims: (ctx) => signInClaims(ctx.oidc.entities.AuthorizationCode ?? ctx.oidc.entities.RefreshToken),

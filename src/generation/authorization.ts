@@ -54,6 +54,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     upstreams: config.upstreams,
     secrets: loaded.secrets,
     members: loaded.members,
+    claims: config.claims,
     log,
     share,
   });
@@ -71,6 +72,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     acrValues: config.login.acrValues,
     languages: config.pages.languages,
     scopes: config.scopes,
+    claims: config.claims,
     scopesOf: served.scopesOf,
     defaultScope: Object.keys(config.scopes).filter(
       (token) => config.scopes[token]?.kind === 'identity' || token === 'account:read',

@@ -1,6 +1,5 @@
 import { accountHandler } from '../account/handler.ts';
 import { ENDPOINTS } from '../authorization-server/endpoints.ts';
-import { userinfo } from '../authorization-server/userinfo.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { createDiscovery } from '../discovery/discovery.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
@@ -74,7 +73,7 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
     stylesheet: pages.stylesheet,
     logo: pages.logo,
     protectedResourceMetadata: ({ resource }) => metadataHandler(resource, scopesOf(resource), nameOf(resource)),
-    userinfo,
+    userinfo: server.userinfo,
     account: account === undefined ? undefined : accountHandler(account.endpoint, audit),
     mcp: mcp && {
       metadata: ({ resource, offered }) => metadataHandler(resource.resource, [...offered], config.name),

@@ -66,7 +66,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
       claims_parameter_supported: false,
       request_uri_parameter_supported: false,
       claim_types_supported: ['normal'],
-      claims_supported: expect.arrayContaining(['sub', 'name', 'email']),
+      claims_supported: expect.arrayContaining(['sub', 'name', 'email', 'email_verified']),
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: expect.toSatisfy(
         (algorithms: string[]) => algorithms.toSorted().join(' ') === 'ES256 RS256',

@@ -1,3 +1,4 @@
+import type { Config } from '../../config/schema.ts';
 import { type Json, list, object, schemaRef, text, uri } from './json.ts';
 
 const integer = (description: string): Json => ({ type: 'integer', description });
@@ -107,6 +108,7 @@ const oauth = {
   Userinfo: described('OpenID Connect Core section 5.3.2.', ['sub'], {
     sub: text('The ID of the member.'),
     email: text('With the scope email.'),
+    email_verified: flag('With the scope email, if the site says whether it is verified.'),
     name: text('With the scope profile.'),
   }),
 };
@@ -190,5 +192,16 @@ const messages = {
   }),
 };
 
-/** All of the gate's own schemas for `components`, by name. */
-export const SCHEMAS: Readonly<Record<string, Json>> = { ...errors, ...oauth, ...metadata, ...messages };
+const SCHEMAS: Readonly<Record<string, Json>> = { ...errors, ...oauth, ...metadata, ...messages };
+
+/** All of the gate's own schemas for `components`, by name, with the operator's claims. */
+export function schemas({ claims }: Pick<Config, 'claims'>): Readonly<Record<string, Json>> {
+  const further = Object.fromEntries(
+    Object.entries(claims).map(([name, { scope }]) => [name, { description: `With the scope ${scope}.` }]),
+  );
+  const extended = (['TokenResponse', 'Userinfo'] as const).map((name) => {
+    const { properties, ...rest } = oauth[name];
+    return [name, { ...rest, properties: { ...(properties as Json), ...further } }] as const;
+  });
+  return { ...SCHEMAS, ...Object.fromEntries(extended) };
+}
