@@ -43,6 +43,7 @@ export function render(languages: readonly Language[], rows: ReadonlyMap<string,
   );
   const easy = ordered.filter(({ Clients: [line = ''] }) => needsAtMostResource(line)).length;
   const spoken = new Set(languages.map(({ language }) => language)).size;
+  const inLanguages = spoken === 1 ? 'one language' : `${spoken} languages`;
   const table = (section: Section) => {
     const lines = ordered.flatMap((one) => one[section]);
     return lines.length === 0 ? 'None.' : [HEADS[section], ...lines].join('\n');
@@ -51,7 +52,7 @@ export function render(languages: readonly Language[], rows: ReadonlyMap<string,
 
 <!-- Written by npm run test:clients. -->
 
-${ordered.length} client libraries in ${spoken} languages, tested with a small app each, in both [profiles](../profiles.md). The app signs a member in, uses the access token, waits until it has expired (after 20 seconds), refreshes it, and revokes it, as far as the library can. ${easy} of them need nothing beyond their defaults, or only \`resource\`.
+${ordered.length} clients in ${inLanguages}, tested with a small app each, in both [profiles](../profiles.md). The app signs a member in, uses the access token, waits until it has expired (after 20 seconds), refreshes it, and revokes it, as far as the library can. ${easy} of them need nothing beyond their defaults, or only \`resource\`.
 
 The apps are in [test/clients](../../test/clients/README.md): start from the one for your library. \`npm run test:clients\` runs them all.
 

@@ -88,7 +88,11 @@ export async function runProgram({ language, client, environment, callback, sett
   child.stderr.on('data', (chunk: Buffer) => note(chunk.toString()));
   createInterface({ input: child.stdout }).on('line', (line) => {
     const [, word = '', json = ''] = /^(\w+) (\{.*\})$/.exec(line) ?? [];
-    if (Object.hasOwn(handlers, word)) handlers[word]?.(JSON.parse(json));
+    try {
+      if (Object.hasOwn(handlers, word)) handlers[word]?.(JSON.parse(json));
+    } catch {
+      fail(`it wrote a line that the protocol does not have: ${line}`);
+    }
     if (word !== 'version' && word !== 'needs') note(`${line}\n`);
   });
   const timer = setTimeout(() => fail(`not finished after ${TIMEOUT} seconds`), TIMEOUT * 1000);

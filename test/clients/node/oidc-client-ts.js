@@ -17,7 +17,7 @@ import {
 await run(async () => {
   version('oidc-client-ts');
   const resource = PROFILE === 'A' ? { resource: RESOURCE, extraTokenParams: { resource: RESOURCE } } : {};
-  if (PROFILE === 'A') needs('resource,', 'extraTokenParams: { resource }');
+  if (PROFILE === 'A') needs('new OidcClient({ …, resource, extraTokenParams: { resource } })');
   const { client_id } = await register({ token_endpoint_auth_method: 'none' });
   const client = new OidcClient({
     authority: ISSUER,
