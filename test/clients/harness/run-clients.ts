@@ -7,7 +7,7 @@ const TOKEN_LIFETIME = 20;
 
 /** How many programs may start at once: then they compute. Later they wait, and only take memory. */
 const STARTING = 3;
-const RUNNING = 32;
+const RUNNING = 40;
 
 export interface Result {
   readonly language: Language;
