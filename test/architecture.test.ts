@@ -109,6 +109,8 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'resource-server/dpop.ts',
     'authorization-server/keyring.ts',
     'authorization-server/provider.ts',
+    // Reads the subject of an `id_token_hint` that oidc-provider has verified.
+    'authorization-server/interactions/obstacle.ts',
     'upstream/identity.ts',
     // What others sign of who signed in there.
     'login/signed-token',

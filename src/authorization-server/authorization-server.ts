@@ -14,6 +14,7 @@ import { storedSuspensions } from './administration/suspensions.ts';
 import { answerReplay } from './answer-replay.ts';
 import { type ClientDocumentsOptions, createClientDocuments } from './client-documents/client-documents.ts';
 import { judgeClient } from './client-documents/feature.ts';
+import { codeUses } from './code-uses.ts';
 import { type ConnectedApps, type ConnectedAppsOptions, createConnectedApps } from './connected-apps/connected-apps.ts';
 import type { Usage } from './connected-apps/usage.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -120,7 +121,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     grants,
     cookieKeys: deriveKeys(secrets, 'cookies'),
     dpopNonceKey: deriveKey(secrets[0], 'dpop-nonce'),
-    replay: answerReplay(store, clock, options.ttl.replayWindow),
+    uses: {
+      authorization_code: codeUses(store, clock, options.ttl.replayWindow),
+      refresh_token: answerReplay(store, clock, options.ttl.replayWindow),
+    },
   };
   let running = startProvider(parts, keyring);
   /** Starts a new provider if the keys have changed. Others that share the keyring may have changed them. */

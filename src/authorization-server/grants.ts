@@ -8,7 +8,7 @@ import { describeClient } from './event-client.ts';
 
 /** Kinds of entries that belong to a grant, and are deleted with it. */
 const BELONGINGS = [
-  ...['AccessToken', 'RefreshToken', 'AuthorizationCode', 'RefreshAnswer', 'CodeAnswer'],
+  ...['AccessToken', 'RefreshToken', 'AuthorizationCode', 'RefreshAnswer', 'CodeUse'],
   USE,
   LAST_USE,
   BACKEND_SESSION,

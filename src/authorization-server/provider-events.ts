@@ -71,7 +71,7 @@ function amendAnswer({ indicators, introspected }: ProviderEventsOptions, ctx: C
   if (ctx.status >= 400 && typeof body?.error === 'string') note({ oauthError: body.error });
   // The library's message for an unknown resource does not say which one is accepted.
   if (ctx.path === ENDPOINTS.token && body?.error === 'invalid_target') {
-    const isNamed = body.error_description?.includes(indicators.audience);
+    const isNamed = body.error_description?.includes('resource=');
     if (!isNamed) ctx.body = { ...body, error_description: foreignResource(indicators) };
   }
   if (ctx.path === ENDPOINTS.introspection && body?.active === true) {

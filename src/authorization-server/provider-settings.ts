@@ -52,10 +52,11 @@ export function settings(): Configuration {
   };
 }
 
-function signInClaims(source: { acr?: string | undefined; authTime?: number | undefined } | undefined) {
+/** `authTime` is null when the login backend does not say when the member signed in. */
+function signInClaims(source: { acr?: string | undefined; authTime?: number | null | undefined } | undefined) {
   return {
     ...(source?.acr === undefined ? {} : { acr: source.acr }),
-    ...(source?.authTime === undefined ? {} : { auth_time: source.authTime }),
+    ...(typeof source?.authTime === 'number' ? { auth_time: source.authTime } : {}),
   };
 }
 

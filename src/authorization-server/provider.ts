@@ -12,6 +12,7 @@ import { COOKIE_NAMES } from './cookies.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { Members } from './members.ts';
 import { CLIENT_AUTHENTICATION, settings } from './provider-settings.ts';
+import { recordId } from './record-id.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { resourceRule } from './rules/resource.ts';
 import { scopeRule } from './rules/scope.ts';
@@ -156,7 +157,7 @@ function features(options: ProviderOptions): Configuration['features'] {
     // replayed proofs.
     dPoP: { enabled: true, nonceSecret: options.dpopNonceKey, requireNonce: () => false },
     // `registration/` applies the tokens, limits and rules before the library sees a request.
-    registration: { enabled: options.registration, initialAccessToken: false },
+    registration: { enabled: options.registration, initialAccessToken: false, idFactory: recordId },
     registrationManagement: { enabled: options.registration, rotateRegistrationAccessToken: true },
     revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
     introspection: {

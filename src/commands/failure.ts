@@ -67,6 +67,8 @@ export function describeFailure(thrown: unknown, typed: Typed): Told | undefined
     if (thrown.exitCode === 0) return undefined;
     // A missing subcommand makes commander print the help, which is message enough.
     const message = thrown.code === 'commander.help' ? [] : [thrown.message.replace(/^error: /, '')];
+    if (/unknown option '-[\w-]{20,}'$/.test(thrown.message))
+      message.push('An id that begins with - goes last, after --');
     return told(message, `${typed.command} --help`, EXIT.usage);
   }
   const help = `${typed.command} --help`;

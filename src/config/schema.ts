@@ -54,7 +54,7 @@ const tokens = z
     refreshAbsolute: duration.prefault('365d').describe('How long an app stays connected, however often it refreshes.'),
     replayWindow: duration.pipe(z.number().max(60, 'must be at most 60s')).prefault('10s').meta({
       description:
-        'Replay window: how long after a code or refresh token was used the same request gets the same response again. 0s turns this off.',
+        'Replay window: how long a repeated refresh gets the same response again, and a repeated exchange of a code is refused without ending the connection. 0s turns this off.',
     }),
   })
   .transform((given) => ({ ...given, code: CODE_LIFETIME }));

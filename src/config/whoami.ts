@@ -66,7 +66,12 @@ export const whoami = z
     subject: z.string().optional().describe('Where the ID of the member is. Defaults to /id for `json`.'),
     email: z.string().optional().describe('Where the email of the member is. If omitted, apps get none.'),
     name: z.string().optional().describe('Where the name of the member is. If omitted, apps get none.'),
-    authTime: z.string().optional().describe('Where the time of the sign-in is, in Unix seconds. Makes max_age exact.'),
+    authTime: z
+      .string()
+      .optional()
+      .describe(
+        'Where the time of the sign-in is, in Unix seconds. Without it, apps cannot use max_age and prompt=login.',
+      ),
     acr: z.string().optional().describe('Where the authentication level of the sign-in is (OpenID Connect acr).'),
     version: z.string().optional().meta({
       description:

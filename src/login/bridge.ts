@@ -41,6 +41,8 @@ export function bridgeProvider({ url, origin, secret }: BridgeOptions): SignInPr
       if (wish.loginHint !== undefined) payload.set('login_hint', wish.loginHint);
       if (wish.uiLocales !== undefined) payload.set('ui_locales', wish.uiLocales);
       if (wish.another === true) payload.set('prompt', 'select_account');
+      else if (wish.fresh === true) payload.set('prompt', 'login');
+      if (wish.maxAge !== undefined) payload.set('max_age', String(wish.maxAge));
       const sso = Buffer.from(payload.toString()).toString('base64');
       const target = new URL(url, origin);
       target.searchParams.set('sso', sso);

@@ -38,6 +38,11 @@ export interface SignInWish {
  */
 export interface LoginConnector {
   /**
+   * Whether it can know when a member signed in. If false, no member has an `authTime`, and sending a member to sign in
+   * again cannot be told from a visit to the sign-in page.
+   */
+  readonly knowsAuthTime: boolean;
+  /**
    * The member who is signed in at the backend in the browser that sent these headers, or undefined if no one is. `from`
    * says whether a trusted proxy sent the request.
    *

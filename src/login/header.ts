@@ -18,13 +18,15 @@ export function headerConnector(config: HeaderLoginConfig, origin: string, clock
   const asserted = config.jwt === undefined ? undefined : assertionReader(config.jwt, clock);
   const { user = '' } = config;
   return {
+    knowsAuthTime: asserted !== undefined,
     async identify(headers, { trusted }) {
       if (asserted !== undefined) return asserted(headers);
       return trusted ? plain(headers, { ...config, user }) : undefined;
     },
 
-    signInUrl(returnTo, { another }) {
-      const page = (another === true ? config.switchUrl : undefined) ?? config.signInUrl;
+    signInUrl(returnTo, { another, fresh }) {
+      // A proxy only signs a member in again after it has signed them out.
+      const page = (another === true || fresh === true ? config.switchUrl : undefined) ?? config.signInUrl;
       if (page === undefined) return returnTo;
       const url = new URL(page, origin);
       url.searchParams.set(config.returnParam, returnTo.href);

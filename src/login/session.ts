@@ -10,6 +10,7 @@ import { askWhoami } from './session-owner.ts';
 export function sessionConnector(config: SessionLoginConfig, origin: string, call: CallUpstream): LoginConnector {
   const ask = askWhoami(config, call);
   return {
+    knowsAuthTime: config.whoami.authTime !== undefined,
     identify: async (headers) => (await ask(headers.cookie ?? '')).member,
 
     signInUrl(returnTo, { loginHint, uiLocales }) {

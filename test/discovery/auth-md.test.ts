@@ -218,7 +218,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
         ['2 hours', '7200'],
       ]);
       expect(said).toContain('A code is valid for 1 minute (`60` seconds).');
-      expect(said).toContain('A refresh token that is used twice ends the connection.');
+      expect(said).toContain('A code or refresh token that is used twice ends the connection.');
       expect(tableUnder(said, 'Limits')[0]?.[1]).toBe('7 requests per minute');
       expect(said).toContain('Apps cannot register themselves here');
       expect(said).not.toContain('/api/oauth/register');

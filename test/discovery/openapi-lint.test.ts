@@ -51,6 +51,12 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the OpenAPI document of Pro
     expect(security).toEqual(profile === 'A' ? token : [...token, {}]);
     const parameters = document.paths['/oauth/authorize']?.get?.parameters as { name: string; required: boolean }[];
     expect(parameters.find(({ name }) => name === 'resource')?.required).toBe(profile === 'A');
+    // A refresh needs no resource.
+    expect(document.paths['/api/oauth/token']?.post).toMatchObject({
+      requestBody: {
+        content: { 'application/x-www-form-urlencoded': { schema: { required: ['grant_type', 'client_id'] } } },
+      },
+    });
   });
 
   it('is the same text every time', async () => {

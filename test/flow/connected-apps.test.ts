@@ -1,6 +1,7 @@
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../src/operations/log.ts';
 import {
@@ -563,5 +564,20 @@ describe.skipIf(!redisPresent())('connected apps of two gates on one Redis', () 
     await disconnect(browser, page, 'Disconnect Shared');
     expect(await read(world.origin)).toBe(401);
     await expect.poll(() => read(replica.origin), { interval: 20, timeout: 4000 }).toBe(401);
+  });
+
+  it('are unavailable while the record of an app cannot be read, and do not pass it off as deleted', async () => {
+    await connect(await named(world.origin, 'Misplaced'));
+    const browser = await signedIn(world.origin);
+    const client = new Redis({ path: redis.socket });
+    const open = () => browser.open(`${world.origin}/oauth/apps`);
+    for (const key of await client.keys('*:entry:Client:*')) {
+      await client.rename(key, `${key}-away`);
+      await client.set(key, 'not a hash');
+    }
+    expect((await open()).status).toBe(503);
+    for (const key of await client.keys('*:entry:Client:*-away')) await client.rename(key, key.slice(0, -5));
+    client.disconnect();
+    expect([...cardsOf(await open()).keys()]).toContain('Misplaced');
   });
 });

@@ -89,6 +89,7 @@ describe('the bridge', () => {
     const payload = new URLSearchParams(Buffer.from(asked.searchParams.get('sso') ?? '', 'base64').toString());
     expect(payload.get('prompt')).toBe('select_account');
     ahead = 0;
+    backend.says = { auth_time: String(Math.floor(Date.now() / 1000) + 1) };
     const { request } = await authorize({ prompt: 'login' });
     const stopped = await browser.open(request.url, (url) => url.startsWith(world.origin));
     expect(stopped.location).toContain(backend.url);

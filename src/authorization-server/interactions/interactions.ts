@@ -56,8 +56,8 @@ export function createInteractions(options: InteractionOptions) {
     start: (exchange: Exchange) => identifyMember(options, exchange, 'first-visit'),
     returned: (exchange: Exchange) => identifyMember(options, exchange, 'back-from-sign-in'),
     async switchAccount(exchange: Exchange) {
-      const { interaction } = await findPending(options, exchange);
-      redirect(exchange.response, signInUrl(options, interaction, { another: true }));
+      const pending = await findPending(options, exchange);
+      redirect(exchange.response, signInUrl(options, pending, { another: true }));
     },
     decide: (exchange: Exchange) => decide(options, exchange),
   };

@@ -95,7 +95,7 @@ const oauth = {
     exp: integer('Unix time.'),
     iat: integer('Unix time.'),
     token_type: text('`Bearer` or `DPoP`, for access tokens.'),
-    auth_time: integer('When the member signed in, Unix time.'),
+    auth_time: integer('When the member signed in, Unix time. Missing if the login does not say.'),
     acr: text('How the member signed in.'),
     cnf: object({ jkt: text('The thumbprint of the key that the token is bound to.') }),
   }),
