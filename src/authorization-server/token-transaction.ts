@@ -72,7 +72,7 @@ export function tokenTransaction(provider: Provider, { store, uses, audit, outbo
   };
   const tellCreated = async (unit: UnitOfWork, { client, entities }: Oidc): Promise<void> => {
     const { AuthorizationCode: code } = entities;
-    if (code?.grantId === undefined || client === undefined || !outbox.wants('grant.created')) return;
+    if (code?.grantId === undefined || client === undefined || !outbox.active) return;
     const found = await unit.get('Grant', code.grantId);
     if (found === undefined) return;
     const grant = toGrant(found);

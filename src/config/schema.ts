@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isScopeToken } from '../oauth/scope.ts';
 import { account } from './account.ts';
 import { admin } from './admin.ts';
+import { claims } from './claims.ts';
 import { clients } from './clients.ts';
 import { CODE_LIFETIME, RELOAD_GRACE } from './constants.ts';
 import { enforcement } from './enforcement.ts';
@@ -142,6 +143,9 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe('Keys that sign ID tokens and assertions.'),
+  claims: claims.default({}).meta({
+    description: 'Further claims about a member in token responses and userinfo, by name, such as `roles` or `org_id`.',
+  }),
   clients: clients.prefault({}).describe('Which apps may ask members for access.'),
   events: events.optional().meta({
     description:

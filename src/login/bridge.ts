@@ -72,6 +72,7 @@ function memberOf(said: URLSearchParams): Member {
   return readMember({
     sub: only(said, 'external_id'),
     email: only(said, 'email'),
+    emailVerified: only(said, 'email_verified'),
     name: only(said, 'name') ?? only(said, 'username'),
     authTime: authTime === undefined ? undefined : Number(authTime),
     acr: only(said, 'acr'),

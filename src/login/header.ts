@@ -57,9 +57,9 @@ function assertionReader(
     if (token === undefined || token === '') return undefined;
     try {
       const said = await verifySignedToken(token, { keys, issuer, audience, algorithms: SIGNING_ALGORITHMS, clock });
-      const { auth_time: authTime, acr } = said;
+      const { auth_time: authTime, acr, email_verified: emailVerified } = said;
       const { subject, email, name } = claims;
-      return readMember({ sub: said[subject], email: said[email], name: said[name], authTime, acr });
+      return readMember({ sub: said[subject], email: said[email], emailVerified, name: said[name], authTime, acr });
     } catch (thrown) {
       if (thrown instanceof GatewayError && thrown.code === 'invalid_request') return undefined;
       throw thrown;

@@ -482,20 +482,6 @@ describe('the page of connected apps', () => {
     }
     expect(await statusOf(world.origin, tokens.access_token)).toBe(401);
   });
-
-  it('is neither served nor linked when switched off', async () => {
-    await world.restart({ pages: { apps: { enabled: false } } });
-    try {
-      const browser = await signedIn(world.origin);
-      for (const path of ['', '/return', '/disconnect?all=']) {
-        expect((await browser.open(`${world.origin}/oauth/apps${path}`)).status).toBe(404);
-      }
-      const { page } = await reachConsent((await authorizationRequest(await registerApp(world.origin))).url);
-      expect(page.text).not.toContain('/oauth/apps');
-    } finally {
-      await world.restart({ pages: { apps: { back: '/my/courses' } } });
-    }
-  });
 });
 
 it('an app whose document is out of reach is listed by its domain, unverified, and can be disconnected', async () => {

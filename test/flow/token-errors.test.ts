@@ -36,10 +36,12 @@ describe('what the token endpoint says of a refused', () => {
       invalidGrant('redirect_uri is not the one of the authorization request'),
     );
     expect(await refused({ ...form, code_verifier: 'a'.repeat(43) })).toEqual(
-      invalidGrant('code_verifier does not match the code_challenge of the authorization request'),
+      invalidGrant(
+        'code_verifier does not match the code_challenge of the authorization request, which S256 makes of it',
+      ),
     );
     expect(await refused({ ...form, code_verifier: undefined })).toEqual(
-      invalidGrant('code_verifier is missing: the authorization request had a code_challenge'),
+      invalidGrant('code_verifier is missing: the authorization request had a code_challenge made with S256'),
     );
     expect((await token(app, form)).status).toBe(200);
     expect(await refused(form)).toEqual(

@@ -67,7 +67,12 @@ describe('the bridge', () => {
     const who = await fetch(`${world.origin}/api/oauth/userinfo`, {
       headers: { authorization: `Bearer ${tokens.access_token}` },
     });
-    expect(await who.json()).toMatchObject({ sub: '1001', email: 'sam@school.test', name: 'Sam Student' });
+    expect(await who.json()).toMatchObject({
+      sub: '1001',
+      email: 'sam@school.test',
+      email_verified: false,
+      name: 'Sam Student',
+    });
   });
 
   it('is not asked again while the sign-in is valid, which is not an approval, and asked again after it', async () => {

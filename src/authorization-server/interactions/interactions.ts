@@ -28,8 +28,6 @@ export interface InteractionOptions {
   readonly pages: Pages;
   readonly scopes: Readonly<Record<string, ScopeConfig>>;
   readonly grants: Grants;
-  /** The address of the page where members see their apps; undefined when there is none. */
-  readonly connectedApps: string | undefined;
   /** Keeps the backend session that an app acts with; undefined when apps act with none. */
   readonly sessions: BackendSessions | undefined;
   readonly csrfKeys: CsrfKeys;
